@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// MPA Markers (RFC 5044 section 4.3): where they stand in one direction of a stream, and what they point to.
+#pragma once
+
+#include "reference_rnic/wire/bytes.hpp"
+
+namespace rnic::wire {
+
+inline constexpr std::size_t marker_size = 4;
+inline constexpr std::size_t marker_interval = 512;
+
+struct Marker {
+  be16 reserved;
+  be16 fpdu_pointer;  ///< octets from the first octet of ULPDU_Length to the first octet of this Marker; 0 between FPDUs
+};
+static_assert(sizeof(Marker) == marker_size && WireStruct<Marker>);
+
+/// Positions count octets of one direction from its first FPDU octet (the first Marker is at position 0).
+[[nodiscard]] constexpr bool marker_at(std::uint64_t position) { return position % marker_interval == 0; }
+/// Octets from `position` to the next Marker at or after it.
+[[nodiscard]] constexpr std::size_t octets_to_marker(std::uint64_t position) {
+  return static_cast<std::size_t>((marker_interval - position % marker_interval) % marker_interval);
+}
+/// Length on the wire of `length` FPDU octets (header to CRC) that begin at `position`, Markers in them and
+/// directly before them included (a Marker between two FPDUs belongs to the following one, section 4.3).
+[[nodiscard]] std::size_t length_with_markers(std::uint64_t position, std::size_t length);
+
+/// Copies the FPDU `fpdu` (no Markers) to `out`, with the Markers that belong at `position` and behind; their FPDUPTRs filled.
+/// The CRC of an FPDU covers its Markers (section 4.4), so `format_fpdu` is the call where a CRC is in use.
+void insert_markers(Writer& out, std::uint64_t position, Bytes fpdu);
+
+enum class MarkerError : std::uint8_t { none, wrong_pointer, reserved_not_zero };
+struct StrippedMarkers {
+  std::size_t length;   ///< octets written to the output
+  std::size_t markers;  ///< Markers removed
+  MarkerError error;    ///< the first fault seen in them; wrong_pointer outweighs reserved_not_zero
+};
+/// Copies `input`, which begins at `position` with the FPDU's first octet or the Marker before it, to `out` without its Markers.
+[[nodiscard]] StrippedMarkers strip_markers(MutableBytes out, std::uint64_t position, Bytes input);
+
+}  // namespace rnic::wire

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# What every room shares: language level, warnings, sanitizers, and the two functions that declare a room.
+
+set(CMAKE_CXX_STANDARD 23)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+option(RNIC_REQUIRE_ALL "Fail when a part would be left out for want of a package" OFF)
+set(RNIC_SANITIZE "" CACHE STRING "Sanitizers to build with, e.g. address,undefined or thread")
+
+find_program(RNIC_CCACHE ccache)
+if(RNIC_CCACHE)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${RNIC_CCACHE}")
+endif()
+
+add_library(rnic_options INTERFACE)
+target_include_directories(rnic_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
+target_compile_options(rnic_options INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
+if(RNIC_SANITIZE)
+  target_compile_options(rnic_options INTERFACE -fsanitize=${RNIC_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(rnic_options INTERFACE -fsanitize=${RNIC_SANITIZE})
+endif()
+
+# rnic_library(NAME SOURCES a.cpp ... LIBS x ...): one room's static library.
+function(rnic_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC rnic_options ${ARG_LIBS})
+endfunction()
+
+# rnic_test(NAME SOURCES a.cpp ... LIBS x ...): one Boost.Test program, registered with ctest.
+# The sources need no main: one of them defines BOOST_TEST_MODULE before <boost/test/unit_test.hpp>.
+function(rnic_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE rnic_options ${ARG_LIBS} Boost::unit_test_framework)
+  target_compile_definitions(${name} PRIVATE BOOST_TEST_DYN_LINK)
+  add_test(NAME ${name} COMMAND ${name} --catch_system_errors=no --color_output=no)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+endfunction()
+
+# rnic_optional(FOUND_VARIABLE PART PACKAGES): says what is left out and what to install, or fails where all is required.
+function(rnic_optional found part packages)
+  if(NOT ${found})
+    if(RNIC_REQUIRE_ALL)
+      message(FATAL_ERROR "${part} cannot be built: install ${packages}")
+    endif()
+    message(WARNING "${part} is left out: install ${packages} to build it")
+  endif()
+endfunction()
+
+find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json 3.11 REQUIRED)
+find_package(yaml-cpp REQUIRED)
+find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
