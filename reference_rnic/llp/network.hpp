@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One host's lower layer protocol: listen, connect, and byte-stream connections with control over segments and endings.
+//
+// Implementations: `TcpNetwork` (kernel sockets in a network namespace) and `MemoryNetwork` (an in-memory link in any World).
+#pragma once
+
+#include <cstddef>
+#include <expected>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "reference_rnic/llp/address.hpp"
+#include "reference_rnic/wire/bytes.hpp"
+
+namespace rnic::llp {
+
+struct Error {
+  int code = 0;         ///< errno, 0 if none fits
+  std::string message;  ///< one line: what failed on which address, and why
+};
+
+/// How a connection ended, or why it never came to be.
+enum class Ending : std::uint8_t { refused, unreachable, timed_out, reset, failed };
+
+class Connection {
+ public:
+  /// Callbacks come from the World's dispatch loop only. A connection may be destroyed in any of them.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void connected() {}   ///< only after connect()
+    virtual void readable() = 0;  ///< receive() will yield octets or the peer's FIN
+    virtual void writable() = 0;  ///< send() will take octets again, after it took fewer than offered
+    virtual void ended(Ending ending) = 0;
+  };
+
+  virtual ~Connection() = default;  ///< closes gracefully in the background if neither shutdown nor reset was called
+  virtual void set_observer(Observer& observer) = 0;
+
+  struct Received {
+    std::size_t count = 0;
+    bool peer_closed = false;  ///< the peer's FIN; no octet follows
+  };
+  /// Takes what is there, up to the targets' size; count 0 and not peer_closed: nothing now.
+  virtual Received receive(std::span<const wire::MutableBytes> targets) = 0;
+  /// Offers octets; returns how many were taken. `end_segment` asks that the last of them end a TCP segment (MSG_EOR).
+  virtual std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) = 0;
+  virtual void shutdown_send() = 0;  ///< FIN after all that was sent
+  virtual void reset() = 0;          ///< RST now
+
+  [[nodiscard]] virtual Address local() const = 0;
+  [[nodiscard]] virtual Address remote() const = 0;
+  [[nodiscard]] virtual std::size_t emss() const = 0;  ///< effective maximum segment size now
+  /// Octets sent and not yet acknowledged by the peer's LLP (0 on links without acknowledgements).
+  [[nodiscard]] virtual std::size_t unacknowledged() const = 0;
+  /// Data segments sent so far as the LLP counts them, to prove a wanted cut where no capture can.
+  [[nodiscard]] virtual std::uint64_t data_segments_sent() const = 0;
+  /// While paused nothing is read from the peer, so that its send window fills.
+  virtual void pause_receiving(bool paused) = 0;
+};
+
+class Listener {
+ public:
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void accepted(std::unique_ptr<Connection> connection) = 0;
+  };
+  virtual ~Listener() = default;  ///< stops listening
+  [[nodiscard]] virtual Address local() const = 0;
+};
+
+class Network {
+ public:
+  virtual ~Network() = default;
+  /// Port 0 lets the LLP choose one.
+  [[nodiscard]] virtual std::expected<std::unique_ptr<Listener>, Error> listen(const Address& local,
+                                                                               Listener::Observer& observer) = 0;
+  /// Starts connecting; `connected()` or `ended()` tells the outcome. The local address is the host's own choice unless given.
+  [[nodiscard]] virtual std::expected<std::unique_ptr<Connection>, Error> connect(const Address& remote,
+                                                                                  Connection::Observer& observer) = 0;
+  /// This host's own address of a family.
+  [[nodiscard]] virtual Address address(Family family) const = 0;
+};
+
+}  // namespace rnic::llp

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The World of real time and real file descriptors, over epoll.
+#pragma once
+
+#include <memory>
+
+#include "reference_rnic/llp/world.hpp"
+
+namespace rnic::llp {
+
+class RealWorld final : public World {
+ public:
+  RealWorld();
+  ~RealWorld() override;
+  RealWorld(const RealWorld&) = delete;
+  RealWorld& operator=(const RealWorld&) = delete;
+
+  [[nodiscard]] TimePoint now() const override;
+  bool run_until(TimePoint deadline, const std::function<bool()>& done) override;
+  TimerId schedule(TimePoint when, std::function<void()> callback) override;
+  void cancel(TimerId timer) override;
+
+  /// Calls `callback(epoll_events)` whenever one of `events` (EPOLLIN, EPOLLOUT, ...) holds for `fd`, level-triggered. One watch per fd.
+  void watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback);
+  void change(int fd, std::uint32_t events);
+  void unwatch(int fd);
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace rnic::llp

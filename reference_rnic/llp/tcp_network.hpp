@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// TCP through kernel sockets, in the network namespace and with the addresses of one host.
+#pragma once
+
+#include <optional>
+
+#include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+
+namespace rnic::llp {
+
+struct TcpHost {
+  std::optional<int> namespace_fd;  ///< open fd of a network namespace; sockets are created in it. Not owned.
+  Address ipv4;                     ///< ports are ignored
+  Address ipv6;
+  std::optional<std::size_t> max_segment;  ///< TCP_MAXSEG where the route's own would be too large (loopback)
+};
+
+/// Creating a socket in another namespace switches the calling thread there and back; throws std::system_error if it cannot return.
+class TcpNetwork final : public Network {
+ public:
+  TcpNetwork(RealWorld& world, TcpHost host) : world_(world), host_(std::move(host)) {}
+  [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(const Address& local, Listener::Observer& observer) override;
+  [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(const Address& remote,
+                                                                          Connection::Observer& observer) override;
+  [[nodiscard]] Address address(Family family) const override {
+    return family == Family::ipv4 ? host_.ipv4 : host_.ipv6;
+  }
+
+ private:
+  RealWorld& world_;
+  TcpHost host_;
+};
+
+}  // namespace rnic::llp

@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The words between a test and the upper tester: every command, reply and event. These types are the agent's message schema.
+//
+// C++17 only and free of the rest of the project, so that the agent builds alone on older hosts. All numbers are host integers;
+// handles are chosen by the test, so that commands may overlap without waiting for one another's replies.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace suite::iut {
+
+inline constexpr int protocol_version = 1;
+
+using Handle = std::uint32_t;  ///< chosen by the test, unique per kind until reset; 0 means none
+using WorkId = std::uint64_t;  ///< chosen by the test
+using Octets = std::vector<std::uint8_t>;
+
+// ---------------------------------------------------------------- capabilities
+
+/// What an IUT can be driven to do. The names are the JSON names; PICS items use the same words.
+namespace capability {
+inline constexpr const char* configure_revision_1 = "configure.revision_1";
+inline constexpr const char* configure_crc = "configure.crc";
+inline constexpr const char* configure_markers = "configure.markers";
+inline constexpr const char* configure_rtr = "configure.rtr";
+inline constexpr const char* send_invalidate = "send_invalidate";
+inline constexpr const char* remote_invalidate = "remote_invalidate";
+inline constexpr const char* local_invalidate = "local_invalidate";
+inline constexpr const char* read_invalidate = "read_invalidate";
+inline constexpr const char* solicited = "solicited";
+inline constexpr const char* memory_windows = "memory_windows";
+inline constexpr const char* zero_based = "zero_based";
+inline constexpr const char* shared_receive_queue = "shared_receive_queue";
+inline constexpr const char* atomics = "atomics";
+inline constexpr const char* immediate = "immediate";
+inline constexpr const char* peer_to_peer = "peer_to_peer";
+inline constexpr const char* ipv6 = "ipv6";
+inline constexpr const char* enhanced_startup = "enhanced_startup";
+inline constexpr const char* completion_events = "completion_events";
+}  // namespace capability
+
+// ---------------------------------------------------------------- commands
+
+/// MPA startup behaviour that no verbs API can choose. Absent members stay as they are. A reset does not undo it.
+struct Configure {
+  std::optional<int> revision;       ///< 1 or 2
+  std::optional<bool> crc;           ///< ask for CRC (C)
+  std::optional<bool> markers;       ///< ask the peer for Markers (M)
+  std::optional<bool> peer_to_peer;  ///< as initiator: flag A
+  std::optional<std::vector<std::string>> rtr;  ///< "send", "write", "read": supported RTR indications
+};
+/// Destroys everything the test made: endpoints (abortively), regions, listeners. Always the first command of a case.
+struct Reset {};
+
+struct CreateDomain {
+  Handle domain = 0;
+};
+struct DestroyDomain {
+  Handle domain = 0;
+};
+
+/// Access rights by name; JSON: an array of these words.
+struct Access {
+  bool local_write = false, remote_read = false, remote_write = false, remote_atomic = false, bind_window = false;
+};
+/// Allocates `length` octets in the agent, filled with `fill`, and registers them.
+struct RegisterMemory {
+  Handle region = 0;
+  Handle domain = 0;  ///< 0: the default domain, which always exists
+  std::uint64_t length = 0;
+  Access access;
+  bool zero_based = false;
+  std::uint8_t fill = 0;
+};
+struct DeregisterMemory {
+  Handle region = 0;
+};
+/// Plain memory access by the agent's own CPU; also works while (and after) the region is registered, until reset.
+struct ReadMemory {
+  Handle region = 0;
+  std::uint64_t offset = 0, length = 0;
+};
+struct WriteMemory {
+  Handle region = 0;
+  std::uint64_t offset = 0;
+  Octets octets;
+};
+struct AllocateWindow {
+  Handle window = 0;
+  Handle domain = 0;
+};
+struct FreeWindow {
+  Handle window = 0;
+};
+
+struct CreateSharedQueue {
+  Handle queue = 0;
+  Handle domain = 0;
+  std::uint32_t depth = 64;
+};
+struct DestroySharedQueue {
+  Handle queue = 0;
+};
+struct ArmSharedQueueLimit {
+  Handle queue = 0;
+  std::uint32_t limit = 0;
+};
+
+/// A queue pair with its completion queues; not connected yet. Receives may be posted to it at once.
+struct CreateEndpoint {
+  Handle endpoint = 0;
+  Handle domain = 0;
+  Handle shared_queue = 0;  ///< 0: its own receive queue
+  std::uint32_t send_depth = 64, receive_depth = 64, max_pieces = 4;
+};
+/// Destroys it; a connection still up ends abortively.
+struct DestroyEndpoint {
+  Handle endpoint = 0;
+};
+struct QueryEndpoint {
+  Handle endpoint = 0;
+};
+
+struct Listen {
+  Handle listener = 0;
+  std::string address;     ///< literal; empty: the IUT's own address of `family`
+  std::string family = "ipv4";  ///< "ipv4" or "ipv6"
+  std::uint16_t port = 0;  ///< 0: the agent chooses
+};
+struct StopListening {
+  Handle listener = 0;
+};
+struct ConnectParameters {
+  Octets private_data;
+  std::optional<int> ird, ord;
+};
+struct Connect {
+  Handle endpoint = 0;
+  std::string address;
+  std::uint16_t port = 0;
+  ConnectParameters parameters;
+};
+/// Answers a ConnectRequestEvent with an endpoint made before.
+struct Accept {
+  Handle request = 0;
+  Handle endpoint = 0;
+  ConnectParameters parameters;
+};
+struct Reject {
+  Handle request = 0;
+  Octets private_data;
+};
+/// Ends the connection: gracefully (after posted work) or abortively.
+struct Disconnect {
+  Handle endpoint = 0;
+  bool abortive = false;
+};
+
+struct Piece {
+  Handle region = 0;
+  std::uint64_t offset = 0;
+  std::uint32_t length = 0;
+};
+struct PostReceive {
+  Handle endpoint = 0;      ///< either this
+  Handle shared_queue = 0;  ///< or that
+  WorkId work = 0;
+  std::vector<Piece> pieces;
+};
+/// One work request for the send queue. `operation` is one of the names in namespace operation.
+struct PostWork {
+  Handle endpoint = 0;
+  WorkId work = 0;
+  std::string operation;
+  std::vector<Piece> pieces;          ///< source of send and write, sink of read and atomics
+  std::uint32_t remote_stag = 0;
+  std::uint64_t remote_offset = 0;
+  std::uint32_t invalidate_stag = 0;  ///< send_invalidate*, local_invalidate
+  bool fence = false;
+  bool signaled = true;
+  std::uint64_t add_or_swap = 0, compare = 0;
+  std::uint64_t add_or_swap_mask = ~std::uint64_t{0}, compare_mask = ~std::uint64_t{0};
+  std::array<std::uint8_t, 8> immediate{};
+  // bind_window: the window is bound to pieces[0] with these rights; a length of 0 unbinds
+  Handle window = 0;
+  Access window_access;
+};
+namespace operation {
+inline constexpr const char* send = "send";
+inline constexpr const char* send_solicited = "send_solicited";
+inline constexpr const char* send_invalidate = "send_invalidate";
+inline constexpr const char* send_solicited_invalidate = "send_solicited_invalidate";
+inline constexpr const char* write = "write";
+inline constexpr const char* read = "read";
+inline constexpr const char* read_invalidate = "read_invalidate";
+inline constexpr const char* fetch_add = "fetch_add";
+inline constexpr const char* compare_swap = "compare_swap";
+inline constexpr const char* immediate = "immediate";
+inline constexpr const char* immediate_solicited = "immediate_solicited";
+inline constexpr const char* local_invalidate = "local_invalidate";
+inline constexpr const char* bind_window = "bind_window";
+inline constexpr const char* receive = "receive";  ///< only in completions
+}  // namespace operation
+
+/// Takes back a command that has not been answered. It is then answered with result "cancelled", unless it was done already.
+struct Cancel {
+  std::uint64_t command = 0;
+};
+
+using Command = std::variant<Configure, Reset, CreateDomain, DestroyDomain, RegisterMemory, DeregisterMemory, ReadMemory, WriteMemory,
+                             AllocateWindow, FreeWindow, CreateSharedQueue, DestroySharedQueue, ArmSharedQueueLimit, CreateEndpoint,
+                             DestroyEndpoint, QueryEndpoint, Listen, StopListening, Connect, Accept, Reject, Disconnect, PostReceive,
+                             PostWork, Cancel>;
+
+// ---------------------------------------------------------------- events
+
+/// The first word of an agent.
+struct Hello {
+  int version = protocol_version;
+  std::string driver;          ///< "reference", "verbs", ...
+  std::string implementation;  ///< e.g. device name and vendor
+  std::string driver_version, firmware, kernel;
+  std::vector<std::string> capabilities;
+  std::map<std::string, std::int64_t> limits;  ///< "max_ird", "max_ord", "max_private_data", "max_pieces", ...
+};
+
+/// How a command ended.
+enum class Outcome { ok, failed, unsupported, cancelled };
+
+/// The answer to one command, when it is done; which values are set depends on the command.
+struct Reply {
+  std::uint64_t command = 0;
+  Outcome outcome = Outcome::ok;
+  std::string error;                   ///< what the API said, where outcome is failed or unsupported
+  int code = 0;                        ///< errno or API status, 0 if none
+  std::optional<std::uint32_t> stag;   ///< RegisterMemory, AllocateWindow
+  std::optional<std::uint64_t> base;   ///< RegisterMemory: tagged offset of its first octet
+  std::optional<Octets> octets;        ///< ReadMemory
+  std::optional<std::string> address;  ///< Listen
+  std::optional<std::uint16_t> port;   ///< Listen
+  std::optional<std::string> state;    ///< QueryEndpoint: "idle", "connecting", "connected", "terminated", "closing", "error", ...
+};
+
+/// A connection request came to a listener.
+struct ConnectRequestEvent {
+  Handle listener = 0;
+  Handle request = 0;  ///< chosen by the agent
+  Octets private_data;
+  std::optional<int> ird, ord;  ///< as the API shows them to the consumer (already seen from our side)
+};
+struct EstablishedEvent {
+  Handle endpoint = 0;
+  Octets private_data;
+  std::optional<int> ird, ord;
+};
+struct RejectedEvent {
+  Handle endpoint = 0;
+  Octets private_data;
+};
+/// The connection did not come up for another reason.
+struct ConnectFailedEvent {
+  Handle endpoint = 0;
+  std::string reason;  ///< "unreachable", "refused", "timeout", "protocol", "lost"
+};
+struct DisconnectedEvent {
+  Handle endpoint = 0;
+};
+/// Status words: "success", "flushed", "local_length", "local_protection", "local_operation", "remote_access", "remote_operation",
+/// "bad_response", "invalidation", "bind", "other".
+struct CompletionEvent {
+  Handle endpoint = 0;
+  WorkId work = 0;
+  std::string operation;  ///< as posted; "receive" for receives
+  std::string status;
+  std::uint32_t length = 0;
+  std::optional<std::uint32_t> invalidated_stag;
+  std::optional<std::array<std::uint8_t, 8>> immediate;
+  std::optional<bool> solicited;  ///< where the API shows it
+};
+/// An asynchronous event of the RNIC. Kinds: "qp_fatal", "qp_access_error", "qp_request_error", "cq_error", "srq_limit", "device_fatal",
+/// "last_buffer", "other".
+struct AsynchronousEvent {
+  Handle endpoint = 0;  ///< 0 if it concerns none
+  std::string kind;
+  std::string detail;
+};
+/// Not from the agent: the transport to it broke or it spoke nonsense (the case is in error), or the IUT's code died (the case fails).
+struct GoneEvent {
+  enum class Why { transport_lost, bad_protocol, crashed, hung } why = Why::transport_lost;
+  std::string detail;
+};
+
+using Event = std::variant<Hello, Reply, ConnectRequestEvent, EstablishedEvent, RejectedEvent, ConnectFailedEvent, DisconnectedEvent,
+                           CompletionEvent, AsynchronousEvent, GoneEvent>;
+
+}  // namespace suite::iut
