@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The RDMAP headers behind DDP's: Read Request (RFC 5040 section 4.4), Atomics and Immediate Data (RFC 7306).
+// The RDMAP headers behind DDP's: Read Request (RFC 5040 section 4.4), Atomics and Immediate Data
+// (RFC 7306).
 #pragma once
 
 #include <string>
@@ -38,7 +39,8 @@ struct AtomicResponseHeader {
 };
 static_assert(sizeof(AtomicResponseHeader) == 12 && WireStruct<AtomicResponseHeader>);
 
-inline constexpr std::size_t immediate_size = 8;  ///< RFC 7306 section 6: exactly eight octets of Immediate Data
+inline constexpr std::size_t immediate_size =
+    8;  ///< RFC 7306 section 6: exactly eight octets of Immediate Data
 
 [[nodiscard]] std::string describe(const ReadRequestHeader& header);
 [[nodiscard]] std::string describe(const AtomicRequestHeader& header);
