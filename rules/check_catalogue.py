@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Checks the rule files: their form, and with --rfc-folder that every section with keyword sentences has its rules."""
+
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+import catalogue_files
+
+KEYWORD = re.compile(r"\b(MUST|SHALL|SHOULD|REQUIRED|RECOMMENDED|MAY|OPTIONAL)\b")
+SECTION = re.compile(r"^(\d+(?:\.\d+)*|Appendix [A-Z]|[A-Z](?:\.\d+)+)[.:]?  ?\S")
+PAGE_FURNITURE = re.compile(r"^(RFC \d{4} |\S.*\[Page \d+\]|\f)")
+BOILERPLATE = "in this document are to be interpreted"
+ABOUT_KEYWORDS = re.compile(r"normative (SHOULD )?statements|SHOULD is changed to a MUST")  # says how to read the text, binds nobody
+
+
+def sections(text):
+    """Yields (section number, text without page furniture) of an RFC, table of contents left out."""
+    number, lines = None, []
+    for line in text.splitlines():
+        if PAGE_FURNITURE.match(line):
+            continue
+        start = SECTION.match(line)
+        if start and "...." not in line:
+            if number:
+                yield number, "\n".join(lines)
+            number, lines = start.group(1).removeprefix("Appendix "), []
+        lines.append(line)
+    if number:
+        yield number, "\n".join(lines)
+
+
+def keyword_sentences(text):
+    """The number of sentences in `text` that hold a capitalised requirement word."""
+    flat = " ".join(text.split())
+    sentences = re.split(r"(?<=[.:;])\s+(?=[A-Z\"*o\d])", flat)
+    return sum(1 for sentence in sentences if KEYWORD.search(sentence)
+               and BOILERPLATE not in flat and not ABOUT_KEYWORDS.search(sentence))
+
+
+def coverage(rules, folder):
+    """Yields (rfc, section, sentences, rules) for each section that has keyword sentences."""
+    having = collections.Counter((rule["rfc"], str(rule["section"]).removeprefix("Appendix ")) for rule in rules)
+    for rfc in sorted({rule["rfc"] for rule in rules}):
+        for number, text in sections((folder / f"rfc{rfc}.txt").read_text(errors="replace")):
+            wanted = keyword_sentences(text)
+            if wanted:
+                yield rfc, number, wanted, having[(rfc, number)]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, epilog="example: check_catalogue.py --rfc-folder ../rfc rules/rfc*.yaml")
+    parser.add_argument("--rfc-folder", type=pathlib.Path, help="folder with rfcNNNN.txt; without it only the form is checked")
+    parser.add_argument("files", nargs="+")
+    arguments = parser.parse_args()
+    rules, version = catalogue_files.load_or_exit(arguments.files)
+    found = list(catalogue_files.faults(rules))
+    if arguments.rfc_folder:
+        for rfc, section, wanted, have in coverage(rules, arguments.rfc_folder):
+            if have < wanted:
+                found.append(f"RFC {rfc} section {section}: {wanted} keyword sentences, {have} rules")
+    for fault in found:
+        print(fault, file=sys.stderr)
+    levels = collections.Counter(rule["level"] for rule in rules)
+    checks = collections.Counter(rule["check"] for rule in rules)
+    print(f"{len(rules)} rules, version {version}: {dict(levels)}, {dict(checks)}; {len(found)} faults")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#define BOOST_TEST_MODULE rules
+#include <algorithm>
+#include <boost/test/unit_test.hpp>
+#include <string>
+
+#include "rules/catalogue.hpp"
+#include "rules/rule_id.hpp"
+
+BOOST_AUTO_TEST_CASE(ids_are_sorted_and_unique) {
+  auto ids = rules::all();
+  BOOST_TEST(ids.size() > 100U);
+  for (std::size_t i = 1; i < ids.size(); ++i) BOOST_TEST(ids[i - 1].id < ids[i].id);
+}
+
+BOOST_AUTO_TEST_CASE(every_rule_is_found_by_its_id_and_nothing_else_is) {
+  for (const rules::Rule& rule : rules::all()) {
+    BOOST_TEST(rules::find(rule.id) == &rule);
+    BOOST_TEST(rules::find(std::string(rule.id) + "x") == nullptr);
+  }
+  BOOST_TEST(rules::find("") == nullptr);
+  BOOST_TEST(rules::find("zzz") == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_literal_id_is_checked_by_the_compiler) {
+  constexpr rules::RuleId id = "mpa.startup.reserved-bits-ignored";
+  BOOST_REQUIRE(rules::find(id.id) != nullptr);
+  BOOST_TEST(rules::find(id.id)->rfc == 5044);
+}

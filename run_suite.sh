@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# One command from a fresh clone to a verdict: installs what is missing, builds, and runs the suite.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")"
+
+usage() {
+  cat <<'USAGE'
+usage: ./run_suite.sh [--no-install] [--preset NAME] [OPTIONS OF rnic-suite run]
+
+Builds the suite and runs it; without further options against the reference RNIC. As root it installs
+missing Debian packages first (not with --no-install, and never for a run against hardware).
+
+examples:
+  ./run_suite.sh                                     the reference RNIC, report in out/report.html
+  ./run_suite.sh --iut siw-vm                        the Linux kernel's soft-iWARP in a QEMU guest
+  ./run_suite.sh --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7
+  ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
+  ./run_suite.sh --list                              what there is
+exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable, 4 stale expectation
+
+Everything else that rnic-suite run can do:
+USAGE
+}
+
+install=() preset=release set=core arguments=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --no-install) install=(--no-install) ;;
+    --preset) preset=${2:?--preset needs a name: dev, release, asan or tsan}; shift ;;
+    --preset=*) preset=${1#*=} ;;
+    --help | -h) usage; help=yes; arguments+=("$1") ;;
+    *) arguments+=("$1") ;;
+  esac
+  shift
+done
+iut=reference
+for ((i = 0; i < ${#arguments[@]}; ++i)); do
+  case "${arguments[i]}" in
+    --iut) iut=${arguments[i + 1]:-} ;;
+    --iut=*) iut=${arguments[i]#*=} ;;
+  esac
+done
+case "$iut" in
+  reference | agent:reference) ;;
+  siw-vm) set=siw ;;
+  *) install=(--no-install) ;;  # hardware: the host is somebody's test bed
+esac
+
+tools/install_packages.sh "${install[@]}" "$set" || exit 3
+tools/build.sh "$preset" rnic-suite rnic-agent || exit 3
+if [ "${help:-no}" = yes ]; then exec "build/$preset/suite/runner/rnic-suite" run --help; fi
+exec "build/$preset/suite/runner/rnic-suite" run "${arguments[@]}"

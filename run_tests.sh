@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# The project's own tests: from a fresh clone to "passed" with one command.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")"
+
+usage() {
+  cat <<'USAGE'
+usage: ./run_tests.sh [--no-install] [--require-all] [--long] [--preset NAME] [-- CTEST OPTIONS]
+
+Builds everything and runs the tests of the project: habits (formatting, include directions, rule
+files), unit tests, the self-test of the suite over TCP, and runs against the reference RNIC and siw.
+  --require-all   fail when a part would be left out for want of a package (CI does this)
+  --long          also what takes minutes: sanitizers, clang-tidy, fuzzing, the whole deviation matrix, mutants
+CONTRIBUTING.md has the table of what runs where.
+
+examples:
+  ./run_tests.sh
+  ./run_tests.sh -- -R wire          only the tests whose name holds 'wire'
+USAGE
+}
+
+install=() preset=dev set=core definitions=() long=no ctest_arguments=()
+while [ $# -gt 0 ]; do
+  case "$1" in
+    --no-install) install=(--no-install) ;;
+    --require-all) definitions+=(-DRNIC_REQUIRE_ALL=ON); set=full ;;
+    --long) long=yes; set=full ;;
+    --preset) preset=${2:?--preset needs a name: dev, release, asan or tsan}; shift ;;
+    --help | -h) usage; exit 0 ;;
+    --) shift; ctest_arguments=("$@"); break ;;
+    *) echo "run_tests.sh: unknown option '$1'; see --help" >&2; exit 2 ;;
+  esac
+  shift
+done
+
+tools/install_packages.sh "${install[@]}" "$set"
+tools/build.sh "$preset" "${definitions[@]}"
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "${ctest_arguments[@]}"
+if [ "$long" = yes ]; then tools/long_tests.sh; fi

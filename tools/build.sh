@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# Configures a preset once and builds targets of it, quietly while all is well.
+set -euo pipefail
+cd "$(dirname "$(readlink -f "$0")")/.."
+
+if [ "${1:-}" = --help ] || [ $# -lt 1 ]; then
+  echo "usage: tools/build.sh PRESET [TARGET...] [-DNAME=VALUE...]"
+  echo "example: tools/build.sh dev rnic-suite"
+  exit $([ $# -lt 1 ] && echo 2 || echo 0)
+fi
+preset=$1; shift
+targets=() definitions=()
+for argument in "$@"; do
+  case "$argument" in
+    -D*) definitions+=("$argument") ;;
+    *) targets+=("$argument") ;;
+  esac
+done
+
+mkdir -p "build/$preset"
+log=build/$preset/build.log
+generator=Ninja
+command -v ninja >/dev/null || generator='Unix Makefiles'
+if [ ! -f "build/$preset/CMakeCache.txt" ] || [ ${#definitions[@]} -gt 0 ]; then
+  cmake --preset "$preset" -G "$generator" "${definitions[@]}" >"$log" 2>&1 || {
+    cat "$log" >&2
+    echo "build.sh: cmake could not configure preset '$preset' (see above)" >&2
+    exit 1
+  }
+  grep -A2 'CMake Warning' "$log" >&2 || true
+fi
+parallel=(--parallel "$(nproc)")
+if [ -t 1 ]; then
+  cmake --build "build/$preset" "${parallel[@]}" ${targets:+--target "${targets[@]}"}
+else
+  cmake --build "build/$preset" "${parallel[@]}" ${targets:+--target "${targets[@]}"} >"$log" 2>&1 || {
+    tail -n 60 "$log" >&2
+    echo "build.sh: the build failed; the whole log is $log" >&2
+    exit 1
+  }
+fi

@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Checks that every #include points from a room to itself or to a room that it may know (docs/architecture.md)."""
+
+import argparse
+import pathlib
+import re
+import sys
+
+# Room -> rooms whose headers it may include, besides its own. A room is the longest folder listed that holds the file.
+ALLOWED = {
+    "rules": [],
+    "reference_rnic/wire": [],
+    "reference_rnic/stream": ["reference_rnic/wire", "rules"],
+    "reference_rnic/llp": ["reference_rnic/wire"],
+    "reference_rnic/verbs": ["reference_rnic/stream", "reference_rnic/wire"],
+    "reference_rnic/access": ["reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
+    "reference_rnic/dat": ["reference_rnic/access", "reference_rnic/verbs"],
+    "reference_rnic/rdma_core": ["reference_rnic/access", "reference_rnic/verbs"],
+    "dissectors/analyzer": ["reference_rnic/wire", "rules"],
+    "dissectors/lint": ["dissectors/analyzer", "reference_rnic/wire", "rules"],
+    "dissectors/wireshark": ["dissectors/analyzer", "reference_rnic/wire", "rules"],
+    "dissectors/capture": ["dissectors/analyzer", "reference_rnic/wire", "rules"],
+    "suite/iut": ["reference_rnic/llp"],
+    "suite/upper_tester": ["suite/iut"],
+    "suite/upper_tester/verbs": ["suite/upper_tester", "suite/iut"],
+    "suite/upper_tester/reference": ["suite/upper_tester", "suite/iut", "reference_rnic/access", "reference_rnic/verbs",
+                                     "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
+    "suite/lower_tester": ["reference_rnic/wire", "reference_rnic/stream", "reference_rnic/llp"],
+    "suite/lab": [],
+    "suite/doctor": ["suite/lab"],
+    "suite/results": [],
+    "suite/cases": ["suite/lower_tester", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
+                    "reference_rnic/stream"],
+    "suite/runner": ["suite", "dissectors/capture", "dissectors/analyzer", "reference_rnic/llp", "reference_rnic/stream",
+                     "reference_rnic/wire", "rules"],
+    "plugfest": ["suite", "dissectors", "reference_rnic", "rules"],
+}
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')
+SOURCES = {".cpp", ".hpp", ".h", ".c", ".def"}
+
+
+def room_of(path, rooms):
+    return max((room for room in rooms if path == room or path.startswith(room + "/")), key=len, default=None)
+
+
+def may_include(source, target):
+    """Tests may also look at a neighbour's test vectors; everything else keeps to the table."""
+    allowed = ALLOWED.get(source, [])
+    return target == source or any(target == room or target.startswith(room + "/") for room in allowed)
+
+
+def faults(root):
+    for path in sorted(root.rglob("*")):
+        relative = path.relative_to(root).as_posix()
+        if path.suffix not in SOURCES or relative.startswith(("build/", "out/")):
+            continue
+        source = room_of(relative, ALLOWED)
+        for number, line in enumerate(path.read_text(errors="replace").splitlines(), 1):
+            found = INCLUDE.match(line)
+            if not found:
+                continue
+            if "/" not in found[1] or not ((root / found[1]).exists() or found[1].startswith("rules/")):
+                yield f'{relative}:{number}: "{found[1]}" is not a path from the top folder'
+                continue
+            target = room_of(found[1], ALLOWED)
+            if source and target and not may_include(source, target):
+                yield f"{relative}:{number}: {source} may not include {target} (docs/architecture.md)"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, epilog="example: tools/check_includes.py .")
+    parser.add_argument("root", type=pathlib.Path, nargs="?", default=pathlib.Path(__file__).resolve().parent.parent)
+    found = list(faults(parser.parse_args().root.resolve()))
+    for fault in found:
+        print(fault, file=sys.stderr)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,54 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Checks each source file: licence line, a sentence on top of headers, no fixed sleeps, clang-format where it is installed."""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+LICENCE = "SPDX-License-Identifier: GPL-2.0-or-later"
+SLEEP = re.compile(r"\b(sleep_for|sleep_until|usleep|nanosleep|time\.sleep|(?<![\w.])sleep)\s*\(|^\s*sleep\s+[\d.]")
+CODE = {".cpp", ".hpp", ".h", ".c", ".def"}
+TEXT = CODE | {".py", ".sh", ".cmake"}
+
+
+def tracked(root):
+    listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z"], capture_output=True, check=True, text=True)
+    return [root / name for name in listed.stdout.split("\0") if name and (root / name).is_file()]
+
+
+def faults_of(path, root):
+    relative = path.relative_to(root)
+    lines = path.read_text(errors="replace").splitlines()
+    if path.suffix in TEXT or path.name == "CMakeLists.txt":
+        if not any(LICENCE in line for line in lines[:3]):
+            yield f"{relative}: no licence line at the top"
+        if path.suffix == ".hpp" and not (len(lines) > 1 and lines[1].startswith("// ")):
+            yield f"{relative}: the second line does not say what the file is the interface for"
+        for number, line in enumerate(lines, 1):
+            if SLEEP.search(line) and path.name != pathlib.Path(__file__).name:
+                yield f"{relative}:{number}: a fixed sleep; wait for an event with a deadline"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, epilog="example: tools/check_sources.py .")
+    parser.add_argument("root", type=pathlib.Path, nargs="?", default=pathlib.Path(__file__).resolve().parent.parent)
+    root = parser.parse_args().root.resolve()
+    files = tracked(root)
+    found = [fault for path in files for fault in faults_of(path, root)]
+    for fault in found:
+        print(fault, file=sys.stderr)
+    formatter = shutil.which("clang-format-19")
+    code = [str(path) for path in files if path.suffix in CODE]
+    if formatter and subprocess.run([formatter, "--dry-run", "--Werror", *code]).returncode:
+        found.append("clang-format")
+    if not formatter:
+        print("clang-format-19 is not installed: the layout of the sources was not checked")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

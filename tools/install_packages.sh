@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# Installs the Debian packages of one set, or says which command would. Called by run_suite.sh, run_tests.sh and CI.
+set -euo pipefail
+
+usage() {
+  cat <<'USAGE'
+usage: tools/install_packages.sh [--no-install] [--print] core|siw|full
+
+Makes sure that the Debian packages of a set are installed.
+  core   build the suite and run it against the reference RNIC
+  siw    core, and what the QEMU guest with the kernel's soft-iWARP needs
+  full   siw, and what the tests, the linters, the sanitizers and the dissectors need
+As root it installs what is missing and says so. Otherwise, and with --no-install, it prints the
+command that would install it and stops.
+
+examples:
+  tools/install_packages.sh core
+  tools/install_packages.sh --print full
+exit: 0 everything is there, 1 packages are missing, 2 usage
+USAGE
+}
+
+core=(g++ cmake ninja-build ccache pkg-config git ca-certificates
+  libboost-test-dev libfmt-dev nlohmann-json3-dev libyaml-cpp-dev libcli11-dev libisal-dev libpcap-dev
+  libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
+  python3 python3-yaml python3-jinja2 python3-jsonschema iproute2 ethtool util-linux)
+siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev libssl-dev
+  ibverbs-providers rdma-core rdmacm-utils iputils-ping)
+full=("${siw[@]}" clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev tshark wireshark-dev libdapl-dev
+  chromium fonts-dejavu-core imagemagick)
+
+install=yes print=no set=
+for argument in "$@"; do
+  case "$argument" in
+    --no-install) install=no ;;
+    --print) print=yes ;;
+    --help | -h) usage; exit 0 ;;
+    core | siw | full) set=$argument ;;
+    *) echo "install_packages.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
+  esac
+done
+[ -n "$set" ] || { echo "install_packages.sh: which set? core, siw or full; see --help" >&2; exit 2; }
+declare -n packages=$set
+[ "$print" = no ] || { printf '%s\n' "${packages[@]}"; exit 0; }
+
+missing=()
+for package in "${packages[@]}"; do
+  [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
+done
+[ ${#missing[@]} -gt 0 ] || exit 0
+
+command="apt-get install -y --no-install-recommends ${missing[*]}"
+if [ "$install" = no ] || [ "$(id -u)" -ne 0 ]; then
+  echo "install_packages.sh: ${#missing[@]} packages of the set '$set' are missing. Install them with:" >&2
+  echo "  sudo $command" >&2
+  exit 1
+fi
+echo "Installing ${#missing[@]} Debian packages (set '$set'): ${missing[*]}"
+export DEBIAN_FRONTEND=noninteractive
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+if ! { apt-get update && $command; } >"$log" 2>&1; then
+  tail -n 20 "$log" >&2
+  echo "install_packages.sh: apt-get failed (its last lines stand above); mend that and run this again" >&2
+  exit 1
+fi
