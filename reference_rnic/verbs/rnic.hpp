@@ -52,26 +52,26 @@ struct Access {
 // ---- memory ----
 
 struct RegionAttributes {
-  wire::MutableBytes memory;  ///< stays the consumer's; must outlive the registration. May be
-                              ///< empty: such a region grants nothing.
-  Access access;
+  wire::MutableBytes memory{};  ///< stays the consumer's; must outlive the registration. May be
+                                ///< empty: such a region grants nothing.
+  Access access{};
   bool zero_based = false;  ///< tagged offsets count from 0
   std::optional<std::uint64_t>
       base;  ///< else the tagged offset of the first octet; absent: the octet's own address
 };
 struct RegionInfo {
-  RegionHandle region;
+  RegionHandle region{};
   std::uint32_t stag = 0;  ///< index in the high 24 bits, key in the low 8; never 0
   std::uint64_t base = 0;  ///< tagged offset of the first octet
   std::uint64_t length = 0;
-  Access access;
+  Access access{};
   bool valid = true;  ///< false once invalidated
 };
 
 /// Who may use a bound window: any stream of its domain, or only the queue pair that bound it.
 enum class WindowScope : std::uint8_t { domain, queue_pair };
 struct WindowInfo {
-  WindowHandle window;
+  WindowHandle window{};
   std::uint32_t stag = 0;
   WindowScope scope = WindowScope::queue_pair;
   bool bound = false;
@@ -105,19 +105,19 @@ enum class Operation : std::uint8_t {
 [[nodiscard]] const char* name(Operation operation);
 
 struct BindRequest {
-  WindowHandle window;
-  RegionHandle region;
+  WindowHandle window{};
+  RegionHandle region{};
   std::uint64_t offset = 0;  ///< tagged offset within the region
   std::uint64_t length = 0;  ///< 0 unbinds
-  Access access;             ///< remote rights only
+  Access access{};           ///< remote rights only
   bool zero_based = false;
-  std::optional<std::uint8_t> key;  ///< low octet of the STag from now on; absent: as it was
+  std::optional<std::uint8_t> key{};  ///< low octet of the STag from now on; absent: as it was
 };
 
 struct SendRequest {
   std::uint64_t id = 0;
   Operation operation = Operation::send;
-  std::vector<Piece> pieces;  ///< source of send and write; the one sink of read and atomics
+  std::vector<Piece> pieces{};  ///< source of send and write; the one sink of read and atomics
   std::uint32_t remote_stag = 0;
   std::uint64_t remote_offset = 0;
   std::uint32_t invalidate_stag =
@@ -127,12 +127,12 @@ struct SendRequest {
   std::uint64_t add_or_swap = 0, add_or_swap_mask = ~std::uint64_t{0};
   std::uint64_t compare = 0, compare_mask = ~std::uint64_t{0};
   std::array<std::byte, wire::immediate_size> immediate{};
-  BindRequest bind;
+  BindRequest bind{};
 };
 
 struct ReceiveRequest {
   std::uint64_t id = 0;
-  std::vector<Piece> pieces;
+  std::vector<Piece> pieces{};
 };
 
 /// Why posting stopped: requests before `index` are posted, those from it on are not.
@@ -157,12 +157,12 @@ enum class Status : std::uint8_t {
 
 struct Completion {
   std::uint64_t id = 0;  ///< of the request
-  QueuePairHandle queue_pair;
+  QueuePairHandle queue_pair{};
   Operation operation = Operation::send;
   Status status = Status::success;
   std::uint32_t length = 0;  ///< octets received or read; for other work the octets of its pieces
-  std::optional<std::uint32_t> invalidated;  ///< our STag that the peer's message has invalidated
-  std::optional<std::array<std::byte, wire::immediate_size>> immediate;
+  std::optional<std::uint32_t> invalidated{};  ///< our STag that the peer's message has invalidated
+  std::optional<std::array<std::byte, wire::immediate_size>> immediate{};
   bool solicited = false;  ///< the message asked for an event
 };
 
@@ -178,7 +178,7 @@ struct SharedQueueAttributes {
   std::uint32_t max_pieces = 4;
 };
 struct SharedQueueInfo {
-  SharedQueueAttributes attributes;
+  SharedQueueAttributes attributes{};
   std::uint32_t posted = 0;  ///< receives waiting
   std::uint32_t limit = 0;   ///< 0: not armed
 };
@@ -193,17 +193,17 @@ enum class QueuePairState : std::uint8_t {
 [[nodiscard]] const char* name(QueuePairState state);
 
 struct QueuePairAttributes {
-  DomainHandle domain;
-  CompletionQueueHandle send_completions;
-  CompletionQueueHandle receive_completions;
-  SharedQueueHandle shared_queue;  ///< none: its own receive queue
+  DomainHandle domain{};
+  CompletionQueueHandle send_completions{};
+  CompletionQueueHandle receive_completions{};
+  SharedQueueHandle shared_queue{};  ///< none: its own receive queue
   std::uint32_t send_depth = 64;
   std::uint32_t receive_depth = 64;
   std::uint32_t max_pieces = 4;
   bool signal_all = false;  ///< every send request completes, signaled or not
 };
 struct QueuePairInfo {
-  QueuePairAttributes attributes;
+  QueuePairAttributes attributes{};
   QueuePairState state = QueuePairState::idle;
   bool connected = false;  ///< a stream is attached
   std::uint32_t sends_outstanding = 0, receives_outstanding = 0;
@@ -225,11 +225,11 @@ enum class AsyncKind : std::uint8_t {
 
 struct AsyncEvent {
   AsyncKind kind = AsyncKind::device_fatal;
-  QueuePairHandle queue_pair;  ///< the affiliated object, if it is one of these
-  CompletionQueueHandle completion_queue;
-  SharedQueueHandle shared_queue;
-  std::optional<wire::TerminateCause> cause;
-  std::string detail;  ///< one line for engineers
+  QueuePairHandle queue_pair{};  ///< the affiliated object, if it is one of these
+  CompletionQueueHandle completion_queue{};
+  SharedQueueHandle shared_queue{};
+  std::optional<wire::TerminateCause> cause{};
+  std::string detail{};  ///< one line for engineers
 };
 using AsyncHandler = std::function<void(const AsyncEvent&)>;
 
@@ -289,7 +289,7 @@ class StreamProvider {
 // ---- the RNIC ----
 
 struct RnicAttributes {
-  std::string name, vendor, version;
+  std::string name{}, vendor{}, version{};
   std::uint16_t max_ird = 0, max_ord = 0;
   std::uint32_t max_pieces = 0, max_queue_depth = 0, max_completions = 0,
                 max_objects = 0;  ///< objects: of each kind
