@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const Bytes input = test::fuzz_input(data, size);
   for (bool crc : {true, false}) {
     check(input, {.crc = crc, .markers = false, .position = 0});
-    for (std::uint64_t position : {0, 4, 0x1ec, 504, 508})
+    for (std::uint64_t position : {0U, 4U, 0x1ecU, 504U, 508U})
       check(input, {.crc = crc, .markers = true, .position = position});
   }
   return 0;
