@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// SHA-256 (FIPS 180-4), for the digests that tie a verdict to its capture file.
+// SHA-256, for the digests that tie a verdict to its capture file.
 #pragma once
 
-#include <array>
 #include <cstddef>
-#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 
+struct evp_md_ctx_st;
+
 namespace suite::results {
 
+/// A running digest over octets given in pieces. Throws std::runtime_error if libcrypto refuses, which only a
+/// restricted library configuration does.
 class Sha256 {
  public:
   Sha256();
@@ -18,11 +21,10 @@ class Sha256 {
   [[nodiscard]] std::string finish();
 
  private:
-  void block(const std::byte* octets);
-
-  std::array<std::uint32_t, 8> state_;
-  std::array<std::byte, 64> held_{};
-  std::uint64_t total_ = 0;
+  struct Free {
+    void operator()(evp_md_ctx_st* context) const;
+  };
+  std::unique_ptr<evp_md_ctx_st, Free> context_;
 };
 
 [[nodiscard]] std::string sha256(std::span<const std::byte> octets);
