@@ -24,11 +24,11 @@ constexpr std::array why_words{"transport_lost", "bad_protocol", "crashed", "hun
 /// The rights of Access by name, for reading and writing alike.
 struct Right {
   const char* word;
-  bool Access::*member;
+  bool Access::* member;
 };
 constexpr std::array rights{
-    Right{"local_write", &Access::local_write},     Right{"remote_read", &Access::remote_read},
-    Right{"remote_write", &Access::remote_write},   Right{"remote_atomic", &Access::remote_atomic},
+    Right{"local_write", &Access::local_write},   Right{"remote_read", &Access::remote_read},
+    Right{"remote_write", &Access::remote_write}, Right{"remote_atomic", &Access::remote_atomic},
     Right{"bind_window", &Access::bind_window},
 };
 
@@ -247,8 +247,7 @@ class Reader {
       out[i] = static_cast<std::uint8_t>(high << 4 | low);
     }
   }
-  static void decode(const Json& value, const std::string& path,
-                     std::array<std::uint8_t, 8>& out) {
+  static void decode(const Json& value, const std::string& path, std::array<std::uint8_t, 8>& out) {
     Octets octets;
     decode(value, path, octets);
     if (octets.size() != out.size()) refuse(value, path, "8 octets as 16 hexadecimal digits");
@@ -282,8 +281,8 @@ class Reader {
   static void decode(const Json& value, const std::string& path, std::vector<Piece>& out) {
     if (!value.is_array()) refuse(value, path, "a list of pieces");
     out.clear();
-    for (const Json& each : value)
-      decode_object(each, path + '[' + std::to_string(out.size()) + ']', out.emplace_back());
+    for (std::size_t i = 0; i < value.size(); ++i)
+      decode_object(value[i], path + '[' + std::to_string(i) + ']', out.emplace_back());
   }
   static void decode(const Json& value, const std::string& path, ConnectParameters& out) {
     decode_object(value, path, out);

@@ -76,9 +76,7 @@ class LineBuffer {
   /// True when what lies before the next line feed is too long: nothing more will come.
   [[nodiscard]] bool oversize() const { return oversize_; }
   /// What has come and was not taken as a line.
-  [[nodiscard]] std::string_view rest() const {
-    return std::string_view(buffer_).substr(start_);
-  }
+  [[nodiscard]] std::string_view rest() const { return std::string_view(buffer_).substr(start_); }
 
  private:
   std::string buffer_;

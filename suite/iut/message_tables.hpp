@@ -22,8 +22,9 @@ inline constexpr std::array family_words{"ipv4", "ipv6"};
 inline constexpr std::array connect_failure_words{"unreachable", "refused", "timeout", "protocol",
                                                   "lost"};
 inline constexpr std::array completion_status_words{
-    "success",          "flushed",      "local_length", "local_protection", "local_operation", "remote_access",
-    "remote_operation", "bad_response", "invalidation", "bind",             "other"};
+    "success",       "flushed",          "local_length", "local_protection", "local_operation",
+    "remote_access", "remote_operation", "bad_response", "invalidation",     "bind",
+    "other"};
 inline constexpr std::array asynchronous_kind_words{
     "qp_fatal",  "qp_access_error", "qp_request_error", "cq_error",
     "srq_limit", "device_fatal",    "last_buffer",      "other"};

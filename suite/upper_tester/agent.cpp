@@ -78,15 +78,32 @@ int parse_arguments(int argc, char** argv, Options& options) {
   int id = 0;
   while ((id = getopt_long(argc, argv, "", table, nullptr)) != -1) {
     switch (id) {
-      case driver: options.driver_name = optarg; break;
-      case device: options.driver.device = optarg; break;
-      case address: options.driver.addresses.emplace_back(optarg); break;
-      case script: options.configure_script = optarg; break;
-      case claim: options.driver.claims.emplace_back(optarg); break;
-      case deviation: options.driver.deviations.emplace_back(optarg); break;
-      case resume: options.resume = std::atoi(optarg); break;
-      case help: std::fputs(help_text, stdout); return ended;
-      default: return complain(wrong_usage, "see rnic-agent --help");
+      case driver:
+        options.driver_name = optarg;
+        break;
+      case device:
+        options.driver.device = optarg;
+        break;
+      case address:
+        options.driver.addresses.emplace_back(optarg);
+        break;
+      case script:
+        options.configure_script = optarg;
+        break;
+      case claim:
+        options.driver.claims.emplace_back(optarg);
+        break;
+      case deviation:
+        options.driver.deviations.emplace_back(optarg);
+        break;
+      case resume:
+        options.resume = std::atoi(optarg);
+        break;
+      case help:
+        std::fputs(help_text, stdout);
+        return ended;
+      default:
+        return complain(wrong_usage, "see rnic-agent --help");
     }
   }
   if (optind < argc)
@@ -96,7 +113,8 @@ int parse_arguments(int argc, char** argv, Options& options) {
   return -1;
 }
 
-/// What a vendor's library prints or reads must not mix with our lines: 1 becomes stderr, 0 nothing.
+/// What a vendor's library prints or reads must not mix with our lines: 1 becomes stderr, 0
+/// nothing.
 Handover make_private() {
   Handover own;
   own.input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
@@ -108,7 +126,7 @@ Handover make_private() {
   return own;
 }
 
-Started start(const Options& options, Sink sink) {
+Started start(const Options& options, [[maybe_unused]] Sink sink) {
 #ifdef RNIC_AGENT_VERBS
   if (options.driver_name == "verbs") return start_verbs(options.driver, std::move(sink));
 #endif
@@ -140,8 +158,8 @@ std::string ask_capabilities(Options& options) {
 
 /// Runs the configure script, before any device is opened.
 iut::Reply reconfigure(const Options& options, const Handover& handover, bool& client_gone) {
-  const ScriptResult result = run_script(options.configure_script,
-                                         handover.reconfiguration.arguments, handover.input);
+  const ScriptResult result =
+      run_script(options.configure_script, handover.reconfiguration.arguments, handover.input);
   client_gone = result.abandoned;
   iut::Reply reply;
   reply.command = handover.reconfiguration.number;

@@ -32,7 +32,9 @@ std::string read_all(int fd) {
   return octets;
 }
 
-bool keep_across_exec(int fd, bool keep) { return ::fcntl(fd, F_SETFD, keep ? 0 : FD_CLOEXEC) == 0; }
+bool keep_across_exec(int fd, bool keep) {
+  return ::fcntl(fd, F_SETFD, keep ? 0 : FD_CLOEXEC) == 0;
+}
 
 std::string failed(const char* call) { return std::string(call) + ": " + std::strerror(errno); }
 

@@ -25,8 +25,7 @@ std::vector<std::string> script_arguments(const iut::Configure& configure) {
   if (configure.revision) arguments.push_back("revision=" + std::to_string(*configure.revision));
   if (configure.crc) arguments.push_back(on_off("crc", *configure.crc));
   if (configure.markers) arguments.push_back(on_off("markers", *configure.markers));
-  if (configure.peer_to_peer)
-    arguments.push_back(on_off("peer_to_peer", *configure.peer_to_peer));
+  if (configure.peer_to_peer) arguments.push_back(on_off("peer_to_peer", *configure.peer_to_peer));
   if (configure.rtr) {
     std::string kinds;
     for (const std::string& kind : *configure.rtr) kinds += (kinds.empty() ? "" : ",") + kind;
@@ -47,9 +46,7 @@ void Session::begin(Driver& driver, bool say_hello) {
   if (say_hello) output_.add(driver.hello());
 }
 
-void Session::resume_with(std::string_view octets) {
-  input_buffer_.append(octets);
-}
+void Session::resume_with(std::string_view octets) { input_buffer_.append(octets); }
 
 bool Session::wants_input() const {
   return state_ == State::talking && !releasing_ && output_.size() < enough_output;

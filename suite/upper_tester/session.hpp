@@ -33,7 +33,8 @@ class Session {
 
   /// To be given to the driver at its construction.
   [[nodiscard]] Sink sink();
-  /// The driver must outlive the session's last call. Says hello unless this process resumes another's work.
+  /// The driver must outlive the session's last call. Says hello unless this process resumes
+  /// another's work.
   void begin(Driver& driver, bool say_hello);
   /// Handles octets that another process read but did not get to.
   void resume_with(std::string_view octets);
@@ -72,8 +73,8 @@ class Session {
 /// The members of a Configure as a script gets them.
 [[nodiscard]] std::vector<std::string> script_arguments(const iut::Configure& configure);
 
-/// Talks until the session is no longer in state `talking`, waiting with poll. For drivers that have
-/// an event_fd. All that was said is flushed.
+/// Talks until the session is no longer in state `talking`, waiting with poll. For drivers that
+/// have an event_fd. All that was said is flushed.
 void run_polled(Session& session, Driver& driver);
 
 }  // namespace suite::upper_tester

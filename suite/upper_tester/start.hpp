@@ -13,15 +13,17 @@
 namespace suite::upper_tester {
 
 struct DriverOptions {
-  std::string device;                  ///< empty: the only one there is
-  std::vector<std::string> addresses;  ///< literals of the IUT's own addresses, at most one per family
-  std::vector<std::string> claims;     ///< capability words the API cannot report but the user vouches for
+  std::string device;  ///< empty: the only one there is
+  std::vector<std::string>
+      addresses;  ///< literals of the IUT's own addresses, at most one per family
+  std::vector<std::string>
+      claims;  ///< capability words the API cannot report but the user vouches for
   std::vector<std::string> configure_words;  ///< configure.* capabilities of the configure script
   std::vector<std::string> deviations;       ///< reference only
 };
 
 struct Started {
-  std::unique_ptr<Driver> driver;  ///< null: `error` says why in one line, and what to do
+  std::unique_ptr<Driver> driver;      ///< null: `error` says why in one line, and what to do
   std::function<void(Session&)> talk;  ///< runs the session until it ends
   std::string error;
 };
