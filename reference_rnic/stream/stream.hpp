@@ -68,6 +68,7 @@ struct Config {
   std::vector<std::byte> private_data;  ///< initiator: ULP private data of the request
   std::size_t emss = 1448;     ///< octets of a TCP segment; the MULPDU follows from it
   Duration startup_timeout = std::chrono::seconds(10);
+  Duration close_timeout = std::chrono::seconds(10);  ///< how long a peer may be silent and not close its half, once ours is closed
 
   /// First sequence numbers, other than 1 only in tests that want to see a wrap.
   struct Counters {
@@ -174,7 +175,7 @@ struct Failed {
 };
 struct PeerClosed {};   ///< the peer's FIN, all data before it processed
 struct Lost {};         ///< the LLP connection was reset or timed out
-struct Closed {};       ///< nothing more will happen
+struct Closed {};       ///< nothing more will happen; what closing() asks for is still to be done
 using Event = std::variant<ConnectRequest, Established, Rejected, StartupFailed, MessageReceived, ReceiveFailed, WorkDone,
                            TerminateReceived, Failed, PeerClosed, Lost, Closed>;
 
