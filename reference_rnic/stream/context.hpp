@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What all parts of one stream share: its configuration, the memory it works on, what startup agreed, and its news.
+// What all parts of one stream share: its configuration, the memory it works on, what startup
+// agreed, and its news.
 #pragma once
 
 #include <deque>

@@ -20,7 +20,9 @@ constexpr std::array<DeviationInfo, deviation_count> table{{
 
 std::span<const DeviationInfo> deviations() { return table; }
 
-const DeviationInfo& info(Deviation deviation) { return table[static_cast<std::size_t>(deviation)]; }
+const DeviationInfo& info(Deviation deviation) {
+  return table[static_cast<std::size_t>(deviation)];
+}
 
 std::optional<Deviation> find_deviation(std::string_view name) {
   const auto* found = std::ranges::find(table, name, &DeviationInfo::name);

@@ -12,7 +12,8 @@
 
 namespace rnic::stream {
 
-/// What a Terminate copies of the segment at fault (RFC 5040 section 4.8): its DDP header and its length.
+/// What a Terminate copies of the segment at fault (RFC 5040 section 4.8): its DDP header and its
+/// length.
 struct Offender {
   std::array<std::byte, wire::untagged_header_size> header{};
   std::size_t header_size = 0;
@@ -30,12 +31,14 @@ struct Offender {
 
 struct Fault {
   wire::TerminateCause cause;
-  std::string detail;                               ///< one line for engineers
-  std::optional<Offender> offender;                 ///< none for errors that no incoming segment caused
-  std::optional<wire::ReadRequestHeader> request;   ///< the Read Request at fault, as far as it is not served yet
+  std::string detail;                ///< one line for engineers
+  std::optional<Offender> offender;  ///< none for errors that no incoming segment caused
+  std::optional<wire::ReadRequestHeader>
+      request;  ///< the Read Request at fault, as far as it is not served yet
 };
 
-/// A segment whose DDP header has arrived. The payload lies elsewhere: `segment.payload` is not meaningful.
+/// A segment whose DDP header has arrived. The payload lies elsewhere: `segment.payload` is not
+/// meaningful.
 struct IncomingSegment {
   wire::Segment segment;
   std::size_t payload_length = 0;

@@ -12,7 +12,8 @@ namespace {
 /// Scratch in full operation: several FPDUs per read, and the longest one with its Markers.
 constexpr std::size_t verified_scratch = 256 * 1024;
 constexpr std::size_t direct_scratch = 64 * 1024;
-/// Behind this much payload that goes straight into place, only a little scratch is offered: the next header and no more than it must.
+/// Behind this much payload that goes straight into place, only a little scratch is offered: the
+/// next header and no more than it must.
 constexpr std::size_t direct_worthwhile = 8 * 1024;
 constexpr std::size_t direct_lookahead = 64;
 
@@ -44,7 +45,8 @@ std::span<const wire::MutableBytes> Framer<Policy>::targets() {
   targets_.insert(targets_.end(), rest_.begin(), rest_.end());
   const std::size_t waiting = buffer_.view().size();
   // Moving is worth while only if an FPDU in progress would not fit behind what is here.
-  buffer_.reserve(phase_ == Phase::startup ? scratch + waiting : std::max(waiting + 1, longest_fpdu));
+  buffer_.reserve(phase_ == Phase::startup ? scratch + waiting
+                                           : std::max(waiting + 1, longest_fpdu));
   if (phase_ != Phase::startup && waiting == 0) buffer_.reserve(scratch);
   wire::MutableBytes tail = buffer_.tail();
   if (rest_length_ >= direct_worthwhile) tail = tail.first(std::min(tail.size(), direct_lookahead));
@@ -89,11 +91,14 @@ void Framer<Policy>::discard() {
 template <typename Policy>
 bool Framer<Policy>::inside_fpdu() const {
   switch (phase_) {
-    case Phase::header: return !buffer_.view().empty();
+    case Phase::header:
+      return !buffer_.view().empty();
     case Phase::payload:
-    case Phase::trailer: return true;
+    case Phase::trailer:
+      return true;
     case Phase::startup:
-    case Phase::discarding: return false;
+    case Phase::discarding:
+      return false;
   }
   return false;
 }
@@ -107,7 +112,8 @@ bool Framer<Policy>::step() {
 
 template <typename Policy>
 void Framer<Policy>::malformed() {
-  // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is used.
+  // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
+  // used.
   sink_.framing_fault({wire::cause::rdmap_operation_unspecified, "ULPDU too short for a DDP header",
                        std::nullopt, std::nullopt});
 }
@@ -117,14 +123,16 @@ void Framer<Policy>::malformed() {
 template <typename Policy>
 void Framer<Policy>::report(wire::FpduError error) {
   if (error == wire::FpduError::bad_marker) {
-    sink_.framing_fault({wire::cause::mpa_marker, "Marker and ULPDU_Length disagree on the start of an FPDU",
-                         std::nullopt, std::nullopt});
+    sink_.framing_fault({wire::cause::mpa_marker,
+                         "Marker and ULPDU_Length disagree on the start of an FPDU", std::nullopt,
+                         std::nullopt});
     return;
   }
   sink_.framing_fault({wire::cause::mpa_crc, "CRC does not match", std::nullopt, std::nullopt});
 }
 
-/// Checks the FPDU of `wire_size` octets at the front of the buffer. Nothing: it is at fault, and that has been dealt with.
+/// Checks the FPDU of `wire_size` octets at the front of the buffer. Nothing: it is at fault, and
+/// that has been dealt with.
 template <typename Policy>
 std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
@@ -137,7 +145,8 @@ std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
     lenient.crc = false;
     const auto unchecked = wire::parse_fpdu(octets, lenient, stripped_);
     if (unchecked && context_.deviates(Deviation::accepts_bad_crc)) return *unchecked;
-    if (unchecked && context_.deviates(Deviation::places_before_crc_check)) deliver(unchecked->ulpdu);
+    if (unchecked && context_.deviates(Deviation::places_before_crc_check))
+      deliver(unchecked->ulpdu);
     if (context_.deviates(Deviation::drops_bad_crc_and_goes_on)) {
       buffer_.consume(wire_size);
       position_ += wire_size;
@@ -196,7 +205,8 @@ void Framer<Policy>::place(wire::Bytes octets) {
 template <typename Policy>
 bool Framer<Policy>::step_direct() {
   switch (phase_) {
-    case Phase::header: return begin_direct();
+    case Phase::header:
+      return begin_direct();
     case Phase::payload: {
       const std::size_t here = std::min(rest_length_, buffer_.view().size());
       place(buffer_.view().first(here));
@@ -216,7 +226,8 @@ bool Framer<Policy>::step_direct() {
       return true;
     }
     case Phase::startup:
-    case Phase::discarding: break;
+    case Phase::discarding:
+      break;
   }
   return false;
 }

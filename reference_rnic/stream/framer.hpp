@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The receiving side of MPA in full operation (RFC 5044 sections 4 and 6): octets in, DDP segments out.
+// The receiving side of MPA in full operation (RFC 5044 sections 4 and 6): octets in, DDP segments
+// out.
 //
-// With CRCs or Markers in use an FPDU is gathered in scratch, checked, and only then handed on. With neither, a segment is announced
-// as soon as its header is there, and the payload lands where it belongs without a copy.
+// With CRCs or Markers in use an FPDU is gathered in scratch, checked, and only then handed on.
+// With neither, a segment is announced as soon as its header is there, and the payload lands where
+// it belongs without a copy.
 #pragma once
 
 #include <optional>
@@ -19,9 +21,11 @@ namespace rnic::stream {
 class SegmentSink {
  public:
   virtual ~SegmentSink() = default;
-  /// A header came. Answers with the places of the payload, payload_length octets in all, or with nothing: the segment is refused
-  /// and the framer must be discarding by now. The pieces stay valid until end_segment().
-  virtual std::optional<std::span<const wire::MutableBytes>> begin_segment(const IncomingSegment& segment) = 0;
+  /// A header came. Answers with the places of the payload, payload_length octets in all, or with
+  /// nothing: the segment is refused and the framer must be discarding by now. The pieces stay
+  /// valid until end_segment().
+  virtual std::optional<std::span<const wire::MutableBytes>> begin_segment(
+      const IncomingSegment& segment) = 0;
   /// The whole FPDU of the segment begun last is there and verified, its payload in place.
   virtual void end_segment() = 0;
   /// The stream cannot go on: bad CRC, bad Marker, or a ULPDU too short for a DDP header.
@@ -41,7 +45,8 @@ class Framer {
   [[nodiscard]] wire::Bytes startup_octets() const { return buffer_.view(); }
   void consume_startup(std::size_t count) { buffer_.consume(count); }
 
-  /// The next octet is the first of an FPDU (or of the first Marker). Octets that wait already are looked at by resume().
+  /// The next octet is the first of an FPDU (or of the first Marker). Octets that wait already are
+  /// looked at by resume().
   void enter_full_operation();
   void resume();
   /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
@@ -69,7 +74,8 @@ class Framer {
   InboundBuffer buffer_;
   std::vector<std::byte> stripped_;  ///< an FPDU without its Markers
   std::vector<wire::MutableBytes> targets_;
-  std::vector<wire::MutableBytes> rest_;  ///< places of the payload still to come, direct placement only
+  std::vector<wire::MutableBytes>
+      rest_;  ///< places of the payload still to come, direct placement only
   std::size_t rest_length_ = 0;
   std::size_t ulpdu_length_ = 0;
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation

@@ -6,11 +6,13 @@ namespace {
 
 constexpr std::uint32_t queue_count = 4;
 
-/// ddp.header.dv-is-one, ddp.terminate.tagged-invalid-version, ddp.terminate.untagged-invalid-version
+/// ddp.header.dv-is-one, ddp.terminate.tagged-invalid-version,
+/// ddp.terminate.untagged-invalid-version
 template <typename Policy>
 std::optional<Fault> check_ddp(const IncomingSegment& incoming, const Policy& policy) {
   const wire::Segment& segment = incoming.segment;
-  if (segment.ddp().version() != wire::ddp_version && !policy.deviates(Deviation::accepts_any_ddp_version))
+  if (segment.ddp().version() != wire::ddp_version &&
+      !policy.deviates(Deviation::accepts_any_ddp_version))
     return incoming.fault(segment.tagged ? wire::cause::ddp_tagged_invalid_version
                                          : wire::cause::ddp_untagged_invalid_version,
                           "DDP version is not 1");
@@ -31,21 +33,25 @@ bool fits(const wire::Segment& segment, const Policy& policy) {
   if (!wire::is_defined(opcode)) return policy.deviates(Deviation::takes_unknown_opcode_for_send);
   if (wire::is_tagged(opcode) != segment.tagged) return false;
   if (segment.tagged || policy.deviates(Deviation::opcode_not_matched_to_queue)) return true;
-  return segment.untagged_header.queue_number.value() == static_cast<std::uint32_t>(wire::queue_of(opcode));
+  return segment.untagged_header.queue_number.value() ==
+         static_cast<std::uint32_t>(wire::queue_of(opcode));
 }
 
 template <typename Policy>
 std::optional<Fault> check_rdmap(const IncomingSegment& incoming, const Policy& policy) {
   const wire::Segment& segment = incoming.segment;
   // rdmap.error.version-validated
-  if (segment.rdmap().version() != wire::rdmap_version && !policy.deviates(Deviation::accepts_any_rdmap_version))
+  if (segment.rdmap().version() != wire::rdmap_version &&
+      !policy.deviates(Deviation::accepts_any_rdmap_version))
     return incoming.fault(wire::cause::rdmap_invalid_version, "RDMAP version is not 1");
   if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0 &&
       policy.deviates(Deviation::refuses_rdmap_reserved_bits))
-    return incoming.fault(wire::cause::rdmap_operation_unspecified, "reserved bits of RDMAP are set");
+    return incoming.fault(wire::cause::rdmap_operation_unspecified,
+                          "reserved bits of RDMAP are set");
   // rdmap.error.opcode-validated, rdmap.header.tagged-flag-per-opcode
   if (!fits(segment, policy))
-    return incoming.fault(wire::cause::rdmap_unexpected_opcode, "opcode is unknown or does not fit the queue");
+    return incoming.fault(wire::cause::rdmap_unexpected_opcode,
+                          "opcode is unknown or does not fit the queue");
   return std::nullopt;
 }
 

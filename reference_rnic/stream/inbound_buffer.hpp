@@ -12,7 +12,8 @@ namespace rnic::stream {
 /// A linear buffer: octets are committed at the tail and consumed from the front.
 class InboundBuffer {
  public:
-  /// Makes room for `length` octets in all, those that lie here now included, and moves these to the front if that helps.
+  /// Makes room for `length` octets in all, those that lie here now included, and moves these to
+  /// the front if that helps.
   void reserve(std::size_t length) {
     if (memory_.size() - begin_ >= length) return;
     if (memory_.size() < length) {
@@ -27,7 +28,9 @@ class InboundBuffer {
   }
   [[nodiscard]] wire::MutableBytes tail() { return wire::MutableBytes(memory_).subspan(end_); }
   void commit(std::size_t count) { end_ += count; }
-  [[nodiscard]] wire::Bytes view() const { return wire::Bytes(memory_).subspan(begin_, end_ - begin_); }
+  [[nodiscard]] wire::Bytes view() const {
+    return wire::Bytes(memory_).subspan(begin_, end_ - begin_);
+  }
   void consume(std::size_t count) {
     begin_ += count;
     if (begin_ == end_) begin_ = end_ = 0;

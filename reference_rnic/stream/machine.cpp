@@ -21,11 +21,13 @@ void Stream<Policy>::Machine::received(std::size_t count, TimePoint now) {
 template <typename Policy>
 void Stream<Policy>::Machine::peer_closed(TimePoint now) {
   now_ = now;
-  if (peer_closed_ || state_ == State::closed || context_.deviates(Deviation::peer_close_ignored)) return;
+  if (peer_closed_ || state_ == State::closed || context_.deviates(Deviation::peer_close_ignored))
+    return;
   peer_closed_ = true;
   if (in_startup()) return fail_startup(StartupFault::peer_closed);
   if (framer_.inside_fpdu() && !context_.deviates(Deviation::close_within_fpdu_accepted))
-    fail({wire::cause::mpa_connection_lost, "the peer closed within an FPDU", std::nullopt, std::nullopt});
+    fail({wire::cause::mpa_connection_lost, "the peer closed within an FPDU", std::nullopt,
+          std::nullopt});
   if (state_ == State::terminating || state_ == State::closing) {
     send_queue_.end_responses();
     if (close_done_) finish();
@@ -39,7 +41,8 @@ void Stream<Policy>::Machine::peer_closed(TimePoint now) {
   context_.events.push_back(PeerClosed{});
   send_queue_.end_responses();
   // Without an FPDU from the Initiator nothing may ever be sent.
-  if (state_ == State::awaiting_first_fpdu || context_.deviates(Deviation::stops_sending_after_peer_close))
+  if (state_ == State::awaiting_first_fpdu ||
+      context_.deviates(Deviation::stops_sending_after_peer_close))
     end_transfers(Leaves::begun_fpdu);
 }
 
@@ -78,10 +81,14 @@ template <typename Policy>
 bool Stream<Policy>::Machine::may_send_fpdus() const {
   switch (state_) {
     case State::sending_rtr:
-    case State::operational: return true;
-    case State::closing: return !close_done_;
-    case State::awaiting_reply: return context_.deviates(Deviation::fpdu_before_reply);
-    default: return false;
+    case State::operational:
+      return true;
+    case State::closing:
+      return !close_done_;
+    case State::awaiting_reply:
+      return context_.deviates(Deviation::fpdu_before_reply);
+    default:
+      return false;
   }
 }
 
@@ -139,7 +146,8 @@ std::optional<OutgoingMessage> Stream<Policy>::Machine::terminate_message() {
   const bool again = (terminates_sent_ == 1 && context_.deviates(Deviation::terminate_sent_twice));
   if (!again) terminate_.clear();
   if (terminates_sent_ == 1 && context_.deviates(Deviation::sends_after_terminate)) {
-    // The Terminate first, a Send behind it: terminate_ stays for the second call, which sends it as that.
+    // The Terminate first, a Send behind it: terminate_ stays for the second call, which sends it
+    // as that.
     terminate_ = message.header;
   } else if (terminates_sent_ == 2 && context_.deviates(Deviation::sends_after_terminate)) {
     message.opcode = wire::Opcode::send;
@@ -151,14 +159,17 @@ std::optional<OutgoingMessage> Stream<Policy>::Machine::terminate_message() {
 template <typename Policy>
 void Stream<Policy>::Machine::message_sent(const MessageTag& tag) {
   switch (tag.purpose) {
-    case Purpose::startup_frame: return startup_frame_sent();
+    case Purpose::startup_frame:
+      return startup_frame_sent();
     case Purpose::work:
       send_queue_.sent(tag.number);
       if (state_ != State::sending_rtr) return;
       transition(state_, State::operational);
       return establish(std::move(reply_private_data_));
-    case Purpose::response: return read_queue_.sent();
-    case Purpose::terminate: return;
+    case Purpose::response:
+      return read_queue_.sent();
+    case Purpose::terminate:
+      return;
   }
 }
 
@@ -186,7 +197,8 @@ void Stream<Policy>::Machine::disconnect(TimePoint now) {
     return finish();
   }
   if (!context_.deviates(Deviation::work_taken_after_disconnect)) send_queue_.refuse();
-  if (state_ == State::awaiting_first_fpdu || context_.deviates(Deviation::closes_before_queue_is_sent))
+  if (state_ == State::awaiting_first_fpdu ||
+      context_.deviates(Deviation::closes_before_queue_is_sent))
     end_transfers(Leaves::begun_fpdu);
   if (context_.deviates(Deviation::stops_receiving_after_disconnect)) framer_.discard();
   deadline_.reset();
@@ -198,7 +210,8 @@ void Stream<Policy>::Machine::abort(TimePoint now) {
   now_ = now;
   if (state_ == State::terminating || state_ == State::closed) return;
   if (!in_startup() && may_send_terminate())
-    return fail({wire::cause::rdmap_local_catastrophic, "aborted by the consumer", std::nullopt, std::nullopt});
+    return fail({wire::cause::rdmap_local_catastrophic, "aborted by the consumer", std::nullopt,
+                 std::nullopt});
   reset_ = true;
   transmitter_.drop_all();
   finish();
@@ -219,7 +232,8 @@ void Stream<Policy>::Machine::fail(Fault fault, Leaves leaves) {
   if (state_ == State::terminating || state_ == State::closed) return;
   const bool terminate = may_send_terminate();
   context_.events.push_back(Failed{fault.cause, terminate, fault.detail});
-  report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr : StartupFault::lost);
+  report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr
+                                                              : StartupFault::lost);
   if (!context_.deviates(Deviation::goes_on_after_error)) framer_.discard();
   give_up_receive();
   if (terminate) terminate_ = build_terminate(fault, context_.policy);
@@ -278,8 +292,10 @@ Closing Stream<Policy>::Machine::closing() const {
     case State::closing:
       if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;
       return context_.deviates(Deviation::resets_instead_of_closing) ? Closing::reset : graceful;
-    case State::closed: return reset_ ? Closing::reset : Closing::full_close;
-    default: return Closing::none;
+    case State::closed:
+      return reset_ ? Closing::reset : Closing::full_close;
+    default:
+      return Closing::none;
   }
 }
 

@@ -27,7 +27,8 @@ class Stream<Policy>::Machine final : private SegmentSink {
   void received(std::size_t count, TimePoint now);
   void peer_closed(TimePoint now);
   void lost(TimePoint now);
-  void gather(std::vector<wire::Bytes>& list, std::size_t limit, std::vector<std::size_t>* boundaries);
+  void gather(std::vector<wire::Bytes>& list, std::size_t limit,
+              std::vector<std::size_t>* boundaries);
   void transmitted(std::size_t count, TimePoint now);
   [[nodiscard]] Closing closing() const;
   void close_done(TimePoint now);
@@ -59,17 +60,20 @@ class Stream<Policy>::Machine final : private SegmentSink {
   [[nodiscard]] bool is_rtr(const IncomingSegment& incoming) const;
 
   // segments and messages that come in (machine_receive.cpp)
-  std::optional<std::span<const wire::MutableBytes>> begin_segment(const IncomingSegment& segment) override;
+  std::optional<std::span<const wire::MutableBytes>> begin_segment(
+      const IncomingSegment& segment) override;
   void end_segment() override;
   void framing_fault(Fault fault) override;
-  [[nodiscard]] std::expected<std::span<const wire::MutableBytes>, Fault> check_segment(const IncomingSegment& incoming);
+  [[nodiscard]] std::expected<std::span<const wire::MutableBytes>, Fault> check_segment(
+      const IncomingSegment& incoming);
   void first_fpdu_validated();
   void deliver(const typename UntaggedReceive<Policy>::Delivered& message);
   void deliver_send(const typename UntaggedReceive<Policy>::Delivered& message);
   void deliver_request(const typename UntaggedReceive<Policy>::Delivered& message);
   void deliver_atomic_response(const typename UntaggedReceive<Policy>::Delivered& message);
   void deliver_terminate(const typename UntaggedReceive<Policy>::Delivered& message);
-  [[nodiscard]] std::expected<std::optional<std::uint32_t>, Fault> invalidate_for(wire::Opcode opcode);
+  [[nodiscard]] std::expected<std::optional<std::uint32_t>, Fault> invalidate_for(
+      wire::Opcode opcode);
   void blame_terminated_read(const wire::Terminate& terminate);
 
   // messages that go out, and the end (machine.cpp)
@@ -101,21 +105,21 @@ class Stream<Policy>::Machine final : private SegmentSink {
   UntaggedReceive<Policy> untagged_;
   TaggedReceive<Policy> tagged_;
 
-  std::optional<ConnectRequest> request_;         ///< responder: what the consumer decides about
-  std::vector<std::byte> reply_private_data_;     ///< initiator: for the Established event
-  std::optional<IncomingSegment> segment_;        ///< begun and not ended
-  std::vector<std::byte> terminate_;              ///< the Terminate that waits to be sent, if any
+  std::optional<ConnectRequest> request_;      ///< responder: what the consumer decides about
+  std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
+  std::optional<IncomingSegment> segment_;     ///< begun and not ended
+  std::vector<std::byte> terminate_;           ///< the Terminate that waits to be sent, if any
   std::uint64_t terminates_sent_ = 0;
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
-  bool fpdu_validated_ = false;   ///< the Initiator's first FPDU has passed MPA
-  bool rtr_segment_ = false;      ///< segment_ is the RTR indication
+  bool fpdu_validated_ = false;  ///< the Initiator's first FPDU has passed MPA
+  bool rtr_segment_ = false;     ///< segment_ is the RTR indication
   bool established_ = false;
   bool rejected_ = false;
-  bool responses_turn_ = true;    ///< whose turn it is, of Responses and posted work
-  bool close_done_ = false;       ///< our half is closed, or the owner has reset
+  bool responses_turn_ = true;  ///< whose turn it is, of Responses and posted work
+  bool close_done_ = false;     ///< our half is closed, or the owner has reset
   bool peer_closed_ = false;
-  bool reset_ = false;            ///< nothing can be sent: the connection is to be reset
+  bool reset_ = false;  ///< nothing can be sent: the connection is to be reset
 };
 
 }  // namespace rnic::stream

@@ -6,7 +6,9 @@
 namespace rnic::stream {
 namespace {
 
-State first_state(Role role) { return role == Role::initiator ? State::sending_request : State::awaiting_request; }
+State first_state(Role role) {
+  return role == Role::initiator ? State::sending_request : State::awaiting_request;
+}
 
 }  // namespace
 
@@ -22,9 +24,11 @@ Stream<Policy>::Machine::Machine(Config config, Memory& memory, TimePoint now, P
       untagged_(context_, send_queue_, read_queue_),
       tagged_(context_, send_queue_),
       now_(now) {
-  if (!context_.deviates(Deviation::startup_never_times_out)) deadline_ = now + context_.config.startup_timeout;
+  if (!context_.deviates(Deviation::startup_never_times_out))
+    deadline_ = now + context_.config.startup_timeout;
   if (state_ == State::sending_request)
-    transmitter_.queue_startup_frame(format(make_request(context_.config, context_.policy), context_.policy));
+    transmitter_.queue_startup_frame(
+        format(make_request(context_.config, context_.policy), context_.policy));
 }
 
 template <typename Policy>
@@ -34,8 +38,10 @@ bool Stream<Policy>::Machine::in_startup() const {
     case State::awaiting_decision:
     case State::sending_reply:
     case State::sending_request:
-    case State::awaiting_reply: return true;
-    default: return false;
+    case State::awaiting_reply:
+      return true;
+    default:
+      return false;
   }
 }
 
@@ -43,14 +49,16 @@ template <typename Policy>
 void Stream<Policy>::Machine::read_startup_frame() {
   const bool initiator = context_.config.role == Role::initiator;
   if (state_ == State::awaiting_decision || state_ == State::sending_reply) {
-    // Nothing may follow a Request before its Reply, so PD_Length was wrong (mpa.private-data.length-mismatch-closes).
+    // Nothing may follow a Request before its Reply, so PD_Length was wrong
+    // (mpa.private-data.length-mismatch-closes).
     if (!framer_.startup_octets().empty()) fail_startup(StartupFault::invalid_frame);
     return;
   }
   const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
   const auto parsed = parse_startup(kind, framer_.startup_octets(), context_.policy);
   if (!parsed) {
-    if (parsed.error() != wire::MpaFrameError::incomplete) fail_startup(StartupFault::invalid_frame);
+    if (parsed.error() != wire::MpaFrameError::incomplete)
+      fail_startup(StartupFault::invalid_frame);
     return;
   }
   // A Reply to a Request that has not left yet answers nothing.
@@ -63,7 +71,8 @@ void Stream<Policy>::Machine::read_startup_frame() {
 
 template <typename Policy>
 void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
-  if (!interoperable(parsed.frame, context_.config, context_.policy)) return fail_startup(StartupFault::invalid_frame);
+  if (!interoperable(parsed.frame, context_.config, context_.policy))
+    return fail_startup(StartupFault::invalid_frame);
   request_ = make_connect_request(parsed.frame, context_.policy);
   framer_.consume_startup(parsed.consumed);
   transition(state_, State::awaiting_decision);
@@ -73,7 +82,8 @@ void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
 }
 
 template <typename Policy>
-void Stream<Policy>::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data, TimePoint now) {
+void Stream<Policy>::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
+                                     TimePoint now) {
   now_ = now;
   if (state_ != State::awaiting_decision) return;  // the peer was faster in going away
   Acceptance acceptance =
@@ -87,8 +97,8 @@ template <typename Policy>
 void Stream<Policy>::Machine::reject(wire::Bytes private_data, TimePoint now) {
   now_ = now;
   if (state_ != State::awaiting_decision) return;
-  transmitter_.queue_startup_frame(
-      format(reject_request(*request_, context_.config, private_data, context_.policy), context_.policy));
+  transmitter_.queue_startup_frame(format(
+      reject_request(*request_, context_.config, private_data, context_.policy), context_.policy));
   rejected_ = true;
   transition(state_, State::sending_reply);
 }
@@ -105,7 +115,8 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   framer_.enter_full_operation();
   if (context_.negotiated.peer_to_peer) {
     // The RTR belongs to startup, so it has startup's time limit.
-    if (!context_.deviates(Deviation::startup_never_times_out)) deadline_ = now_ + context_.config.startup_timeout;
+    if (!context_.deviates(Deviation::startup_never_times_out))
+      deadline_ = now_ + context_.config.startup_timeout;
   } else {
     establish({});
   }
@@ -119,13 +130,16 @@ void Stream<Policy>::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
   framer_.consume_startup(parsed.consumed);
   deadline_.reset();
   switch (verdict.kind) {
-    case ReplyVerdict::Kind::invalid: return fail_startup(StartupFault::invalid_frame);
+    case ReplyVerdict::Kind::invalid:
+      return fail_startup(StartupFault::invalid_frame);
     case ReplyVerdict::Kind::rejected:
       context_.events.push_back(Rejected{verdict.enhanced, std::move(verdict.private_data)});
       return finish();
     case ReplyVerdict::Kind::insufficient_ird:
-    case ReplyVerdict::Kind::no_matching_rtr: return fail_set_up(verdict);
-    case ReplyVerdict::Kind::accepted: return enter_operation_after_reply(std::move(verdict));
+    case ReplyVerdict::Kind::no_matching_rtr:
+      return fail_set_up(verdict);
+    case ReplyVerdict::Kind::accepted:
+      return enter_operation_after_reply(std::move(verdict));
   }
 }
 
@@ -145,7 +159,8 @@ void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) 
   framer_.resume();
 }
 
-/// The connection can carry FPDUs, yet not serve its purpose: a Terminate says why (RFC 6581 sections 9.1 and 9.2).
+/// The connection can carry FPDUs, yet not serve its purpose: a Terminate says why (RFC 6581
+/// sections 9.1 and 9.2).
 template <typename Policy>
 void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
   const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
@@ -155,7 +170,8 @@ void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
   context_.events.push_back(
       StartupFailed{ird ? StartupFault::insufficient_ird : StartupFault::no_matching_rtr});
   fail({ird ? wire::cause::mpa_insufficient_ird : wire::cause::mpa_no_rtr,
-        ird ? "the Responder's ORD needs a greater IRD than there is" : "no RTR indication that both sides know",
+        ird ? "the Responder's ORD needs a greater IRD than there is"
+            : "no RTR indication that both sides know",
         std::nullopt, std::nullopt});
 }
 
@@ -184,7 +200,8 @@ void Stream<Policy>::Machine::send_rtr(RtrKind kind) {
     message.opcode = wire::Opcode::read_request;
     message.header.resize(sizeof(wire::ReadRequestHeader));
   }
-  if (kind != RtrKind::read && context_.deviates(Deviation::rtr_not_zero_length)) message.header.resize(1);
+  if (kind != RtrKind::read && context_.deviates(Deviation::rtr_not_zero_length))
+    message.header.resize(1);
   message.length = message.header.size();
   send_queue_.post_rtr(message, work);
   segmenter_.begin(std::move(message));
@@ -208,10 +225,14 @@ bool Stream<Policy>::Machine::is_rtr(const IncomingSegment& incoming) const {
   const RtrKinds& kinds = context_.config.rtr;
   const bool whole = incoming.segment.ddp().last();
   switch (incoming.segment.rdmap().opcode()) {
-    case wire::Opcode::send: return kinds.send && whole && incoming.payload_length == 0;
-    case wire::Opcode::rdma_write: return kinds.write && whole && incoming.payload_length == 0;
-    case wire::Opcode::read_request: return kinds.read;  // its size is looked at when it is delivered
-    default: return false;
+    case wire::Opcode::send:
+      return kinds.send && whole && incoming.payload_length == 0;
+    case wire::Opcode::rdma_write:
+      return kinds.write && whole && incoming.payload_length == 0;
+    case wire::Opcode::read_request:
+      return kinds.read;  // its size is looked at when it is delivered
+    default:
+      return false;
   }
 }
 

@@ -29,19 +29,23 @@ bool ReadQueue<Policy>::has_room() const {
 }
 
 template <typename Policy>
-std::optional<Fault> ReadQueue<Policy>::add(const wire::ReadRequestHeader& header, const Offender& segment) {
+std::optional<Fault> ReadQueue<Policy>::add(const wire::ReadRequestHeader& header,
+                                            const Offender& segment) {
   // rdmap.read.zero-length-not-validated
-  const bool check = header.length.value() != 0 || context_.deviates(Deviation::zero_length_read_validated);
+  const bool check =
+      header.length.value() != 0 || context_.deviates(Deviation::zero_length_read_validated);
   if (check) {
-    const auto memory =
-        context_.memory.resolve(header.source_stag.value(), header.source_offset.value(),
-                                std::max<std::size_t>(header.length.value(), 1), MemoryAccess::remote_read);
+    const auto memory = context_.memory.resolve(
+        header.source_stag.value(), header.source_offset.value(),
+        std::max<std::size_t>(header.length.value(), 1), MemoryAccess::remote_read);
     if (!memory) {
       if (context_.deviates(Deviation::bad_read_request_ignored)) return std::nullopt;
-      return Fault{rdmap_cause(memory.error()), "Read Request for memory that it may not read", segment, header};
+      return Fault{rdmap_cause(memory.error()), "Read Request for memory that it may not read",
+                   segment, header};
     }
   }
-  if (header.length.value() == 0 && context_.deviates(Deviation::zero_length_read_unanswered)) return std::nullopt;
+  if (header.length.value() == 0 && context_.deviates(Deviation::zero_length_read_unanswered))
+    return std::nullopt;
   if (context_.deviates(Deviation::read_request_unanswered)) return std::nullopt;
   requests_.push_back({header, segment});
   if (context_.deviates(Deviation::read_response_twice)) requests_.push_back({header, segment});
@@ -49,33 +53,40 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::ReadRequestHeader& heade
 }
 
 template <typename Policy>
-std::expected<wire::MutableBytes, Fault> ReadQueue<Policy>::atomic_target(const wire::AtomicRequestHeader& header,
-                                                                          const Offender& segment) const {
-  const auto memory = context_.memory.resolve(header.remote_stag.value(), header.remote_offset.value(),
-                                              atomic_size, MemoryAccess::remote_atomic);
+std::expected<wire::MutableBytes, Fault> ReadQueue<Policy>::atomic_target(
+    const wire::AtomicRequestHeader& header, const Offender& segment) const {
+  const auto memory =
+      context_.memory.resolve(header.remote_stag.value(), header.remote_offset.value(), atomic_size,
+                              MemoryAccess::remote_atomic);
   if (!memory)
-    return std::unexpected(
-        Fault{rdmap_cause(memory.error()), "Atomic Request for memory that it may not use", segment, std::nullopt});
+    return std::unexpected(Fault{rdmap_cause(memory.error()),
+                                 "Atomic Request for memory that it may not use", segment,
+                                 std::nullopt});
   // rdmap.atomic.alignment-validated: the address counts, not the offset.
-  const auto address = reinterpret_cast<std::uintptr_t>(memory->data());  // NOLINT: alignment is a property of the address
+  const auto address = reinterpret_cast<std::uintptr_t>(
+      memory->data());  // NOLINT: alignment is a property of the address
   if (address % atomic_size != 0 && !context_.deviates(Deviation::unaligned_atomic_executed))
-    return std::unexpected(Fault{wire::cause::rdmap_catastrophic_stream, "target of an Atomic is not aligned to 8 octets",
-                                 segment, std::nullopt});
+    return std::unexpected(Fault{wire::cause::rdmap_catastrophic_stream,
+                                 "target of an Atomic is not aligned to 8 octets", segment,
+                                 std::nullopt});
   return *memory;
 }
 
 template <typename Policy>
-std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& header, const Offender& segment) {
+std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& header,
+                                            const Offender& segment) {
   const std::uint32_t operation = header.operation.value();
-  if ((operation & ~operation_mask) != 0 && context_.deviates(Deviation::refuses_atomic_reserved_bits))
-    return Fault{wire::cause::rdmap_operation_unspecified, "reserved bits of an Atomic Request are set", segment,
-                 std::nullopt};
+  if ((operation & ~operation_mask) != 0 &&
+      context_.deviates(Deviation::refuses_atomic_reserved_bits))
+    return Fault{wire::cause::rdmap_operation_unspecified,
+                 "reserved bits of an Atomic Request are set", segment, std::nullopt};
   const std::uint32_t code = operation & operation_mask;
   const bool known = code == static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add) ||
                      code == static_cast<std::uint32_t>(wire::AtomicOperation::compare_swap);
   // rdmap.atomic.unsupported-aopcode-surfaced
   if (!known && !context_.deviates(Deviation::unknown_aopcode_answered))
-    return Fault{wire::cause::rdmap_unexpected_opcode, "unknown Atomic operation", segment, std::nullopt};
+    return Fault{wire::cause::rdmap_unexpected_opcode, "unknown Atomic operation", segment,
+                 std::nullopt};
   if (auto memory = atomic_target(header, segment); !memory) return memory.error();
   requests_.push_back({header, segment});
   return std::nullopt;
@@ -89,8 +100,8 @@ OutgoingMessage ReadQueue<Policy>::read_response(const Request& request) const {
   message.stag = header.sink_stag.value();
   message.offset = header.sink_offset.value();
   message.length = header.length.value();
-  message.source =
-      OutgoingMessage::Source{header.source_stag.value(), header.source_offset.value(), request.segment, header};
+  message.source = OutgoingMessage::Source{header.source_stag.value(), header.source_offset.value(),
+                                           request.segment, header};
   return message;
 }
 
@@ -101,23 +112,26 @@ std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const R
   if (!memory) return std::unexpected(std::move(memory.error()));
   std::uint64_t original = 0;
   std::memcpy(&original, memory->data(), atomic_size);
-  const bool add =
-      (header.operation.value() & operation_mask) == static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
+  const bool add = (header.operation.value() & operation_mask) ==
+                   static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
   std::uint64_t mask = header.add_or_swap_mask.value();
   if (context_.deviates(Deviation::fetch_add_mask_ignored) && add) mask = 0;
-  SwapOperands operands{header.add_or_swap_data.value(), mask, header.compare_data.value(), header.compare_mask.value()};
+  SwapOperands operands{header.add_or_swap_data.value(), mask, header.compare_data.value(),
+                        header.compare_mask.value()};
   if (context_.deviates(Deviation::swap_mask_ignored)) operands.swap_mask = ~std::uint64_t{0};
   if (context_.deviates(Deviation::compare_mask_ignored)) operands.compare_mask = ~std::uint64_t{0};
   if (context_.deviates(Deviation::swaps_without_comparing)) operands.compare_mask = 0;
-  std::uint64_t result =
-      add ? fetch_add(original, header.add_or_swap_data.value(), mask) : compare_swap(original, operands);
+  std::uint64_t result = add ? fetch_add(original, header.add_or_swap_data.value(), mask)
+                             : compare_swap(original, operands);
   if (context_.deviates(Deviation::compare_swap_never_swaps) && !add) result = original;
   if (context_.deviates(Deviation::fetch_add_not_stored) && add) result = original;
   std::memcpy(memory->data(), &result, atomic_size);
 
   wire::AtomicResponseHeader response;
-  response.original_request_id = header.request_id.value() + (context_.deviates(Deviation::atomic_wrong_request_id) ? 1 : 0);
-  response.original_data = context_.deviates(Deviation::atomic_returns_new_value) ? result : original;
+  response.original_request_id =
+      header.request_id.value() + (context_.deviates(Deviation::atomic_wrong_request_id) ? 1 : 0);
+  response.original_data =
+      context_.deviates(Deviation::atomic_returns_new_value) ? result : original;
   if (context_.deviates(Deviation::atomic_original_little_endian))
     response.original_data = __builtin_bswap64(response.original_data.value());
   OutgoingMessage message;
@@ -131,7 +145,8 @@ std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const R
 template <typename Policy>
 std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
   if (answered_ >= requests_.size()) return std::nullopt;
-  if (context_.deviates(Deviation::read_responses_out_of_order)) std::swap(requests_[answered_], requests_.back());
+  if (context_.deviates(Deviation::read_responses_out_of_order))
+    std::swap(requests_[answered_], requests_.back());
   const Request& request = requests_[answered_++];
   OutgoingMessage message;
   if (std::holds_alternative<wire::ReadRequestHeader>(request.header)) {

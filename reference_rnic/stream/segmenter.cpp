@@ -17,12 +17,18 @@ constexpr std::uint32_t byte_swapped(std::uint32_t value) { return __builtin_bsw
 
 wire::TerminateCause rdmap_cause(MemoryFault fault) {
   switch (fault) {
-    case MemoryFault::invalid_stag: return wire::cause::rdmap_invalid_stag;
-    case MemoryFault::not_associated: return wire::cause::rdmap_stag_not_associated;
-    case MemoryFault::base_or_bounds: return wire::cause::rdmap_base_or_bounds;
-    case MemoryFault::access_rights: return wire::cause::rdmap_access_rights;
-    case MemoryFault::to_wrap: return wire::cause::rdmap_to_wrap;
-    case MemoryFault::cannot_invalidate: return wire::cause::rdmap_protection_cannot_invalidate;
+    case MemoryFault::invalid_stag:
+      return wire::cause::rdmap_invalid_stag;
+    case MemoryFault::not_associated:
+      return wire::cause::rdmap_stag_not_associated;
+    case MemoryFault::base_or_bounds:
+      return wire::cause::rdmap_base_or_bounds;
+    case MemoryFault::access_rights:
+      return wire::cause::rdmap_access_rights;
+    case MemoryFault::to_wrap:
+      return wire::cause::rdmap_to_wrap;
+    case MemoryFault::cannot_invalidate:
+      return wire::cause::rdmap_protection_cannot_invalidate;
   }
   return wire::cause::rdmap_protection_unspecified;
 }
@@ -76,14 +82,17 @@ void Segmenter<Policy>::spoil_length() {
       message.tag.purpose == Purpose::work && message.header.empty())
     --message.length;
   if (message.opcode == wire::Opcode::read_response) {
-    if (message.length > 1 && context_.deviates(Deviation::read_response_too_short)) --message.length;
+    if (message.length > 1 && context_.deviates(Deviation::read_response_too_short))
+      --message.length;
     if (context_.deviates(Deviation::read_response_too_long)) append(1);
   }
-  if (wire::Opcode::immediate == message.opcode || wire::Opcode::immediate_solicited == message.opcode) {
+  if (wire::Opcode::immediate == message.opcode ||
+      wire::Opcode::immediate_solicited == message.opcode) {
     if (context_.deviates(Deviation::immediate_too_short)) message.length = 4;
     if (context_.deviates(Deviation::immediate_too_long)) append(1);
   }
-  if (message.opcode == wire::Opcode::read_request && context_.deviates(Deviation::read_request_with_payload))
+  if (message.opcode == wire::Opcode::read_request &&
+      context_.deviates(Deviation::read_request_with_payload))
     append(4);
 }
 
@@ -91,7 +100,8 @@ template <typename Policy>
 std::size_t Segmenter<Policy>::mulpdu() const {
   const bool live = !context_.deviates(Deviation::mulpdu_ignores_emss_change);
   const std::size_t emss = live ? context_.config.emss : emss_at_start_;
-  if (context_.deviates(Deviation::mulpdu_twice_as_large)) return std::min<std::size_t>(2 * emss, 60000);
+  if (context_.deviates(Deviation::mulpdu_twice_as_large))
+    return std::min<std::size_t>(2 * emss, 60000);
   const std::size_t size = wire::mulpdu(emss, context_.negotiated.send_markers);
   if (context_.deviates(Deviation::mulpdu_without_floor)) {
     const std::size_t overhead = 6 + (emss % 4) + (context_.negotiated.send_markers ? 4 : 0);
@@ -116,17 +126,22 @@ wire::DdpControl Segmenter<Policy>::ddp_control(bool last) const {
   bool flag = last;
   if (context_.deviates(Deviation::l_bit_never_set)) flag = false;
   if (context_.deviates(Deviation::l_bit_always_set)) flag = true;
-  const std::uint8_t version = context_.deviates(Deviation::ddp_version_two) ? 2 : wire::ddp_version;
-  wire::DdpControl control = wire::DdpControl::make(wire::is_tagged(message_->opcode), flag, version);
-  if (context_.deviates(Deviation::ddp_reserved_bits_set)) control.octet |= wire::DdpControl::reserved_mask;
+  const std::uint8_t version =
+      context_.deviates(Deviation::ddp_version_two) ? 2 : wire::ddp_version;
+  wire::DdpControl control =
+      wire::DdpControl::make(wire::is_tagged(message_->opcode), flag, version);
+  if (context_.deviates(Deviation::ddp_reserved_bits_set))
+    control.octet |= wire::DdpControl::reserved_mask;
   return control;
 }
 
 template <typename Policy>
 wire::RdmapControl Segmenter<Policy>::rdmap_control() const {
-  const std::uint8_t version = context_.deviates(Deviation::rdmap_version_two) ? 2 : wire::rdmap_version;
+  const std::uint8_t version =
+      context_.deviates(Deviation::rdmap_version_two) ? 2 : wire::rdmap_version;
   wire::RdmapControl control = wire::RdmapControl::make(message_->opcode, version);
-  if (context_.deviates(Deviation::rdmap_reserved_bits_set)) control.octet |= wire::RdmapControl::reserved_mask;
+  if (context_.deviates(Deviation::rdmap_reserved_bits_set))
+    control.octet |= wire::RdmapControl::reserved_mask;
   return control;
 }
 
@@ -154,9 +169,14 @@ template <typename Policy>
 std::uint32_t Segmenter<Policy>::queue_number() const {
   const wire::Queue queue = wire::queue_of(message_->opcode);
   if (queue == wire::Queue::send && context_.deviates(Deviation::send_on_queue_one)) return 1;
-  if (queue == wire::Queue::read_request && context_.deviates(Deviation::read_request_on_queue_zero)) return 0;
-  if (queue == wire::Queue::terminate && context_.deviates(Deviation::terminate_on_queue_zero)) return 0;
-  if (queue == wire::Queue::atomic_response && context_.deviates(Deviation::atomic_response_on_queue_one)) return 1;
+  if (queue == wire::Queue::read_request &&
+      context_.deviates(Deviation::read_request_on_queue_zero))
+    return 0;
+  if (queue == wire::Queue::terminate && context_.deviates(Deviation::terminate_on_queue_zero))
+    return 0;
+  if (queue == wire::Queue::atomic_response &&
+      context_.deviates(Deviation::atomic_response_on_queue_one))
+    return 1;
   return static_cast<std::uint32_t>(queue);
 }
 
@@ -181,7 +201,8 @@ wire::UntaggedHeader Segmenter<Policy>::untagged_header(bool last) const {
   return header;
 }
 
-/// The pieces of consumer memory (or of our own header) that hold `length` octets of the message from octet `from` on.
+/// The pieces of consumer memory (or of our own header) that hold `length` octets of the message
+/// from octet `from` on.
 template <typename Policy>
 std::vector<wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::size_t length) const {
   std::vector<wire::Bytes> pieces;
@@ -201,16 +222,19 @@ std::vector<wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::size_
   return pieces;
 }
 
-/// The next `length` octets of a Read Response, checked anew: the source may have been invalidated since the last segment.
+/// The next `length` octets of a Read Response, checked anew: the source may have been invalidated
+/// since the last segment.
 template <typename Policy>
-std::expected<std::vector<wire::Bytes>, Fault> Segmenter<Policy>::source_octets(std::size_t length) {
+std::expected<std::vector<wire::Bytes>, Fault> Segmenter<Policy>::source_octets(
+    std::size_t length) {
   const OutgoingMessage::Source& source = *message_->source;
   const std::uint64_t from = source.offset + sent_;
   const bool excess = sent_ + length > source.request.length.value();
   if (excess) length -= filler_.size();
   std::vector<wire::Bytes> pieces;
   if (length != 0) {
-    const auto memory = context_.memory.resolve(source.stag, from, length, MemoryAccess::remote_read);
+    const auto memory =
+        context_.memory.resolve(source.stag, from, length, MemoryAccess::remote_read);
     if (!memory) return std::unexpected(source_fault(memory.error()));
     pieces.emplace_back(*memory);
     if (context_.deviates(Deviation::read_response_wrong_data)) {
@@ -225,8 +249,8 @@ std::expected<std::vector<wire::Bytes>, Fault> Segmenter<Policy>::source_octets(
 template <typename Policy>
 Fault Segmenter<Policy>::source_fault(MemoryFault reason) const {
   const OutgoingMessage::Source& source = *message_->source;
-  Fault fault{rdmap_cause(reason), "source of a Read Response is not accessible", source.request_segment,
-              source.request};
+  Fault fault{rdmap_cause(reason), "source of a Read Response is not accessible",
+              source.request_segment, source.request};
   // The copied header tells how far the Read came (RFC 5040 section 4.8).
   if (!context_.deviates(Deviation::terminated_read_not_advanced)) {
     fault.request->sink_offset = source.request.sink_offset.value() + sent_;

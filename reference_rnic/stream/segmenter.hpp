@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The sending side of DDP (RFC 5041 sections 4 and 5.2): cuts one message after the other into segments.
+// The sending side of DDP (RFC 5041 sections 4 and 5.2): cuts one message after the other into
+// segments.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@
 
 namespace rnic::stream {
 
-/// Why a protection check of RDMAP failed, as a Terminate of layer 0 type 1 says it (RFC 5040 section 4.8).
+/// Why a protection check of RDMAP failed, as a Terminate of layer 0 type 1 says it (RFC 5040
+/// section 4.8).
 [[nodiscard]] wire::TerminateCause rdmap_cause(MemoryFault fault);
 
 template <typename Policy>
@@ -24,7 +26,8 @@ class Segmenter {
   void begin(OutgoingMessage message);
   [[nodiscard]] bool busy() const { return message_.has_value(); }
   [[nodiscard]] std::optional<MessageTag> current() const;
-  /// Queues the next segment. The fault: the source of a Read Response is not accessible (any more).
+  /// Queues the next segment. The fault: the source of a Read Response is not accessible (any
+  /// more).
   std::expected<void, Fault> step();
   /// Gives up the message in progress; its remaining segments are not sent.
   void abandon() { message_.reset(); }
@@ -47,8 +50,8 @@ class Segmenter {
   Context<Policy>& context_;
   Transmitter<Policy>& transmitter_;
   std::optional<OutgoingMessage> message_;
-  std::uint64_t sent_ = 0;       ///< octets of the message in segments queued
-  std::uint32_t msn_ = 0;        ///< of the message in progress
+  std::uint64_t sent_ = 0;  ///< octets of the message in segments queued
+  std::uint32_t msn_ = 0;   ///< of the message in progress
   std::array<std::uint32_t, 4> next_msn_;
   std::vector<std::byte> filler_;      ///< octets that a deviation adds to a message
   std::vector<std::byte> wrong_data_;  ///< octets that a deviation puts in place of those asked for

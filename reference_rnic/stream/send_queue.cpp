@@ -24,11 +24,15 @@ std::vector<std::byte> octets(const Header& header) {
 std::uint64_t length_of(const Work& work) {
   switch (work.kind) {
     case WorkKind::send:
-    case WorkKind::write: return total(work.gather);
-    case WorkKind::read: return work.length;
+    case WorkKind::write:
+      return total(work.gather);
+    case WorkKind::read:
+      return work.length;
     case WorkKind::atomic:
-    case WorkKind::immediate: return 8;
-    case WorkKind::local: return 0;
+    case WorkKind::immediate:
+      return 8;
+    case WorkKind::local:
+      return 0;
   }
   return 0;
 }
@@ -63,16 +67,19 @@ void SendQueue<Policy>::post_rtr(OutgoingMessage& message, WorkKind kind) {
   ++issued_;
 }
 
-/// Work that no peer could carry out; checked when its turn comes, so that completions keep their order.
+/// Work that no peer could carry out; checked when its turn comes, so that completions keep their
+/// order.
 template <typename Policy>
 std::optional<WorkStatus> SendQueue<Policy>::inadmissible(const Entry& entry) const {
   const Work& work = entry.work;
-  if (entry.length > longest_message) return WorkStatus::local_length;  // ddp.segmentation.message-below-4gib
+  if (entry.length > longest_message)
+    return WorkStatus::local_length;  // ddp.segmentation.message-below-4gib
   if (awaits_response(work.kind) && context_.negotiated.ord == 0 &&
       !context_.deviates(Deviation::ord_exceeded))
     return WorkStatus::local_operation;
   if (work.kind == WorkKind::read && work.length != 0 &&
-      !context_.memory.resolve(work.sink_stag, work.sink_offset, work.length, MemoryAccess::read_sink))
+      !context_.memory.resolve(work.sink_stag, work.sink_offset, work.length,
+                               MemoryAccess::read_sink))
     return WorkStatus::local_protection;
   return std::nullopt;
 }
@@ -121,23 +128,31 @@ OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
   if (awaits_response(entry.work.kind)) ++responses_due_;
   OutgoingMessage message;
   switch (entry.work.kind) {
-    case WorkKind::send: message = send_message(entry); break;
+    case WorkKind::send:
+      message = send_message(entry);
+      break;
     case WorkKind::write:
       message.opcode = wire::Opcode::rdma_write;
       message.stag = entry.work.remote_stag;
       message.offset = entry.work.remote_offset;
       message.gather = entry.work.gather;
       break;
-    case WorkKind::read: message = read_request(entry); break;
-    case WorkKind::atomic: message = atomic_request(entry); break;
+    case WorkKind::read:
+      message = read_request(entry);
+      break;
+    case WorkKind::atomic:
+      message = atomic_request(entry);
+      break;
     case WorkKind::immediate: {
       const bool solicited = entry.work.solicited && !context_.deviates(Deviation::solicited_lost);
       message.opcode = solicited ? wire::Opcode::immediate_solicited : wire::Opcode::immediate;
       message.header.assign(entry.work.immediate.begin(), entry.work.immediate.end());
-      if (context_.deviates(Deviation::immediate_octets_reversed)) std::ranges::reverse(message.header);
+      if (context_.deviates(Deviation::immediate_octets_reversed))
+        std::ranges::reverse(message.header);
       break;
     }
-    case WorkKind::local: break;
+    case WorkKind::local:
+      break;
   }
   message.length = message.header.size() + total(message.gather);
   message.tag = {Purpose::work, entry.number};
@@ -152,7 +167,8 @@ OutgoingMessage SendQueue<Policy>::send_message(const Entry& entry) const {
   if (context_.deviates(Deviation::solicited_added)) solicited = true;
   const bool invalidate = entry.work.invalidate && !context_.deviates(Deviation::invalidate_lost);
   if (invalidate)
-    message.opcode = solicited ? wire::Opcode::send_solicited_invalidate : wire::Opcode::send_invalidate;
+    message.opcode =
+        solicited ? wire::Opcode::send_solicited_invalidate : wire::Opcode::send_invalidate;
   else
     message.opcode = solicited ? wire::Opcode::send_solicited : wire::Opcode::send;
   message.invalidate = invalidate ? *entry.work.invalidate : 0;
@@ -185,16 +201,19 @@ OutgoingMessage SendQueue<Policy>::atomic_request(Entry& entry) {
   entry.request_id = next_request_id_++;
   wire::AtomicRequestHeader header;
   header.operation = static_cast<std::uint32_t>(work.operation);
-  if (context_.deviates(Deviation::atomic_reserved_bits_set)) header.operation = header.operation.value() | 0xFFFFFFF0U;
+  if (context_.deviates(Deviation::atomic_reserved_bits_set))
+    header.operation = header.operation.value() | 0xFFFFFFF0U;
   header.request_id = entry.request_id;
   header.remote_stag = work.remote_stag;
   header.remote_offset = work.remote_offset;
   header.add_or_swap_data = work.add_or_swap;
   header.add_or_swap_mask = work.add_or_swap_mask;
   // What a FetchAdd does not use is zero and all ones (RFC 7306 section 5.2.1).
-  header.compare_data = add && !context_.deviates(Deviation::fetch_add_compare_data_set) ? 0 : work.compare;
-  header.compare_mask =
-      add && !context_.deviates(Deviation::fetch_add_compare_mask_clear) ? ~std::uint64_t{0} : work.compare_mask;
+  header.compare_data =
+      add && !context_.deviates(Deviation::fetch_add_compare_data_set) ? 0 : work.compare;
+  header.compare_mask = add && !context_.deviates(Deviation::fetch_add_compare_mask_clear)
+                            ? ~std::uint64_t{0}
+                            : work.compare_mask;
   if (add && context_.deviates(Deviation::fetch_add_compare_data_set)) header.compare_data = 1;
   if (add && context_.deviates(Deviation::fetch_add_compare_mask_clear)) header.compare_mask = 0;
   OutgoingMessage message;
@@ -218,7 +237,8 @@ template <typename Policy>
 typename SendQueue<Policy>::Entry* SendQueue<Policy>::outstanding(WorkKind kind) {
   for (std::size_t i = 0; i < issued_; ++i) {
     Entry& entry = entries_[i];
-    const bool waits = entry.progress == Progress::awaiting_response || entry.progress == Progress::issued;
+    const bool waits =
+        entry.progress == Progress::awaiting_response || entry.progress == Progress::issued;
     if (waits && entry.work.kind == kind) return &entry;
   }
   return nullptr;
@@ -247,8 +267,9 @@ void SendQueue<Policy>::announce(const Entry& entry) {
   if (entry.internal) return;
   if (entry.status == WorkStatus::flushed && context_.deviates(Deviation::work_not_flushed)) return;
   const bool good = entry.status == WorkStatus::success;
-  context_.events.push_back(
-      WorkDone{entry.work.id, entry.status, good ? static_cast<std::size_t>(entry.length) : 0, entry.original_value});
+  context_.events.push_back(WorkDone{entry.work.id, entry.status,
+                                     good ? static_cast<std::size_t>(entry.length) : 0,
+                                     entry.original_value});
 }
 
 template <typename Policy>
@@ -265,7 +286,8 @@ template <typename Policy>
 void SendQueue<Policy>::blame(WorkStatus status) {
   Entry* read = outstanding(WorkKind::read);
   Entry* atomic = outstanding(WorkKind::atomic);
-  Entry* oldest = read != nullptr && (atomic == nullptr || read->number < atomic->number) ? read : atomic;
+  Entry* oldest =
+      read != nullptr && (atomic == nullptr || read->number < atomic->number) ? read : atomic;
   if (oldest != nullptr) oldest->status = status;
 }
 
@@ -273,7 +295,8 @@ template <typename Policy>
 void SendQueue<Policy>::flush(const std::vector<std::uint64_t>& kept) {
   refusing_ = flushed_ = true;
   for (Entry& entry : entries_) {
-    const bool leaves = entry.progress == Progress::issued && std::ranges::find(kept, entry.number) != kept.end();
+    const bool leaves =
+        entry.progress == Progress::issued && std::ranges::find(kept, entry.number) != kept.end();
     if (entry.progress == Progress::done || leaves) continue;
     entry.progress = Progress::done;
     if (entry.status == WorkStatus::success) entry.status = WorkStatus::flushed;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The work that the consumer posted: issued and completed strictly in order, Reads and Atomics waiting for their Responses
-// (RFC 5040 section 5.5, RFC 7306 section 5.4).
+// The work that the consumer posted: issued and completed strictly in order, Reads and Atomics
+// waiting for their Responses (RFC 5040 section 5.5, RFC 7306 section 5.4).
 #pragma once
 
 #include <deque>
@@ -20,12 +20,12 @@ class SendQueue {
     Work work;
     Progress progress = Progress::queued;
     WorkStatus status = WorkStatus::success;
-    std::uint64_t number = 0;         ///< of this entry, unique in the stream
-    std::uint64_t length = 0;         ///< octets to transfer
-    std::uint64_t received = 0;       ///< octets of the Response that are in place
-    std::uint64_t original_value = 0; ///< atomic
-    std::uint32_t request_id = 0;     ///< atomic
-    bool internal = false;            ///< the RTR indication: the consumer does not hear of it
+    std::uint64_t number = 0;          ///< of this entry, unique in the stream
+    std::uint64_t length = 0;          ///< octets to transfer
+    std::uint64_t received = 0;        ///< octets of the Response that are in place
+    std::uint64_t original_value = 0;  ///< atomic
+    std::uint32_t request_id = 0;      ///< atomic
+    bool internal = false;             ///< the RTR indication: the consumer does not hear of it
   };
 
   explicit SendQueue(Context<Policy>& context) : context_(context) {}
@@ -33,8 +33,9 @@ class SendQueue {
   void post(Work work);
   /// The RTR indication (RFC 6581 section 9.2), in front of everything.
   void post_rtr(OutgoingMessage& message, WorkKind kind);
-  /// The next message to be sent, if the order, the fences and the ORD let it go. Local operations that stand before it are carried
-  /// out on the way. The fault: work that cannot be carried out, which ends the stream (RFC 5040 section 7.1).
+  /// The next message to be sent, if the order, the fences and the ORD let it go. Local operations
+  /// that stand before it are carried out on the way. The fault: work that cannot be carried out,
+  /// which ends the stream (RFC 5040 section 7.1).
   [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next();
   /// The last octet of entry `number` has been given to the LLP.
   void sent(std::uint64_t number);
@@ -48,7 +49,8 @@ class SendQueue {
   [[nodiscard]] bool local_is_next() const {
     return issued_ < entries_.size() && entries_[issued_].work.kind == WorkKind::local;
   }
-  /// Ends all work but the entries `kept`, whose messages still leave: flushed, or with the status of `blame()`.
+  /// Ends all work but the entries `kept`, whose messages still leave: flushed, or with the status
+  /// of `blame()`.
   void flush(const std::vector<std::uint64_t>& kept);
   /// The oldest Read or Atomic will end with this status rather than as flushed.
   void blame(WorkStatus status);
@@ -74,8 +76,8 @@ class SendQueue {
 
   Context<Policy>& context_;
   std::deque<Entry> entries_;
-  std::size_t issued_ = 0;        ///< entries at the front that are not queued any more
-  std::size_t responses_due_ = 0; ///< Reads and Atomics issued and not answered
+  std::size_t issued_ = 0;         ///< entries at the front that are not queued any more
+  std::size_t responses_due_ = 0;  ///< Reads and Atomics issued and not answered
   std::uint64_t next_number_ = 1;
   std::uint32_t next_request_id_ = 1;
   bool refusing_ = false;

@@ -45,13 +45,15 @@ void spoil_header(std::vector<std::byte>& octets, const StartupFrame& frame, con
 
 /// Ways of getting the enhanced words wrong.
 template <typename Policy>
-void spoil_enhanced(std::vector<std::byte>& octets, const StartupFrame& frame, const Policy& policy) {
+void spoil_enhanced(std::vector<std::byte>& octets, const StartupFrame& frame,
+                    const Policy& policy) {
   if (!frame.enhanced) return;
   if (policy.deviates(Deviation::enhanced_words_little_endian)) {
     std::swap(octets[enhanced_at], octets[enhanced_at + 1]);
     std::swap(octets[enhanced_at + 2], octets[enhanced_at + 3]);
   }
-  if (policy.deviates(Deviation::revision_one_with_enhanced_data)) octets[revision_at] = std::byte{1};
+  if (policy.deviates(Deviation::revision_one_with_enhanced_data))
+    octets[revision_at] = std::byte{1};
   if (policy.deviates(Deviation::enhanced_data_missing)) {
     octets.erase(octets.begin() + enhanced_at, octets.begin() + enhanced_at + 4);
     const auto length = static_cast<std::uint16_t>(octets.size() - wire::mpa_frame_header_size);
@@ -76,7 +78,9 @@ std::optional<Values> stated(const StartupFrame& frame, const Policy& policy) {
   return values;
 }
 
-RtrKinds kinds_of(const Values& values) { return {values.rtr_send, values.rtr_write, values.rtr_read}; }
+RtrKinds kinds_of(const Values& values) {
+  return {values.rtr_send, values.rtr_write, values.rtr_read};
+}
 
 RtrKinds both(const RtrKinds& a, const RtrKinds& b) {
   return {a.send && b.send, a.write && b.write, a.read && b.read};
@@ -84,7 +88,8 @@ RtrKinds both(const RtrKinds& a, const RtrKinds& b) {
 
 bool any(const RtrKinds& kinds) { return kinds.send || kinds.write || kinds.read; }
 
-/// The RTR flags of the Reply: of the kinds asked for those we can take, else all we can take (RFC 6581 9.2).
+/// The RTR flags of the Reply: of the kinds asked for those we can take, else all we can take (RFC
+/// 6581 9.2).
 template <typename Policy>
 RtrKinds offered_rtr(const Values& asked, const Config& config, const Policy& policy) {
   if (policy.deviates(Deviation::reply_without_rtr_flag)) return {false, false, false};
@@ -97,23 +102,27 @@ RtrKinds offered_rtr(const Values& asked, const Config& config, const Policy& po
 /// Whether the Request (or Reply) puts the connection under the peer-to-peer model.
 template <typename Policy>
 bool peer_to_peer(const Values& values, const Policy& policy) {
-  if (policy.deviates(Deviation::heeds_rtr_flags_without_flag_a) && any(kinds_of(values))) return true;
+  if (policy.deviates(Deviation::heeds_rtr_flags_without_flag_a) && any(kinds_of(values)))
+    return true;
   return values.peer_to_peer;
 }
 
 /// The responder's side of RFC 6581 9.1: `reply` gets what is stated, `negotiated` what is used.
 template <typename Policy>
-void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord, const Policy& policy,
-                      Values& reply, Negotiated& negotiated) {
+void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
+                      const Policy& policy, Values& reply, Negotiated& negotiated) {
   negotiated.peer_ird = asked.ird;
   negotiated.peer_ord = asked.ord;
-  if (policy.deviates(Deviation::responder_hides_peer_depths)) negotiated.peer_ird = negotiated.peer_ord = 0;
+  if (policy.deviates(Deviation::responder_hides_peer_depths))
+    negotiated.peer_ird = negotiated.peer_ord = 0;
   // A Read as RTR needs room for one, even if the Initiator wants none (9.1).
   negotiated.ird = reply.rtr_read ? std::max<std::uint16_t>(ird, 1) : ird;
-  if (asked.ord == read_depth_unnegotiated && policy.deviates(Deviation::takes_all_ones_ord_as_depth))
+  if (asked.ord == read_depth_unnegotiated &&
+      policy.deviates(Deviation::takes_all_ones_ord_as_depth))
     negotiated.ird = asked.ord;
   reply.ird = negotiated.ird;
-  if (asked.ord == read_depth_unnegotiated && !policy.deviates(Deviation::all_ones_ord_answered_with_depth))
+  if (asked.ord == read_depth_unnegotiated &&
+      !policy.deviates(Deviation::all_ones_ord_answered_with_depth))
     reply.ird = read_depth_unnegotiated;
 
   const bool bounded = asked.ird != read_depth_unnegotiated;
@@ -129,7 +138,8 @@ void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
 
 /// Markers and CRC as both frames say (RFC 5044 7.1.1).
 template <typename Policy>
-void negotiate_framing(MpaFlags peer, const Config& config, const Policy& policy, Negotiated& negotiated) {
+void negotiate_framing(MpaFlags peer, const Config& config, const Policy& policy,
+                       Negotiated& negotiated) {
   const bool mine = preferences(config, policy).crc();
   negotiated.crc = peer.crc() || mine;
   if (policy.deviates(Deviation::crc_only_if_both_ask)) negotiated.crc = peer.crc() && mine;
@@ -142,7 +152,9 @@ void negotiate_framing(MpaFlags peer, const Config& config, const Policy& policy
 bool speaks_enhanced(const Config& config) { return config.revision >= 2; }
 
 /// Whether the frame's own words call for the enhanced procedure.
-bool is_enhanced(const wire::MpaFrame& frame) { return frame.revision >= 2 && frame.flags.enhanced(); }
+bool is_enhanced(const wire::MpaFrame& frame) {
+  return frame.revision >= 2 && frame.flags.enhanced();
+}
 
 /// The kind of RTR to send, of those that both name.
 template <typename Policy>
@@ -158,12 +170,14 @@ std::optional<RtrKind> choose_rtr(const Values& reply, const Config& config, con
 
 /// The initiator's side of RFC 6581 9.1. False: the Responder's ORD needs more IRD than we have.
 template <typename Policy>
-bool adopt_depths(const Values& reply, const Config& config, const Policy& policy, Negotiated& negotiated) {
+bool adopt_depths(const Values& reply, const Config& config, const Policy& policy,
+                  Negotiated& negotiated) {
   negotiated.peer_ird = reply.ird;
   negotiated.peer_ord = reply.ord;
-  if (policy.deviates(Deviation::initiator_hides_peer_depths)) negotiated.peer_ird = negotiated.peer_ord = 0;
-  const bool keeps_ord =
-      reply.ird == read_depth_unnegotiated || policy.deviates(Deviation::initiator_ignores_reply_ird);
+  if (policy.deviates(Deviation::initiator_hides_peer_depths))
+    negotiated.peer_ird = negotiated.peer_ord = 0;
+  const bool keeps_ord = reply.ird == read_depth_unnegotiated ||
+                         policy.deviates(Deviation::initiator_ignores_reply_ird);
   negotiated.ord = keeps_ord ? config.ord : std::min(config.ord, reply.ird);
   negotiated.ird = config.ird;
   return reply.ord == read_depth_unnegotiated || reply.ord <= config.ird;
@@ -171,7 +185,8 @@ bool adopt_depths(const Values& reply, const Config& config, const Policy& polic
 
 /// The part of a verdict that the enhanced words decide.
 template <typename Policy>
-void judge_enhanced(const Values& reply, const Config& config, const Policy& policy, ReplyVerdict& verdict) {
+void judge_enhanced(const Values& reply, const Config& config, const Policy& policy,
+                    ReplyVerdict& verdict) {
   using Kind = ReplyVerdict::Kind;
   verdict.negotiated.enhanced = true;
   if (!adopt_depths(reply, config, policy, verdict.negotiated) &&
@@ -182,7 +197,8 @@ void judge_enhanced(const Values& reply, const Config& config, const Policy& pol
   verdict.negotiated.peer_to_peer = peer_to_peer(reply, policy);
   if (!verdict.negotiated.peer_to_peer) return;
   verdict.rtr = choose_rtr(reply, config, policy);
-  if (!verdict.rtr && !policy.deviates(Deviation::missing_rtr_match_ignored)) verdict.kind = Kind::no_matching_rtr;
+  if (!verdict.rtr && !policy.deviates(Deviation::missing_rtr_match_ignored))
+    verdict.kind = Kind::no_matching_rtr;
 }
 
 }  // namespace
@@ -204,8 +220,8 @@ std::vector<std::byte> format(const StartupFrame& frame, const Policy& policy) {
 
 template <typename Policy>
 StartupFrame make_request(const Config& config, const Policy& policy) {
-  StartupFrame frame{MpaFrameKind::request, preferences(config, policy), config.revision, std::nullopt,
-                     config.private_data};
+  StartupFrame frame{MpaFrameKind::request, preferences(config, policy), config.revision,
+                     std::nullopt, config.private_data};
   if (!speaks_enhanced(config) || !config.enhanced) return frame;
   frame.flags.octet |= MpaFlags::s;
   Values words{.ird = config.ird, .ord = config.ord};
@@ -220,7 +236,8 @@ StartupFrame make_request(const Config& config, const Policy& policy) {
 }
 
 template <typename Policy>
-std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(MpaFrameKind kind, wire::Bytes input,
+std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(MpaFrameKind kind,
+                                                                       wire::Bytes input,
                                                                        const Policy& policy) {
   auto parsed = wire::parse_mpa_frame(kind, input);
   if constexpr (!std::is_same_v<Policy, Conforming>) {
@@ -228,8 +245,10 @@ std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(MpaFrameK
     const bool lenient = policy.deviates(request ? Deviation::accepts_wrong_request_key
                                                  : Deviation::accepts_wrong_reply_key);
     if (!parsed && parsed.error() == wire::MpaFrameError::wrong_key && lenient) {
-      if (input.size() < wire::mpa_key_size) return std::unexpected(wire::MpaFrameError::incomplete);
-      // Reads the rest of the frame as if the key were right; only lengths and spans of `input` leave this block.
+      if (input.size() < wire::mpa_key_size)
+        return std::unexpected(wire::MpaFrameError::incomplete);
+      // Reads the rest of the frame as if the key were right; only lengths and spans of `input`
+      // leave this block.
       std::vector<std::byte> patched(input.begin(), input.end());
       std::ranges::copy(wire::mpa_key(kind), patched.begin());
       parsed = wire::parse_mpa_frame(kind, patched);
@@ -239,8 +258,10 @@ std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(MpaFrameK
     }
     if (!parsed && parsed.error() == wire::MpaFrameError::private_data_too_long &&
         policy.deviates(Deviation::accepts_oversize_private_data))
-      parsed = wire::ParsedMpaFrame{{kind, {std::to_integer<std::uint8_t>(input[flags_at])},
-                                     std::to_integer<std::uint8_t>(input[revision_at]), input.subspan(20)},
+      parsed = wire::ParsedMpaFrame{{kind,
+                                     {std::to_integer<std::uint8_t>(input[flags_at])},
+                                     std::to_integer<std::uint8_t>(input[revision_at]),
+                                     input.subspan(20)},
                                     input.size()};
     if (parsed && parsed->frame.private_data.size() > 256 &&
         policy.deviates(Deviation::refuses_private_data_over_256))
@@ -255,26 +276,32 @@ bool interoperable(const wire::MpaFrame& frame, const Config& config, const Poli
   if (policy.deviates(Deviation::refuses_startup_reserved_bits) &&
       (frame.flags.octet & (frame.revision >= 2 ? 0x0F : 0x1F)) != 0)
     return false;
-  if (request && policy.deviates(Deviation::heeds_r_bit_of_request) && frame.flags.reject()) return false;
-  if (request && policy.deviates(Deviation::refuses_revision_one) && frame.revision == 1) return false;
+  if (request && policy.deviates(Deviation::heeds_r_bit_of_request) && frame.flags.reject())
+    return false;
+  if (request && policy.deviates(Deviation::refuses_revision_one) && frame.revision == 1)
+    return false;
   // mpa.startup.revision-checked
   if ((frame.revision < 1 || frame.revision > config.revision) &&
       !policy.deviates(Deviation::accepts_any_revision))
     return false;
   // mpa.enhanced.short-private-data-is-bad-frame
-  if (is_enhanced(frame) && !frame.enhanced() && !policy.deviates(Deviation::accepts_short_enhanced_data))
+  if (is_enhanced(frame) && !frame.enhanced() &&
+      !policy.deviates(Deviation::accepts_short_enhanced_data))
     return false;
-  // An enhanced Request is answered by an enhanced Reply, a plain one by a plain one (RFC 6581 section 10).
+  // An enhanced Request is answered by an enhanced Reply, a plain one by a plain one (RFC 6581
+  // section 10).
   if (!request && is_enhanced(frame) != (speaks_enhanced(config) && config.enhanced)) return false;
   return true;
 }
 
 template <typename Policy>
 ConnectRequest make_connect_request(const wire::MpaFrame& request, const Policy& policy) {
-  ConnectRequest result{request.revision, request.flags, request.enhanced(), copy(request.ulp_private_data())};
+  ConnectRequest result{request.revision, request.flags, request.enhanced(),
+                        copy(request.ulp_private_data())};
   if (policy.deviates(Deviation::private_data_truncated) && !result.private_data.empty())
     result.private_data.pop_back();
-  if (policy.deviates(Deviation::enhanced_data_shown_to_ulp)) result.private_data = copy(request.private_data);
+  if (policy.deviates(Deviation::enhanced_data_shown_to_ulp))
+    result.private_data = copy(request.private_data);
   return result;
 }
 
@@ -292,7 +319,8 @@ Acceptance accept_request(const ConnectRequest& request, const Config& config, s
     result.reply.flags.octet |= MpaFlags::s;
     result.reply.enhanced = Values{.ird = ird, .ord = ord};
   }
-  if (!request.enhanced || policy.deviates(Deviation::enhanced_request_answered_plain)) return result;
+  if (!request.enhanced || policy.deviates(Deviation::enhanced_request_answered_plain))
+    return result;
 
   Values words;
   words.peer_to_peer = peer_to_peer(*request.enhanced, policy);
@@ -313,15 +341,17 @@ Acceptance accept_request(const ConnectRequest& request, const Config& config, s
 }
 
 template <typename Policy>
-StartupFrame reject_request(const ConnectRequest& request, const Config& config, wire::Bytes private_data,
-                            const Policy& policy) {
-  StartupFrame frame{MpaFrameKind::reply, preferences(config, policy), request.revision, std::nullopt,
-                     copy(private_data)};
+StartupFrame reject_request(const ConnectRequest& request, const Config& config,
+                            wire::Bytes private_data, const Policy& policy) {
+  StartupFrame frame{MpaFrameKind::reply, preferences(config, policy), request.revision,
+                     std::nullopt, copy(private_data)};
   if (!policy.deviates(Deviation::rejects_with_r_clear)) frame.flags.octet |= MpaFlags::r;
   if (!request.enhanced) return frame;
-  // The Reply states what we would need (RFC 6581 9.1), and keeps to the connection model asked for.
+  // The Reply states what we would need (RFC 6581 9.1), and keeps to the connection model asked
+  // for.
   frame.flags.octet |= MpaFlags::s;
-  Values words{.peer_to_peer = request.enhanced->peer_to_peer, .ird = config.ird, .ord = config.ord};
+  Values words{
+      .peer_to_peer = request.enhanced->peer_to_peer, .ird = config.ird, .ord = config.ord};
   if (words.peer_to_peer) {
     words.rtr_send = config.rtr.send;
     words.rtr_write = config.rtr.write;
@@ -351,16 +381,17 @@ ReplyVerdict judge_reply(const wire::MpaFrame& reply, const Config& config, cons
   return verdict;
 }
 
-#define RNIC_INSTANTIATE(Policy)                                                                             \
-  template std::vector<std::byte> format(const StartupFrame&, const Policy&);                                \
-  template StartupFrame make_request(const Config&, const Policy&);                                          \
-  template std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(MpaFrameKind, wire::Bytes, \
-                                                                                  const Policy&);            \
-  template bool interoperable(const wire::MpaFrame&, const Config&, const Policy&);                          \
-  template ConnectRequest make_connect_request(const wire::MpaFrame&, const Policy&);                        \
-  template Acceptance accept_request(const ConnectRequest&, const Config&, std::uint16_t, std::uint16_t,     \
-                                     wire::Bytes, const Policy&);                                            \
-  template StartupFrame reject_request(const ConnectRequest&, const Config&, wire::Bytes, const Policy&);    \
+#define RNIC_INSTANTIATE(Policy)                                                          \
+  template std::vector<std::byte> format(const StartupFrame&, const Policy&);             \
+  template StartupFrame make_request(const Config&, const Policy&);                       \
+  template std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(        \
+      MpaFrameKind, wire::Bytes, const Policy&);                                          \
+  template bool interoperable(const wire::MpaFrame&, const Config&, const Policy&);       \
+  template ConnectRequest make_connect_request(const wire::MpaFrame&, const Policy&);     \
+  template Acceptance accept_request(const ConnectRequest&, const Config&, std::uint16_t, \
+                                     std::uint16_t, wire::Bytes, const Policy&);          \
+  template StartupFrame reject_request(const ConnectRequest&, const Config&, wire::Bytes, \
+                                       const Policy&);                                    \
   template ReplyVerdict judge_reply(const wire::MpaFrame&, const Config&, const Policy&)
 RNIC_INSTANTIATE(Conforming);
 RNIC_INSTANTIATE(Deviating);

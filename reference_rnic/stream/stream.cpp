@@ -50,7 +50,8 @@ void Stream<Policy>::lost(TimePoint now) {
 }
 
 template <typename Policy>
-void Stream<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t limit, std::vector<std::size_t>* boundaries) {
+void Stream<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                            std::vector<std::size_t>* boundaries) {
   machine_->gather(list, limit, boundaries);
 }
 
@@ -98,7 +99,8 @@ void Stream<Policy>::wakeup(TimePoint now) {
 }
 
 template <typename Policy>
-void Stream<Policy>::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data, TimePoint now) {
+void Stream<Policy>::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
+                            TimePoint now) {
   machine_->accept(ird, ord, private_data, now);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The receiving side of tagged messages (RFC 5041 sections 4.2 and 7.1): RDMA Writes, and the Responses to our own Reads.
+// The receiving side of tagged messages (RFC 5041 sections 4.2 and 7.1): RDMA Writes, and the
+// Responses to our own Reads.
 #pragma once
 
 #include <expected>

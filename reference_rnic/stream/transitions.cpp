@@ -52,7 +52,8 @@ constexpr Step steps[] = {
 }  // namespace
 
 bool permitted(State from, State to) {
-  return std::ranges::any_of(steps, [&](const Step& step) { return step.from == from && step.to == to; });
+  return std::ranges::any_of(steps,
+                             [&](const Step& step) { return step.from == from && step.to == to; });
 }
 
 void transition(State& state, State to) {
@@ -69,31 +70,50 @@ void transition(State& state, State to) {
 
 const char* name(State state) {
   switch (state) {
-    case State::awaiting_request: return "awaiting_request";
-    case State::awaiting_decision: return "awaiting_decision";
-    case State::sending_reply: return "sending_reply";
-    case State::sending_request: return "sending_request";
-    case State::awaiting_reply: return "awaiting_reply";
-    case State::sending_rtr: return "sending_rtr";
-    case State::awaiting_first_fpdu: return "awaiting_first_fpdu";
-    case State::operational: return "operational";
-    case State::terminating: return "terminating";
-    case State::closing: return "closing";
-    case State::closed: return "closed";
+    case State::awaiting_request:
+      return "awaiting_request";
+    case State::awaiting_decision:
+      return "awaiting_decision";
+    case State::sending_reply:
+      return "sending_reply";
+    case State::sending_request:
+      return "sending_request";
+    case State::awaiting_reply:
+      return "awaiting_reply";
+    case State::sending_rtr:
+      return "sending_rtr";
+    case State::awaiting_first_fpdu:
+      return "awaiting_first_fpdu";
+    case State::operational:
+      return "operational";
+    case State::terminating:
+      return "terminating";
+    case State::closing:
+      return "closing";
+    case State::closed:
+      return "closed";
   }
   return "?";
 }
 
 const char* name(WorkStatus status) {
   switch (status) {
-    case WorkStatus::success: return "success";
-    case WorkStatus::flushed: return "flushed";
-    case WorkStatus::local_protection: return "local_protection";
-    case WorkStatus::local_length: return "local_length";
-    case WorkStatus::local_operation: return "local_operation";
-    case WorkStatus::remote_access: return "remote_access";
-    case WorkStatus::remote_operation: return "remote_operation";
-    case WorkStatus::bad_response: return "bad_response";
+    case WorkStatus::success:
+      return "success";
+    case WorkStatus::flushed:
+      return "flushed";
+    case WorkStatus::local_protection:
+      return "local_protection";
+    case WorkStatus::local_length:
+      return "local_length";
+    case WorkStatus::local_operation:
+      return "local_operation";
+    case WorkStatus::remote_access:
+      return "remote_access";
+    case WorkStatus::remote_operation:
+      return "remote_operation";
+    case WorkStatus::bad_response:
+      return "bad_response";
   }
   return "?";
 }

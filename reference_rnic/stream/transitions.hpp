@@ -8,7 +8,8 @@ namespace rnic::stream {
 
 /// Whether the table has the step `from` -> `to`.
 [[nodiscard]] bool permitted(State from, State to);
-/// Takes the step; a step that the table lacks is a defect of this library and ends in an assertion that names what was expected.
+/// Takes the step; a step that the table lacks is a defect of this library and ends in an assertion
+/// that names what was expected.
 void transition(State& state, State to);
 
 }  // namespace rnic::stream

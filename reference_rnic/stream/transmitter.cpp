@@ -48,8 +48,8 @@ void Transmitter<Policy>::queue_startup_frame(std::vector<std::byte> octets) {
 }
 
 template <typename Policy>
-void Transmitter<Policy>::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload, bool copy,
-                                     MessageTag tag, bool last) {
+void Transmitter<Policy>::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload,
+                                     bool copy, MessageTag tag, bool last) {
   Unit unit = fresh();
   unit.tag = tag;
   unit.last = last;
@@ -61,7 +61,8 @@ void Transmitter<Policy>::queue_fpdu(wire::Bytes header, std::span<const wire::B
   unit.head_size = head.size();
   unit.payload.assign(payload.begin(), payload.end());
   if (copy) {
-    for (const wire::Bytes piece : payload) unit.copied.insert(unit.copied.end(), piece.begin(), piece.end());
+    for (const wire::Bytes piece : payload)
+      unit.copied.insert(unit.copied.end(), piece.begin(), piece.end());
     unit.payload.assign(1, wire::Bytes(unit.copied));
   }
   unit.trailer.fill(std::byte{0});
@@ -69,7 +70,8 @@ void Transmitter<Policy>::queue_fpdu(wire::Bytes header, std::span<const wire::B
   if constexpr (!std::is_same_v<Policy, Conforming>) spoil_parts(unit);
   seal(unit);
   if (context_.negotiated.send_markers) insert_markers(unit);
-  unit.size = unit.owned.empty() ? unit.head_size + total(unit.payload) + unit.trailer_size : unit.owned.size();
+  unit.size = unit.owned.empty() ? unit.head_size + total(unit.payload) + unit.trailer_size
+                                 : unit.owned.size();
   position_ += unit.size;
   append(std::move(unit));
 }
@@ -92,7 +94,8 @@ void Transmitter<Policy>::seal(Unit& unit) {
   const wire::MutableBytes trailer = wire::MutableBytes(unit.trailer).first(unit.trailer_size);
   wire::Crc32c crc;
   if (context_.negotiated.crc) {
-    const std::size_t from = context_.deviates(Deviation::crc_excludes_length_field) ? wire::fpdu_length_size : 0;
+    const std::size_t from =
+        context_.deviates(Deviation::crc_excludes_length_field) ? wire::fpdu_length_size : 0;
     crc.update(wire::Bytes(unit.head).first(unit.head_size).subspan(from));
     for (const wire::Bytes piece : unit.payload) crc.update(piece);
     if (!context_.deviates(Deviation::crc_excludes_pad))
@@ -101,7 +104,8 @@ void Transmitter<Policy>::seal(Unit& unit) {
   store_crc(crc, trailer.last(wire::fpdu_crc_size));
 }
 
-/// Turns the parts into one run of octets with Markers, and a CRC that covers these (RFC 5044 sections 4.3 and 4.4).
+/// Turns the parts into one run of octets with Markers, and a CRC that covers these (RFC 5044
+/// sections 4.3 and 4.4).
 template <typename Policy>
 void Transmitter<Policy>::insert_markers(Unit& unit) {
   std::vector<wire::Bytes> pieces;
@@ -138,7 +142,8 @@ void Transmitter<Policy>::spoil_parts(Unit& unit) {
   if (context_.deviates(Deviation::length_counts_pad)) restate(ulpdu + pad);
   if (context_.deviates(Deviation::length_counts_itself)) restate(ulpdu + wire::fpdu_length_size);
   if (context_.deviates(Deviation::length_little_endian)) std::swap(unit.head[0], unit.head[1]);
-  if (context_.deviates(Deviation::pad_not_zero)) std::fill_n(unit.trailer.begin(), pad, std::byte{0xA5});
+  if (context_.deviates(Deviation::pad_not_zero))
+    std::fill_n(unit.trailer.begin(), pad, std::byte{0xA5});
   if (context_.deviates(Deviation::pad_missing)) unit.trailer_size = wire::fpdu_crc_size;
   if (!context_.negotiated.crc && context_.deviates(Deviation::crc_field_left_out))
     unit.trailer_size -= wire::fpdu_crc_size;
@@ -147,18 +152,23 @@ void Transmitter<Policy>::spoil_parts(Unit& unit) {
 /// Markers gone wrong, in an FPDU that begins at position_.
 template <typename Policy>
 void Transmitter<Policy>::spoil_markers(std::vector<std::byte>& octets) {
-  for (std::size_t at = wire::octets_to_marker(position_); at < octets.size(); at += wire::marker_interval) {
+  for (std::size_t at = wire::octets_to_marker(position_); at < octets.size();
+       at += wire::marker_interval) {
     const bool between = at == 0;
     if (context_.deviates(Deviation::marker_reserved_not_zero)) octets[at] = std::byte{0x80};
     if (context_.deviates(Deviation::marker_low_bits_set)) octets[at + 3] |= std::byte{1};
-    if (!between && context_.deviates(Deviation::marker_pointer_wrong)) octets[at + 3] ^= std::byte{8};
-    if (!between && context_.deviates(Deviation::marker_pointer_zero_within)) octets[at + 2] = octets[at + 3] = {};
-    if (between && context_.deviates(Deviation::marker_between_fpdus_not_zero)) octets[at + 3] = std::byte{4};
+    if (!between && context_.deviates(Deviation::marker_pointer_wrong))
+      octets[at + 3] ^= std::byte{8};
+    if (!between && context_.deviates(Deviation::marker_pointer_zero_within))
+      octets[at + 2] = octets[at + 3] = {};
+    if (between && context_.deviates(Deviation::marker_between_fpdus_not_zero))
+      octets[at + 3] = std::byte{4};
   }
 }
 
 template <typename Policy>
-void Transmitter<Policy>::list_unit(const Unit& unit, std::size_t skip, std::vector<wire::Bytes>& list) const {
+void Transmitter<Policy>::list_unit(const Unit& unit, std::size_t skip,
+                                    std::vector<wire::Bytes>& list) const {
   const auto add = [&](wire::Bytes piece) {
     const std::size_t skipped = std::min(skip, piece.size());
     skip -= skipped;
@@ -177,7 +187,8 @@ void Transmitter<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t lim
   std::size_t skip = front_sent_;
   for (Unit& unit : units_) {
     if (listed >= limit) break;
-    // Consumer memory may have changed since the LLP refused these octets; none of them left, so the CRC can follow.
+    // Consumer memory may have changed since the LLP refused these octets; none of them left, so
+    // the CRC can follow.
     if (unit.shown && skip == 0 && unit.owned.empty()) seal(unit);
     unit.shown = true;
     list_unit(unit, skip, list);
@@ -211,7 +222,8 @@ std::vector<MessageTag> Transmitter<Policy>::transmitted(std::size_t count) {
   return finished;
 }
 
-/// The rest of a partly sent FPDU is copied: its CRC must stay true to the octets that follow, whatever the consumer writes meanwhile.
+/// The rest of a partly sent FPDU is copied: its CRC must stay true to the octets that follow,
+/// whatever the consumer writes meanwhile.
 template <typename Policy>
 void Transmitter<Policy>::freeze_front() {
   if (front_sent_ == 0 || !units_.front().owned.empty()) return;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The sending side of MPA: startup frames and FPDUs in the order they leave, as a gather list that copies no payload.
+// The sending side of MPA: startup frames and FPDUs in the order they leave, as a gather list that
+// copies no payload.
 #pragma once
 
 #include <deque>
@@ -14,7 +15,8 @@ namespace rnic::stream {
 /// What it means to the stream that the last octet of a message has been given to the LLP.
 enum class Purpose : std::uint8_t { startup_frame, work, response, terminate };
 
-/// A message on its way out. `number` tells messages apart; for work it is the send queue's own number of the entry.
+/// A message on its way out. `number` tells messages apart; for work it is the send queue's own
+/// number of the entry.
 struct MessageTag {
   Purpose purpose = Purpose::work;
   std::uint64_t number = 0;
@@ -27,13 +29,16 @@ class Transmitter {
   explicit Transmitter(Context<Policy>& context) : context_(context) {}
 
   void queue_startup_frame(std::vector<std::byte> octets);
-  /// Queues one FPDU whose ULPDU is `header` followed by `payload`. Unless `copy`, the payload stays where it is and must remain
-  /// valid until the FPDU is transmitted. `last`: it completes the message `tag`.
-  void queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload, bool copy, MessageTag tag, bool last);
+  /// Queues one FPDU whose ULPDU is `header` followed by `payload`. Unless `copy`, the payload
+  /// stays where it is and must remain valid until the FPDU is transmitted. `last`: it completes
+  /// the message `tag`.
+  void queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload, bool copy,
+                  MessageTag tag, bool last);
 
   /// Octets queued and not yet transmitted.
   [[nodiscard]] std::size_t pending() const { return pending_; }
-  void gather(std::vector<wire::Bytes>& list, std::size_t limit, std::vector<std::size_t>* boundaries);
+  void gather(std::vector<wire::Bytes>& list, std::size_t limit,
+              std::vector<std::size_t>* boundaries);
   /// Returns the messages whose last octet is among the `count` octets.
   [[nodiscard]] std::vector<MessageTag> transmitted(std::size_t count);
 
@@ -42,7 +47,8 @@ class Transmitter {
   /// Keeps only what completes an FPDU that the LLP has octets of.
   void drop_all_but_begun_fpdu();
   void drop_all();
-  /// The messages that are queued whole or in part, and the one of which the LLP has octets and not all.
+  /// The messages that are queued whole or in part, and the one of which the LLP has octets and not
+  /// all.
   [[nodiscard]] std::vector<MessageTag> messages() const;
 
  private:
@@ -53,12 +59,13 @@ class Transmitter {
     std::vector<std::byte> copied;
     std::array<std::byte, 3 + wire::fpdu_crc_size> trailer{};  ///< pad and CRC
     std::size_t trailer_size = 0;
-    std::vector<std::byte> owned;      ///< all octets to be sent, in place of the parts above
-    std::size_t size = 0;              ///< octets to be sent
+    std::vector<std::byte> owned;  ///< all octets to be sent, in place of the parts above
+    std::size_t size = 0;          ///< octets to be sent
     MessageTag tag;
     bool last = true;
-    bool shown = false;                ///< gathered before, so that consumer memory may have changed since its CRC
-    bool frozen = false;               ///< `owned` is the rest of an FPDU whose front the LLP has
+    bool shown =
+        false;  ///< gathered before, so that consumer memory may have changed since its CRC
+    bool frozen = false;  ///< `owned` is the rest of an FPDU whose front the LLP has
   };
 
   [[nodiscard]] Unit fresh();
@@ -74,10 +81,10 @@ class Transmitter {
 
   Context<Policy>& context_;
   std::deque<Unit> units_;
-  std::vector<Unit> spare_;        ///< retired units, for their vectors' memory
-  std::size_t front_sent_ = 0;     ///< octets of units_.front() that the LLP has
+  std::vector<Unit> spare_;     ///< retired units, for their vectors' memory
+  std::size_t front_sent_ = 0;  ///< octets of units_.front() that the LLP has
   std::size_t pending_ = 0;
-  std::uint64_t position_ = 0;     ///< of the next FPDU to be queued, in octets of full operation
+  std::uint64_t position_ = 0;       ///< of the next FPDU to be queued, in octets of full operation
   std::optional<MessageTag> begun_;  ///< the message of which the LLP has octets, and not all
 };
 
