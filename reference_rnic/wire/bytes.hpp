@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Octets as they stand on the wire: spans, network-order integers, and the bounds-checked reader and writer.
+// Octets as they stand on the wire: spans, network-order integers, and the bounds-checked reader
+// and writer.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +18,16 @@ namespace rnic::wire {
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
-/// An unsigned integer in network byte order. It has alignment 1 and no implicit arithmetic, so that a wire
-/// field can never be mixed with a host integer by accident: `value()` reads it, assignment writes it.
+/// An unsigned integer in network byte order. It has alignment 1 and no implicit arithmetic, so
+/// that a wire field can never be mixed with a host integer by accident: `value()` reads it,
+/// assignment writes it.
 template <std::unsigned_integral T>
 class BigEndian {
  public:
   constexpr BigEndian() = default;
-  constexpr BigEndian(T value) { *this = value; }  // NOLINT(google-explicit-constructor): assignment from host values is the idiom
+  constexpr BigEndian(T value) {
+    *this = value;
+  }  // NOLINT(google-explicit-constructor): assignment from host values is the idiom
   constexpr BigEndian& operator=(T value) {
     for (std::size_t i = 0; i < sizeof(T); ++i)
       octets_[i] = static_cast<std::byte>(value >> (8 * (sizeof(T) - 1 - i)));
@@ -32,7 +36,8 @@ class BigEndian {
   [[nodiscard]] constexpr T value() const {
     T value = 0;
     for (std::byte octet : octets_)
-      value = static_cast<T>(static_cast<T>(value << (sizeof(T) > 1 ? 8 : 0)) | std::to_integer<T>(octet));
+      value = static_cast<T>(static_cast<T>(value << (sizeof(T) > 1 ? 8 : 0)) |
+                             std::to_integer<T>(octet));
     return value;
   }
   constexpr bool operator==(const BigEndian&) const = default;
@@ -49,7 +54,8 @@ using be64 = BigEndian<std::uint64_t>;
 template <typename T>
 concept WireStruct = std::is_trivially_copyable_v<T> && alignof(T) == 1;
 
-/// Reads wire structs from the front of a span. Reading past the end sets `truncated()` and yields zeros.
+/// Reads wire structs from the front of a span. Reading past the end sets `truncated()` and yields
+/// zeros.
 class Reader {
  public:
   explicit constexpr Reader(Bytes input) : rest_(input) {}
@@ -87,7 +93,8 @@ class Reader {
   bool truncated_ = false;
 };
 
-/// Writes wire structs into a caller's buffer. Writing past the end sets `overflowed()` and writes nothing.
+/// Writes wire structs into a caller's buffer. Writing past the end sets `overflowed()` and writes
+/// nothing.
 class Writer {
  public:
   explicit constexpr Writer(MutableBytes output) : output_(output) {}

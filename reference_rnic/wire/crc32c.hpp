@@ -10,7 +10,8 @@ namespace rnic::wire {
 class Crc32c {
  public:
   Crc32c& update(Bytes octets);
-  /// The check value as the four octets that stand in the FPDU trailer, in wire order (RFC 5044 section 4.4).
+  /// The check value as the four octets that stand in the FPDU trailer, in wire order (RFC 5044
+  /// section 4.4).
   [[nodiscard]] std::array<std::byte, 4> trailer() const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The DDP segment headers (RFC 5041 section 4), with the RDMAP control octet that shares them (RFC 5040 section 4.1).
+// The DDP segment headers (RFC 5041 section 4), with the RDMAP control octet that shares them (RFC
+// 5040 section 4.1).
 #pragma once
 
 #include <string>
@@ -45,8 +46,10 @@ enum class Opcode : std::uint8_t {
 struct DdpControl {
   std::uint8_t octet = ddp_version;
   static constexpr std::uint8_t t = 0x80, l = 0x40, reserved_mask = 0x3C, version_mask = 0x03;
-  [[nodiscard]] static constexpr DdpControl make(bool tagged, bool last, std::uint8_t version = ddp_version) {
-    return {static_cast<std::uint8_t>((tagged ? t : 0) | (last ? l : 0) | (version & version_mask))};
+  [[nodiscard]] static constexpr DdpControl make(bool tagged, bool last,
+                                                 std::uint8_t version = ddp_version) {
+    return {
+        static_cast<std::uint8_t>((tagged ? t : 0) | (last ? l : 0) | (version & version_mask))};
   }
   [[nodiscard]] constexpr bool tagged() const { return octet & t; }
   [[nodiscard]] constexpr bool last() const { return octet & l; }
@@ -54,33 +57,42 @@ struct DdpControl {
   constexpr bool operator==(const DdpControl&) const = default;
 };
 
-/// The RDMAP control octet (DDP's RsvdULP in tagged segments, its first octet in untagged ones): RV, two reserved bits, opcode.
+/// The RDMAP control octet (DDP's RsvdULP in tagged segments, its first octet in untagged ones):
+/// RV, two reserved bits, opcode.
 struct RdmapControl {
   std::uint8_t octet = rdmap_version << 6;
   static constexpr std::uint8_t version_shift = 6, reserved_mask = 0x30, opcode_mask = 0x0F;
-  [[nodiscard]] static constexpr RdmapControl make(Opcode opcode, std::uint8_t version = rdmap_version) {
-    return {static_cast<std::uint8_t>((version << version_shift) | static_cast<std::uint8_t>(opcode))};
+  [[nodiscard]] static constexpr RdmapControl make(Opcode opcode,
+                                                   std::uint8_t version = rdmap_version) {
+    return {
+        static_cast<std::uint8_t>((version << version_shift) | static_cast<std::uint8_t>(opcode))};
   }
-  [[nodiscard]] constexpr std::uint8_t version() const { return static_cast<std::uint8_t>(octet >> version_shift); }
-  [[nodiscard]] constexpr Opcode opcode() const { return static_cast<Opcode>(octet & opcode_mask); }
+  [[nodiscard]] constexpr std::uint8_t version() const {
+    return static_cast<std::uint8_t>(octet >> version_shift);
+  }
+  /// Opcodes that no RFC defines keep their value: `is_defined` tells.
+  [[nodiscard]] constexpr Opcode opcode() const {
+    // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange)
+    return static_cast<Opcode>(octet & opcode_mask);
+  }
   constexpr bool operator==(const RdmapControl&) const = default;
 };
 
 struct TaggedHeader {
   DdpControl ddp = DdpControl::make(true, true);
   RdmapControl rdmap;
-  be32 stag;
-  be64 tagged_offset;
+  be32 stag{};
+  be64 tagged_offset{};
 };
 static_assert(sizeof(TaggedHeader) == 14 && WireStruct<TaggedHeader>);
 
 struct UntaggedHeader {
   DdpControl ddp = DdpControl::make(false, true);
   RdmapControl rdmap;
-  be32 ulp_word;  ///< RsvdULP octets 2..5: the Invalidate STag in Send with Invalidate, else zero
-  be32 queue_number;
-  be32 message_sequence_number;
-  be32 message_offset;
+  be32 ulp_word{};  ///< RsvdULP octets 2..5: the Invalidate STag in Send with Invalidate, else zero
+  be32 queue_number{};
+  be32 message_sequence_number{};
+  be32 message_offset{};
 };
 static_assert(sizeof(UntaggedHeader) == 18 && WireStruct<UntaggedHeader>);
 
@@ -95,7 +107,9 @@ struct Segment {
   Bytes payload;
 
   [[nodiscard]] DdpControl ddp() const { return tagged ? tagged_header.ddp : untagged_header.ddp; }
-  [[nodiscard]] RdmapControl rdmap() const { return tagged ? tagged_header.rdmap : untagged_header.rdmap; }
+  [[nodiscard]] RdmapControl rdmap() const {
+    return tagged ? tagged_header.rdmap : untagged_header.rdmap;
+  }
   [[nodiscard]] Bytes header() const {
     return tagged ? octets_of(tagged_header) : octets_of(untagged_header);
   }
@@ -106,7 +120,11 @@ enum class SegmentError : std::uint8_t {
   truncated,  ///< shorter than the header that its T bit announces
 };
 [[nodiscard]] std::expected<Segment, SegmentError> parse_segment(Bytes ulpdu);
-/// `RDMA Write L stag=0x00000101 to=0x1000 len=16` / `Send L qn=0 msn=1 mo=0 len=5`; faults in fixed fields are named in it.
+/// `RDMA Write L stag=0x00000101 to=0x1000 len=16` / `Send L qn=0 msn=1 mo=0 len=5`; faults in
+/// fixed fields follow, each behind a `!`.
 [[nodiscard]] std::string describe(const Segment& segment);
+/// The same without `len`, for a header that stands alone, such as the one that a Terminate sends
+/// back.
+[[nodiscard]] std::string describe_header(const Segment& segment);
 
 }  // namespace rnic::wire

@@ -8,7 +8,8 @@
 
 namespace rnic::wire {
 
-/// Decodes a ULPDU as far as its own octets tell (DDP header, RDMAP header, Terminate contents) into one line.
+/// Decodes a ULPDU as far as its own octets tell (DDP header, RDMAP header, Terminate contents)
+/// into one line.
 [[nodiscard]] std::string describe_ulpdu(Bytes ulpdu);
 /// `00 1f c0 ..`, at most `limit` octets, then `.. (+N octets)`.
 [[nodiscard]] std::string hex(Bytes octets, std::size_t limit = 64);

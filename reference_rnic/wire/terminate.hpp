@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The Terminate Message (RFC 5040 section 4.8) with every layer, type and code of the RFC 6580 registry.
+// The Terminate Message (RFC 5040 section 4.8) with every layer, type and code of the RFC 6580
+// registry.
 #pragma once
 
 #include <optional>
@@ -59,28 +60,36 @@ inline constexpr TerminateCause mpa_no_rtr{2, 0, 0x07};
 
 /// The first four octets: Terminate Control (19 bits) and 13 reserved bits.
 struct TerminateControl {
-  be16 layer_type_code;  ///< layer:4 type:4 code:8
-  be16 header_control;   ///< M, D, R in the three high bits, the rest reserved
+  be16 layer_type_code{};  ///< layer:4 type:4 code:8
+  be16 header_control{};   ///< M, D, R in the three high bits, the rest reserved
   static constexpr std::uint16_t m = 0x8000, d = 0x4000, r = 0x2000, reserved_mask = 0x1FFF;
 };
 static_assert(sizeof(TerminateControl) == 4 && WireStruct<TerminateControl>);
 
 struct Terminate {
   TerminateCause cause;
-  bool m = false;  ///< DDP Segment Length valid
-  bool d = false;  ///< terminated DDP header included
-  bool r = false;  ///< terminated RDMA header included
-  std::uint16_t reserved = 0;           ///< the 13 bits as they came
+  bool m = false;              ///< DDP Segment Length valid
+  bool d = false;              ///< terminated DDP header included
+  bool r = false;              ///< terminated RDMA header included
+  std::uint16_t reserved = 0;  ///< the 13 bits as they came
   std::optional<std::uint16_t> segment_length;
-  Bytes ddp_header;                     ///< 14 or 18 octets if D, else empty
-  Bytes rdmap_header;                   ///< what stands behind the DDP header if R (28 octets for a Read Request), else empty
+  Bytes ddp_header;    ///< 14 or 18 octets if D, else empty
+  Bytes rdmap_header;  ///< if R: a Read Request header (28 octets), or 52 octets of an Atomic
+                       ///< Request; else empty
 };
 
 enum class TerminateError : std::uint8_t { truncated, trailing_octets };
-/// Parses what follows the untagged DDP header of a Terminate Message. The DDP Segment Length field is taken as present when M or D is set.
+/// Parses what follows the untagged DDP header of a Terminate Message. The DDP Segment Length field
+/// is taken as present when M or D is set.
 [[nodiscard]] std::expected<Terminate, TerminateError> parse_terminate(Bytes payload);
+/// The cause alone, of a Terminate that may be torn or too long.
+[[nodiscard]] std::expected<TerminateCause, TerminateError> parse_terminate_cause(Bytes payload);
+/// Writes the control word and then exactly what `terminate` holds: the length if there is one, the
+/// headers if they are not empty. That the flags M, D and R agree with it is up to the caller, so
+/// that a tester may also write what no RFC allows.
 void format_terminate(Writer& out, const Terminate& terminate);
-/// The registry's name of a cause in our words, e.g. `DDP tagged buffer error: base or bounds violation (1/1/0x01)`.
+/// The registry's name of a cause in our words, e.g. `DDP tagged buffer error: base or bounds
+/// violation (1/1/0x01)`.
 [[nodiscard]] std::string describe(TerminateCause cause);
 [[nodiscard]] std::string describe(const Terminate& terminate);
 [[nodiscard]] bool is_registered(TerminateCause cause);
