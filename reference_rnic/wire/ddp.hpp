@@ -70,25 +70,29 @@ struct RdmapControl {
   [[nodiscard]] constexpr std::uint8_t version() const {
     return static_cast<std::uint8_t>(octet >> version_shift);
   }
-  [[nodiscard]] constexpr Opcode opcode() const { return static_cast<Opcode>(octet & opcode_mask); }
+  /// Opcodes that no RFC defines keep their value: `is_defined` tells.
+  [[nodiscard]] constexpr Opcode opcode() const {
+    // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange)
+    return static_cast<Opcode>(octet & opcode_mask);
+  }
   constexpr bool operator==(const RdmapControl&) const = default;
 };
 
 struct TaggedHeader {
   DdpControl ddp = DdpControl::make(true, true);
   RdmapControl rdmap;
-  be32 stag;
-  be64 tagged_offset;
+  be32 stag{};
+  be64 tagged_offset{};
 };
 static_assert(sizeof(TaggedHeader) == 14 && WireStruct<TaggedHeader>);
 
 struct UntaggedHeader {
   DdpControl ddp = DdpControl::make(false, true);
   RdmapControl rdmap;
-  be32 ulp_word;  ///< RsvdULP octets 2..5: the Invalidate STag in Send with Invalidate, else zero
-  be32 queue_number;
-  be32 message_sequence_number;
-  be32 message_offset;
+  be32 ulp_word{};  ///< RsvdULP octets 2..5: the Invalidate STag in Send with Invalidate, else zero
+  be32 queue_number{};
+  be32 message_sequence_number{};
+  be32 message_offset{};
 };
 static_assert(sizeof(UntaggedHeader) == 18 && WireStruct<UntaggedHeader>);
 

@@ -11,9 +11,9 @@ inline constexpr std::size_t marker_size = 4;
 inline constexpr std::size_t marker_interval = 512;
 
 struct Marker {
-  be16 reserved;
-  be16 fpdu_pointer;  ///< octets from the first octet of ULPDU_Length to the first octet of this
-                      ///< Marker; 0 between FPDUs
+  be16 reserved{};
+  be16 fpdu_pointer{};  ///< octets from the first octet of ULPDU_Length to the first octet of this
+                        ///< Marker; 0 between FPDUs
 };
 static_assert(sizeof(Marker) == marker_size && WireStruct<Marker>);
 

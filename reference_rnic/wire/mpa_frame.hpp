@@ -40,15 +40,15 @@ struct MpaFrameHeader {
   MpaKey key{};
   MpaFlags flags;
   std::uint8_t revision = 1;
-  be16 pd_length;
+  be16 pd_length{};
 };
 static_assert(sizeof(MpaFrameHeader) == mpa_frame_header_size && WireStruct<MpaFrameHeader>);
 
 /// The 32 bits at the front of the private data when S is set (RFC 6581 section 9): A, B and IRD;
 /// C, D and ORD.
 struct EnhancedWords {
-  be16 a_b_ird;
-  be16 c_d_ord;
+  be16 a_b_ird{};
+  be16 c_d_ord{};
 
   struct Values {
     bool peer_to_peer = false;  ///< A

@@ -18,6 +18,7 @@ std::string describe(const AtomicRequestHeader& header) {
   std::string text;
   const std::string target = fmt::format("id={:#x} {:#010x}+{:#x}", header.request_id.value(),
                                          header.remote_stag.value(), header.remote_offset.value());
+  // NOLINTNEXTLINE(clang-analyzer-optin.core.EnumCastOutOfRange): the default below takes the rest
   switch (static_cast<AtomicOperation>(code)) {
     case AtomicOperation::fetch_add:
       text = fmt::format("FetchAdd {} add={:#x}/{:#x}", target, header.add_or_swap_data.value(),

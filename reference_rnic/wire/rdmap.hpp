@@ -10,11 +10,11 @@
 namespace rnic::wire {
 
 struct ReadRequestHeader {
-  be32 sink_stag;
-  be64 sink_offset;
-  be32 length;
-  be32 source_stag;
-  be64 source_offset;
+  be32 sink_stag{};
+  be64 sink_offset{};
+  be32 length{};
+  be32 source_stag{};
+  be64 source_offset{};
 };
 static_assert(sizeof(ReadRequestHeader) == 28 && WireStruct<ReadRequestHeader>);
 
@@ -22,20 +22,20 @@ static_assert(sizeof(ReadRequestHeader) == 28 && WireStruct<ReadRequestHeader>);
 enum class AtomicOperation : std::uint8_t { fetch_add = 0x0, compare_swap = 0x2 };
 
 struct AtomicRequestHeader {
-  be32 operation;  ///< 28 reserved bits, then AOpCode
-  be32 request_id;
-  be32 remote_stag;
-  be64 remote_offset;
-  be64 add_or_swap_data;
-  be64 add_or_swap_mask;
-  be64 compare_data;
-  be64 compare_mask;
+  be32 operation{};  ///< 28 reserved bits, then AOpCode
+  be32 request_id{};
+  be32 remote_stag{};
+  be64 remote_offset{};
+  be64 add_or_swap_data{};
+  be64 add_or_swap_mask{};
+  be64 compare_data{};
+  be64 compare_mask{};
 };
 static_assert(sizeof(AtomicRequestHeader) == 52 && WireStruct<AtomicRequestHeader>);
 
 struct AtomicResponseHeader {
-  be32 original_request_id;
-  be64 original_data;
+  be32 original_request_id{};
+  be64 original_data{};
 };
 static_assert(sizeof(AtomicResponseHeader) == 12 && WireStruct<AtomicResponseHeader>);
 

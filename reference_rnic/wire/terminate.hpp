@@ -60,8 +60,8 @@ inline constexpr TerminateCause mpa_no_rtr{2, 0, 0x07};
 
 /// The first four octets: Terminate Control (19 bits) and 13 reserved bits.
 struct TerminateControl {
-  be16 layer_type_code;  ///< layer:4 type:4 code:8
-  be16 header_control;   ///< M, D, R in the three high bits, the rest reserved
+  be16 layer_type_code{};  ///< layer:4 type:4 code:8
+  be16 header_control{};   ///< M, D, R in the three high bits, the rest reserved
   static constexpr std::uint16_t m = 0x8000, d = 0x4000, r = 0x2000, reserved_mask = 0x1FFF;
 };
 static_assert(sizeof(TerminateControl) == 4 && WireStruct<TerminateControl>);

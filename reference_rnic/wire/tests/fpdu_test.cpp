@@ -97,7 +97,8 @@ BOOST_AUTO_TEST_CASE(mulpdu_by_the_formulas) {
 
 BOOST_AUTO_TEST_CASE(mulpdu_stays_within_128_and_64768) {
   for (bool markers : {false, true}) {
-    for (std::size_t emss : {0, 1, 5, 6, 127, 128, 134}) BOOST_TEST(mulpdu(emss, markers) == 128U);
+    for (std::size_t emss : {0U, 1U, 5U, 6U, 127U, 128U, 134U})
+      BOOST_TEST(mulpdu(emss, markers) == 128U);
     BOOST_TEST(mulpdu(140, markers) == (markers ? 130U : 134U));
     BOOST_TEST(mulpdu(65495, markers) == (markers ? 64768U : 64768U));
     BOOST_TEST(mulpdu(1 << 20, markers) == 64768U);
@@ -132,7 +133,8 @@ BOOST_AUTO_TEST_CASE(round_trip_of_small_and_large_lengths) {
   std::vector<std::size_t> lengths;
   for (std::size_t i = 0; i <= 40; ++i) lengths.push_back(i);
   for (std::size_t i = 496; i <= 530; ++i) lengths.push_back(i);
-  for (std::size_t i : {1024, 1442, 4096, 16384, 32768, 64767, 64768, 64769, 65532, 65533, 65534})
+  for (std::size_t i :
+       {1024U, 1442U, 4096U, 16384U, 32768U, 64767U, 64768U, 64769U, 65532U, 65533U, 65534U})
     lengths.push_back(i);
   lengths.push_back(max_ulpdu);
   for (std::size_t length : lengths) {

@@ -55,6 +55,9 @@ BOOST_AUTO_TEST_CASE(length_agrees_with_counting) {
   for (std::uint64_t position = 0; position < 1024; position += 4)
     for (std::size_t length = 0; length < 2100; length += 4)
       BOOST_REQUIRE_EQUAL(length_with_markers(position, length), counted_length(position, length));
+  for (std::uint64_t position : {0U, 4U, 256U, 508U})
+    for (std::size_t length = 0; length < 1100; ++length)
+      BOOST_REQUIRE_EQUAL(length_with_markers(position, length), counted_length(position, length));
 }
 
 // RFC 5044 Figure 4: ULPDU octets 0 to 9, a Marker with FPDUPTR 0x000C, octets 10 to 15, pad.
@@ -70,7 +73,7 @@ BOOST_AUTO_TEST_CASE(figure_4) {
 
 BOOST_AUTO_TEST_CASE(strip_undoes_insert_at_every_position) {
   for (std::uint64_t position = 0; position < 512; position += 4) {
-    for (std::size_t length : {0, 4, 8, 508, 512, 516, 1016, 1020, 1500, 4096}) {
+    for (std::size_t length : {0U, 4U, 8U, 508U, 512U, 516U, 1016U, 1020U, 1500U, 4096U}) {
       const Octets fpdu = counting(length);
       const Octets wire = insert(position, fpdu);
       BOOST_REQUIRE_EQUAL(wire.size(), length_with_markers(position, length));
@@ -104,7 +107,7 @@ BOOST_AUTO_TEST_CASE(faults_are_told_the_pointer_first) {
 }
 
 BOOST_AUTO_TEST_CASE(a_torn_marker_ends_the_stripping) {
-  for (std::size_t torn : {1, 2, 3}) {
+  for (std::size_t torn : {1U, 2U, 3U}) {
     Octets wire = insert(4, counting(508));
     wire += repeated(torn, 0);
     BOOST_TEST(strip(4, wire).fpdu == counting(508));

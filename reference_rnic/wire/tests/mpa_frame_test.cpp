@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(enhanced_data_needs_s_revision_2_and_four_octets) {
 }
 
 BOOST_AUTO_TEST_CASE(private_data_of_0_4_512_octets_but_not_513) {
-  for (std::size_t length : {0, 1, 4, 511, 512}) {
+  for (std::size_t length : {0U, 1U, 4U, 511U, 512U}) {
     const Octets data = counting(length);
     const Octets wire = format(MpaFrameKind::request, 0, 1, {}, data);
     BOOST_TEST(wire.size() == 20 + length);

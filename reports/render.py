@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Makes the reports of a run: an HTML page, JUnit XML, and a Markdown summary."""
+
+import argparse
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+try:
+    from rnic_reports import catalogue, files, html, junit, load, markdown
+except ImportError as error:
+    print(f"render.py: {error}; install python3-jinja2 and python3-yaml", file=sys.stderr)
+    sys.exit(3)
+
+EXAMPLES = """examples:
+  render.py out                                  out/report.html, out/junit.xml, out/summary.md
+  render.py out --junit ci/junit.xml             JUnit elsewhere, the others beside the results
+  render.py out --html /tmp/siw.html             links to the pcaps lead from there to out/pcap
+
+exit: 0 all reports are written, 2 usage, 3 the results cannot be read or a report cannot be written"""
+
+
+def arguments_of(argv):
+    parser = argparse.ArgumentParser(
+        prog="render.py", description=__doc__ + " Reads results.json, or results.ndjson where a run was killed.", epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the folder that the run wrote its results into")
+    parser.add_argument("--html", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/report.html")
+    parser.add_argument("--junit", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/junit.xml")
+    parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/summary.md")
+    parser.add_argument("--rules", metavar="DIR", type=pathlib.Path, default=catalogue.RULES_FOLDER,
+                        help="folder of the rule catalogue; default: the one beside this program")
+    return parser.parse_args(argv)
+
+
+def write_reports(arguments, report, rules):
+    """Writes what can be written, the one for machines first; yields one line for each that could not be."""
+    html_path = arguments.html or arguments.folder / "report.html"
+    makers = (
+        (arguments.junit or arguments.folder / "junit.xml", lambda: junit.junit(report)),
+        (arguments.markdown or arguments.folder / "summary.md", lambda: markdown.markdown(report, rules)),
+        (html_path, lambda: html.render(report, rules, arguments.folder, html_path)),
+    )
+    for path, make in makers:
+        try:
+            files.write(path, make())
+        except OSError as error:
+            yield f"{path}: cannot be written: {error.strerror}"
+
+
+def main(argv=None):
+    arguments = arguments_of(argv)
+    try:
+        report = load.load(arguments.folder)
+    except load.Unreadable as fault:
+        print(f"render.py: {fault}", file=sys.stderr)
+        return 3
+    rules = catalogue.load(arguments.rules, report.run.catalogue)
+    for note in [*report.notes, *([rules.note] if rules.note else [])]:
+        print(f"render.py: note: {note}", file=sys.stderr)
+    faults = list(write_reports(arguments, report, rules))
+    for fault in faults:
+        print(f"render.py: {fault}", file=sys.stderr)
+    return 3 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The rules that cases name: section, level and text of each, read from the rule files through their own reader."""
+
+import dataclasses
+import importlib.util
+import pathlib
+
+RULES_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "rules"
+
+
+@dataclasses.dataclass(frozen=True)
+class Rule:
+    id: str
+    rfc: int = 0  # 0: the catalogue does not have the rule
+    section: str = ""
+    level: str = ""
+    binds: str = ""
+    check: str = ""
+    text: str = ""
+    reason: str = ""
+    needs: str = ""
+
+    @property
+    def known(self):
+        return self.rfc != 0
+
+    @property
+    def place(self):
+        if not self.known:
+            return ""
+        return f"RFC {self.rfc} " + (f"§{self.section}" if self.section[:1].isdigit() else f"Appendix {self.section}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Catalogue:
+    rules: dict  # id -> Rule, in the order of the files
+    titles: dict  # RFC number -> title
+    version: str
+    note: str  # why it is not what the run used; empty: it is
+
+    def rule(self, rule_id):
+        return self.rules.get(rule_id) or Rule(rule_id)
+
+
+def load(folder, wanted_version):
+    """The catalogue of `folder`. A report without rule texts is better than none, so a fault becomes the note."""
+    folder = pathlib.Path(folder)
+    try:
+        reader = _reader(folder / "catalogue_files.py")
+        paths = sorted(folder.glob("rfc*.yaml"))
+        entries, version = reader.load(paths)
+        rules = {entry["id"]: _rule(entry) for entry in entries}
+        titles = {entry["rfc"]: entry.get("title", "") for entry in entries}
+    except Exception as error:  # pylint: disable=broad-except
+        return Catalogue({}, {}, "", f"the rule catalogue in {folder} cannot be read, so rule texts are missing: {error}")
+    note = "" if rules else f"there are no rule files in {folder}, so rule texts are missing"
+    if rules and wanted_version not in ("", version):
+        note = f"rule texts are of catalogue {version}; the run used {wanted_version}"
+    return Catalogue(rules, titles, version, note)
+
+
+def _reader(path):
+    spec = importlib.util.spec_from_file_location("catalogue_files", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _rule(entry):
+    words = {name: " ".join(str(entry.get(name, "")).split()) for name in ("section", "level", "binds", "check", "text", "reason", "needs")}
+    return Rule(id=entry["id"], rfc=int(entry["rfc"]), **words)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Which rules of each RFC section this run judged, with what outcome, and by which cases."""
+
+import collections
+import dataclasses
+import re
+
+from .catalogue import Rule
+
+# Worst first: a rule's state is the worst that any case made of it.
+STATES = ("broken", "error", "known", "inconclusive", "advisory", "kept", "not_applicable", "not_reached", "unjudged", "untestable")
+JUDGED = ("broken", "known", "advisory", "kept")
+
+
+@dataclasses.dataclass
+class RuleUse:
+    rule: Rule
+    uses: list  # (case, state) of each case that names the rule
+
+    @property
+    def state(self):
+        if self.uses:
+            return min((state for _, state in self.uses), key=STATES.index)
+        return "untestable" if self.rule.check == "none" else "unjudged"
+
+
+@dataclasses.dataclass
+class Section:
+    number: str
+    uses: list  # of RuleUse, worst first
+
+    def count(self, *states):
+        return sum(1 for use in self.uses if use.state in states)
+
+    @property
+    def testable(self):
+        return len(self.uses) - self.count("untestable")
+
+
+@dataclasses.dataclass
+class Rfc:
+    number: int  # 0: rules that the catalogue does not have
+    title: str
+    sections: list
+
+    def count(self, *states):
+        return sum(section.count(*states) for section in self.sections)
+
+    @property
+    def testable(self):
+        return sum(section.testable for section in self.sections)
+
+
+def states_of(case):
+    """The state that one case gives to each rule that it names, worst judgement first."""
+    of_verdict = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error",
+                  "fail": "known" if case.is_known else "broken"}
+    found = collections.defaultdict(list)
+    for judgement in case.judgements:
+        found[judgement.rule].append(of_verdict[judgement.verdict])
+    for advisory in case.advisories:
+        if advisory.rule:
+            found[advisory.rule].append("advisory")
+    for rule in case.rules:
+        if rule not in found:
+            found[rule].append({"pass": "kept", "not_applicable": "not_applicable"}.get(case.verdict, "not_reached"))
+    return {rule: min(states, key=STATES.index) for rule, states in found.items()}
+
+
+def coverage(report, catalogue):
+    """One Rfc for each in the catalogue, and a last one for rules that it does not have."""
+    uses = collections.defaultdict(list)
+    for case in report.cases:
+        for rule, state in states_of(case).items():
+            uses[rule].append((case, state))
+    grouped = collections.defaultdict(lambda: collections.defaultdict(list))
+    for rule in list(catalogue.rules.values()) + [Rule(name) for name in sorted(uses) if name not in catalogue.rules]:
+        grouped[rule.rfc][rule.section].append(RuleUse(rule, uses.get(rule.id, [])))
+    return [
+        Rfc(number, catalogue.titles.get(number, "rules that the catalogue does not have"),
+            [Section(name, sorted(found, key=lambda use: STATES.index(use.state)))
+             for name, found in sorted(sections.items(), key=lambda item: _natural(item[0]))])
+        for number, sections in sorted(grouped.items(), key=lambda item: (item[0] == 0, item[0]))
+    ]
+
+
+def _natural(section):
+    """7.1.10 after 7.1.9, appendices last."""
+    return [(0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.split(r"[.\s]+", section)]

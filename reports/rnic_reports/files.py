@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Writes a file whole or not at all."""
+
+import contextlib
+import os
+import pathlib
+
+
+def write(path, content):
+    """Writes `content` (text) under another name beside `path`, then renames it. Raises OSError and leaves nothing behind."""
+    path = pathlib.Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.new")
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(content)
+        os.replace(temporary, path)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The decoded exchange of a case as the rungs of a sequence ladder, with each judgement at the step that it judged."""
+
+import dataclasses
+
+from .model import Judgement, Step
+
+RUNG_LIMIT = 300  # steps of one case that a report shows; the pcap has all
+SILENCE = 0.05  # seconds without a word that are worth a rung of their own
+
+
+@dataclasses.dataclass
+class Rung:
+    step: Step | None  # None: a silence, or a judgement on something that never came
+    at: float
+    silence: float = 0.0  # seconds of silence that end here
+    marks: list = dataclasses.field(default_factory=list)  # (number of the judgement, Judgement)
+
+    @property
+    def worst(self):
+        """fail, error, inconclusive, advisory, pass, or empty where nothing was judged."""
+        order = ("fail", "error", "inconclusive", "advisory", "pass")
+        return min((mark.verdict for _, mark in self.marks), key=order.index, default="")
+
+
+@dataclasses.dataclass
+class Ladder:
+    rungs: list
+    left_out: int  # steps beyond RUNG_LIMIT
+    place: dict  # number of a judgement -> index of its rung
+
+
+def ladder(case):
+    """The rungs of `case`; every judgement that is no pass has its mark on one, the passes where a step is found."""
+    rungs = [Rung(step, step.at) for step in case.exchange]
+    extra = []
+    for number, judgement in enumerate(case.judgements):
+        rung = _rung_of(judgement, rungs)
+        if rung is None and judgement.verdict != "pass":
+            rung = Rung(None, judgement.at)
+            extra.append(rung)
+        if rung is not None:
+            rung.marks.append((number, judgement))
+    rungs = _cut(rungs, extra)
+    shown = sum(1 for rung in rungs if rung.step)
+    rungs = _with_silences(rungs)
+    place = {number: index for index, rung in enumerate(rungs) for number, _ in rung.marks}
+    return Ladder(rungs, len(case.exchange) - shown, place)
+
+
+def _rung_of(judgement: Judgement, rungs):
+    """The step that the judgement is about: same frame and direction, else same words or octets; None if there is none."""
+    candidates = [rung for rung in rungs if rung.step.direction == judgement.direction]
+    if judgement.frame is not None:
+        candidates = [rung for rung in candidates if rung.step.frame == judgement.frame]
+    same = [rung for rung in candidates if _same(judgement, rung.step)]
+    if judgement.frame is None and not same:
+        return None
+    return min(same or candidates, key=lambda rung: abs(rung.at - judgement.at), default=None)
+
+
+def _same(judgement, step):
+    return judgement.actual == step.text or (judgement.octets.total > 0 and judgement.octets == step.octets)
+
+
+def _cut(rungs, extra):
+    """At most RUNG_LIMIT steps: the first ones, and those that are marked as not passed."""
+    if len(rungs) > RUNG_LIMIT:
+        rungs = rungs[:RUNG_LIMIT] + [rung for rung in rungs[RUNG_LIMIT:] if rung.worst not in ("", "pass")]
+    return sorted(rungs + extra, key=lambda rung: rung.at)
+
+
+def _with_silences(rungs):
+    """Puts a rung before each step that came after a long silence, long in itself and for this exchange."""
+    if len(rungs) < 2:
+        return rungs
+    limit = max(SILENCE, 0.2 * (rungs[-1].at - rungs[0].at))
+    spaced = rungs[:1]
+    for before, rung in zip(rungs, rungs[1:]):
+        if rung.at - before.at >= limit:
+            spaced.append(Rung(None, before.at, silence=rung.at - before.at))
+        spaced.append(rung)
+    return spaced

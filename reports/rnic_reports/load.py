@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Reads the folder of a run: results.json, or else the journal results.ndjson that a killed run left behind."""
+
+import json
+import pathlib
+
+from . import model
+from .node import Node, Unreadable
+
+SCHEMA = "rnic-results-1"
+DOCUMENT = "results.json"
+JOURNAL = "results.ndjson"
+
+
+def load(folder):
+    """The report of what the folder holds. Raises Unreadable with one line that says what is wrong."""
+    folder = pathlib.Path(folder)
+    if not folder.is_dir():
+        raise Unreadable(f"{folder}: no such folder; give the --out folder of a run")
+    if (folder / DOCUMENT).exists():
+        return _document(folder / DOCUMENT)
+    if (folder / JOURNAL).exists():
+        return _journal(folder / JOURNAL)
+    raise Unreadable(f"{folder}: holds neither {DOCUMENT} nor {JOURNAL}; give the --out folder of a run")
+
+
+def _document(path):
+    root = Node(_parsed(_content(path), str(path)), path.name)
+    schema = root.line("schema")
+    if schema != SCHEMA:
+        raise Unreadable(f"{path}: is of schema '{schema}'; this program reads {SCHEMA}")
+    run, stale = model.Run.of(root.node("run")), root.node("summary").lines("stale_entries")
+    attempts = [model.Case.of(node) for node in root.nodes("cases")]
+    report = model.Report.of(run, attempts, stale, [])
+    if run.complete and len(report.cases) < run.selected:
+        report.notes.append(f"{run.selected} cases were selected, {len(report.cases)} have a verdict")
+    return report
+
+
+def _journal(path):
+    """Takes every line that can be read; what cannot is told in the notes, since evidence is worth more than form."""
+    run, attempts, stale, lost = None, [], None, []
+    lines = _content(path).split(b"\n")
+    for number, line in enumerate(lines, 1):
+        if not line.strip(b" \r\0"):
+            continue
+        try:
+            root = Node(_parsed(line, f"line {number}"), f"line {number}")
+            kind = root.only_of("run", "case", "end")
+            if kind == "case":
+                attempts.append(model.Case.of(root.node("case")))
+                continue
+            holder = root if kind == "run" else root.node("end")
+            if kind == "end":
+                stale = holder.lines("stale_entries")
+            run = model.Run.of(holder.node("run"))
+        except Unreadable as fault:
+            if run is None:
+                raise Unreadable(f"{path}: {fault}") from fault
+            lost.append("the last line is torn" if number == len(lines) else f"{fault}")
+    if run is None:
+        raise Unreadable(f"{path}: holds no run")
+    return _of_journal(run, attempts, stale, lost)
+
+
+def _of_journal(run, attempts, stale, lost):
+    notes = []
+    if stale is None:
+        run = run.killed()
+        notes.append(f"the run was killed; this is what {JOURNAL} kept")
+    if lost:
+        more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
+        notes.append(f"left out of {JOURNAL}: {'; '.join(lost[:3])}{more}")
+    report = model.Report.of(run, attempts, stale or [], notes)
+    if stale is None:
+        report.stale_entries.extend(f"{case.gate.entry} {case.id}" for case in report.cases if case.gate.result == "stale")
+    return report
+
+
+def _content(path):
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise Unreadable(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _parsed(content, where):
+    try:
+        return json.loads(content)
+    except RecursionError as error:
+        raise Unreadable(f"{where}: is nested too deeply") from error
+    except ValueError as error:  # also bad UTF-8 and absurdly long numbers
+        raise Unreadable(f"{where}: is not JSON: {' '.join(str(error).split())[:200]}") from error

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""A Markdown summary, short enough for the comment of a continuous integration: counts, new failures, stale expectations."""
+
+import re
+
+from .model import Report, VERDICTS
+
+LIST_LIMIT = 50
+WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error": "error", "not_applicable": "n/a"}
+
+
+def markdown(report: Report, catalogue):
+    """The summary as text; at most LIST_LIMIT entries in each list."""
+    lines = [f"## RNIC conformance: {', '.join(report.headline)}", "", _about(report), "", *_warnings(report), *_table(report)]
+    lines += _list("New failures", [_failure(case, catalogue) for case in report.new_failures])
+    lines += _list("Stale expectations", [f"- {code(entry)}" for entry in report.stale_entries])
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def code(text, limit=200):
+    """Text in a code span: whatever a peer put into it, it makes no mark-up, link or mention."""
+    text = " ".join(text[:limit].split()) + ("..." if len(text) > limit else "")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    pad = " " if "`" in text else ""
+    return f"{fence}{pad}{text}{pad}{fence}" if text else ""
+
+
+def _cell(text):
+    return text.replace("|", "\\|")
+
+
+def _about(report):
+    run = report.run
+    driver = f"{run.iut.driver} {run.iut.driver_version}".strip()
+    parts = [f"IUT {code(run.iut.kind)}", *([code(run.iut.implementation)] if run.iut.implementation else []),
+             *([f"driver {code(driver)}"] if driver else []), *([f"kernel {code(run.iut.kernel)}"] if run.iut.kernel else []),
+             f"suite {code(run.suite_version)} at {code(run.suite_commit[:12])}", f"started {code(run.start)}"]
+    if run.exit_code is not None:
+        parts.append(f"exit code {run.exit_code}")
+    return " · ".join(parts)
+
+
+def _warnings(report):
+    lines = []
+    if not report.complete:
+        lines.append(f"> **Incomplete** ({report.run.ending}): {len(report.cases)} of {report.run.selected} selected cases have a verdict. "
+                     f"{code(report.run.ending_reason)}")
+    lines += [f"> {code(note, 400)}" for note in report.notes]
+    if report.run.capture.dropped or report.run.capture.interface_dropped:
+        lines.append(f"> The capture lost {report.run.capture.dropped + report.run.capture.interface_dropped} frames.")
+    return [part for line in lines for part in (line, ">")][:-1] + [""] if lines else []
+
+
+def _table(report):
+    lines = ["| layer | cases | " + " | ".join(WORDS[verdict] for verdict in VERDICTS) + " |", "|---|" + "---:|" * (len(VERDICTS) + 1)]
+    for layer in [*report.layers, None]:
+        if layer is None and len(report.layers) == 1:
+            continue
+        counts = [report.count(layer=layer), *(report.count(verdict, layer) for verdict in VERDICTS)]
+        lines.append(f"| {'**all**' if layer is None else _cell(code(layer))} | " + " | ".join(str(count) if count else "" for count in counts) + " |")
+    known, advisories = len(report.known), sum(len(case.advisories) for case in report.cases)
+    extra = [f"{known} known deviation{'s' if known > 1 else ''}"] if known else []
+    extra += [f"{advisories} advisor{'ies' if advisories > 1 else 'y'}"] if advisories else []
+    return lines + (["", " · ".join(extra)] if extra else []) + [""]
+
+
+def _failure(case, catalogue):
+    found = case.decisive
+    rule = catalogue.rule(found.rule if found else case.rules[0] if case.rules else "")
+    place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
+    if found:
+        what = f"admissible {code(' or '.join(found.admissible))}, actual {code(found.actual)}"
+        frame = f", frame {found.frame}" if found.frame is not None else ""
+        return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {what}{frame}"
+    return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {code(case.reason) or 'no reason given'}"
+
+
+def _list(title, entries):
+    if not entries:
+        return []
+    more = [f"- and {len(entries) - LIST_LIMIT} more"] if len(entries) > LIST_LIMIT else []
+    return [f"### {title} ({len(entries)})", "", *entries[:LIST_LIMIT], *more, ""]

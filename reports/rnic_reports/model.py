@@ -1,0 +1,333 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What a report is made of: a run, its cases with their attempts, and the counts over them; plain values, all text cleaned."""
+
+import collections
+import dataclasses
+
+VERDICTS = ("pass", "fail", "inconclusive", "error", "not_applicable")
+JUDGEMENTS = ("pass", "advisory", "fail", "inconclusive", "error")
+GATES = ("as_expected", "known", "new_failure", "stale", "superseded")
+ENDINGS = ("running", "finished", "interrupted", "aborted", "killed")
+DIRECTIONS = ("to_iut", "from_iut", "none")
+LAYERS = ("mpa", "ddp", "rdmap")  # bottom up; any other folder of cases follows by name
+
+
+@dataclasses.dataclass(frozen=True)
+class Octets:
+    start: bytes  # the first ones; the pcap has the others
+    total: int
+
+    LIMIT = 1024
+
+    @staticmethod
+    def of(node):
+        return Octets(*node.hexadecimal("hex", Octets.LIMIT))
+
+
+@dataclasses.dataclass(frozen=True)
+class Judgement:
+    """What a rule admits against what came."""
+
+    rule: str
+    row: str
+    admissible: list
+    actual: str
+    octets: Octets
+    verdict: str
+    direction: str
+    at: float
+    frame: int | None
+
+    @staticmethod
+    def of(node):
+        return Judgement(
+            rule=node.line("rule"), row=node.line("row"), admissible=node.lines("admissible"), actual=node.line("actual"),
+            octets=Octets.of(node), verdict=node.choice("verdict", JUDGEMENTS),
+            direction=node.choice("direction", DIRECTIONS), at=node.number("at"), frame=node.whole_or_none("frame"),
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """One line of the decoded exchange."""
+
+    at: float
+    direction: str
+    text: str
+    octets: Octets
+    frame: int | None
+
+    @staticmethod
+    def of(node):
+        return Step(node.number("at"), node.choice("direction", DIRECTIONS), node.line("text"), Octets.of(node),
+                    node.whole_or_none("frame"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    name: str
+    verdict: str
+    reason: str
+
+    @staticmethod
+    def of(node):
+        return Row(node.line("name"), node.choice("verdict", VERDICTS), node.line("reason"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Advisory:
+    rule: str
+    text: str
+
+    @staticmethod
+    def of(node):
+        return Advisory(node.line("rule"), node.line("text"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Pcap:
+    file: str
+    sha256: str
+    frames: int
+    octets: int
+    source: str
+    note: str
+
+    @staticmethod
+    def of(node):
+        if node is None:
+            return None
+        return Pcap(node.line("file"), node.line("sha256"), node.whole("frames"), node.whole("octets"),
+                    node.choice("source", ("capture", "tester")), node.line("note"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Gate:
+    result: str
+    entry: str
+    reason: str
+
+    @staticmethod
+    def of(node):
+        return Gate(node.choice("result", GATES), node.line("entry"), node.line("reason"))
+
+
+@dataclasses.dataclass
+class Case:
+    """One attempt at one case; in a report it is the last one, the others being its `earlier` attempts."""
+
+    id: str
+    attempt: int
+    title: str
+    layer: str
+    file: str
+    variant: str
+    configuration: str
+    rules: list
+    verdict: str
+    reason: str
+    advisories: list
+    judgements: list
+    rows: list
+    exchange: list
+    pcap: Pcap | None
+    start: str
+    duration: float
+    worker: int
+    gate: Gate
+    rerun: str
+    kernel_log: str
+    stderr: str
+    seen_to_fail_by: list
+    earlier: list = dataclasses.field(default_factory=list)
+
+    @staticmethod
+    def of(node):
+        return Case(
+            id=node.line("id"), attempt=node.whole("attempt"), title=node.line("title"), layer=node.line("layer"),
+            file=node.line("file"), variant=node.line("variant"), configuration=node.line("configuration"),
+            rules=node.lines("rules"), verdict=node.choice("verdict", VERDICTS), reason=node.line("reason"),
+            advisories=[Advisory.of(item) for item in node.nodes("advisories")],
+            judgements=[Judgement.of(item) for item in node.nodes("expectations")],
+            rows=[Row.of(item) for item in node.nodes("rows")], exchange=[Step.of(item) for item in node.nodes("exchange")],
+            pcap=Pcap.of(node.node_or_none("pcap")), start=node.line("start"), duration=node.number("duration"),
+            worker=node.whole("worker"), gate=Gate.of(node.node("gate")), rerun=node.line("rerun"),
+            kernel_log=node.log("kernel_log", "head"), stderr=node.log("stderr", "tail"),
+            seen_to_fail_by=node.lines("seen_to_fail_by"),
+        )
+
+    @property
+    def is_new_failure(self):
+        return self.gate.result == "new_failure"
+
+    @property
+    def is_known(self):
+        return self.gate.result == "known"
+
+    @property
+    def decisive(self):
+        """The judgement that made the verdict: the first of the verdict's own kind, or None."""
+        return next((item for item in self.judgements if item.verdict == self.verdict and item.verdict != "pass"), None)
+
+    @property
+    def why(self):
+        """One line on why it is not a plain pass; empty for a plain pass."""
+        found = self.decisive
+        return self.reason or (f"{found.rule}: {found.actual}" if found else "")
+
+
+@dataclasses.dataclass(frozen=True)
+class Iut:
+    kind: str
+    driver: str
+    driver_version: str
+    firmware: str
+    kernel: str
+    implementation: str
+    capabilities: list
+    limits: list
+    addresses: list
+    deviations: list
+
+    @staticmethod
+    def of(node):
+        words = ("kind", "driver", "driver_version", "firmware", "kernel", "implementation")
+        return Iut(*(node.line(name) for name in words), node.lines("capabilities"), node.pairs("limits"),
+                   node.lines("addresses"), node.lines("deviations"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Capture:
+    mode: str
+    note: str
+    received: int
+    dropped: int
+    interface_dropped: int
+    closing_seen: bool
+
+    @staticmethod
+    def of(node):
+        return Capture(node.choice("mode", ("live", "tester", "none")), node.line("note"), node.whole("received"),
+                       node.whole("dropped"), node.whole("interface_dropped"), node.flag("closing_seen"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Lab:
+    kind: str
+    interface: str
+    mtu: int
+    tester_addresses: list
+    note: str
+
+    @staticmethod
+    def of(node):
+        return Lab(node.line("kind"), node.line("interface"), node.whole("mtu"), node.lines("tester_addresses"), node.line("note"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    id: str
+    start: str
+    end: str
+    complete: bool
+    ending: str
+    ending_reason: str
+    exit_code: int | None
+    suite_version: str
+    suite_commit: str
+    catalogue: str
+    command: list
+    host: str
+    machine: list
+    options: list
+    iut: Iut
+    lab: Lab
+    capture: Capture
+    timings: list
+    seeds: list
+    selected: int
+    expectations_file: str
+
+    @staticmethod
+    def of(node):
+        suite = node.node("suite")
+        return Run(
+            id=node.line("id"), start=node.line("start"), end=node.line_or_empty("end"),
+            complete=node.flag("complete"), ending=node.choice("ending", ENDINGS), ending_reason=node.line("ending_reason"),
+            exit_code=node.whole_or_none("exit_code"), suite_version=suite.line("version"), suite_commit=suite.line("commit"),
+            catalogue=node.line("catalogue"), command=node.lines("command"), host=node.line("host"),
+            machine=node.pairs("machine"), options=node.pairs("options"), iut=Iut.of(node.node("iut")),
+            lab=Lab.of(node.node("lab")), capture=Capture.of(node.node("capture")), timings=node.pairs("timings"),
+            seeds=node.pairs("seeds"), selected=node.whole("selected"), expectations_file=node.line("expectations_file"),
+        )
+
+    def killed(self):
+        """The same run, known to have ended without a word."""
+        return dataclasses.replace(self, complete=False, ending="killed", exit_code=None)
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """A run, the attempts that count, and what the reader of the results has to tell."""
+
+    run: Run
+    cases: list  # in order of layer, file, id
+    stale_entries: list
+    notes: list  # one line each: what was wrong with the results as found
+
+    @staticmethod
+    def of(run, attempts, stale_entries, notes):
+        return Report(run, counting(attempts), stale_entries, notes)
+
+    @property
+    def complete(self):
+        """True only if the run says so and nothing of it was lost; a run of no case is never complete."""
+        return self.run.complete and bool(self.cases) and not self.notes
+
+    @property
+    def new_failures(self):
+        return [case for case in self.cases if case.is_new_failure]
+
+    @property
+    def known(self):
+        return [case for case in self.cases if case.is_known]
+
+    def count(self, verdict=None, layer=None, gate=None):
+        return sum(1 for case in self.cases if verdict in (None, case.verdict) and layer in (None, case.layer)
+                   and gate in (None, case.gate.result))
+
+    @property
+    def layers(self):
+        return sorted({case.layer for case in self.cases}, key=layer_order)
+
+    @property
+    def headline(self):
+        """The outcome in a few phrases."""
+        words = []
+        if not self.cases:
+            words.append("no case was run")
+        elif not self.complete:
+            words.append("run incomplete")
+        new = len(self.new_failures)
+        so_far = "" if self.complete else " so far"
+        words.append((f"{new} new failure{'s' if new > 1 else ''}" if new else "no new failure") + so_far)
+        if self.stale_entries:
+            words.append(f"{len(self.stale_entries)} stale expectation{'s' if len(self.stale_entries) > 1 else ''}")
+        return words
+
+
+def layer_order(layer):
+    return (LAYERS.index(layer), "") if layer in LAYERS else (len(LAYERS), layer)
+
+
+def counting(attempts):
+    """The last attempt of each case with the earlier ones inside it, in order of layer, file and id."""
+    by_id = collections.defaultdict(list)
+    for case in attempts:
+        by_id[case.id].append(case)
+    last = []
+    for same in by_id.values():
+        same.sort(key=lambda case: case.attempt)
+        last.append(same[-1])
+        same[-1].earlier = same[:-1]
+    return sorted(last, key=lambda case: (layer_order(case.layer), case.file, case.id))

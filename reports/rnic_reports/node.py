@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""One object of a results document, read by name: each member is checked for its kind as it is taken, and cleaned."""
+
+import math
+import re
+
+from . import text
+
+_HEX = re.compile(r"^([0-9a-f]{2})*$")
+
+
+class Unreadable(Exception):
+    """Results that cannot be used; the text is one line that says where and why."""
+
+
+class Node:
+    """Wraps a JSON object and the path to it. Members that the reader does not ask for are ignored."""
+
+    def __init__(self, value, path):
+        if not isinstance(value, dict):
+            raise Unreadable(f"{path}: an object is needed, not {_kind(value)}")
+        self._value, self._path = value, path
+
+    def _take(self, name, kinds, wanted):
+        if name not in self._value:
+            raise Unreadable(f"{self._path}.{name}: is missing")
+        value = self._value[name]
+        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+            raise Unreadable(f"{self._path}.{name}: {wanted} is needed, not {_kind(value)}")
+        return value
+
+    def only_of(self, *names):
+        """Which of `names` is a member."""
+        for name in names:
+            if name in self._value:
+                return name
+        raise Unreadable(f"{self._path}: has none of {', '.join(names)}")
+
+    def line(self, name):
+        return text.line(self._take(name, (str,), "a string"))
+
+    def log(self, name, keep):
+        return text.log(self._take(name, (str,), "a string"), keep)
+
+    def whole(self, name):
+        return self._take(name, (int,), "a whole number")
+
+    def whole_or_none(self, name):
+        return self._take(name, (int, type(None)), "a whole number or null")
+
+    def number(self, name):
+        value = self._take(name, (int, float), "a number")
+        try:
+            if math.isfinite(value):
+                return float(value)
+        except OverflowError:
+            pass
+        raise Unreadable(f"{self._path}.{name}: a finite number is needed")
+
+    def flag(self, name):
+        return self._take(name, (bool,), "true or false")
+
+    def choice(self, name, values):
+        value = self._take(name, (str,), "a string")
+        if value not in values:
+            raise Unreadable(f"{self._path}.{name}: '{text.line(value, 80)}' is none of {', '.join(values)}")
+        return value
+
+    def hexadecimal(self, name, limit):
+        """The first `limit` octets, and how many there are."""
+        value = self._take(name, (str,), "a string")
+        if not _HEX.match(value):
+            raise Unreadable(f"{self._path}.{name}: an even number of lower-case hex digits is needed")
+        return bytes.fromhex(value[: 2 * limit]), len(value) // 2
+
+    def line_or_empty(self, name):
+        """A string or null, which is read as the empty string."""
+        return text.line(self._take(name, (str, type(None)), "a string or null") or "")
+
+    def lines(self, name):
+        values = self._take(name, (list,), "a list")
+        for index, value in enumerate(values):
+            if not isinstance(value, str):
+                raise Unreadable(f"{self._path}.{name}[{index}]: a string is needed, not {_kind(value)}")
+        return [text.line(value) for value in values]
+
+    def node(self, name):
+        return Node(self._take(name, (dict,), "an object"), f"{self._path}.{name}")
+
+    def node_or_none(self, name):
+        return None if self._take(name, (dict, type(None)), "an object or null") is None else self.node(name)
+
+    def nodes(self, name):
+        values = self._take(name, (list,), "a list")
+        return [Node(value, f"{self._path}.{name}[{index}]") for index, value in enumerate(values)]
+
+    def pairs(self, name):
+        """The members of an object whose names are not fixed, as (name, value in words)."""
+        members = self._take(name, (dict,), "an object")
+        return [(text.line(key, 200), _words(value)) for key, value in members.items()]
+
+
+def _words(value):
+    if isinstance(value, list):
+        return ", ".join(_words(item) for item in value[:100])
+    if isinstance(value, dict):
+        return ", ".join(f"{text.line(key, 200)}={_words(item)}" for key, item in list(value.items())[:100])
+    if isinstance(value, bool) or value is None:
+        return {True: "yes", False: "no", None: "none"}[value]
+    return text.line(value) if isinstance(value, str) else f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def _kind(value):
+    names = {dict: "an object", list: "a list", str: "a string", bool: "true or false", type(None): "null"}
+    return names.get(type(value), "a number")
