@@ -21,6 +21,12 @@ void Intake::start_fpdus(bool crc, bool markers) {
   }
 }
 
+void Intake::examine_rest() {
+  if (phase_ != Phase::fpdus || buffer_.empty()) return;
+  const Diagnosis found = diagnose(buffer_, options_, false);
+  give_up(std::string(found.what), found.rule);
+}
+
 bool Intake::parse_one() {
   if (buffer_.empty()) return false;
   if (phase_ == Phase::frame) return parse_frame();
@@ -64,16 +70,14 @@ bool Intake::parse_fpdu() {
   const auto parsed = wire::parse_fpdu(buffer_, options_, scratch_);
   if (!parsed) {
     // Behind a bad CRC or Marker no length can be trusted.
-    const bool crc = parsed.error() == wire::FpduError::bad_crc;
-    give_up(crc ? "an FPDU with a wrong CRC" : "an FPDU with a wrong Marker",
-            crc ? "mpa.crc.field-holds-crc32c" : "mpa.markers.pointer-distance-to-header");
+    const Diagnosis found = diagnose(buffer_, options_, true);
+    give_up(std::string(found.what), found.rule);
     return false;
   }
   const Octets fpdu(buffer_.begin(),
                     buffer_.begin() + static_cast<std::ptrdiff_t>(parsed->consumed));
   const Octets ulpdu(parsed->ulpdu.begin(), parsed->ulpdu.end());
-  wire::MarkerError markers = wire::MarkerError::none;
-  if (options_.markers) markers = wire::strip_markers(scratch_, options_.position, fpdu).error;
+  const MarkerBits markers = options_.markers ? marker_bits(fpdu, options_.position) : MarkerBits{};
   drop(fpdu.size());
   options_.position += fpdu.size();
   const auto segment = wire::parse_segment(ulpdu);

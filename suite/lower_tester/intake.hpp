@@ -9,6 +9,7 @@
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "suite/lower_tester/arrival.hpp"
+#include "suite/lower_tester/diagnosis.hpp"
 
 namespace suite::lower_tester {
 
@@ -17,7 +18,7 @@ struct ReceivedFpdu {
   wire::Bytes octets;  ///< as on the wire, Markers included
   wire::Bytes ulpdu;
   bool pad_is_zero = true;
-  wire::MarkerError markers = wire::MarkerError::none;
+  MarkerBits markers;
 };
 
 class Intake {
@@ -41,6 +42,8 @@ class Intake {
 
   void take(wire::Bytes octets);
   void start_fpdus(bool crc, bool markers);
+  /// Nothing more will come for now: what is left, if it is part of an FPDU, is malformed.
+  void examine_rest();
   /// Octets are there that belong to no complete frame or FPDU.
   [[nodiscard]] bool in_the_middle() const { return !buffer_.empty() || current_.has_value(); }
   /// Octets came behind the startup frame and cannot be FPDUs yet.

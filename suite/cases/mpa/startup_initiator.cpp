@@ -88,7 +88,7 @@ CONFORMANCE_CASE(reply_with_another_key_closes,
     row(fmt::format("key '{}'", key), [&] {
       let_iut_connect();
       expect(peer, mpa_frame());
-      peer.send(mpa_reply().with_key(key));
+      peer.send(mpa_reply_to(peer.raw().received_frame()->frame()).with_key(key));
       expect(peer, torn_down());
       expect(iut, connect_failed() | rejected(), "mpa.startup.initiator-reports-bad-key");
     });
@@ -99,7 +99,7 @@ CONFORMANCE_CASE(reply_with_too_much_private_data_closes, rules("mpa.private-dat
                  as_initiator) {
   let_iut_connect();
   expect(peer, mpa_frame());
-  peer.send(mpa_reply().with_private_data(Octets(513)));
+  peer.send(mpa_reply_to(peer.raw().received_frame()->frame()).with_private_data(Octets(513)));
   expect(peer, torn_down());
 }
 

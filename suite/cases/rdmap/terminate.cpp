@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 sections 4.8, 5.4, 6.2.1 and 7.1: Terminate, sent and received.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+CONFORMANCE_CASE(terminate_about_a_write_is_well_formed,
+                 rules("rdmap.terminate.header-format", "rdmap.terminate.control-values-defined",
+                       "rdmap.terminate.layer-names-detector", "rdmap.terminate.queue-two",
+                       "rdmap.terminate.reserved-zero", "rdmap.terminate.ddp-error-ddp-header",
+                       "rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value"),
+                 rules("rdmap.terminate.m-bit-per-figure", "rdmap.terminate.d-bit-per-figure",
+                       "rdmap.terminate.ddp-header-present-with-d",
+                       "rdmap.terminate.segment-length-present-with-d",
+                       "rdmap.terminate.nothing-sent-after", "rdmap.error.incoming-message-fields"),
+                 in_both_roles) {
+  const Region region = iut.register_memory(100, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
+  const Arrival arrival = expect(peer, any_terminate(), "rdmap.terminate.header-format");
+  const Message& message = *arrival.as<Message>();
+  const auto terminate = message.terminate();
+  const bool registered = terminate && rnic::wire::is_registered(terminate->cause);
+  expect_that(!terminate || registered, "a registered cause", arrival.text(),
+              "rdmap.terminate.control-values-defined");
+  expect_that(!terminate || terminate->cause.layer == 1, "layer DDP", arrival.text(),
+              "rdmap.terminate.layer-names-detector");
+  // Control, segment length, DDP header: 4 + 2 + 14 octets, and a two-octet gap in no reading.
+  expect_that(message.payload.size() >= 20 || !(terminate && terminate->d),
+              "the DDP header where D is set", arrival.text(),
+              "rdmap.terminate.ddp-header-present-with-d");
+  expect_that(!terminate || terminate->m, "M set", arrival.text(),
+              "rdmap.terminate.m-bit-per-figure");
+  expect_that(!terminate || terminate->d, "D set", arrival.text(),
+              "rdmap.terminate.d-bit-per-figure");
+  expect_teardown(peer.raw());
+}
+
+CONFORMANCE_CASE(nothing_follows_a_terminate, rules("rdmap.terminate.nothing-sent-after",
+                                                    "rdmap.error.terminate-sent-promptly")) {
+  const Region region = iut.register_memory(100, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
+  expect(peer, any_terminate());
+  expect(peer, torn_down() | silence());
+}
+
+CONFORMANCE_CASE(stream_ends_gracefully_after_a_terminate,
+                 rules("rdmap.terminate.graceful-llp-teardown", "rdmap.stream.connection-torn-down",
+                       "rdmap.error.streams-terminated", "rdmap.terminate.sent-on-rdmap-error")) {
+  peer.send(send_message(payload(16)).with_opcode(0xF).with_queue(0));
+  const Arrival arrival =
+      expect(peer, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
+  if (arrival.is_end())
+    expect_that(false, "a Terminate", arrival.text(), "rdmap.terminate.sent-on-rdmap-error");
+  else
+    expect_teardown(peer.raw());
+}
+
+CONFORMANCE_CASE(nothing_behind_an_error_takes_effect,
+                 rules("rdmap.error.streams-terminated", "ddp.terminate.later-segments-dropped")) {
+  const Region region = iut.register_memory(100, access::remote_write);
+  peer.send_together({rdma_write(region.stag, region.base + 90, payload(33)),
+                      rdma_write(region.stag, region.base, payload(10))});
+  watch();
+  expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "memory changed");
+}
+
+CONFORMANCE_CASE(connection_is_closed_after_an_error, rules("rdmap.error.streams-terminated")) {
+  const Region region = iut.register_memory(100, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
+  expect(peer, any_terminate() | torn_down());
+  peer.half_close();
+  expect(peer, torn_down());
+}
+
+CONFORMANCE_CASE(consumer_learns_of_an_error,
+                 rules("rdmap.error.local-ulp-informed", "ddp.close.invalid-header-indicated")) {
+  const Work receive = iut.post_receive(64);
+  const Region region = iut.register_memory(100, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
+  expect(peer, any_terminate() | torn_down());
+  expect(iut, asynchronous("qp_access_error") | asynchronous("qp_request_error") |
+                  asynchronous("qp_fatal") | disconnected());
+  expect(receive, flushed(), "rdmap.terminate.outstanding-completed-in-error");
+}
+
+CONFORMANCE_CASE(error_is_told_apart_from_a_close, rules("rdmap.error.local-ulp-informed")) {
+  const Region region = iut.register_memory(100, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
+  watch();
+  expect(iut, asynchronous("qp_access_error") | asynchronous("qp_request_error") |
+                  asynchronous("qp_fatal"));
+}
+
+CONFORMANCE_CASE(received_terminate_ends_the_stream,
+                 rules("rdmap.terminate.delivered-to-rdmap",
+                       "rdmap.terminate.outstanding-completed-in-error",
+                       "rdmap.terminate.placement-guaranteed"),
+                 in_both_roles) {
+  const Work receive = iut.post_receive(64);
+  peer.send(terminate_message(cause::rdmap_local_catastrophic));
+  expect(peer, torn_down(), "rdmap.terminate.delivered-to-rdmap");
+  expect(receive, flushed(), "rdmap.terminate.outstanding-completed-in-error");
+}
+
+CONFORMANCE_CASE(received_terminate_reaches_the_consumer,
+                 rules("rdmap.terminate.delivered-to-ulp")) {
+  peer.send(terminate_message(cause::rdmap_local_catastrophic));
+  expect(iut, asynchronous("qp_fatal") | asynchronous("qp_access_error") |
+                  asynchronous("qp_request_error"));
+}
+
+CONFORMANCE_CASE(reserved_bits_of_a_terminate_are_ignored,
+                 rules("rdmap.terminate.reserved-ignored")) {
+  Outgoing terminate = terminate_message(cause::rdmap_local_catastrophic);
+  terminate.payload[2] |= std::byte{0x1F};
+  terminate.payload[3] = std::byte{0xFF};
+  peer.send(terminate);
+  expect(peer, torn_down());
+}
+
+CASES_OF_FILE(rdmap, terminate)
+
+}  // namespace suite::cases
