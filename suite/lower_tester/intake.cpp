@@ -22,6 +22,7 @@ void Intake::start_fpdus(bool crc, bool markers) {
 }
 
 void Intake::examine_rest() {
+  if (phase_ == Phase::fpdus && buffer_.empty() && current_) return finish(true);
   if (phase_ != Phase::fpdus || buffer_.empty()) return;
   const Diagnosis found = diagnose(buffer_, options_, false);
   give_up(std::string(found.what), found.rule);
@@ -93,19 +94,26 @@ bool Intake::parse_fpdu() {
 
 namespace {
 
-bool belongs_to(const Message& message, const wire::Segment& segment) {
+/// `next`: the offset at which the message goes on.
+bool belongs_to(const Message& message, const wire::Segment& segment, std::uint64_t next) {
   if (message.tagged != segment.tagged) return false;
   if (segment.tagged)
     return message.opcode() == segment.rdmap().opcode() &&
            message.stag() == segment.tagged_header.stag.value();
-  return message.queue() == segment.untagged_header.queue_number.value() &&
-         message.msn() == segment.untagged_header.message_sequence_number.value();
+  const wire::UntaggedHeader& header = segment.untagged_header;
+  if (message.queue() != header.queue_number.value()) return false;
+  // A segment that goes on where the last one ended is the same message's, though its MSN be wrong.
+  const bool goes_on = next > 0 && header.message_offset.value() == next &&
+                       header.rdmap == message.untagged_header.rdmap;
+  return message.msn() == header.message_sequence_number.value() || goes_on;
 }
 
 }  // namespace
 
 void Intake::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
-  if (current_ && !belongs_to(*current_, segment)) finish(true);
+  if (current_ &&
+      !belongs_to(*current_, segment, pieces_.back().offset + pieces_.back().data.size()))
+    finish(true);
   if (!current_) {
     current_.emplace();
     current_->tagged = segment.tagged;

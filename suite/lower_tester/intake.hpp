@@ -31,7 +31,8 @@ class Intake {
     virtual void on_frame(const ReceivedFrame& frame) = 0;
     /// Each FPDU whose CRC and length are right, before the message that it may complete.
     virtual void on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) = 0;
-    /// `broken_off`: another message began before this one's last segment had come.
+    /// `broken_off`: another message began before this one's last segment had come, or nothing
+    /// followed.
     virtual void on_message(const Message& message, bool broken_off) = 0;
     /// `rule`: what the IUT broke by sending this.
     virtual void on_malformed(const Malformed& malformed, std::string_view rule) = 0;
@@ -42,7 +43,8 @@ class Intake {
 
   void take(wire::Bytes octets);
   void start_fpdus(bool crc, bool markers);
-  /// Nothing more will come for now: what is left, if it is part of an FPDU, is malformed.
+  /// Nothing more will come for now: what is left of an FPDU is malformed, and a message without
+  /// its last segment broken off.
   void examine_rest();
   /// Octets are there that belong to no complete frame or FPDU.
   [[nodiscard]] bool in_the_middle() const { return !buffer_.empty() || current_.has_value(); }

@@ -19,6 +19,7 @@ constexpr std::size_t sent_kept =
 
 constexpr std::string_view all_rules[] = {
     "ddp.header.dv-is-one",
+    "ddp.header.l-clear-on-others",
     "ddp.header.l-set-on-last",
     "ddp.header.present-in-every-segment",
     "ddp.header.rsvd-zero-on-send",
@@ -30,6 +31,7 @@ constexpr std::string_view all_rules[] = {
     "ddp.tagged.rsvdulp-same-in-segments",
     "ddp.untagged.first-mo-zero",
     "ddp.untagged.msn-increments-per-message",
+    "ddp.untagged.msn-same-in-segments",
     "ddp.untagged.msn-starts-at-one",
     "ddp.untagged.rsvdulp-same-in-segments",
     "mpa.crc.field-holds-crc32c",
@@ -213,10 +215,20 @@ void SenderRules::check(const Message& message, bool broken_off) {
   if (!message.tagged) {
     const auto known = next_msn_.find(message.queue());
     const std::uint32_t expected = known == next_msn_.end() ? 1 : known->second;
-    require(message.msn() == expected,
-            known == next_msn_.end() ? "ddp.untagged.msn-starts-at-one"
-                                     : "ddp.untagged.msn-increments-per-message",
-            fmt::format("MSN {} on queue {}", expected, message.queue()), text, first);
+    const auto head = wire::parse_segment(first);
+    const std::uint64_t offset = head ? head->untagged_header.message_offset.value() : 0;
+    // The end of a message that has ended already: its L came too early.
+    const bool too_early = known != next_msn_.end() && offset > 0 &&
+                           message.msn() + 1 == expected && offset == last_end_[message.queue()];
+    if (too_early)
+      require(false, "ddp.header.l-clear-on-others", "L clear on all segments but the last", text,
+              first);
+    else
+      require(message.msn() == expected,
+              known == next_msn_.end() ? "ddp.untagged.msn-starts-at-one"
+                                       : "ddp.untagged.msn-increments-per-message",
+              fmt::format("MSN {} on queue {}", expected, message.queue()), text, first);
+    last_end_[message.queue()] = offset + message.payload.size();
     next_msn_[message.queue()] = message.msn() + 1;
   }
   check_segments(message);

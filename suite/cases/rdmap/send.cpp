@@ -131,6 +131,27 @@ CONFORMANCE_CASE(stag_of_another_domain_is_not_invalidated,
       {cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag});
 }
 
+CONFORMANCE_CASE(refused_invalidation_ends_the_stream,
+                 rules("rdmap.invalidate.terminate-if-not-associated"),
+                 needs(capability::remote_invalidate)) {
+  const Work receive = iut.post_receive(64);
+  const Region region = iut.register_memory(64, access::remote_write, 0xA5, iut.create_domain());
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect(peer, any_terminate() | torn_down());
+}
+
+CONFORMANCE_CASE(each_queue_counts_its_own_messages,
+                 rules("ddp.untagged.msn-increments-per-message",
+                       "rdmap.read.request-consumes-one-buffer")) {
+  let_iut_send();
+  for (int i = 0; i < 3; ++i) {
+    const Work send = iut.post_send(payload(8)), read = iut.post_read(0, 0x77, 0x1000);
+    expect(peer, message(Opcode::send));
+    const auto request = expect_message(Opcode::read_request).read_request();
+    peer.send(read_response(request->sink_stag, request->sink_offset, {}));
+  }
+}
+
 CONFORMANCE_CASE(reserved_rdmap_bits_are_ignored, rules("rdmap.header.reserved-bits-ignored")) {
   const Work receive = iut.post_receive(64);
   peer.send(send_message(payload(16)).with_rdmap_reserved());
