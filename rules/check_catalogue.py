@@ -11,9 +11,10 @@ import sys
 import catalogue_files
 
 KEYWORD = re.compile(r"\b(MUST|SHALL|SHOULD|REQUIRED|RECOMMENDED|MAY|OPTIONAL)\b")
-SECTION = re.compile(r"^(\d+(?:\.\d+)*|Appendix [A-Z](?:\.\d+)*)\.?  ?\S")
+SECTION = re.compile(r"^(\d+(?:\.\d+)*|Appendix [A-Z]|[A-Z](?:\.\d+)+)[.:]?  ?\S")
 PAGE_FURNITURE = re.compile(r"^(RFC \d{4} |\S.*\[Page \d+\]|\f)")
-BOILERPLATE = 'in this document are to be interpreted'
+BOILERPLATE = "in this document are to be interpreted"
+ABOUT_KEYWORDS = re.compile(r"normative (SHOULD )?statements|SHOULD is changed to a MUST")  # says how to read the text, binds nobody
 
 
 def sections(text):
@@ -36,12 +37,13 @@ def keyword_sentences(text):
     """The number of sentences in `text` that hold a capitalised requirement word."""
     flat = " ".join(text.split())
     sentences = re.split(r"(?<=[.:;])\s+(?=[A-Z\"*o\d])", flat)
-    return sum(1 for sentence in sentences if KEYWORD.search(sentence) and BOILERPLATE not in flat)
+    return sum(1 for sentence in sentences if KEYWORD.search(sentence)
+               and BOILERPLATE not in flat and not ABOUT_KEYWORDS.search(sentence))
 
 
 def coverage(rules, folder):
     """Yields (rfc, section, sentences, rules) for each section that has keyword sentences."""
-    having = collections.Counter((rule["rfc"], str(rule["section"])) for rule in rules)
+    having = collections.Counter((rule["rfc"], str(rule["section"]).removeprefix("Appendix ")) for rule in rules)
     for rfc in sorted({rule["rfc"] for rule in rules}):
         for number, text in sections((folder / f"rfc{rfc}.txt").read_text(errors="replace")):
             wanted = keyword_sentences(text)

@@ -19,9 +19,10 @@ struct Address {
   std::uint16_t port = 0;                 ///< host order
 
   /// Parses a literal (no names, no port). The error is one line for people.
-  [[nodiscard]] static std::expected<Address, std::string> parse(std::string_view literal, std::uint16_t port = 0);
-  [[nodiscard]] std::string host() const;    ///< `10.77.0.1`, `fd77::1`
-  [[nodiscard]] std::string text() const;    ///< `10.77.0.1:4791`, `[fd77::1]:4791`
+  [[nodiscard]] static std::expected<Address, std::string> parse(std::string_view literal,
+                                                                 std::uint16_t port = 0);
+  [[nodiscard]] std::string host() const;  ///< `10.77.0.1`, `fd77::1`
+  [[nodiscard]] std::string text() const;  ///< `10.77.0.1:4791`, `[fd77::1]:4791`
   [[nodiscard]] Address with_port(std::uint16_t new_port) const;
   auto operator<=>(const Address&) const = default;
 };

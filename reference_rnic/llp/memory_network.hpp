@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An in-memory link: connections between hosts of one fabric, segments of at most the EMSS, delivered through a World's timers.
+// An in-memory link: connections between hosts of one fabric, segments of at most the EMSS,
+// delivered through a World's timers.
 #pragma once
 
 #include <functional>
@@ -16,14 +17,15 @@ class MemoryFabric {
   struct Options {
     std::size_t emss_ipv4 = 1448;
     std::size_t emss_ipv6 = 1428;
-    std::size_t window = 256 * 1024;                       ///< octets in flight per direction before send() takes no more
+    std::size_t window =
+        256 * 1024;  ///< octets in flight per direction before send() takes no more
     Duration latency = std::chrono::microseconds(20);
   };
   /// What passed over the fabric, for pcaps and for comparing two runs.
   struct Passed {
     Address from, to;
     enum class Kind : std::uint8_t { syn, syn_ack, refused, data, fin, reset } kind;
-    wire::Bytes octets;
+    wire::Bytes octets;  ///< valid during the call only
     TimePoint when;
   };
 
@@ -34,8 +36,9 @@ class MemoryFabric {
   [[nodiscard]] std::unique_ptr<Network> add_host(const Address& ipv4, const Address& ipv6);
   void set_tap(std::function<void(const Passed&)> tap);
 
+  class State;  ///< private to the implementation
+
  private:
-  class State;
   std::shared_ptr<State> state_;
 };
 

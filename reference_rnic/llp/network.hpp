@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One host's lower layer protocol: listen, connect, and byte-stream connections with control over segments and endings.
+// One host's lower layer protocol: listen, connect, and byte-stream connections with control over
+// segments and endings.
 //
-// Implementations: `TcpNetwork` (kernel sockets in a network namespace) and `MemoryNetwork` (an in-memory link in any World).
+// Implementations: `TcpNetwork` (kernel sockets in a network namespace) and `MemoryNetwork` (an
+// in-memory link in any World).
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <expected>
 #include <memory>
 #include <span>
@@ -22,20 +25,25 @@ struct Error {
 
 /// How a connection ended, or why it never came to be.
 enum class Ending : std::uint8_t { refused, unreachable, timed_out, reset, failed };
+[[nodiscard]] const char* name(Ending ending);
 
 class Connection {
  public:
-  /// Callbacks come from the World's dispatch loop only. A connection may be destroyed in any of them.
+  /// Callbacks come from the World's dispatch loop only. A connection may be destroyed in any of
+  /// them. `readable` comes again as long as something is left to receive and receiving is not
+  /// paused; nothing comes after `ended` or our own reset().
   class Observer {
    public:
     virtual ~Observer() = default;
     virtual void connected() {}   ///< only after connect()
     virtual void readable() = 0;  ///< receive() will yield octets or the peer's FIN
-    virtual void writable() = 0;  ///< send() will take octets again, after it took fewer than offered
+    virtual void
+    writable() = 0;  ///< send() will take octets again, after it took fewer than offered
     virtual void ended(Ending ending) = 0;
   };
 
-  virtual ~Connection() = default;  ///< closes gracefully in the background if neither shutdown nor reset was called
+  virtual ~Connection() =
+      default;  ///< closes gracefully in the background if neither shutdown nor reset was called
   virtual void set_observer(Observer& observer) = 0;
 
   struct Received {
@@ -44,7 +52,8 @@ class Connection {
   };
   /// Takes what is there, up to the targets' size; count 0 and not peer_closed: nothing now.
   virtual Received receive(std::span<const wire::MutableBytes> targets) = 0;
-  /// Offers octets; returns how many were taken. `end_segment` asks that the last of them end a TCP segment (MSG_EOR).
+  /// Offers octets; returns how many were taken. `end_segment` asks that the last of them end a TCP
+  /// segment (MSG_EOR).
   virtual std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) = 0;
   virtual void shutdown_send() = 0;  ///< FIN after all that was sent
   virtual void reset() = 0;          ///< RST now
@@ -58,6 +67,9 @@ class Connection {
   [[nodiscard]] virtual std::uint64_t data_segments_sent() const = 0;
   /// While paused nothing is read from the peer, so that its send window fills.
   virtual void pause_receiving(bool paused) = 0;
+  /// Bounds what the LLP takes from the peer while nobody receives; as far as it can be changed on
+  /// a live connection.
+  virtual void set_receive_buffer(std::size_t octets) = 0;
 };
 
 class Listener {
@@ -75,11 +87,12 @@ class Network {
  public:
   virtual ~Network() = default;
   /// Port 0 lets the LLP choose one.
-  [[nodiscard]] virtual std::expected<std::unique_ptr<Listener>, Error> listen(const Address& local,
-                                                                               Listener::Observer& observer) = 0;
-  /// Starts connecting; `connected()` or `ended()` tells the outcome. The local address is the host's own choice unless given.
-  [[nodiscard]] virtual std::expected<std::unique_ptr<Connection>, Error> connect(const Address& remote,
-                                                                                  Connection::Observer& observer) = 0;
+  [[nodiscard]] virtual std::expected<std::unique_ptr<Listener>, Error> listen(
+      const Address& local, Listener::Observer& observer) = 0;
+  /// Starts connecting; `connected()` or `ended()` tells the outcome. The local address is the
+  /// host's own choice unless given.
+  [[nodiscard]] virtual std::expected<std::unique_ptr<Connection>, Error> connect(
+      const Address& remote, Connection::Observer& observer) = 0;
   /// This host's own address of a family.
   [[nodiscard]] virtual Address address(Family family) const = 0;
 };

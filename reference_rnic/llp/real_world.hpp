@@ -20,10 +20,11 @@ class RealWorld final : public World {
   TimerId schedule(TimePoint when, std::function<void()> callback) override;
   void cancel(TimerId timer) override;
 
-  /// Calls `callback(epoll_events)` whenever one of `events` (EPOLLIN, EPOLLOUT, ...) holds for `fd`, level-triggered. One watch per fd.
+  /// Calls `callback(epoll_events)` whenever one of `events` (EPOLLIN, EPOLLOUT, ...) holds for
+  /// `fd`, level-triggered. One watch per fd.
   void watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback);
   void change(int fd, std::uint32_t events);
-  void unwatch(int fd);
+  void unwatch(int fd);  ///< before the fd is closed; an fd that is not watched is left alone
 
  private:
   class State;

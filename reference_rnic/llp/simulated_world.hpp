@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The World of simulated time: it jumps to the next timer, so that a minute's deadline costs nothing.
+// The World of simulated time: it jumps to the next timer, so that a minute's deadline costs
+// nothing.
 #pragma once
 
-#include <map>
-
+#include "reference_rnic/llp/timer_queue.hpp"
 #include "reference_rnic/llp/world.hpp"
 
 namespace rnic::llp {
@@ -13,15 +13,15 @@ class SimulatedWorld final : public World {
   [[nodiscard]] TimePoint now() const override { return now_; }
   /// Where no timer is left before the deadline, time jumps to the deadline.
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override;
-  TimerId schedule(TimePoint when, std::function<void()> callback) override;
-  void cancel(TimerId timer) override;
+  TimerId schedule(TimePoint when, std::function<void()> callback) override {
+    return timers_.add(when, std::move(callback));
+  }
+  void cancel(TimerId timer) override { timers_.cancel(timer); }
 
  private:
-  using Key = std::pair<TimePoint, std::uint64_t>;  ///< equal times run in the order scheduled
-  std::map<Key, std::function<void()>> timers_;
-  std::map<std::uint64_t, TimePoint> when_;
+  TimerQueue timers_;
   TimePoint now_{};
-  std::uint64_t next_ = 1;
+  bool running_ = false;
 };
 
 }  // namespace rnic::llp

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "reference_rnic/llp/network.hpp"
 #include "reference_rnic/llp/real_world.hpp"
@@ -10,19 +11,29 @@
 namespace rnic::llp {
 
 struct TcpHost {
-  std::optional<int> namespace_fd;  ///< open fd of a network namespace; sockets are created in it. Not owned.
-  Address ipv4;                     ///< ports are ignored
+  std::optional<int>
+      namespace_fd;  ///< open fd of a network namespace; sockets are created in it. Not owned.
+  Address ipv4;      ///< ports are ignored
   Address ipv6;
-  std::optional<std::size_t> max_segment;  ///< TCP_MAXSEG where the route's own would be too large (loopback)
+  std::optional<std::size_t>
+      max_segment;  ///< TCP_MAXSEG where the route's own would be too large (loopback)
+  std::optional<std::size_t>
+      receive_buffer;  ///< SO_RCVBUF, which also bounds the window that is ever offered
 };
 
-/// Creating a socket in another namespace switches the calling thread there and back; throws std::system_error if it cannot return.
+/// A connection that is destroyed without reset() first discards what the peer still sends until
+/// its FIN, for a second at most, so that the kernel's answer to unread data (RST) cannot overtake
+/// what was sent last.
+///
+/// Creating a socket in another namespace switches the calling thread there and back; throws
+/// std::system_error if it cannot return.
 class TcpNetwork final : public Network {
  public:
   TcpNetwork(RealWorld& world, TcpHost host) : world_(world), host_(std::move(host)) {}
-  [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(const Address& local, Listener::Observer& observer) override;
-  [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(const Address& remote,
-                                                                          Connection::Observer& observer) override;
+  [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(
+      const Address& local, Listener::Observer& observer) override;
+  [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(
+      const Address& remote, Connection::Observer& observer) override;
   [[nodiscard]] Address address(Family family) const override {
     return family == Family::ipv4 ? host_.ipv4 : host_.ipv6;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A World is a clock and a poll: everything that waits, waits in `run_until`. Real time over epoll, or simulated time.
+// A World is a clock and a poll: everything that waits, waits in `run_until`. Real time over epoll,
+// or simulated time.
 #pragma once
 
 #include <chrono>
@@ -18,13 +19,15 @@ class World {
   virtual ~World() = default;
 
   [[nodiscard]] virtual TimePoint now() const = 0;
-  /// Dispatches timers and I/O until `done()` holds (true) or the deadline has passed (false). `done` is asked first and after each dispatched
-  /// event. Not to be called from inside a callback.
+  /// Dispatches timers and I/O until `done()` holds (true) or the deadline has passed (false).
+  /// `done` is asked first and after each dispatched event. Not to be called from inside a
+  /// callback.
   virtual bool run_until(TimePoint deadline, const std::function<bool()>& done) = 0;
   virtual TimerId schedule(TimePoint when, std::function<void()> callback) = 0;
   virtual void cancel(TimerId timer) = 0;
 
-  /// Runs `callback` from the dispatch loop as soon as possible: breaks recursion between two parties.
+  /// Runs `callback` from the dispatch loop as soon as possible: breaks recursion between two
+  /// parties.
   TimerId defer(std::function<void()> callback) { return schedule(now(), std::move(callback)); }
 };
 

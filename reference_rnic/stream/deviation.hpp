@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations: every way in which a stream or an RNIC can be told to break one rule, and the policies that carry them.
+// Deviations: every way in which a stream or an RNIC can be told to break one rule, and the
+// policies that carry them.
 //
-// A deviation is cut to the RFC, never to a case. Code asks `policy.deviates(Deviation::x)` at the one place where
-// right becomes wrong. `deviations.def` lists them all, one line each: enumerator, rule id, what it does.
+// A deviation is cut to the RFC, never to a case. Code asks `policy.deviates(Deviation::x)` at the
+// one place where right becomes wrong. `deviations.def` lists them all, one line each: enumerator,
+// rule id, what it does.
 #pragma once
 
 #include <bitset>

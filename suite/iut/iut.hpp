@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The implementation under test as a case sees it: commands go in, replies and events come out, asynchronously.
+// The implementation under test as a case sees it: commands go in, replies and events come out,
+// asynchronously.
 #pragma once
 
 #include <optional>
@@ -9,7 +10,8 @@
 
 namespace suite::iut {
 
-/// One IUT behind an upper tester: in process, or an agent at the other end of a pipe, socket or serial channel.
+/// One IUT behind an upper tester: in process, or an agent at the other end of a pipe, socket or
+/// serial channel.
 class Iut {
  public:
   virtual ~Iut() = default;
@@ -18,7 +20,8 @@ class Iut {
   [[nodiscard]] virtual const Hello& hello() const = 0;
   /// Sends a command; its number comes back in the Reply. Never blocks.
   virtual std::uint64_t post(Command command) = 0;
-  /// The next reply or event in the order of arrival, pumping the World until the deadline; nothing if none comes.
+  /// The next reply or event in the order of arrival, pumping the World until the deadline; nothing
+  /// if none comes.
   [[nodiscard]] virtual std::optional<Event> next_event(rnic::llp::TimePoint deadline) = 0;
 };
 

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The words between a test and the upper tester: every command, reply and event. These types are the agent's message schema.
+// The words between a test and the upper tester: every command, reply and event. These types are
+// the agent's message schema.
 //
-// C++17 only and free of the rest of the project, so that the agent builds alone on older hosts. All numbers are host integers;
-// handles are chosen by the test, so that commands may overlap without waiting for one another's replies.
+// C++17 only and free of the rest of the project, so that the agent builds alone on older hosts.
+// All numbers are host integers; handles are chosen by the test, so that commands may overlap
+// without waiting for one another's replies.
 #pragma once
 
 #include <array>
@@ -47,15 +49,18 @@ inline constexpr const char* completion_events = "completion_events";
 
 // ---------------------------------------------------------------- commands
 
-/// MPA startup behaviour that no verbs API can choose. Absent members stay as they are. A reset does not undo it.
+/// MPA startup behaviour that no verbs API can choose. Absent members stay as they are. A reset
+/// does not undo it.
 struct Configure {
   std::optional<int> revision;       ///< 1 or 2
   std::optional<bool> crc;           ///< ask for CRC (C)
   std::optional<bool> markers;       ///< ask the peer for Markers (M)
   std::optional<bool> peer_to_peer;  ///< as initiator: flag A
-  std::optional<std::vector<std::string>> rtr;  ///< "send", "write", "read": supported RTR indications
+  std::optional<std::vector<std::string>>
+      rtr;  ///< "send", "write", "read": supported RTR indications
 };
-/// Destroys everything the test made: endpoints (abortively), regions, listeners. Always the first command of a case.
+/// Destroys everything the test made: endpoints (abortively), regions, listeners. Always the first
+/// command of a case.
 struct Reset {};
 
 struct CreateDomain {
@@ -67,7 +72,8 @@ struct DestroyDomain {
 
 /// Access rights by name; JSON: an array of these words.
 struct Access {
-  bool local_write = false, remote_read = false, remote_write = false, remote_atomic = false, bind_window = false;
+  bool local_write = false, remote_read = false, remote_write = false, remote_atomic = false,
+       bind_window = false;
 };
 /// Allocates `length` octets in the agent, filled with `fill`, and registers them.
 struct RegisterMemory {
@@ -81,7 +87,8 @@ struct RegisterMemory {
 struct DeregisterMemory {
   Handle region = 0;
 };
-/// Plain memory access by the agent's own CPU; also works while (and after) the region is registered, until reset.
+/// Plain memory access by the agent's own CPU; also works while (and after) the region is
+/// registered, until reset.
 struct ReadMemory {
   Handle region = 0;
   std::uint64_t offset = 0, length = 0;
@@ -112,7 +119,8 @@ struct ArmSharedQueueLimit {
   std::uint32_t limit = 0;
 };
 
-/// A queue pair with its completion queues; not connected yet. Receives may be posted to it at once.
+/// A queue pair with its completion queues; not connected yet. Receives may be posted to it at
+/// once.
 struct CreateEndpoint {
   Handle endpoint = 0;
   Handle domain = 0;
@@ -129,9 +137,9 @@ struct QueryEndpoint {
 
 struct Listen {
   Handle listener = 0;
-  std::string address;     ///< literal; empty: the IUT's own address of `family`
+  std::string address;          ///< literal; empty: the IUT's own address of `family`
   std::string family = "ipv4";  ///< "ipv4" or "ipv6"
-  std::uint16_t port = 0;  ///< 0: the agent chooses
+  std::uint16_t port = 0;       ///< 0: the agent chooses
 };
 struct StopListening {
   Handle listener = 0;
@@ -178,7 +186,7 @@ struct PostWork {
   Handle endpoint = 0;
   WorkId work = 0;
   std::string operation;
-  std::vector<Piece> pieces;          ///< source of send and write, sink of read and atomics
+  std::vector<Piece> pieces;  ///< source of send and write, sink of read and atomics
   std::uint32_t remote_stag = 0;
   std::uint64_t remote_offset = 0;
   std::uint32_t invalidate_stag = 0;  ///< send_invalidate*, local_invalidate
@@ -208,15 +216,17 @@ inline constexpr const char* bind_window = "bind_window";
 inline constexpr const char* receive = "receive";  ///< only in completions
 }  // namespace operation
 
-/// Takes back a command that has not been answered. It is then answered with result "cancelled", unless it was done already.
+/// Takes back a command that has not been answered. It is then answered with result "cancelled",
+/// unless it was done already.
 struct Cancel {
   std::uint64_t command = 0;
 };
 
-using Command = std::variant<Configure, Reset, CreateDomain, DestroyDomain, RegisterMemory, DeregisterMemory, ReadMemory, WriteMemory,
-                             AllocateWindow, FreeWindow, CreateSharedQueue, DestroySharedQueue, ArmSharedQueueLimit, CreateEndpoint,
-                             DestroyEndpoint, QueryEndpoint, Listen, StopListening, Connect, Accept, Reject, Disconnect, PostReceive,
-                             PostWork, Cancel>;
+using Command = std::variant<Configure, Reset, CreateDomain, DestroyDomain, RegisterMemory,
+                             DeregisterMemory, ReadMemory, WriteMemory, AllocateWindow, FreeWindow,
+                             CreateSharedQueue, DestroySharedQueue, ArmSharedQueueLimit,
+                             CreateEndpoint, DestroyEndpoint, QueryEndpoint, Listen, StopListening,
+                             Connect, Accept, Reject, Disconnect, PostReceive, PostWork, Cancel>;
 
 // ---------------------------------------------------------------- events
 
@@ -227,7 +237,8 @@ struct Hello {
   std::string implementation;  ///< e.g. device name and vendor
   std::string driver_version, firmware, kernel;
   std::vector<std::string> capabilities;
-  std::map<std::string, std::int64_t> limits;  ///< "max_ird", "max_ord", "max_private_data", "max_pieces", ...
+  std::map<std::string, std::int64_t>
+      limits;  ///< "max_ird", "max_ord", "max_private_data", "max_pieces", ...
 };
 
 /// How a command ended.
@@ -237,14 +248,15 @@ enum class Outcome { ok, failed, unsupported, cancelled };
 struct Reply {
   std::uint64_t command = 0;
   Outcome outcome = Outcome::ok;
-  std::string error;                   ///< what the API said, where outcome is failed or unsupported
-  int code = 0;                        ///< errno or API status, 0 if none
-  std::optional<std::uint32_t> stag;   ///< RegisterMemory, AllocateWindow
-  std::optional<std::uint64_t> base;   ///< RegisterMemory: tagged offset of its first octet
-  std::optional<Octets> octets;        ///< ReadMemory
+  std::string error;                  ///< what the API said, where outcome is failed or unsupported
+  int code = 0;                       ///< errno or API status, 0 if none
+  std::optional<std::uint32_t> stag;  ///< RegisterMemory, AllocateWindow
+  std::optional<std::uint64_t> base;  ///< RegisterMemory: tagged offset of its first octet
+  std::optional<Octets> octets;       ///< ReadMemory
   std::optional<std::string> address;  ///< Listen
   std::optional<std::uint16_t> port;   ///< Listen
-  std::optional<std::string> state;    ///< QueryEndpoint: "idle", "connecting", "connected", "terminated", "closing", "error", ...
+  std::optional<std::string> state;    ///< QueryEndpoint: "idle", "connecting", "connected",
+                                       ///< "terminated", "closing", "error", ...
 };
 
 /// A connection request came to a listener.
@@ -252,7 +264,8 @@ struct ConnectRequestEvent {
   Handle listener = 0;
   Handle request = 0;  ///< chosen by the agent
   Octets private_data;
-  std::optional<int> ird, ord;  ///< as the API shows them to the consumer (already seen from our side)
+  std::optional<int> ird,
+      ord;  ///< as the API shows them to the consumer (already seen from our side)
 };
 struct EstablishedEvent {
   Handle endpoint = 0;
@@ -271,8 +284,8 @@ struct ConnectFailedEvent {
 struct DisconnectedEvent {
   Handle endpoint = 0;
 };
-/// Status words: "success", "flushed", "local_length", "local_protection", "local_operation", "remote_access", "remote_operation",
-/// "bad_response", "invalidation", "bind", "other".
+/// Status words: "success", "flushed", "local_length", "local_protection", "local_operation",
+/// "remote_access", "remote_operation", "bad_response", "invalidation", "bind", "other".
 struct CompletionEvent {
   Handle endpoint = 0;
   WorkId work = 0;
@@ -283,20 +296,22 @@ struct CompletionEvent {
   std::optional<std::array<std::uint8_t, 8>> immediate;
   std::optional<bool> solicited;  ///< where the API shows it
 };
-/// An asynchronous event of the RNIC. Kinds: "qp_fatal", "qp_access_error", "qp_request_error", "cq_error", "srq_limit", "device_fatal",
-/// "last_buffer", "other".
+/// An asynchronous event of the RNIC. Kinds: "qp_fatal", "qp_access_error", "qp_request_error",
+/// "cq_error", "srq_limit", "device_fatal", "last_buffer", "other".
 struct AsynchronousEvent {
   Handle endpoint = 0;  ///< 0 if it concerns none
   std::string kind;
   std::string detail;
 };
-/// Not from the agent: the transport to it broke or it spoke nonsense (the case is in error), or the IUT's code died (the case fails).
+/// Not from the agent: the transport to it broke or it spoke nonsense (the case is in error), or
+/// the IUT's code died (the case fails).
 struct GoneEvent {
   enum class Why { transport_lost, bad_protocol, crashed, hung } why = Why::transport_lost;
   std::string detail;
 };
 
-using Event = std::variant<Hello, Reply, ConnectRequestEvent, EstablishedEvent, RejectedEvent, ConnectFailedEvent, DisconnectedEvent,
-                           CompletionEvent, AsynchronousEvent, GoneEvent>;
+using Event = std::variant<Hello, Reply, ConnectRequestEvent, EstablishedEvent, RejectedEvent,
+                           ConnectFailedEvent, DisconnectedEvent, CompletionEvent,
+                           AsynchronousEvent, GoneEvent>;
 
 }  // namespace suite::iut

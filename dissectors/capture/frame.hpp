@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A captured frame, and what is read of it to know which connection it belongs to: addresses, ports, TCP sequence numbers.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dissectors::capture {
+
+using Octets = std::span<const std::byte>;
+
+/// Link types by their pcap numbers. What a live capture delivers on other links is refused when it is opened.
+enum class LinkType : std::uint32_t { ethernet = 1, raw_ip = 101 };
+
+struct Frame {
+  std::uint64_t time = 0;             ///< nanoseconds since 1970, UTC
+  std::uint32_t original_length = 0;  ///< on the wire; larger than `octets` where the capture cut it
+  std::vector<std::byte> octets;
+};
+
+/// One end of a TCP connection. IPv4 addresses fill the first four octets.
+struct Endpoint {
+  std::array<std::byte, 16> address{};
+  std::uint16_t port = 0;
+  bool ipv6 = false;
+
+  /// From literals as people write them; nothing if `host` is no address.
+  [[nodiscard]] static std::optional<Endpoint> parse(std::string_view host, std::uint16_t port);
+  [[nodiscard]] std::string text() const;
+  auto operator<=>(const Endpoint&) const = default;
+};
+
+/// One direction of a connection.
+struct Flow {
+  Endpoint from, to;
+  [[nodiscard]] Flow reversed() const { return {to, from}; }
+  /// The same value for both directions.
+  [[nodiscard]] Flow canonical() const { return from < to ? *this : reversed(); }
+  auto operator<=>(const Flow&) const = default;
+};
+
+/// The TCP segment in a frame. `payload` views the frame's octets; Ethernet padding is not part of it.
+struct Segment {
+  Flow flow;
+  std::uint32_t sequence = 0;
+  bool syn = false, ack = false, fin = false, rst = false;
+  Octets payload;
+  std::size_t payload_length = 0;  ///< by the IP header; larger than `payload` where the capture cut the frame
+};
+
+/// The segment in a frame, or nothing where there is none (other protocols, IP fragments, nonsense).
+[[nodiscard]] std::optional<Segment> parse_segment(LinkType link, Octets frame);
+
+/// The UDP payload in a frame, with its destination port, or nothing.
+struct Datagram {
+  std::uint16_t port = 0;
+  Octets payload;
+};
+[[nodiscard]] std::optional<Datagram> parse_datagram(LinkType link, Octets frame);
+
+}  // namespace dissectors::capture

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Frames, splitting, the stream index and made-up frames, with octets written by hand; tshark as the second opinion on files.
+#define BOOST_TEST_MODULE capture
+#include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "dissectors/capture/pcap_file.hpp"
+#include "dissectors/capture/splitter.hpp"
+#include "dissectors/capture/stream_index.hpp"
+#include "dissectors/capture/synthesizer.hpp"
+
+using namespace dissectors::capture;
+
+namespace {
+
+std::vector<std::byte> octets(std::string_view hex) {
+  std::vector<std::byte> list;
+  std::string digits;
+  for (const char c : hex) {
+    if (c == ' ') continue;
+    digits += c;
+    if (digits.size() == 2) {
+      list.push_back(static_cast<std::byte>(std::stoi(digits, nullptr, 16)));
+      digits.clear();
+    }
+  }
+  return list;
+}
+
+// 10.77.0.1:1234 -> 10.77.0.2:5678, SEQ 0x01020304, PSH ACK, two octets of payload, padded to 60 octets by Ethernet.
+const std::string ipv4_frame =
+    "02000a4d0002 02000a4d0001 0800"
+    "4500 002a 0000 4000 4006 0000 0a4d0001 0a4d0002"
+    "04d2 162e 01020304 00000000 5018 ffff 0000 0000"
+    "abcd 00000000";
+
+Flow a_flow(std::uint16_t port = 1234, bool ipv6 = false) {
+  return {*Endpoint::parse(ipv6 ? "fd77::1" : "10.77.0.1", port), *Endpoint::parse(ipv6 ? "fd77::2" : "10.77.0.2", 5678)};
+}
+
+std::vector<std::byte> pattern(std::size_t size) {
+  std::vector<std::byte> list(size);
+  for (std::size_t i = 0; i < size; ++i) list[i] = static_cast<std::byte>(i * 31 + i / 256);
+  return list;
+}
+
+struct Run {
+  int status;
+  std::string output;
+};
+#ifdef TSHARK
+Run tshark(const std::vector<std::byte>& file, const std::string& arguments) {
+  std::string name = (std::filesystem::temp_directory_path() / "capture_test.XXXXXX").string();
+  ::close(::mkstemp(name.data()));
+  std::ofstream(name, std::ios::binary)
+      .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
+  const std::string command = std::string(TSHARK) + " -n -r " + name + " " + arguments + " 2>" + name + ".err >" + name + ".out";
+  const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): our own fixed words
+  std::ostringstream text;
+  text << std::ifstream(name + ".out").rdbuf();
+  for (const char* suffix : {"", ".out", ".err"}) std::filesystem::remove(name + suffix);
+  return {status, text.str()};
+}
+#endif
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_ipv4_segment_without_its_ethernet_padding) {
+  const auto frame = octets(ipv4_frame);
+  const auto segment = parse_segment(LinkType::ethernet, frame);
+  BOOST_REQUIRE(segment);
+  BOOST_TEST(segment->flow.from.text() == "10.77.0.1:1234");
+  BOOST_TEST(segment->flow.to.text() == "10.77.0.2:5678");
+  BOOST_TEST(segment->sequence == 0x01020304U);
+  BOOST_TEST((segment->ack && !segment->syn && !segment->fin && !segment->rst));
+  BOOST_TEST(segment->payload_length == 2U);
+  BOOST_TEST((std::vector(segment->payload.begin(), segment->payload.end()) == octets("abcd")));
+}
+
+BOOST_AUTO_TEST_CASE(vlan_tags_and_raw_links) {
+  const auto plain = octets(ipv4_frame);
+  auto tagged = plain;
+  const auto tag = octets("88a8 0001 8100 0002");
+  tagged.insert(tagged.begin() + 12, tag.begin(), tag.end());
+  BOOST_REQUIRE(parse_segment(LinkType::ethernet, tagged));
+  BOOST_TEST(parse_segment(LinkType::ethernet, tagged)->payload_length == 2U);
+  const auto raw = parse_segment(LinkType::raw_ip, Octets(plain).subspan(14));
+  BOOST_REQUIRE(raw);
+  BOOST_TEST((raw->flow == a_flow()));
+}
+
+BOOST_AUTO_TEST_CASE(an_ipv6_segment) {
+  const auto frame = octets(
+      "02000000 0002 02000000 0001 86dd 60000000 0015 06 40"
+      "fd770000000000000000000000000001 fd770000000000000000000000000002"
+      "04d2 162e ffffffff 00000000 5001 ffff 0000 0000 ee");
+  const auto segment = parse_segment(LinkType::ethernet, frame);
+  BOOST_REQUIRE(segment);
+  BOOST_TEST(segment->flow.from.text() == "[fd77::1]:1234");
+  BOOST_TEST(segment->fin);
+  BOOST_TEST(segment->payload_length == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(hostile_frames_are_no_segments_and_read_nothing_outside) {
+  const auto whole = octets(ipv4_frame);
+  for (std::size_t length = 0; length < 54; ++length) {  // up to the end of the TCP header
+    const std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
+    BOOST_TEST(!parse_segment(LinkType::ethernet, cut).has_value() == (length < 48));  // flags lie at octet 47
+    BOOST_TEST(!parse_segment(LinkType::raw_ip, cut).has_value());
+  }
+  const auto broken = [&](std::size_t position, int value) {
+    auto frame = whole;
+    frame[position] = static_cast<std::byte>(value);
+    return parse_segment(LinkType::ethernet, frame).has_value();
+  };
+  BOOST_TEST(!broken(12, 0x09));  // another protocol than IP
+  BOOST_TEST(!broken(14, 0x44));  // IHL of 16
+  BOOST_TEST(!broken(14, 0x4F));  // IHL beyond the total length
+  BOOST_TEST(!broken(14, 0x75));  // IP version 7
+  BOOST_TEST(!broken(17, 0x13));  // total length shorter than the header
+  BOOST_TEST(!broken(20, 0x20));  // more fragments
+  BOOST_TEST(!broken(21, 0x01));  // a later fragment
+  BOOST_TEST(!broken(23, 17));    // UDP
+  BOOST_TEST(!broken(46, 0x40));  // data offset of 16
+  BOOST_TEST(!broken(46, 0xF0));  // data offset beyond the packet
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_cut_by_the_capture_keeps_its_stream_length) {
+  const auto whole = octets(ipv4_frame);
+  const auto segment = parse_segment(LinkType::ethernet, Octets(whole).first(55));
+  BOOST_REQUIRE(segment);
+  BOOST_TEST(segment->payload.size() == 1U);
+  BOOST_TEST(segment->payload_length == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_pcap_file_octet_by_octet) {
+  const std::vector<Frame> frames{
+      {.time = 0x12345678 * std::uint64_t{1'000'000'000} + 7, .original_length = 5, .octets = octets("aabb")}};
+  const auto file = pcap_file(LinkType::ethernet, frames);
+  const auto expected = octets(
+      "4d3cb2a1 0200 0400 00000000 00000000 00000400 01000000"
+      "78563412 07000000 02000000 05000000 aabb");
+  BOOST_TEST((file == expected));
+}
+
+BOOST_AUTO_TEST_CASE(made_up_frames_carry_the_stream_and_split_by_connection) {
+  Synthesizer maker;
+  const Flow one = a_flow(1000), two = a_flow(1000, true);
+  const auto payload = pattern(4000);
+  maker.opened(one, 10);
+  maker.opened(two, 11);
+  maker.data(one, 20, payload);
+  maker.data(two.reversed(), 21, Octets(payload).first(5));
+  maker.closed(one, 30);
+  maker.reset(two, 31);
+
+  Splitter splitter(LinkType::ethernet, 1 << 20);
+  for (const Frame& frame : maker.frames()) splitter.add(frame);
+  const std::vector<Flow> only_one{one.reversed(), one};  // either direction names it, also twice
+  const auto frames = splitter.take(only_one, 0);
+  std::vector<std::byte> stream;
+  for (const Frame& frame : frames) {
+    const auto segment = parse_segment(LinkType::ethernet, frame.octets);
+    BOOST_REQUIRE(segment);
+    BOOST_TEST((segment->flow.canonical() == one.canonical()));
+    if (segment->flow == one) stream.insert(stream.end(), segment->payload.begin(), segment->payload.end());
+  }
+  BOOST_TEST((stream == payload));
+  BOOST_TEST(splitter.take(only_one, 0).empty());
+
+  const StreamIndex index(LinkType::ethernet, frames);
+  BOOST_TEST(index.octet(one, 0).value() == 4U);  // after SYN, SYN ACK, ACK
+  BOOST_TEST(index.octet(one, 1439).value() == 4U);
+  BOOST_TEST(index.octet(one, 1440).value() == 5U);
+  BOOST_TEST(index.octet(one, 3999).value() == 6U);
+  BOOST_TEST(!index.octet(one, 4000).has_value());
+  BOOST_TEST(!index.octet(one.reversed(), 0).has_value());
+  BOOST_TEST(!index.octet(two, 0).has_value());
+  BOOST_TEST(index.fin(one).value() == 7U);
+  BOOST_TEST(!index.reset(one).has_value());
+
+  const std::vector<Flow> only_two{two};
+  const auto rest = splitter.take(only_two, 0);
+  const StreamIndex other(LinkType::ethernet, rest);
+  BOOST_TEST(other.octet(two.reversed(), 4).value() == 4U);
+  BOOST_TEST(other.reset(two).value() == 5U);
+  BOOST_TEST(splitter.held() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(late_frames_of_an_earlier_case_on_the_same_ports_are_dropped) {
+  Synthesizer maker;
+  maker.opened(a_flow(), 100);
+  maker.opened(a_flow(), 200);
+  Splitter splitter(LinkType::ethernet, 1 << 20);
+  for (const Frame& frame : maker.frames()) splitter.add(frame);
+  const std::vector<Flow> flows{a_flow()};
+  BOOST_TEST(splitter.take(flows, 150).size() == 3U);
+  BOOST_TEST(splitter.held() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(memory_is_bounded_and_what_is_given_up_is_counted) {
+  Synthesizer maker;
+  const auto payload = pattern(1440);
+  for (std::uint16_t port = 1; port <= 100; ++port) maker.data(a_flow(port), port, payload);
+  Splitter splitter(LinkType::ethernet, 40000);
+  for (const Frame& frame : maker.frames()) {
+    splitter.add(frame);
+    BOOST_TEST(splitter.held() <= 40000U);
+  }
+  BOOST_TEST(splitter.given_up() > 70U);
+  const std::vector<Flow> oldest{a_flow(1)}, newest{a_flow(100)};
+  BOOST_TEST(splitter.take(oldest, 0).empty());
+  BOOST_TEST(splitter.take(newest, 0).size() == 1U);
+  splitter.forget_before(99);
+  const std::vector<Flow> kept{a_flow(98), a_flow(99)};
+  BOOST_TEST(splitter.take(kept, 0).size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(the_index_survives_wrap_retransmission_loss_of_order_and_keep_alive) {
+  const auto frame = [](std::uint32_t sequence, int flags, int length) {
+    auto f = octets(ipv4_frame);
+    f.resize(54 + static_cast<std::size_t>(length));
+    f[17] = static_cast<std::byte>(40 + length);
+    for (std::size_t i = 0; i < 4; ++i) f[38 + i] = static_cast<std::byte>(sequence >> (24 - 8 * i));
+    f[47] = static_cast<std::byte>(flags);
+    return Frame{.time = 0, .original_length = static_cast<std::uint32_t>(f.size()), .octets = f};
+  };
+  const std::vector<Frame> frames{
+      frame(0xFFFFFFF0, 2, 0),     // 1: SYN, offset 0 is 0xFFFFFFF1
+      frame(0xFFFFFFF1, 16, 10),   // 2: 0..9
+      frame(0x00000005, 16, 10),   // 3: 20..29, ahead of
+      frame(0xFFFFFFFB, 16, 10),   // 4: 10..19
+      frame(0xFFFFFFF1, 16, 20),   // 5: 0..19 again
+      frame(0xFFFFFFF0, 16, 1),    // 6: keep-alive before the first octet
+      frame(0x0000000F, 17, 0),    // 7: FIN
+  };
+  const StreamIndex index(LinkType::ethernet, frames);
+  BOOST_TEST(index.octet(a_flow(), 0).value() == 2U);
+  BOOST_TEST(index.octet(a_flow(), 15).value() == 4U);
+  BOOST_TEST(index.octet(a_flow(), 29).value() == 3U);
+  BOOST_TEST(!index.octet(a_flow(), 30).has_value());
+  BOOST_TEST(index.fin(a_flow()).value() == 7U);
+}
+
+#ifdef TSHARK
+BOOST_AUTO_TEST_CASE(tshark_reads_our_frames_and_finds_no_fault) {
+  for (const bool ipv6 : {false, true}) {
+    Synthesizer maker;
+    const Flow flow = a_flow(1234, ipv6);
+    const auto payload = pattern(3001);
+    maker.opened(flow, 1'000'000'000'000'000'001);
+    maker.data(flow, 1'000'000'000'000'000'002, payload);
+    maker.data(flow.reversed(), 1'000'000'000'000'000'003, Octets(payload).first(3));
+    maker.closed(flow, 1'000'000'000'000'000'004);
+    maker.closed(flow.reversed(), 1'000'000'000'000'000'005);
+    const auto file = pcap_file(LinkType::ethernet, maker.frames());
+    const Run lengths = tshark(file, "-o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE -T fields -e tcp.len -e tcp.checksum.status");
+    BOOST_TEST(lengths.status == 0);
+    BOOST_TEST(lengths.output == "0\t1\n0\t1\n0\t1\n1440\t1\n1440\t1\n121\t1\n3\t1\n0\t1\n0\t1\n");
+    BOOST_TEST(tshark(file, "-o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE -Y '_ws.malformed || tcp.analysis.flags || ip.checksum.status==0'").output == "");
+    BOOST_TEST(tshark(file, "-c 1 -T fields -e frame.time_epoch").output == "1000000000.000000001\n");
+  }
+}
+#endif

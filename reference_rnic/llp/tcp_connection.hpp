@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One TCP connection on a non-blocking kernel socket in a RealWorld.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "reference_rnic/llp/file_descriptor.hpp"
+#include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+
+namespace rnic::llp {
+
+class TcpConnection final : public Connection {
+ public:
+  enum class State : std::uint8_t { connecting, open, ended };
+
+  /// `open`: an accepted socket; nothing is watched before it has an observer.
+  TcpConnection(RealWorld& world, FileDescriptor fd, State state);
+  ~TcpConnection() override;
+  TcpConnection(const TcpConnection&) = delete;
+  TcpConnection& operator=(const TcpConnection&) = delete;
+
+  /// The connection cannot come up, as was known at once: the observer learns it from the dispatch
+  /// loop.
+  void fail_later(Ending ending);
+
+  void set_observer(Observer& observer) override;
+  Received receive(std::span<const wire::MutableBytes> targets) override;
+  std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) override;
+  void shutdown_send() override;
+  void reset() override;
+  [[nodiscard]] Address local() const override;
+  [[nodiscard]] Address remote() const override;
+  [[nodiscard]] std::size_t emss() const override;
+  [[nodiscard]] std::size_t unacknowledged() const override;
+  [[nodiscard]] std::uint64_t data_segments_sent() const override;
+  void pause_receiving(bool paused) override;
+  void set_receive_buffer(std::size_t octets) override;
+
+ private:
+  void update_watch();
+  void on_events(std::uint32_t events);
+  void finish_connecting();
+  void end_now(Ending ending);
+  void linger_and_close();
+  void remember_facts();
+
+  RealWorld& world_;
+  FileDescriptor fd_;
+  State state_;
+  Observer* observer_ = nullptr;
+  bool watched_ = false;
+  bool paused_ = false;
+  bool wants_writable_ = false;
+  bool peer_closed_ = false;
+  bool send_shut_ = false;
+  Address local_, remote_;  ///< as last known; they outlive the socket
+  std::uint64_t segments_at_end_ = 0;
+  std::size_t emss_at_end_ = 0;
+  std::optional<TimerId> ending_timer_;
+  std::shared_ptr<bool> alive_ =
+      std::make_shared<bool>(true);  ///< false once destroyed, for callbacks on the stack
+};
+
+}  // namespace rnic::llp

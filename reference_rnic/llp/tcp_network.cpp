@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Listening and connecting over kernel TCP.
+#include "reference_rnic/llp/tcp_network.hpp"
+
+#include <netinet/in.h>
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "reference_rnic/llp/tcp_connection.hpp"
+#include "reference_rnic/llp/tcp_socket.hpp"
+
+namespace rnic::llp {
+
+namespace {
+
+class TcpListener final : public Listener {
+ public:
+  TcpListener(RealWorld& world, FileDescriptor fd, Observer& observer)
+      : world_(world), fd_(std::move(fd)), observer_(observer) {
+    SocketAddress address;
+    if (getsockname(fd_.get(), address.data(), &address.size) == 0) local_ = address.address();
+    world_.watch(fd_.get(), EPOLLIN, [this](std::uint32_t) { accept_all(); });
+  }
+  ~TcpListener() override {
+    *alive_ = false;
+    world_.unwatch(fd_.get());
+  }
+  TcpListener(const TcpListener&) = delete;
+  TcpListener& operator=(const TcpListener&) = delete;
+  [[nodiscard]] Address local() const override { return local_; }
+
+ private:
+  void accept_all() {
+    const auto alive = alive_;
+    while (*alive) {
+      FileDescriptor fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      if (!fd) return;  // none left, or one that is gone already
+      set_no_delay(fd.get());
+      observer_.accepted(
+          std::make_unique<TcpConnection>(world_, std::move(fd), TcpConnection::State::open));
+    }
+  }
+
+  RealWorld& world_;
+  FileDescriptor fd_;
+  Observer& observer_;
+  Address local_;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+bool is_unspecified(const Address& address) { return address.octets == Address{}.octets; }
+
+/// Connections leave from the host's own address, so that tests on one machine can tell the parties
+/// apart.
+int bind_source(int fd, const Address& own) {
+  if (is_unspecified(own)) return 0;
+  const int late = 1;  // the port is chosen by connect(), when the whole 4-tuple is known
+  static_cast<void>(setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof(late)));
+  const SocketAddress source(own.with_port(0));
+  return bind(fd, source.data(), source.size) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const Address& local,
+                                                                   Listener::Observer& observer) {
+  auto fd = open_socket(host_, local.family);
+  if (!fd) return std::unexpected(error_of("open a socket for", local, fd.error()));
+  const SocketAddress address(local);
+  if (bind(fd->get(), address.data(), address.size) != 0 || ::listen(fd->get(), SOMAXCONN) != 0)
+    return std::unexpected(error_of("listen on", local, errno));
+  return std::make_unique<TcpListener>(world_, std::move(*fd), observer);
+}
+
+std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
+    const Address& remote, Connection::Observer& observer) {
+  auto fd = open_socket(host_, remote.family);
+  if (!fd) return std::unexpected(error_of("open a socket towards", remote, fd.error()));
+  const Address own = address(remote.family);
+  if (const int code = bind_source(fd->get(), own); code != 0)
+    return std::unexpected(error_of("connect from", own, code));
+  const SocketAddress target(remote);
+  const int code = ::connect(fd->get(), target.data(), target.size) == 0 ? 0 : errno;
+  auto connection =
+      std::make_unique<TcpConnection>(world_, std::move(*fd), TcpConnection::State::connecting);
+  connection->set_observer(observer);
+  if (code != 0 && code != EINPROGRESS) connection->fail_later(ending_of(code));
+  return connection;
+}
+
+}  // namespace rnic::llp

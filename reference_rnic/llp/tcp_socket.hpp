@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Calls on one TCP socket: creation in a namespace, options, addresses and what the kernel knows of
+// the connection.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <expected>
+
+#include "reference_rnic/llp/file_descriptor.hpp"
+#include "reference_rnic/llp/tcp_network.hpp"
+
+namespace rnic::llp {
+
+/// An address as the socket calls take it.
+struct SocketAddress {
+  sockaddr_storage storage{};
+  socklen_t size = sizeof(sockaddr_storage);
+
+  SocketAddress() = default;
+  explicit SocketAddress(const Address& address);
+  [[nodiscard]] Address address() const;
+  [[nodiscard]] sockaddr* data() { return reinterpret_cast<sockaddr*>(&storage); }
+  [[nodiscard]] const sockaddr* data() const { return reinterpret_cast<const sockaddr*>(&storage); }
+};
+
+/// `cannot listen on 10.77.0.1:4791: Address already in use`
+[[nodiscard]] Error error_of(const char* what, const Address& address, int code);
+[[nodiscard]] Ending ending_of(int code);
+
+/// A non-blocking socket of the host's namespace, with the options that every socket here has.
+[[nodiscard]] std::expected<FileDescriptor, int> open_socket(const TcpHost& host, Family family);
+void set_no_delay(int fd);
+
+struct TcpFacts {
+  std::size_t segment_size = 0;          ///< largest payload of a segment sent now
+  std::uint64_t data_segments_sent = 0;  ///< retransmissions not counted
+};
+[[nodiscard]] TcpFacts tcp_facts(int fd);
+[[nodiscard]] std::size_t octets_in_send_queue(int fd);
+[[nodiscard]] int pending_error(int fd);
+
+}  // namespace rnic::llp

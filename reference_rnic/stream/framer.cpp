@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/framer.hpp"
+
+#include <algorithm>
+
+#include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
+
+namespace rnic::stream {
+namespace {
+
+/// Scratch in full operation: several FPDUs per read, and the longest one with its Markers.
+constexpr std::size_t verified_scratch = 256 * 1024;
+constexpr std::size_t direct_scratch = 64 * 1024;
+/// Behind this much payload that goes straight into place, only a little scratch is offered: the
+/// next header and no more than it must.
+constexpr std::size_t direct_worthwhile = 8 * 1024;
+constexpr std::size_t direct_lookahead = 64;
+
+constexpr std::size_t longest_fpdu = wire::fpdu_size(wire::max_ulpdu) + 130 * wire::marker_size;
+
+std::size_t header_size_of(wire::Bytes ulpdu) {
+  const wire::DdpControl control{std::to_integer<std::uint8_t>(ulpdu.front())};
+  return control.tagged() ? wire::tagged_header_size : wire::untagged_header_size;
+}
+
+}  // namespace
+
+template <typename Policy>
+bool Framer<Policy>::checks_crc() const {
+  if (context_.deviates(Deviation::crc_unchecked)) return false;
+  return context_.negotiated.crc || context_.deviates(Deviation::crc_checked_when_off);
+}
+
+template <typename Policy>
+bool Framer<Policy>::direct() const {
+  return !checks_crc() && !context_.negotiated.receive_markers;
+}
+
+template <typename Policy>
+std::span<const wire::MutableBytes> Framer<Policy>::targets() {
+  targets_.clear();
+  std::size_t scratch = direct() ? direct_scratch : verified_scratch;
+  if (phase_ == Phase::startup) scratch = max_startup_frame + 64;
+  targets_.insert(targets_.end(), rest_.begin(), rest_.end());
+  const std::size_t waiting = buffer_.view().size();
+  // Moving is worth while only if an FPDU in progress would not fit behind what is here.
+  buffer_.reserve(phase_ == Phase::startup ? scratch + waiting
+                                           : std::max(waiting + 1, longest_fpdu));
+  if (phase_ != Phase::startup && waiting == 0) buffer_.reserve(scratch);
+  wire::MutableBytes tail = buffer_.tail();
+  if (rest_length_ >= direct_worthwhile) tail = tail.first(std::min(tail.size(), direct_lookahead));
+  targets_.push_back(tail);
+  return targets_;
+}
+
+template <typename Policy>
+void Framer<Policy>::received(std::size_t count) {
+  std::size_t placed = 0;
+  while (placed < count && !rest_.empty()) {
+    const std::size_t here = std::min(count - placed, rest_.front().size());
+    rest_.front() = rest_.front().subspan(here);
+    if (rest_.front().empty()) rest_.erase(rest_.begin());
+    placed += here;
+  }
+  rest_length_ -= placed;
+  buffer_.commit(count - placed);
+  if (phase_ != Phase::startup) resume();
+}
+
+template <typename Policy>
+void Framer<Policy>::enter_full_operation() {
+  phase_ = Phase::header;
+  if (context_.deviates(Deviation::octets_behind_startup_frame_lost)) buffer_.clear();
+}
+
+template <typename Policy>
+void Framer<Policy>::resume() {
+  while (step()) {
+  }
+  if (phase_ == Phase::discarding) buffer_.clear();
+}
+
+template <typename Policy>
+void Framer<Policy>::discard() {
+  phase_ = Phase::discarding;
+  rest_.clear();
+  rest_length_ = 0;
+}
+
+template <typename Policy>
+bool Framer<Policy>::inside_fpdu() const {
+  switch (phase_) {
+    case Phase::header:
+      return !buffer_.view().empty();
+    case Phase::payload:
+    case Phase::trailer:
+      return true;
+    case Phase::startup:
+    case Phase::discarding:
+      return false;
+  }
+  return false;
+}
+
+/// Advances by one FPDU or part of one. False: more octets are needed, or none wanted.
+template <typename Policy>
+bool Framer<Policy>::step() {
+  if (phase_ == Phase::startup || phase_ == Phase::discarding) return false;
+  return direct() ? step_direct() : step_verified();
+}
+
+template <typename Policy>
+void Framer<Policy>::malformed() {
+  // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
+  // used.
+  sink_.framing_fault({wire::cause::rdmap_operation_unspecified, "ULPDU too short for a DDP header",
+                       std::nullopt, std::nullopt});
+}
+
+// ---- CRC or Markers in use ----
+
+template <typename Policy>
+void Framer<Policy>::report(wire::FpduError error) {
+  if (error == wire::FpduError::bad_marker) {
+    sink_.framing_fault({wire::cause::mpa_marker,
+                         "Marker and ULPDU_Length disagree on the start of an FPDU", std::nullopt,
+                         std::nullopt});
+    return;
+  }
+  sink_.framing_fault({wire::cause::mpa_crc, "CRC does not match", std::nullopt, std::nullopt});
+}
+
+/// Checks the FPDU of `wire_size` octets at the front of the buffer. Nothing: it is at fault, and
+/// that has been dealt with.
+template <typename Policy>
+std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
+  const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
+  if (stripped_.empty() && options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
+  const wire::Bytes octets = buffer_.view().first(wire_size);
+  auto parsed = wire::parse_fpdu(octets, options, stripped_);
+  if (parsed) return *parsed;
+  wire::FpduOptions lenient = options;
+  if (parsed.error() == wire::FpduError::bad_crc) {
+    lenient.crc = false;
+    const auto unchecked = wire::parse_fpdu(octets, lenient, stripped_);
+    if (unchecked && context_.deviates(Deviation::accepts_bad_crc)) return *unchecked;
+    if (unchecked && context_.deviates(Deviation::places_before_crc_check))
+      deliver(unchecked->ulpdu);
+    if (context_.deviates(Deviation::drops_bad_crc_and_goes_on)) {
+      buffer_.consume(wire_size);
+      position_ += wire_size;
+      return std::nullopt;
+    }
+  }
+  report(parsed.error());
+  return std::nullopt;
+}
+
+template <typename Policy>
+bool Framer<Policy>::step_verified() {
+  const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
+  const auto size = wire::fpdu_wire_size(buffer_.view(), options);
+  if (!size || buffer_.view().size() < *size) return false;
+  const std::size_t before = buffer_.view().size();
+  const auto parsed = verify(*size);
+  if (!parsed) return phase_ == Phase::header && buffer_.view().size() != before;
+  if (context_.deviates(Deviation::refuses_nonzero_pad) && !parsed->pad_is_zero) {
+    report(wire::FpduError::bad_crc);
+    return false;
+  }
+  deliver(parsed->ulpdu);
+  if (phase_ == Phase::discarding) return false;
+  buffer_.consume(parsed->consumed);
+  position_ += parsed->consumed;
+  return true;
+}
+
+template <typename Policy>
+void Framer<Policy>::deliver(wire::Bytes ulpdu) {
+  const auto segment = wire::parse_segment(ulpdu);
+  if (!segment) return malformed();
+  const auto places = sink_.begin_segment({*segment, segment->payload.size()});
+  if (!places) return;
+  rest_.assign(places->begin(), places->end());
+  place(segment->payload);
+  rest_.clear();
+  sink_.end_segment();
+}
+
+/// Copies octets to the first places of rest_, and takes these off it.
+template <typename Policy>
+void Framer<Policy>::place(wire::Bytes octets) {
+  while (!octets.empty() && !rest_.empty()) {
+    const std::size_t here = std::min(octets.size(), rest_.front().size());
+    if (here != 0) std::memcpy(rest_.front().data(), octets.data(), here);
+    octets = octets.subspan(here);
+    rest_.front() = rest_.front().subspan(here);
+    if (rest_.front().empty()) rest_.erase(rest_.begin());
+  }
+}
+
+// ---- neither CRC nor Markers ----
+
+template <typename Policy>
+bool Framer<Policy>::step_direct() {
+  switch (phase_) {
+    case Phase::header:
+      return begin_direct();
+    case Phase::payload: {
+      const std::size_t here = std::min(rest_length_, buffer_.view().size());
+      place(buffer_.view().first(here));
+      buffer_.consume(here);
+      rest_length_ -= here;
+      if (rest_length_ != 0) return false;
+      rest_.clear();
+      phase_ = Phase::trailer;
+      return true;
+    }
+    case Phase::trailer: {
+      const std::size_t trailer = wire::pad_length(ulpdu_length_) + wire::fpdu_crc_size;
+      if (buffer_.view().size() < trailer) return false;
+      buffer_.consume(trailer);
+      phase_ = Phase::header;
+      sink_.end_segment();
+      return true;
+    }
+    case Phase::startup:
+    case Phase::discarding:
+      break;
+  }
+  return false;
+}
+
+template <typename Policy>
+bool Framer<Policy>::begin_direct() {
+  const wire::Bytes octets = buffer_.view();
+  wire::Reader reader(octets);
+  ulpdu_length_ = reader.read<wire::be16>().value();
+  if (reader.truncated() || (ulpdu_length_ != 0 && reader.rest().empty())) return false;
+  const std::size_t header = ulpdu_length_ == 0 ? 0 : header_size_of(reader.rest());
+  if (ulpdu_length_ == 0 || ulpdu_length_ < header) {
+    malformed();
+    return false;
+  }
+  if (reader.rest().size() < header) return false;
+  const auto segment = wire::parse_segment(reader.rest().first(header));
+  buffer_.consume(wire::fpdu_length_size + header);
+  const auto places = sink_.begin_segment({*segment, ulpdu_length_ - header});
+  if (!places) return false;
+  rest_.assign(places->begin(), places->end());
+  rest_length_ = ulpdu_length_ - header;
+  phase_ = Phase::payload;
+  return true;
+}
+
+template class Framer<Conforming>;
+template class Framer<Deviating>;
+
+}  // namespace rnic::stream

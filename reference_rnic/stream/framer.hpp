@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The receiving side of MPA in full operation (RFC 5044 sections 4 and 6): octets in, DDP segments
+// out.
+//
+// With CRCs or Markers in use an FPDU is gathered in scratch, checked, and only then handed on.
+// With neither, a segment is announced as soon as its header is there, and the payload lands where
+// it belongs without a copy.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "reference_rnic/stream/context.hpp"
+#include "reference_rnic/stream/fault.hpp"
+#include "reference_rnic/stream/inbound_buffer.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
+
+namespace rnic::stream {
+
+/// What DDP does with the segments that the framer finds.
+class SegmentSink {
+ public:
+  virtual ~SegmentSink() = default;
+  /// A header came. Answers with the places of the payload, payload_length octets in all, or with
+  /// nothing: the segment is refused and the framer must be discarding by now. The pieces stay
+  /// valid until end_segment().
+  virtual std::optional<std::span<const wire::MutableBytes>> begin_segment(
+      const IncomingSegment& segment) = 0;
+  /// The whole FPDU of the segment begun last is there and verified, its payload in place.
+  virtual void end_segment() = 0;
+  /// The stream cannot go on: bad CRC, bad Marker, or a ULPDU too short for a DDP header.
+  virtual void framing_fault(Fault fault) = 0;
+};
+
+template <typename Policy>
+class Framer {
+ public:
+  Framer(Context<Policy>& context, SegmentSink& sink) : context_(context), sink_(sink) {}
+
+  /// Where the next octets shall land; never empty.
+  [[nodiscard]] std::span<const wire::MutableBytes> targets();
+  /// `count` octets have landed there. In full operation, hands on what is complete.
+  void received(std::size_t count);
+  /// The octets that came before full operation, and how many of them the startup frame took.
+  [[nodiscard]] wire::Bytes startup_octets() const { return buffer_.view(); }
+  void consume_startup(std::size_t count) { buffer_.consume(count); }
+
+  /// The next octet is the first of an FPDU (or of the first Marker). Octets that wait already are
+  /// looked at by resume().
+  void enter_full_operation();
+  void resume();
+  /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
+  void discard();
+  /// Whether part of an FPDU has come and the rest has not.
+  [[nodiscard]] bool inside_fpdu() const;
+
+ private:
+  [[nodiscard]] bool direct() const;
+  [[nodiscard]] bool step();
+  [[nodiscard]] bool step_direct();
+  [[nodiscard]] bool step_verified();
+  [[nodiscard]] bool begin_direct();
+  [[nodiscard]] std::optional<wire::ParsedFpdu> verify(std::size_t wire_size);
+  void report(wire::FpduError error);
+  void deliver(wire::Bytes ulpdu);
+  void place(wire::Bytes octets);
+  [[nodiscard]] bool checks_crc() const;
+  void malformed();
+
+  enum class Phase : std::uint8_t { startup, header, payload, trailer, discarding };
+
+  Context<Policy>& context_;
+  SegmentSink& sink_;
+  InboundBuffer buffer_;
+  std::vector<std::byte> stripped_;  ///< an FPDU without its Markers
+  std::vector<wire::MutableBytes> targets_;
+  std::vector<wire::MutableBytes>
+      rest_;  ///< places of the payload still to come, direct placement only
+  std::size_t rest_length_ = 0;
+  std::size_t ulpdu_length_ = 0;
+  std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
+  Phase phase_ = Phase::startup;
+};
+
+}  // namespace rnic::stream

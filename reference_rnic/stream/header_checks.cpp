@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/header_checks.hpp"
+
+namespace rnic::stream {
+namespace {
+
+constexpr std::uint32_t queue_count = 4;
+
+/// ddp.header.dv-is-one, ddp.terminate.tagged-invalid-version,
+/// ddp.terminate.untagged-invalid-version
+template <typename Policy>
+std::optional<Fault> check_ddp(const IncomingSegment& incoming, const Policy& policy) {
+  const wire::Segment& segment = incoming.segment;
+  if (segment.ddp().version() != wire::ddp_version &&
+      !policy.deviates(Deviation::accepts_any_ddp_version))
+    return incoming.fault(segment.tagged ? wire::cause::ddp_tagged_invalid_version
+                                         : wire::cause::ddp_untagged_invalid_version,
+                          "DDP version is not 1");
+  if ((segment.ddp().octet & wire::DdpControl::reserved_mask) != 0 &&
+      policy.deviates(Deviation::refuses_ddp_reserved_bits))
+    return incoming.fault(wire::cause::rdmap_operation_unspecified, "reserved bits of DDP are set");
+  // ddp.untagged.check-qn-valid
+  if (!segment.tagged && segment.untagged_header.queue_number.value() >= queue_count &&
+      !policy.deviates(Deviation::accepts_any_queue))
+    return incoming.fault(wire::cause::ddp_untagged_invalid_queue, "no such queue");
+  return std::nullopt;
+}
+
+/// Whether opcode, T bit and queue belong together (RFC 5040 Figure 4, RFC 7306 Figure 2).
+template <typename Policy>
+bool fits(const wire::Segment& segment, const Policy& policy) {
+  const wire::Opcode opcode = segment.rdmap().opcode();
+  if (!wire::is_defined(opcode)) return policy.deviates(Deviation::takes_unknown_opcode_for_send);
+  if (wire::is_tagged(opcode) != segment.tagged) return false;
+  if (segment.tagged || policy.deviates(Deviation::opcode_not_matched_to_queue)) return true;
+  return segment.untagged_header.queue_number.value() ==
+         static_cast<std::uint32_t>(wire::queue_of(opcode));
+}
+
+template <typename Policy>
+std::optional<Fault> check_rdmap(const IncomingSegment& incoming, const Policy& policy) {
+  const wire::Segment& segment = incoming.segment;
+  // rdmap.error.version-validated
+  if (segment.rdmap().version() != wire::rdmap_version &&
+      !policy.deviates(Deviation::accepts_any_rdmap_version))
+    return incoming.fault(wire::cause::rdmap_invalid_version, "RDMAP version is not 1");
+  if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0 &&
+      policy.deviates(Deviation::refuses_rdmap_reserved_bits))
+    return incoming.fault(wire::cause::rdmap_operation_unspecified,
+                          "reserved bits of RDMAP are set");
+  // rdmap.error.opcode-validated, rdmap.header.tagged-flag-per-opcode
+  if (!fits(segment, policy))
+    return incoming.fault(wire::cause::rdmap_unexpected_opcode,
+                          "opcode is unknown or does not fit the queue");
+  return std::nullopt;
+}
+
+}  // namespace
+
+template <typename Policy>
+std::optional<Fault> check_header(const IncomingSegment& incoming, const Policy& policy) {
+  if (auto fault = check_ddp(incoming, policy)) return fault;
+  return check_rdmap(incoming, policy);
+}
+
+template std::optional<Fault> check_header(const IncomingSegment&, const Conforming&);
+template std::optional<Fault> check_header(const IncomingSegment&, const Deviating&);
+
+}  // namespace rnic::stream

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The checks of an incoming segment that its header alone decides: versions, queue, opcode (RFC
+// 5041 section 7, RFC 5040 section 7.2).
+#pragma once
+
+#include <optional>
+
+#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/stream/fault.hpp"
+
+namespace rnic::stream {
+
+/// The first fault of the header, if it has one.
+template <typename Policy>
+[[nodiscard]] std::optional<Fault> check_header(const IncomingSegment& incoming,
+                                                const Policy& policy);
+
+}  // namespace rnic::stream

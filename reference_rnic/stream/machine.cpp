@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What a stream sends, in which order, and how it ends.
+#include "reference_rnic/stream/machine.hpp"
+
+#include "reference_rnic/stream/terminate_builder.hpp"
+#include "reference_rnic/stream/transitions.hpp"
+
+namespace rnic::stream {
+
+// ---- in ----
+
+template <typename Policy>
+void Stream<Policy>::Machine::received(std::size_t count, TimePoint now) {
+  now_ = now;
+  framer_.received(count);
+  if (in_startup()) read_startup_frame();
+  keep_alive_while_closing();
+  run_local_work();
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::peer_closed(TimePoint now) {
+  now_ = now;
+  if (peer_closed_ || state_ == State::closed || context_.deviates(Deviation::peer_close_ignored))
+    return;
+  peer_closed_ = true;
+  if (in_startup()) return fail_startup(StartupFault::peer_closed);
+  if (framer_.inside_fpdu() && !context_.deviates(Deviation::close_within_fpdu_accepted))
+    fail({wire::cause::mpa_connection_lost, "the peer closed within an FPDU", std::nullopt,
+          std::nullopt});
+  if (state_ == State::terminating || state_ == State::closing) {
+    send_queue_.end_responses();
+    if (close_done_) finish();
+    return;
+  }
+  give_up_receive();
+  if (!established_) {
+    report_failed_set_up(StartupFault::peer_closed);
+    return finish();
+  }
+  context_.events.push_back(PeerClosed{});
+  send_queue_.end_responses();
+  // Without an FPDU from the Initiator nothing may ever be sent.
+  if (state_ == State::awaiting_first_fpdu ||
+      context_.deviates(Deviation::stops_sending_after_peer_close))
+    end_transfers(Leaves::begun_fpdu);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::lost(TimePoint now) {
+  now_ = now;
+  if (state_ == State::closed) return;
+  close_done_ = true;
+  transmitter_.drop_all();
+  if (in_startup()) return fail_startup(StartupFault::lost);
+  report_failed_set_up(StartupFault::lost);
+  give_up_receive();
+  end_transfers(Leaves::begun_fpdu);
+  context_.events.push_back(Lost{});
+  finish();
+}
+
+// ---- out ----
+
+template <typename Policy>
+void Stream<Policy>::Machine::gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                                     std::vector<std::size_t>* boundaries) {
+  while (transmitter_.pending() < limit && produce()) {
+  }
+  transmitter_.gather(list, limit, boundaries);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::transmitted(std::size_t count, TimePoint now) {
+  now_ = now;
+  for (const MessageTag& tag : transmitter_.transmitted(count)) message_sent(tag);
+  run_local_work();
+}
+
+template <typename Policy>
+bool Stream<Policy>::Machine::may_send_fpdus() const {
+  switch (state_) {
+    case State::sending_rtr:
+    case State::operational:
+      return true;
+    case State::closing:
+      return !close_done_;
+    case State::awaiting_reply:
+      return context_.deviates(Deviation::fpdu_before_reply);
+    default:
+      return false;
+  }
+}
+
+template <typename Policy>
+bool Stream<Policy>::Machine::may_send_terminate() const {
+  return fpdu_validated_ && !close_done_ && !context_.deviates(Deviation::terminate_not_sent);
+}
+
+/// Queues one FPDU. False: there is none to be sent now.
+template <typename Policy>
+bool Stream<Policy>::Machine::produce() {
+  if (!segmenter_.busy() && !begin_message()) return false;
+  if (auto queued = segmenter_.step(); !queued) {
+    segmenter_.abandon();
+    // What is queued of the Response leaves: the Terminate counts from there.
+    fail(std::move(queued.error()), Leaves::all_queued);
+  }
+  return true;
+}
+
+template <typename Policy>
+bool Stream<Policy>::Machine::begin_message() {
+  auto message = next_message();
+  if (!message) {
+    fail(std::move(message.error()), Leaves::all_queued);
+    message = next_message();
+  }
+  if (!message || !*message) return false;
+  segmenter_.begin(std::move(**message));
+  return true;
+}
+
+template <typename Policy>
+std::expected<std::optional<OutgoingMessage>, Fault> Stream<Policy>::Machine::next_message() {
+  if (state_ == State::terminating) return terminate_message();
+  if (!may_send_fpdus()) return std::nullopt;
+  // Responses and posted work take turns, so that neither starves the other.
+  responses_turn_ = !responses_turn_;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    const bool responses = (attempt == 0) == responses_turn_;
+    auto message = responses ? read_queue_.next() : send_queue_.next();
+    if (!message || *message) return message;
+  }
+  return std::nullopt;
+}
+
+template <typename Policy>
+std::optional<OutgoingMessage> Stream<Policy>::Machine::terminate_message() {
+  if (terminate_.empty()) return std::nullopt;
+  OutgoingMessage message;
+  message.opcode = wire::Opcode::terminate;
+  message.header = terminate_;
+  message.length = message.header.size();
+  message.tag = {Purpose::terminate, terminates_sent_++};
+  const bool again = (terminates_sent_ == 1 && context_.deviates(Deviation::terminate_sent_twice));
+  if (!again) terminate_.clear();
+  if (terminates_sent_ == 1 && context_.deviates(Deviation::sends_after_terminate)) {
+    // The Terminate first, a Send behind it: terminate_ stays for the second call, which sends it
+    // as that.
+    terminate_ = message.header;
+  } else if (terminates_sent_ == 2 && context_.deviates(Deviation::sends_after_terminate)) {
+    message.opcode = wire::Opcode::send;
+    terminate_.clear();
+  }
+  return message;
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::message_sent(const MessageTag& tag) {
+  switch (tag.purpose) {
+    case Purpose::startup_frame:
+      return startup_frame_sent();
+    case Purpose::work:
+      send_queue_.sent(tag.number);
+      if (state_ != State::sending_rtr) return;
+      transition(state_, State::operational);
+      return establish(std::move(reply_private_data_));
+    case Purpose::response:
+      return read_queue_.sent();
+    case Purpose::terminate:
+      return;
+  }
+}
+
+/// Local operations need no octet of the LLP to be carried out.
+template <typename Policy>
+void Stream<Policy>::Machine::run_local_work() {
+  if (send_queue_.local_is_next() && may_send_fpdus() && !segmenter_.busy()) (void)begin_message();
+}
+
+// ---- the consumer's side ----
+
+template <typename Policy>
+void Stream<Policy>::Machine::post(Work work, TimePoint now) {
+  now_ = now;
+  send_queue_.post(std::move(work));
+  run_local_work();
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::disconnect(TimePoint now) {
+  now_ = now;
+  if (state_ == State::closing || state_ == State::terminating || state_ == State::closed) return;
+  if (in_startup()) {
+    transmitter_.drop_all_but_begun_fpdu();
+    return finish();
+  }
+  if (!context_.deviates(Deviation::work_taken_after_disconnect)) send_queue_.refuse();
+  if (state_ == State::awaiting_first_fpdu ||
+      context_.deviates(Deviation::closes_before_queue_is_sent))
+    end_transfers(Leaves::begun_fpdu);
+  if (context_.deviates(Deviation::stops_receiving_after_disconnect)) framer_.discard();
+  deadline_.reset();
+  transition(state_, State::closing);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::abort(TimePoint now) {
+  now_ = now;
+  if (state_ == State::terminating || state_ == State::closed) return;
+  if (!in_startup() && may_send_terminate())
+    return fail({wire::cause::rdmap_local_catastrophic, "aborted by the consumer", std::nullopt,
+                 std::nullopt});
+  reset_ = true;
+  transmitter_.drop_all();
+  finish();
+}
+
+template <typename Policy>
+std::optional<Event> Stream<Policy>::Machine::next_event() {
+  if (context_.events.empty()) return std::nullopt;
+  Event event = std::move(context_.events.front());
+  context_.events.pop_front();
+  return event;
+}
+
+// ---- the end ----
+
+template <typename Policy>
+void Stream<Policy>::Machine::fail(Fault fault, Leaves leaves) {
+  if (state_ == State::terminating || state_ == State::closed) return;
+  const bool terminate = may_send_terminate();
+  context_.events.push_back(Failed{fault.cause, terminate, fault.detail});
+  report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr
+                                                              : StartupFault::lost);
+  if (!context_.deviates(Deviation::goes_on_after_error)) framer_.discard();
+  give_up_receive();
+  if (terminate) terminate_ = build_terminate(fault, context_.policy);
+  transition(state_, State::terminating);
+  end_transfers(leaves);
+  if (close_done_) {
+    // Our half is closed already: nothing but a reset can tell the peer.
+    close_done_ = false;
+    reset_ = true;
+    return finish();
+  }
+  deadline_ = now_ + context_.config.close_timeout;
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::report_failed_set_up(StartupFault fault) {
+  if (established_ || in_startup()) return;
+  established_ = true;
+  context_.events.push_back(StartupFailed{fault});
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::give_up_receive() {
+  if (auto failed = untagged_.give_up()) context_.events.push_back(*failed);
+}
+
+/// No further message is begun, but a Terminate.
+template <typename Policy>
+void Stream<Policy>::Machine::end_transfers(Leaves leaves) {
+  if (leaves == Leaves::begun_message) transmitter_.drop_messages_not_begun();
+  if (leaves == Leaves::begun_fpdu) transmitter_.drop_all_but_begun_fpdu();
+  std::vector<std::uint64_t> kept;
+  bool current_kept = false;
+  for (const MessageTag& tag : transmitter_.messages()) {
+    if (tag.purpose == Purpose::work && leaves != Leaves::begun_fpdu) kept.push_back(tag.number);
+    current_kept = current_kept || (leaves != Leaves::begun_fpdu && segmenter_.current() == tag);
+  }
+  if (!current_kept) segmenter_.abandon();
+  send_queue_.flush(kept);
+  read_queue_.clear();
+}
+
+template <typename Policy>
+bool Stream<Policy>::Machine::drained() const {
+  return transmitter_.pending() == 0 && !segmenter_.busy() && terminate_.empty();
+}
+
+template <typename Policy>
+Closing Stream<Policy>::Machine::closing() const {
+  if (close_done_ || !drained()) return Closing::none;
+  const Closing graceful = peer_closed_ ? Closing::full_close : Closing::half_close;
+  switch (state_) {
+    case State::terminating:
+      if (context_.deviates(Deviation::stays_open_after_terminate)) return Closing::none;
+      return context_.deviates(Deviation::resets_after_terminate) ? Closing::reset : graceful;
+    case State::closing:
+      if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;
+      return context_.deviates(Deviation::resets_instead_of_closing) ? Closing::reset : graceful;
+    case State::closed:
+      return reset_ ? Closing::reset : Closing::full_close;
+    default:
+      return Closing::none;
+  }
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::close_done(TimePoint now) {
+  now_ = now;
+  const bool ended = peer_closed_ || closing() == Closing::reset;
+  close_done_ = true;
+  if (state_ != State::terminating && state_ != State::closing) return;
+  if (ended) return finish();
+  deadline_ = now + context_.config.close_timeout;
+}
+
+/// A peer that still sends may do so: only silence counts against it.
+template <typename Policy>
+void Stream<Policy>::Machine::keep_alive_while_closing() {
+  if (state_ == State::closing && close_done_) deadline_ = now_ + context_.config.close_timeout;
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::wakeup(TimePoint now) {
+  now_ = now;
+  if (!deadline_ || now < *deadline_) return;
+  deadline_.reset();
+  switch (state_) {
+    case State::terminating:
+    case State::closing:
+      // The peer does not close its half.
+      close_done_ = false;
+      reset_ = true;
+      transmitter_.drop_all();
+      return finish();
+    case State::awaiting_first_fpdu:
+      report_failed_set_up(StartupFault::timeout);
+      return finish();
+    default:
+      if (in_startup()) fail_startup(StartupFault::timeout);
+  }
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::finish() {
+  if (state_ == State::closed) return;
+  give_up_receive();
+  deadline_.reset();
+  framer_.discard();
+  terminate_.clear();
+  segmenter_.abandon();
+  read_queue_.clear();
+  send_queue_.flush({});
+  transition(state_, State::closed);
+  context_.events.push_back(Closed{});
+}
+
+template class Stream<Conforming>::Machine;
+template class Stream<Deviating>::Machine;
+
+}  // namespace rnic::stream

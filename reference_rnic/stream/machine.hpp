@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The stream itself: its state, and how its parts work together. `Stream` is the public face of it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "reference_rnic/stream/context.hpp"
+#include "reference_rnic/stream/framer.hpp"
+#include "reference_rnic/stream/read_queue.hpp"
+#include "reference_rnic/stream/segmenter.hpp"
+#include "reference_rnic/stream/send_queue.hpp"
+#include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/stream/tagged_receive.hpp"
+#include "reference_rnic/stream/transmitter.hpp"
+#include "reference_rnic/stream/untagged_receive.hpp"
+
+namespace rnic::stream {
+
+template <typename Policy>
+class Stream<Policy>::Machine final : private SegmentSink {
+ public:
+  Machine(Config config, Memory& memory, TimePoint now, Policy policy);
+
+  // Each of these is the member of Stream with the same name; the contract stands there.
+  [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() { return framer_.targets(); }
+  void received(std::size_t count, TimePoint now);
+  void peer_closed(TimePoint now);
+  void lost(TimePoint now);
+  void gather(std::vector<wire::Bytes>& list, std::size_t limit,
+              std::vector<std::size_t>* boundaries);
+  void transmitted(std::size_t count, TimePoint now);
+  [[nodiscard]] Closing closing() const;
+  void close_done(TimePoint now);
+  [[nodiscard]] std::optional<TimePoint> next_wakeup() const { return deadline_; }
+  void wakeup(TimePoint now);
+  void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data, TimePoint now);
+  void reject(wire::Bytes private_data, TimePoint now);
+  void post(Work work, TimePoint now);
+  void disconnect(TimePoint now);
+  void abort(TimePoint now);
+  void set_emss(std::size_t emss) { context_.config.emss = emss; }
+  [[nodiscard]] std::optional<Event> next_event();
+  [[nodiscard]] State state() const { return state_; }
+  [[nodiscard]] const Negotiated& negotiated() const { return context_.negotiated; }
+
+ private:
+  // startup.cpp's decisions, carried out (machine_startup.cpp)
+  void read_startup_frame();
+  void take_request(const wire::ParsedMpaFrame& parsed);
+  void take_reply(const wire::ParsedMpaFrame& parsed);
+  void enter_operation_after_reply(ReplyVerdict verdict);
+  void fail_set_up(const ReplyVerdict& verdict);
+  void fail_startup(StartupFault fault);
+  void startup_frame_sent();
+  void send_rtr(RtrKind kind);
+  void establish(std::vector<std::byte> private_data);
+  [[nodiscard]] bool in_startup() const;
+  [[nodiscard]] bool awaits_rtr() const;
+  [[nodiscard]] bool is_rtr(const IncomingSegment& incoming) const;
+
+  // segments and messages that come in (machine_receive.cpp)
+  std::optional<std::span<const wire::MutableBytes>> begin_segment(
+      const IncomingSegment& segment) override;
+  void end_segment() override;
+  void framing_fault(Fault fault) override;
+  [[nodiscard]] std::expected<std::span<const wire::MutableBytes>, Fault> check_segment(
+      const IncomingSegment& incoming);
+  void first_fpdu_validated();
+  void deliver(const typename UntaggedReceive<Policy>::Delivered& message);
+  void deliver_send(const typename UntaggedReceive<Policy>::Delivered& message);
+  void deliver_request(const typename UntaggedReceive<Policy>::Delivered& message);
+  void deliver_atomic_response(const typename UntaggedReceive<Policy>::Delivered& message);
+  void deliver_terminate(const typename UntaggedReceive<Policy>::Delivered& message);
+  [[nodiscard]] std::expected<std::optional<std::uint32_t>, Fault> invalidate_for(
+      wire::Opcode opcode);
+  void blame_terminated_read(const wire::Terminate& terminate);
+
+  // messages that go out, and the end (machine.cpp)
+  [[nodiscard]] bool produce();
+  [[nodiscard]] bool begin_message();
+  [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next_message();
+  [[nodiscard]] std::optional<OutgoingMessage> terminate_message();
+  [[nodiscard]] bool may_send_fpdus() const;
+  [[nodiscard]] bool may_send_terminate() const;
+  void message_sent(const MessageTag& tag);
+  void run_local_work();
+  void keep_alive_while_closing();
+  /// What of the queued output still leaves when the transfers end.
+  enum class Leaves : std::uint8_t { all_queued, begun_message, begun_fpdu };
+  void fail(Fault fault, Leaves leaves = Leaves::begun_message);
+  void end_transfers(Leaves leaves);
+  void report_failed_set_up(StartupFault fault);
+  void give_up_receive();
+  void finish();
+  [[nodiscard]] bool drained() const;
+
+  Context<Policy> context_;
+  State state_;
+  Framer<Policy> framer_;
+  Transmitter<Policy> transmitter_;
+  Segmenter<Policy> segmenter_;
+  SendQueue<Policy> send_queue_;
+  ReadQueue<Policy> read_queue_;
+  UntaggedReceive<Policy> untagged_;
+  TaggedReceive<Policy> tagged_;
+
+  std::optional<ConnectRequest> request_;      ///< responder: what the consumer decides about
+  std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
+  std::optional<IncomingSegment> segment_;     ///< begun and not ended
+  std::vector<std::byte> terminate_;           ///< the Terminate that waits to be sent, if any
+  std::uint64_t terminates_sent_ = 0;
+  std::optional<TimePoint> deadline_;
+  TimePoint now_{};
+  bool fpdu_validated_ = false;  ///< the Initiator's first FPDU has passed MPA
+  bool rtr_segment_ = false;     ///< segment_ is the RTR indication
+  bool established_ = false;
+  bool rejected_ = false;
+  bool responses_turn_ = true;  ///< whose turn it is, of Responses and posted work
+  bool close_done_ = false;     ///< our half is closed, or the owner has reset
+  bool peer_closed_ = false;
+  bool reset_ = false;  ///< nothing can be sent: the connection is to be reset
+};
+
+}  // namespace rnic::stream

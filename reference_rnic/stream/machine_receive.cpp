@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What a stream does with the segments and messages that come in (RFC 5041 section 7, RFC 5040
+// sections 5 and 7, RFC 7306).
+#include "reference_rnic/stream/header_checks.hpp"
+#include "reference_rnic/stream/machine.hpp"
+#include "reference_rnic/stream/transitions.hpp"
+
+namespace rnic::stream {
+namespace {
+
+using wire::Opcode;
+
+bool is_immediate(Opcode opcode) {
+  return opcode == Opcode::immediate || opcode == Opcode::immediate_solicited;
+}
+
+template <wire::WireStruct Header>
+Header read_header(wire::Bytes octets) {
+  return wire::Reader(octets).read<Header>();
+}
+
+/// The set-up fault that a peer's Terminate stands for.
+StartupFault startup_fault(wire::TerminateCause cause) {
+  if (cause == wire::cause::mpa_insufficient_ird) return StartupFault::insufficient_ird;
+  if (cause == wire::cause::mpa_no_rtr) return StartupFault::no_matching_rtr;
+  return StartupFault::lost;
+}
+
+}  // namespace
+
+template <typename Policy>
+std::optional<std::span<const wire::MutableBytes>> Stream<Policy>::Machine::begin_segment(
+    const IncomingSegment& segment) {
+  fpdu_validated_ = true;
+  auto places = check_segment(segment);
+  if (!places) {
+    fail(std::move(places.error()));
+    return std::nullopt;
+  }
+  segment_ = segment;
+  return *places;
+}
+
+template <typename Policy>
+std::expected<std::span<const wire::MutableBytes>, Fault> Stream<Policy>::Machine::check_segment(
+    const IncomingSegment& incoming) {
+  rtr_segment_ = false;
+  if (auto fault = check_header(incoming, context_.policy))
+    return std::unexpected(std::move(*fault));
+  if (awaits_rtr() && incoming.segment.rdmap().opcode() != Opcode::terminate) {
+    rtr_segment_ = is_rtr(incoming);
+    // mpa.enhanced.rtr-of-negotiated-kind
+    if (!rtr_segment_ && !context_.deviates(Deviation::takes_any_first_message_for_rtr))
+      return std::unexpected(Fault{wire::cause::mpa_no_rtr,
+                                   "the first FPDU is no RTR indication of an agreed kind",
+                                   {},
+                                   {}});
+  }
+  if (incoming.segment.tagged) return tagged_.begin(incoming);
+  return untagged_.begin(incoming,
+                         rtr_segment_ && !context_.deviates(Deviation::rtr_takes_receive_buffer));
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::end_segment() {
+  if (!segment_) return;
+  const IncomingSegment incoming = *segment_;
+  first_fpdu_validated();
+  if (incoming.segment.tagged) {
+    segment_.reset();
+    if (auto fault = tagged_.end(incoming)) fail(std::move(*fault));
+    return;
+  }
+  const auto delivered = untagged_.end(incoming);
+  if (delivered) deliver(*delivered);
+  segment_.reset();
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::framing_fault(Fault fault) {
+  // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
+  // that no FPDU came at all.
+  if (fault.cause.layer != wire::cause::mpa_crc.layer) fpdu_validated_ = true;
+  fail(std::move(fault));
+}
+
+/// The Initiator's first FPDU lets the Responder send (RFC 5044 section 7.1.2, rule 4).
+template <typename Policy>
+void Stream<Policy>::Machine::first_fpdu_validated() {
+  if (state_ != State::awaiting_first_fpdu) return;
+  fpdu_validated_ = true;
+  transition(state_, State::operational);
+  if (!established_ && segment_ && segment_->segment.rdmap().opcode() != Opcode::terminate)
+    establish({});
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::deliver(const typename UntaggedReceive<Policy>::Delivered& message) {
+  switch (message.queue) {
+    case wire::Queue::send:
+      return deliver_send(message);
+    case wire::Queue::read_request:
+      return deliver_request(message);
+    case wire::Queue::terminate:
+      return deliver_terminate(message);
+    case wire::Queue::atomic_response:
+      return deliver_atomic_response(message);
+  }
+}
+
+/// Carries out the invalidation that the message in segment_ asks for (RFC 5040 section 5.3).
+template <typename Policy>
+std::expected<std::optional<std::uint32_t>, Fault> Stream<Policy>::Machine::invalidate_for(
+    Opcode opcode) {
+  const std::uint32_t stag = segment_->segment.untagged_header.ulp_word.value();
+  const bool asked = wire::carries_invalidate(opcode) ||
+                     (stag != 0 && context_.deviates(Deviation::plain_send_invalidates));
+  if (!asked) return std::optional<std::uint32_t>{};
+  if (!context_.deviates(Deviation::invalidation_not_done)) {
+    const auto done = context_.memory.invalidate_by_peer(stag);
+    if (!done && !context_.deviates(Deviation::failed_invalidation_ignored)) {
+      const bool unknown = done.error() == MemoryFault::invalid_stag;
+      return std::unexpected(
+          segment_->fault(unknown ? wire::cause::rdmap_invalid_stag
+                                  : wire::cause::rdmap_protection_cannot_invalidate,
+                          "the STag of a Send with Invalidate cannot be invalidated"));
+    }
+  }
+  if (context_.deviates(Deviation::invalidated_stag_not_reported))
+    return std::optional<std::uint32_t>{};
+  return std::optional(stag);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::deliver_send(
+    const typename UntaggedReceive<Policy>::Delivered& message) {
+  if (rtr_segment_ && !message.work_id) return;
+  MessageReceived event;
+  event.work_id = message.work_id.value_or(0);
+  event.opcode = segment_->segment.rdmap().opcode();
+  event.length = message.length;
+  std::optional<Fault> fault;
+  if (is_immediate(event.opcode)) {
+    // rdmap.immediate.length-checked
+    if (message.length != wire::immediate_size &&
+        !context_.deviates(Deviation::immediate_length_unchecked))
+      fault = segment_->fault(wire::cause::rdmap_operation_unspecified,
+                              "Immediate Data is not 8 octets long");
+    event.immediate.emplace();
+    std::ranges::copy(message.octets.first(std::min(message.octets.size(), wire::immediate_size)),
+                      event.immediate->begin());
+    event.length = 0;
+  }
+  auto invalidated = invalidate_for(event.opcode);
+  if (!invalidated) fault = std::move(invalidated.error());
+  if (fault) {
+    if (message.work_id) context_.events.push_back(ReceiveFailed{*message.work_id, false});
+    return fail(std::move(*fault));
+  }
+  event.invalidated = *invalidated;
+  if (event.opcode == Opcode::send_solicited &&
+      context_.deviates(Deviation::solicited_not_reported))
+    event.opcode = Opcode::send;
+  if (!message.work_id) return;  // only a deviation takes no buffer
+  context_.events.push_back(event);
+  if (context_.deviates(Deviation::message_delivered_twice)) context_.events.push_back(event);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::deliver_request(
+    const typename UntaggedReceive<Policy>::Delivered& message) {
+  const bool atomic = segment_->segment.rdmap().opcode() == Opcode::atomic_request;
+  const std::size_t expected =
+      atomic ? sizeof(wire::AtomicRequestHeader) : sizeof(wire::ReadRequestHeader);
+  if (message.length != expected)
+    return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
+                                "Request is shorter than its header"));
+  // What has been closed cannot carry a Response; the peer must not ask any more.
+  if (close_done_)
+    return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
+                                "Request after the close of this half"));
+  std::optional<Fault> fault;
+  if (atomic) {
+    fault = read_queue_.add(read_header<wire::AtomicRequestHeader>(message.octets),
+                            segment_->offender());
+  } else {
+    const auto header = read_header<wire::ReadRequestHeader>(message.octets);
+    if (rtr_segment_ && header.length.value() != 0)
+      return fail({wire::cause::mpa_no_rtr, "the RTR indication asks for data", std::nullopt,
+                   std::nullopt});
+    fault = read_queue_.add(header, segment_->offender());
+  }
+  if (fault) fail(std::move(*fault));
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::deliver_atomic_response(
+    const typename UntaggedReceive<Policy>::Delivered& message) {
+  const auto header = read_header<wire::AtomicResponseHeader>(message.octets);
+  auto* entry = send_queue_.outstanding(WorkKind::atomic);
+  if (entry == nullptr) return;  // untagged_ lets none through without a Request
+  const bool matches = header.original_request_id.value() == entry->request_id ||
+                       context_.deviates(Deviation::atomic_response_not_matched);
+  if (message.length != sizeof header || !matches) {
+    entry->status = WorkStatus::bad_response;
+    return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
+                                "Atomic Response does not answer the oldest Atomic Request"));
+  }
+  entry->original_value = header.original_data.value();
+  send_queue_.respond(*entry, WorkStatus::success);
+}
+
+/// The Read or Atomic that the peer's Terminate is about ends with the reason, not as merely
+/// flushed.
+template <typename Policy>
+void Stream<Policy>::Machine::blame_terminated_read(const wire::Terminate& terminate) {
+  if (terminate.cause.layer != 0 || terminate.ddp_header.size() != wire::untagged_header_size)
+    return;
+  const auto header = read_header<wire::UntaggedHeader>(terminate.ddp_header);
+  if (header.queue_number.value() != static_cast<std::uint32_t>(wire::Queue::read_request)) return;
+  send_queue_.blame(terminate.cause.type == 1 ? WorkStatus::remote_access
+                                              : WorkStatus::remote_operation);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::deliver_terminate(
+    const typename UntaggedReceive<Policy>::Delivered& message) {
+  const auto terminate =
+      wire::parse_terminate(message.octets.first(std::min(message.length, message.octets.size())));
+  if (!terminate)
+    return fail(
+        segment_->fault(wire::cause::rdmap_operation_unspecified, "malformed Terminate Message"));
+  if (context_.deviates(Deviation::received_terminate_ignored)) return;
+  context_.events.push_back(
+      TerminateReceived{terminate->cause,
+                        {message.octets.begin(),
+                         message.octets.begin() + static_cast<std::ptrdiff_t>(message.length)}});
+  report_failed_set_up(startup_fault(terminate->cause));
+  framer_.discard();
+  blame_terminated_read(*terminate);
+  give_up_receive();
+  end_transfers(Leaves::begun_fpdu);
+  if (state_ != State::closing) transition(state_, State::closing);
+}
+
+template class Stream<Conforming>::Machine;
+template class Stream<Deviating>::Machine;
+
+}  // namespace rnic::stream

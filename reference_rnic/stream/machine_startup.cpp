@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How a stream gets into full operation (RFC 5044 section 7.1, RFC 6581).
+#include "reference_rnic/stream/machine.hpp"
+#include "reference_rnic/stream/transitions.hpp"
+
+namespace rnic::stream {
+namespace {
+
+State first_state(Role role) {
+  return role == Role::initiator ? State::sending_request : State::awaiting_request;
+}
+
+}  // namespace
+
+template <typename Policy>
+Stream<Policy>::Machine::Machine(Config config, Memory& memory, TimePoint now, Policy policy)
+    : context_{std::move(config), memory, std::move(policy), {}, {}},
+      state_(first_state(context_.config.role)),
+      framer_(context_, *this),
+      transmitter_(context_),
+      segmenter_(context_, transmitter_),
+      send_queue_(context_),
+      read_queue_(context_),
+      untagged_(context_, send_queue_, read_queue_),
+      tagged_(context_, send_queue_),
+      now_(now) {
+  if (!context_.deviates(Deviation::startup_never_times_out))
+    deadline_ = now + context_.config.startup_timeout;
+  if (state_ == State::sending_request)
+    transmitter_.queue_startup_frame(
+        format(make_request(context_.config, context_.policy), context_.policy));
+}
+
+template <typename Policy>
+bool Stream<Policy>::Machine::in_startup() const {
+  switch (state_) {
+    case State::awaiting_request:
+    case State::awaiting_decision:
+    case State::sending_reply:
+    case State::sending_request:
+    case State::awaiting_reply:
+      return true;
+    default:
+      return false;
+  }
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::read_startup_frame() {
+  const bool initiator = context_.config.role == Role::initiator;
+  if (state_ == State::awaiting_decision || state_ == State::sending_reply) {
+    // Nothing may follow a Request before its Reply, so PD_Length was wrong
+    // (mpa.private-data.length-mismatch-closes).
+    if (!framer_.startup_octets().empty()) fail_startup(StartupFault::invalid_frame);
+    return;
+  }
+  const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
+  const auto parsed = parse_startup(kind, framer_.startup_octets(), context_.policy);
+  if (!parsed) {
+    if (parsed.error() != wire::MpaFrameError::incomplete)
+      fail_startup(StartupFault::invalid_frame);
+    return;
+  }
+  // A Reply to a Request that has not left yet answers nothing.
+  if (state_ == State::sending_request) return fail_startup(StartupFault::invalid_frame);
+  if (initiator)
+    take_reply(*parsed);
+  else
+    take_request(*parsed);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
+  if (!interoperable(parsed.frame, context_.config, context_.policy))
+    return fail_startup(StartupFault::invalid_frame);
+  request_ = make_connect_request(parsed.frame, context_.policy);
+  framer_.consume_startup(parsed.consumed);
+  transition(state_, State::awaiting_decision);
+  deadline_.reset();  // the consumer may take its time
+  if (!framer_.startup_octets().empty()) return fail_startup(StartupFault::invalid_frame);
+  context_.events.emplace_back(*request_);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
+                                     TimePoint now) {
+  now_ = now;
+  if (state_ != State::awaiting_decision) return;  // the peer was faster in going away
+  Acceptance acceptance =
+      accept_request(*request_, context_.config, ird, ord, private_data, context_.policy);
+  context_.negotiated = acceptance.negotiated;
+  transmitter_.queue_startup_frame(format(acceptance.reply, context_.policy));
+  transition(state_, State::sending_reply);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::reject(wire::Bytes private_data, TimePoint now) {
+  now_ = now;
+  if (state_ != State::awaiting_decision) return;
+  transmitter_.queue_startup_frame(format(
+      reject_request(*request_, context_.config, private_data, context_.policy), context_.policy));
+  rejected_ = true;
+  transition(state_, State::sending_reply);
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::startup_frame_sent() {
+  if (state_ == State::sending_request) {
+    transition(state_, State::awaiting_reply);
+    return;
+  }
+  if (state_ != State::sending_reply) return;
+  if (rejected_) return finish();
+  transition(state_, State::awaiting_first_fpdu);
+  framer_.enter_full_operation();
+  if (context_.negotiated.peer_to_peer) {
+    // The RTR belongs to startup, so it has startup's time limit.
+    if (!context_.deviates(Deviation::startup_never_times_out))
+      deadline_ = now_ + context_.config.startup_timeout;
+  } else {
+    establish({});
+  }
+  if (context_.deviates(Deviation::responder_sends_first)) first_fpdu_validated();
+  framer_.resume();
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
+  ReplyVerdict verdict = judge_reply(parsed.frame, context_.config, context_.policy);
+  framer_.consume_startup(parsed.consumed);
+  deadline_.reset();
+  switch (verdict.kind) {
+    case ReplyVerdict::Kind::invalid:
+      return fail_startup(StartupFault::invalid_frame);
+    case ReplyVerdict::Kind::rejected:
+      context_.events.push_back(Rejected{verdict.enhanced, std::move(verdict.private_data)});
+      return finish();
+    case ReplyVerdict::Kind::insufficient_ird:
+    case ReplyVerdict::Kind::no_matching_rtr:
+      return fail_set_up(verdict);
+    case ReplyVerdict::Kind::accepted:
+      return enter_operation_after_reply(std::move(verdict));
+  }
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) {
+  context_.negotiated = verdict.negotiated;
+  fpdu_validated_ = true;
+  framer_.enter_full_operation();
+  if (verdict.rtr && !context_.deviates(Deviation::rtr_not_sent)) {
+    reply_private_data_ = std::move(verdict.private_data);
+    transition(state_, State::sending_rtr);
+    send_rtr(*verdict.rtr);
+  } else {
+    transition(state_, State::operational);
+    establish(std::move(verdict.private_data));
+  }
+  framer_.resume();
+}
+
+/// The connection can carry FPDUs, yet not serve its purpose: a Terminate says why (RFC 6581
+/// sections 9.1 and 9.2).
+template <typename Policy>
+void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
+  const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
+  context_.negotiated = verdict.negotiated;
+  fpdu_validated_ = true;
+  framer_.enter_full_operation();
+  context_.events.push_back(
+      StartupFailed{ird ? StartupFault::insufficient_ird : StartupFault::no_matching_rtr});
+  fail({ird ? wire::cause::mpa_insufficient_ird : wire::cause::mpa_no_rtr,
+        ird ? "the Responder's ORD needs a greater IRD than there is"
+            : "no RTR indication that both sides know",
+        std::nullopt, std::nullopt});
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::fail_startup(StartupFault fault) {
+  context_.events.push_back(StartupFailed{fault});
+  if (fault == StartupFault::invalid_frame && state_ == State::awaiting_request &&
+      context_.deviates(Deviation::bad_request_answered_by_reject)) {
+    const StartupFrame reply{wire::MpaFrameKind::reply, {wire::MpaFlags::r}, 1, std::nullopt, {}};
+    transmitter_.queue_startup_frame(format(reply, context_.policy));
+  } else {
+    transmitter_.drop_all_but_begun_fpdu();
+  }
+  finish();
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::send_rtr(RtrKind kind) {
+  OutgoingMessage message;
+  WorkKind work = WorkKind::send;
+  if (kind == RtrKind::write) {
+    work = WorkKind::write;
+    message.opcode = wire::Opcode::rdma_write;
+  } else if (kind == RtrKind::read) {
+    work = WorkKind::read;
+    message.opcode = wire::Opcode::read_request;
+    message.header.resize(sizeof(wire::ReadRequestHeader));
+  }
+  if (kind != RtrKind::read && context_.deviates(Deviation::rtr_not_zero_length))
+    message.header.resize(1);
+  message.length = message.header.size();
+  send_queue_.post_rtr(message, work);
+  segmenter_.begin(std::move(message));
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::establish(std::vector<std::byte> private_data) {
+  established_ = true;
+  deadline_.reset();
+  context_.events.push_back(Established{context_.negotiated, std::move(private_data)});
+}
+
+template <typename Policy>
+bool Stream<Policy>::Machine::awaits_rtr() const {
+  return state_ == State::awaiting_first_fpdu && context_.negotiated.peer_to_peer;
+}
+
+/// One of the three indications of RFC 6581 section 9.2, of a kind that we said we take.
+template <typename Policy>
+bool Stream<Policy>::Machine::is_rtr(const IncomingSegment& incoming) const {
+  const RtrKinds& kinds = context_.config.rtr;
+  const bool whole = incoming.segment.ddp().last();
+  switch (incoming.segment.rdmap().opcode()) {
+    case wire::Opcode::send:
+      return kinds.send && whole && incoming.payload_length == 0;
+    case wire::Opcode::rdma_write:
+      return kinds.write && whole && incoming.payload_length == 0;
+    case wire::Opcode::read_request:
+      return kinds.read;  // its size is looked at when it is delivered
+    default:
+      return false;
+  }
+}
+
+template class Stream<Conforming>::Machine;
+template class Stream<Deviating>::Machine;
+
+}  // namespace rnic::stream

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/read_queue.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "reference_rnic/stream/atomic_operation.hpp"
+#include "reference_rnic/stream/segmenter.hpp"
+
+namespace rnic::stream {
+namespace {
+
+constexpr std::uint32_t operation_mask = 0xF;
+constexpr std::size_t atomic_size = 8;
+
+}  // namespace
+
+template <typename Policy>
+std::size_t ReadQueue<Policy>::limit() const {
+  std::size_t depth = context_.negotiated.ird;
+  if (context_.deviates(Deviation::ird_one_too_few) && depth != 0) --depth;
+  return depth;
+}
+
+template <typename Policy>
+bool ReadQueue<Policy>::has_room() const {
+  return requests_.size() < limit() || context_.deviates(Deviation::ird_not_enforced);
+}
+
+template <typename Policy>
+std::optional<Fault> ReadQueue<Policy>::add(const wire::ReadRequestHeader& header,
+                                            const Offender& segment) {
+  // rdmap.read.zero-length-not-validated
+  const bool check =
+      header.length.value() != 0 || context_.deviates(Deviation::zero_length_read_validated);
+  if (check) {
+    const auto memory = context_.memory.resolve(
+        header.source_stag.value(), header.source_offset.value(),
+        std::max<std::size_t>(header.length.value(), 1), MemoryAccess::remote_read);
+    if (!memory) {
+      if (context_.deviates(Deviation::bad_read_request_ignored)) return std::nullopt;
+      return Fault{rdmap_cause(memory.error()), "Read Request for memory that it may not read",
+                   segment, header};
+    }
+  }
+  if (header.length.value() == 0 && context_.deviates(Deviation::zero_length_read_unanswered))
+    return std::nullopt;
+  if (context_.deviates(Deviation::read_request_unanswered)) return std::nullopt;
+  requests_.push_back({header, segment});
+  if (context_.deviates(Deviation::read_response_twice)) requests_.push_back({header, segment});
+  return std::nullopt;
+}
+
+template <typename Policy>
+std::expected<wire::MutableBytes, Fault> ReadQueue<Policy>::atomic_target(
+    const wire::AtomicRequestHeader& header, const Offender& segment) const {
+  const auto memory =
+      context_.memory.resolve(header.remote_stag.value(), header.remote_offset.value(), atomic_size,
+                              MemoryAccess::remote_atomic);
+  if (!memory)
+    return std::unexpected(Fault{rdmap_cause(memory.error()),
+                                 "Atomic Request for memory that it may not use", segment,
+                                 std::nullopt});
+  // rdmap.atomic.alignment-validated: the address counts, not the offset.
+  const auto address = reinterpret_cast<std::uintptr_t>(
+      memory->data());  // NOLINT: alignment is a property of the address
+  if (address % atomic_size != 0 && !context_.deviates(Deviation::unaligned_atomic_executed))
+    return std::unexpected(Fault{wire::cause::rdmap_catastrophic_stream,
+                                 "target of an Atomic is not aligned to 8 octets", segment,
+                                 std::nullopt});
+  return *memory;
+}
+
+template <typename Policy>
+std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& header,
+                                            const Offender& segment) {
+  const std::uint32_t operation = header.operation.value();
+  if ((operation & ~operation_mask) != 0 &&
+      context_.deviates(Deviation::refuses_atomic_reserved_bits))
+    return Fault{wire::cause::rdmap_operation_unspecified,
+                 "reserved bits of an Atomic Request are set", segment, std::nullopt};
+  const std::uint32_t code = operation & operation_mask;
+  const bool known = code == static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add) ||
+                     code == static_cast<std::uint32_t>(wire::AtomicOperation::compare_swap);
+  // rdmap.atomic.unsupported-aopcode-surfaced
+  if (!known && !context_.deviates(Deviation::unknown_aopcode_answered))
+    return Fault{wire::cause::rdmap_unexpected_opcode, "unknown Atomic operation", segment,
+                 std::nullopt};
+  if (auto memory = atomic_target(header, segment); !memory) return memory.error();
+  requests_.push_back({header, segment});
+  return std::nullopt;
+}
+
+template <typename Policy>
+OutgoingMessage ReadQueue<Policy>::read_response(const Request& request) const {
+  const auto& header = std::get<wire::ReadRequestHeader>(request.header);
+  OutgoingMessage message;
+  message.opcode = wire::Opcode::read_response;
+  message.stag = header.sink_stag.value();
+  message.offset = header.sink_offset.value();
+  message.length = header.length.value();
+  message.source = OutgoingMessage::Source{header.source_stag.value(), header.source_offset.value(),
+                                           request.segment, header};
+  return message;
+}
+
+template <typename Policy>
+std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const Request& request) {
+  const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
+  auto memory = atomic_target(header, request.segment);
+  if (!memory) return std::unexpected(std::move(memory.error()));
+  std::uint64_t original = 0;
+  std::memcpy(&original, memory->data(), atomic_size);
+  const bool add = (header.operation.value() & operation_mask) ==
+                   static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
+  std::uint64_t mask = header.add_or_swap_mask.value();
+  if (context_.deviates(Deviation::fetch_add_mask_ignored) && add) mask = 0;
+  SwapOperands operands{header.add_or_swap_data.value(), mask, header.compare_data.value(),
+                        header.compare_mask.value()};
+  if (context_.deviates(Deviation::swap_mask_ignored)) operands.swap_mask = ~std::uint64_t{0};
+  if (context_.deviates(Deviation::compare_mask_ignored)) operands.compare_mask = ~std::uint64_t{0};
+  if (context_.deviates(Deviation::swaps_without_comparing)) operands.compare_mask = 0;
+  std::uint64_t result = add ? fetch_add(original, header.add_or_swap_data.value(), mask)
+                             : compare_swap(original, operands);
+  if (context_.deviates(Deviation::compare_swap_never_swaps) && !add) result = original;
+  if (context_.deviates(Deviation::fetch_add_not_stored) && add) result = original;
+  std::memcpy(memory->data(), &result, atomic_size);
+
+  wire::AtomicResponseHeader response;
+  response.original_request_id =
+      header.request_id.value() + (context_.deviates(Deviation::atomic_wrong_request_id) ? 1 : 0);
+  response.original_data =
+      context_.deviates(Deviation::atomic_returns_new_value) ? result : original;
+  if (context_.deviates(Deviation::atomic_original_little_endian))
+    response.original_data = __builtin_bswap64(response.original_data.value());
+  OutgoingMessage message;
+  message.opcode = wire::Opcode::atomic_response;
+  const wire::Bytes octets = wire::octets_of(response);
+  message.header.assign(octets.begin(), octets.end());
+  message.length = message.header.size();
+  return message;
+}
+
+template <typename Policy>
+std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
+  if (answered_ >= requests_.size()) return std::nullopt;
+  if (context_.deviates(Deviation::read_responses_out_of_order))
+    std::swap(requests_[answered_], requests_.back());
+  const Request& request = requests_[answered_++];
+  OutgoingMessage message;
+  if (std::holds_alternative<wire::ReadRequestHeader>(request.header)) {
+    message = read_response(request);
+  } else {
+    auto response = atomic_response(request);
+    if (!response) return std::unexpected(std::move(response.error()));
+    message = std::move(*response);
+  }
+  message.tag = {Purpose::response, ++responses_};
+  return message;
+}
+
+template <typename Policy>
+void ReadQueue<Policy>::sent() {
+  if (answered_ == 0 || requests_.empty()) return;
+  requests_.pop_front();
+  --answered_;
+}
+
+template class ReadQueue<Conforming>;
+template class ReadQueue<Deviating>;
+
+}  // namespace rnic::stream

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/segmenter.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace rnic::stream {
+namespace {
+
+constexpr std::size_t smallest_mulpdu = 128;  // RFC 5044 section 4.5
+constexpr std::size_t index_of(wire::Queue queue) { return static_cast<std::size_t>(queue); }
+
+constexpr std::uint32_t byte_swapped(std::uint32_t value) { return __builtin_bswap32(value); }
+
+}  // namespace
+
+wire::TerminateCause rdmap_cause(MemoryFault fault) {
+  switch (fault) {
+    case MemoryFault::invalid_stag:
+      return wire::cause::rdmap_invalid_stag;
+    case MemoryFault::not_associated:
+      return wire::cause::rdmap_stag_not_associated;
+    case MemoryFault::base_or_bounds:
+      return wire::cause::rdmap_base_or_bounds;
+    case MemoryFault::access_rights:
+      return wire::cause::rdmap_access_rights;
+    case MemoryFault::to_wrap:
+      return wire::cause::rdmap_to_wrap;
+    case MemoryFault::cannot_invalidate:
+      return wire::cause::rdmap_protection_cannot_invalidate;
+  }
+  return wire::cause::rdmap_protection_unspecified;
+}
+
+template <typename Policy>
+Segmenter<Policy>::Segmenter(Context<Policy>& context, Transmitter<Policy>& transmitter)
+    : context_(context), transmitter_(transmitter), emss_at_start_(context.config.emss) {
+  const auto& first = context.config.first_sent;
+  next_msn_ = {first.send, first.read_request, first.terminate, first.atomic_response};
+  if (context.deviates(Deviation::msn_starts_at_zero))
+    for (std::uint32_t& msn : next_msn_) --msn;
+}
+
+template <typename Policy>
+std::optional<MessageTag> Segmenter<Policy>::current() const {
+  if (!message_) return std::nullopt;
+  return message_->tag;
+}
+
+template <typename Policy>
+std::uint32_t Segmenter<Policy>::take_sequence_number() {
+  const wire::Queue queue = wire::queue_of(message_->opcode);
+  // All queues count by themselves (RFC 5041 section 4.3).
+  const bool shared = context_.deviates(Deviation::msn_shared_by_queues);
+  std::uint32_t& next = next_msn_[shared ? 0 : index_of(queue)];
+  const std::uint32_t msn = next;
+  if (!context_.deviates(Deviation::msn_not_incremented)) ++next;
+  if (context_.deviates(Deviation::msn_incremented_by_two)) ++next;
+  if (next == 0 && context_.deviates(Deviation::msn_wraps_to_one)) next = 1;
+  return msn;
+}
+
+template <typename Policy>
+void Segmenter<Policy>::begin(OutgoingMessage message) {
+  assert(!message_);
+  message_ = std::move(message);
+  sent_ = 0;
+  if constexpr (!std::is_same_v<Policy, Conforming>) spoil_length();
+  if (!wire::is_tagged(message_->opcode)) msn_ = take_sequence_number();
+}
+
+/// Messages that are longer or shorter than they should be.
+template <typename Policy>
+void Segmenter<Policy>::spoil_length() {
+  OutgoingMessage& message = *message_;
+  const auto append = [&](std::size_t count) {
+    filler_.assign(count, std::byte{0});
+    message.length += count;
+  };
+  if (message.length > 1 && context_.deviates(Deviation::last_octet_not_sent) &&
+      message.tag.purpose == Purpose::work && message.header.empty())
+    --message.length;
+  if (message.opcode == wire::Opcode::read_response) {
+    if (message.length > 1 && context_.deviates(Deviation::read_response_too_short))
+      --message.length;
+    if (context_.deviates(Deviation::read_response_too_long)) append(1);
+  }
+  if (wire::Opcode::immediate == message.opcode ||
+      wire::Opcode::immediate_solicited == message.opcode) {
+    if (context_.deviates(Deviation::immediate_too_short)) message.length = 4;
+    if (context_.deviates(Deviation::immediate_too_long)) append(1);
+  }
+  if (message.opcode == wire::Opcode::read_request &&
+      context_.deviates(Deviation::read_request_with_payload))
+    append(4);
+}
+
+template <typename Policy>
+std::size_t Segmenter<Policy>::mulpdu() const {
+  const bool live = !context_.deviates(Deviation::mulpdu_ignores_emss_change);
+  const std::size_t emss = live ? context_.config.emss : emss_at_start_;
+  if (context_.deviates(Deviation::mulpdu_twice_as_large))
+    return std::min<std::size_t>(2 * emss, 60000);
+  const std::size_t size = wire::mulpdu(emss, context_.negotiated.send_markers);
+  if (context_.deviates(Deviation::mulpdu_without_floor)) {
+    const std::size_t overhead = 6 + (emss % 4) + (context_.negotiated.send_markers ? 4 : 0);
+    return std::min(size, std::max<std::size_t>(emss > overhead ? emss - overhead : 0, 24));
+  }
+  if (context_.deviates(Deviation::segments_half_full)) return std::max(size / 2, smallest_mulpdu);
+  return std::max(size, smallest_mulpdu);
+}
+
+template <typename Policy>
+std::size_t Segmenter<Policy>::header_size() const {
+  return wire::is_tagged(message_->opcode) ? wire::tagged_header_size : wire::untagged_header_size;
+}
+
+template <typename Policy>
+std::size_t Segmenter<Policy>::payload_limit() const {
+  return mulpdu() - header_size();
+}
+
+template <typename Policy>
+wire::DdpControl Segmenter<Policy>::ddp_control(bool last) const {
+  bool flag = last;
+  if (context_.deviates(Deviation::l_bit_never_set)) flag = false;
+  if (context_.deviates(Deviation::l_bit_always_set)) flag = true;
+  const std::uint8_t version =
+      context_.deviates(Deviation::ddp_version_two) ? 2 : wire::ddp_version;
+  wire::DdpControl control =
+      wire::DdpControl::make(wire::is_tagged(message_->opcode), flag, version);
+  if (context_.deviates(Deviation::ddp_reserved_bits_set))
+    control.octet |= wire::DdpControl::reserved_mask;
+  return control;
+}
+
+template <typename Policy>
+wire::RdmapControl Segmenter<Policy>::rdmap_control() const {
+  const std::uint8_t version =
+      context_.deviates(Deviation::rdmap_version_two) ? 2 : wire::rdmap_version;
+  wire::RdmapControl control = wire::RdmapControl::make(message_->opcode, version);
+  if (context_.deviates(Deviation::rdmap_reserved_bits_set))
+    control.octet |= wire::RdmapControl::reserved_mask;
+  return control;
+}
+
+template <typename Policy>
+wire::TaggedHeader Segmenter<Policy>::tagged_header(bool last) const {
+  wire::TaggedHeader header;
+  header.ddp = ddp_control(last);
+  header.rdmap = rdmap_control();
+  std::uint32_t stag = message_->stag;
+  if (context_.deviates(Deviation::stag_little_endian)) stag = byte_swapped(stag);
+  if (sent_ != 0 && context_.deviates(Deviation::stag_changes_within_message)) ++stag;
+  std::uint64_t offset = message_->offset + sent_;
+  if (context_.deviates(Deviation::to_not_advanced)) offset = message_->offset;
+  if (context_.deviates(Deviation::to_from_zero)) offset = sent_;
+  if (message_->opcode == wire::Opcode::read_response) {
+    if (context_.deviates(Deviation::read_response_wrong_stag)) stag ^= 0x100;
+    if (context_.deviates(Deviation::read_response_wrong_offset)) offset += 8;
+  }
+  header.stag = stag;
+  header.tagged_offset = offset;
+  return header;
+}
+
+template <typename Policy>
+std::uint32_t Segmenter<Policy>::queue_number() const {
+  const wire::Queue queue = wire::queue_of(message_->opcode);
+  if (queue == wire::Queue::send && context_.deviates(Deviation::send_on_queue_one)) return 1;
+  if (queue == wire::Queue::read_request &&
+      context_.deviates(Deviation::read_request_on_queue_zero))
+    return 0;
+  if (queue == wire::Queue::terminate && context_.deviates(Deviation::terminate_on_queue_zero))
+    return 0;
+  if (queue == wire::Queue::atomic_response &&
+      context_.deviates(Deviation::atomic_response_on_queue_one))
+    return 1;
+  return static_cast<std::uint32_t>(queue);
+}
+
+template <typename Policy>
+wire::UntaggedHeader Segmenter<Policy>::untagged_header(bool last) const {
+  wire::UntaggedHeader header;
+  header.ddp = ddp_control(last);
+  header.rdmap = rdmap_control();
+  header.ulp_word = message_->invalidate;
+  if (context_.deviates(Deviation::invalidate_stag_in_every_message) && message_->invalidate == 0)
+    header.ulp_word = 0x01010101U;
+  if (context_.deviates(Deviation::invalidate_stag_little_endian))
+    header.ulp_word = byte_swapped(message_->invalidate);
+  header.queue_number = queue_number();
+  std::uint32_t msn = msn_;
+  if (sent_ != 0 && context_.deviates(Deviation::msn_changes_within_message)) ++msn;
+  header.message_sequence_number = msn;
+  std::uint32_t mo = static_cast<std::uint32_t>(sent_);
+  if (context_.deviates(Deviation::mo_not_advanced)) mo = 0;
+  if (context_.deviates(Deviation::mo_starts_at_one)) ++mo;
+  header.message_offset = mo;
+  return header;
+}
+
+/// The pieces of consumer memory (or of our own header) that hold `length` octets of the message
+/// from octet `from` on.
+template <typename Policy>
+std::vector<wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::size_t length) const {
+  std::vector<wire::Bytes> pieces;
+  const auto add = [&](wire::Bytes piece) {
+    const std::uint64_t skipped = std::min<std::uint64_t>(from, piece.size());
+    from -= skipped;
+    const std::size_t here = std::min(length, piece.size() - static_cast<std::size_t>(skipped));
+    if (here != 0) pieces.push_back(piece.subspan(static_cast<std::size_t>(skipped), here));
+    length -= here;
+  };
+  add(message_->header);
+  for (const wire::Bytes piece : message_->gather) {
+    if (length == 0) break;
+    add(piece);
+  }
+  add(filler_);
+  return pieces;
+}
+
+/// The next `length` octets of a Read Response, checked anew: the source may have been invalidated
+/// since the last segment.
+template <typename Policy>
+std::expected<std::vector<wire::Bytes>, Fault> Segmenter<Policy>::source_octets(
+    std::size_t length) {
+  const OutgoingMessage::Source& source = *message_->source;
+  const std::uint64_t from = source.offset + sent_;
+  const bool excess = sent_ + length > source.request.length.value();
+  if (excess) length -= filler_.size();
+  std::vector<wire::Bytes> pieces;
+  if (length != 0) {
+    const auto memory =
+        context_.memory.resolve(source.stag, from, length, MemoryAccess::remote_read);
+    if (!memory) return std::unexpected(source_fault(memory.error()));
+    pieces.emplace_back(*memory);
+    if (context_.deviates(Deviation::read_response_wrong_data)) {
+      wrong_data_.assign(length, std::byte{0x5A});
+      pieces.back() = wrong_data_;
+    }
+  }
+  if (excess) pieces.emplace_back(filler_);
+  return pieces;
+}
+
+template <typename Policy>
+Fault Segmenter<Policy>::source_fault(MemoryFault reason) const {
+  const OutgoingMessage::Source& source = *message_->source;
+  Fault fault{rdmap_cause(reason), "source of a Read Response is not accessible",
+              source.request_segment, source.request};
+  // The copied header tells how far the Read came (RFC 5040 section 4.8).
+  if (!context_.deviates(Deviation::terminated_read_not_advanced)) {
+    fault.request->sink_offset = source.request.sink_offset.value() + sent_;
+    fault.request->source_offset = source.offset + sent_;
+    fault.request->length = static_cast<std::uint32_t>(message_->length - sent_);
+  }
+  return fault;
+}
+
+template <typename Policy>
+std::expected<void, Fault> Segmenter<Policy>::step() {
+  assert(message_);
+  const std::uint64_t left = message_->length - sent_;
+  const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(left, payload_limit()));
+  const bool last = length == left;
+  std::array<std::byte, wire::untagged_header_size> header_octets;
+  wire::Writer header(header_octets);
+  if (wire::is_tagged(message_->opcode))
+    header.write(tagged_header(last));
+  else
+    header.write(untagged_header(last));
+
+  if (message_->source && length != 0) {
+    auto octets = source_octets(length);
+    if (!octets) return std::unexpected(std::move(octets.error()));
+    transmitter_.queue_fpdu(header.written(), *octets, true, message_->tag, last);
+  } else {
+    const bool own = message_->gather.empty();
+    transmitter_.queue_fpdu(header.written(), slice(sent_, length), own, message_->tag, last);
+  }
+  sent_ += length;
+  if (last) {
+    message_.reset();
+    filler_.clear();
+  }
+  return {};
+}
+
+template class Segmenter<Conforming>;
+template class Segmenter<Deviating>;
+
+}  // namespace rnic::stream

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The sending side of DDP (RFC 5041 sections 4 and 5.2): cuts one message after the other into
+// segments.
+#pragma once
+
+#include <array>
+#include <expected>
+#include <optional>
+
+#include "reference_rnic/stream/context.hpp"
+#include "reference_rnic/stream/outgoing_message.hpp"
+#include "reference_rnic/stream/transmitter.hpp"
+
+namespace rnic::stream {
+
+/// Why a protection check of RDMAP failed, as a Terminate of layer 0 type 1 says it (RFC 5040
+/// section 4.8).
+[[nodiscard]] wire::TerminateCause rdmap_cause(MemoryFault fault);
+
+template <typename Policy>
+class Segmenter {
+ public:
+  Segmenter(Context<Policy>& context, Transmitter<Policy>& transmitter);
+
+  /// Begins a message. The one before must be finished.
+  void begin(OutgoingMessage message);
+  [[nodiscard]] bool busy() const { return message_.has_value(); }
+  [[nodiscard]] std::optional<MessageTag> current() const;
+  /// Queues the next segment. The fault: the source of a Read Response is not accessible (any
+  /// more).
+  std::expected<void, Fault> step();
+  /// Gives up the message in progress; its remaining segments are not sent.
+  void abandon() { message_.reset(); }
+
+ private:
+  [[nodiscard]] std::size_t mulpdu() const;
+  [[nodiscard]] std::size_t header_size() const;
+  [[nodiscard]] std::size_t payload_limit() const;
+  [[nodiscard]] wire::TaggedHeader tagged_header(bool last) const;
+  [[nodiscard]] wire::UntaggedHeader untagged_header(bool last) const;
+  [[nodiscard]] wire::DdpControl ddp_control(bool last) const;
+  [[nodiscard]] wire::RdmapControl rdmap_control() const;
+  [[nodiscard]] std::uint32_t queue_number() const;
+  [[nodiscard]] std::vector<wire::Bytes> slice(std::uint64_t from, std::size_t length) const;
+  [[nodiscard]] std::expected<std::vector<wire::Bytes>, Fault> source_octets(std::size_t length);
+  [[nodiscard]] Fault source_fault(MemoryFault reason) const;
+  void spoil_length();
+  std::uint32_t take_sequence_number();
+
+  Context<Policy>& context_;
+  Transmitter<Policy>& transmitter_;
+  std::optional<OutgoingMessage> message_;
+  std::uint64_t sent_ = 0;  ///< octets of the message in segments queued
+  std::uint32_t msn_ = 0;   ///< of the message in progress
+  std::array<std::uint32_t, 4> next_msn_;
+  std::vector<std::byte> filler_;      ///< octets that a deviation adds to a message
+  std::vector<std::byte> wrong_data_;  ///< octets that a deviation puts in place of those asked for
+  std::size_t emss_at_start_;
+};
+
+}  // namespace rnic::stream

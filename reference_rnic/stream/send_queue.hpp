@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The work that the consumer posted: issued and completed strictly in order, Reads and Atomics
+// waiting for their Responses (RFC 5040 section 5.5, RFC 7306 section 5.4).
+#pragma once
+
+#include <deque>
+#include <expected>
+#include <optional>
+
+#include "reference_rnic/stream/context.hpp"
+#include "reference_rnic/stream/outgoing_message.hpp"
+
+namespace rnic::stream {
+
+template <typename Policy>
+class SendQueue {
+ public:
+  enum class Progress : std::uint8_t { queued, issued, awaiting_response, done };
+  struct Entry {
+    Work work;
+    Progress progress = Progress::queued;
+    WorkStatus status = WorkStatus::success;
+    std::uint64_t number = 0;          ///< of this entry, unique in the stream
+    std::uint64_t length = 0;          ///< octets to transfer
+    std::uint64_t received = 0;        ///< octets of the Response that are in place
+    std::uint64_t original_value = 0;  ///< atomic
+    std::uint32_t request_id = 0;      ///< atomic
+    bool internal = false;             ///< the RTR indication: the consumer does not hear of it
+  };
+
+  explicit SendQueue(Context<Policy>& context) : context_(context) {}
+
+  void post(Work work);
+  /// The RTR indication (RFC 6581 section 9.2), in front of everything.
+  void post_rtr(OutgoingMessage& message, WorkKind kind);
+  /// The next message to be sent, if the order, the fences and the ORD let it go. Local operations
+  /// that stand before it are carried out on the way. The fault: work that cannot be carried out,
+  /// which ends the stream (RFC 5040 section 7.1).
+  [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next();
+  /// The last octet of entry `number` has been given to the LLP.
+  void sent(std::uint64_t number);
+
+  /// The oldest Read (or Atomic) that waits for its Response, if any.
+  [[nodiscard]] Entry* outstanding(WorkKind kind);
+  /// The Response to `entry` is complete.
+  void respond(Entry& entry, WorkStatus status);
+
+  /// Whether a local operation is next in turn.
+  [[nodiscard]] bool local_is_next() const {
+    return issued_ < entries_.size() && entries_[issued_].work.kind == WorkKind::local;
+  }
+  /// Ends all work but the entries `kept`, whose messages still leave: flushed, or with the status
+  /// of `blame()`.
+  void flush(const std::vector<std::uint64_t>& kept);
+  /// The oldest Read or Atomic will end with this status rather than as flushed.
+  void blame(WorkStatus status);
+  /// No Response can come any more: Reads and Atomics end as flushed, those yet to come as well.
+  void end_responses();
+  /// From now on work ends as flushed when it is posted.
+  void refuse() { refusing_ = true; }
+  [[nodiscard]] bool empty() const { return entries_.empty(); }
+
+ private:
+  [[nodiscard]] std::optional<WorkStatus> inadmissible(const Entry& entry) const;
+  [[nodiscard]] bool must_wait(const Entry& entry) const;
+  [[nodiscard]] OutgoingMessage message_for(Entry& entry);
+  [[nodiscard]] OutgoingMessage send_message(const Entry& entry) const;
+  [[nodiscard]] OutgoingMessage read_request(const Entry& entry) const;
+  [[nodiscard]] OutgoingMessage atomic_request(Entry& entry);
+  [[nodiscard]] static bool awaits_response(WorkKind kind) {
+    return kind == WorkKind::read || kind == WorkKind::atomic;
+  }
+  void finish(Entry& entry, WorkStatus status);
+  void retire();
+  void announce(const Entry& entry);
+
+  Context<Policy>& context_;
+  std::deque<Entry> entries_;
+  std::size_t issued_ = 0;         ///< entries at the front that are not queued any more
+  std::size_t responses_due_ = 0;  ///< Reads and Atomics issued and not answered
+  std::uint64_t next_number_ = 1;
+  std::uint32_t next_request_id_ = 1;
+  bool refusing_ = false;
+  bool flushed_ = false;
+  bool responses_ended_ = false;
+};
+
+}  // namespace rnic::stream

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// MPA startup negotiation (RFC 5044 section 7.1, RFC 6581 sections 6 to 10) as pure functions: a
+// frame in, a decision out.
+#pragma once
+
+#include <expected>
+#include <optional>
+#include <vector>
+
+#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/stream/stream.hpp"
+#include "reference_rnic/wire/mpa_frame.hpp"
+
+namespace rnic::stream {
+
+/// The longest startup frame: header and 512 octets of Private Data.
+inline constexpr std::size_t max_startup_frame =
+    wire::mpa_frame_header_size + wire::mpa_max_private_data;
+
+/// A startup frame to be sent.
+struct StartupFrame {
+  wire::MpaFrameKind kind = wire::MpaFrameKind::request;
+  wire::MpaFlags flags;
+  std::uint8_t revision = 1;
+  std::optional<wire::EnhancedWords::Values> enhanced;
+  std::vector<std::byte> private_data;  ///< the ULP's part
+};
+
+enum class RtrKind : std::uint8_t { send, write, read };
+
+/// How the Initiator takes a Reply.
+struct ReplyVerdict {
+  enum class Kind : std::uint8_t { accepted, rejected, invalid, insufficient_ird, no_matching_rtr };
+  Kind kind = Kind::invalid;
+  Negotiated negotiated;       ///< meaningful unless `invalid` or `rejected`
+  std::optional<RtrKind> rtr;  ///< accepted in the peer-to-peer model: the indication to send
+  std::optional<wire::EnhancedWords::Values> enhanced;
+  std::vector<std::byte> private_data;
+};
+
+/// How the Responder answers a Request.
+struct Acceptance {
+  StartupFrame reply;
+  Negotiated negotiated;
+};
+
+/// The octets of a frame, at most max_startup_frame.
+template <typename Policy>
+[[nodiscard]] std::vector<std::byte> format(const StartupFrame& frame, const Policy& policy);
+
+/// The Request that `config` asks for.
+template <typename Policy>
+[[nodiscard]] StartupFrame make_request(const Config& config, const Policy& policy);
+
+/// Parses the frame at the front of `input` and checks what does not depend on negotiation: key,
+/// PD_Length, revision, enhanced words. `incomplete` asks for more octets; any other error means a
+/// malformed frame, to be answered by a close (RFC 5044 7.1.2).
+template <typename Policy>
+[[nodiscard]] std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(
+    wire::MpaFrameKind kind, wire::Bytes input, const Policy& policy);
+/// Whether a well-formed Request or Reply is one that we can interoperate with.
+template <typename Policy>
+[[nodiscard]] bool interoperable(const wire::MpaFrame& frame, const Config& config,
+                                 const Policy& policy);
+
+template <typename Policy>
+[[nodiscard]] ConnectRequest make_connect_request(const wire::MpaFrame& request,
+                                                  const Policy& policy);
+
+template <typename Policy>
+[[nodiscard]] Acceptance accept_request(const ConnectRequest& request, const Config& config,
+                                        std::uint16_t ird, std::uint16_t ord,
+                                        wire::Bytes private_data, const Policy& policy);
+template <typename Policy>
+[[nodiscard]] StartupFrame reject_request(const ConnectRequest& request, const Config& config,
+                                          wire::Bytes private_data, const Policy& policy);
+template <typename Policy>
+[[nodiscard]] ReplyVerdict judge_reply(const wire::MpaFrame& reply, const Config& config,
+                                       const Policy& policy);
+
+}  // namespace rnic::stream

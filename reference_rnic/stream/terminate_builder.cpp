@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/terminate_builder.hpp"
+
+#include <type_traits>
+
+namespace rnic::stream {
+namespace {
+
+namespace cause = wire::cause;
+
+constexpr std::uint8_t layer_rdmap = 0, layer_ddp = 1;
+constexpr std::uint8_t type_protection = 1, type_operation = 2;
+
+/// Which headers Figure 10 wants for an error of this layer and type.
+struct Included {
+  bool ddp = false, rdmap = false;
+};
+Included figure_10(wire::TerminateCause cause) {
+  if (cause.layer == layer_ddp) return {true, false};
+  if (cause.layer != layer_rdmap) return {};
+  return {cause.type == type_protection || cause.type == type_operation,
+          cause.type == type_protection};
+}
+
+/// A deviation that reports one cause as another.
+struct Mistake {
+  wire::TerminateCause right;
+  Deviation deviation;
+  wire::TerminateCause wrong;
+};
+constexpr Mistake mistakes[] = {
+    {cause::ddp_tagged_invalid_stag, Deviation::reports_invalid_stag_as_bounds,
+     cause::ddp_tagged_base_or_bounds},
+    {cause::ddp_tagged_base_or_bounds, Deviation::reports_tagged_bounds_as_stag,
+     cause::ddp_tagged_invalid_stag},
+    {cause::ddp_tagged_stag_not_associated, Deviation::reports_foreign_stag_as_invalid,
+     cause::ddp_tagged_invalid_stag},
+    {cause::ddp_tagged_to_wrap, Deviation::reports_to_wrap_as_stag, cause::ddp_tagged_invalid_stag},
+    {cause::ddp_tagged_invalid_version, Deviation::reports_tagged_version_as_untagged,
+     cause::ddp_untagged_invalid_version},
+    {cause::ddp_untagged_invalid_queue, Deviation::reports_invalid_queue_as_no_buffer,
+     cause::ddp_untagged_no_buffer},
+    {cause::ddp_untagged_no_buffer, Deviation::reports_no_buffer_as_too_long,
+     cause::ddp_untagged_message_too_long},
+    {cause::ddp_untagged_msn_out_of_range, Deviation::reports_msn_range_as_offset,
+     cause::ddp_untagged_invalid_offset},
+    {cause::ddp_untagged_invalid_offset, Deviation::reports_offset_as_queue,
+     cause::ddp_untagged_invalid_queue},
+    {cause::ddp_untagged_message_too_long, Deviation::reports_too_long_as_no_buffer,
+     cause::ddp_untagged_no_buffer},
+    {cause::ddp_untagged_invalid_version, Deviation::reports_untagged_version_as_tagged,
+     cause::ddp_tagged_invalid_version},
+    {cause::rdmap_invalid_stag, Deviation::reports_read_stag_as_tagged_write,
+     cause::ddp_tagged_invalid_stag},
+    {cause::rdmap_base_or_bounds, Deviation::reports_read_bounds_as_stag,
+     cause::rdmap_invalid_stag},
+    {cause::rdmap_access_rights, Deviation::reports_read_access_as_stag, cause::rdmap_invalid_stag},
+    {cause::rdmap_stag_not_associated, Deviation::reports_read_association_as_access,
+     cause::rdmap_access_rights},
+    {cause::rdmap_to_wrap, Deviation::reports_read_wrap_as_unspecified,
+     cause::rdmap_protection_unspecified},
+    {cause::rdmap_protection_cannot_invalidate, Deviation::reports_invalidation_as_access,
+     cause::rdmap_access_rights},
+    {cause::rdmap_invalid_version, Deviation::reports_rdmap_version_as_opcode,
+     cause::rdmap_unexpected_opcode},
+    {cause::rdmap_unexpected_opcode, Deviation::reports_opcode_as_version,
+     cause::rdmap_invalid_version},
+    {cause::rdmap_catastrophic_stream, Deviation::reports_unaligned_atomic_as_bounds,
+     cause::rdmap_base_or_bounds},
+    {cause::mpa_crc, Deviation::reports_crc_as_marker, cause::mpa_marker},
+    {cause::mpa_marker, Deviation::reports_marker_as_crc, cause::mpa_crc},
+    {cause::mpa_insufficient_ird, Deviation::reports_ird_as_local, cause::mpa_local_catastrophic},
+    {cause::mpa_no_rtr, Deviation::reports_rtr_as_ird, cause::mpa_insufficient_ird},
+    {cause::rdmap_local_catastrophic, Deviation::reports_local_error_as_remote,
+     cause::rdmap_operation_unspecified},
+};
+
+template <typename Policy>
+wire::TerminateCause reported(wire::TerminateCause right, const Policy& policy) {
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    for (const Mistake& mistake : mistakes)
+      if (mistake.right == right && policy.deviates(mistake.deviation)) return mistake.wrong;
+    if (policy.deviates(Deviation::terminate_cause_unregistered))
+      return {right.layer, right.type, 0x7E};
+    if (policy.deviates(Deviation::terminate_layer_always_rdmap) && right.layer == layer_ddp)
+      return cause::rdmap_operation_unspecified;
+  }
+  return right;
+}
+
+/// Ways of getting the contents wrong, before they are written.
+template <typename Policy>
+void spoil(wire::Terminate& terminate, std::vector<std::byte>& ddp_header, const Policy& policy) {
+  if (policy.deviates(Deviation::terminate_without_headers)) {
+    terminate.m = terminate.d = terminate.r = false;
+    terminate.segment_length.reset();
+    terminate.ddp_header = terminate.rdmap_header = {};
+  }
+  if (terminate.m && policy.deviates(Deviation::terminate_m_bit_clear)) terminate.m = false;
+  if (terminate.r && policy.deviates(Deviation::terminate_without_rdma_header)) {
+    terminate.r = false;
+    terminate.rdmap_header = {};
+  }
+  if (terminate.segment_length && policy.deviates(Deviation::terminate_segment_length_payload_only))
+    *terminate.segment_length =
+        static_cast<std::uint16_t>(*terminate.segment_length - terminate.ddp_header.size());
+  if (!ddp_header.empty() && policy.deviates(Deviation::terminate_ddp_header_altered))
+    ddp_header.back() ^= std::byte{1};
+  if (policy.deviates(Deviation::terminate_reserved_bits_set)) terminate.reserved = 0x1FFF;
+}
+
+/// Ways of getting the octets wrong.
+template <typename Policy>
+void spoil_octets(std::vector<std::byte>& octets, const wire::Terminate& terminate,
+                  const Policy& policy) {
+  constexpr std::byte d_bit{0x40}, r_bit{0x20};
+  if (terminate.d && policy.deviates(Deviation::terminate_d_bit_clear)) octets[2] &= ~d_bit;
+  if (terminate.r && policy.deviates(Deviation::terminate_r_bit_clear)) octets[2] &= ~r_bit;
+  if (!terminate.d && policy.deviates(Deviation::terminate_d_bit_without_header))
+    octets[2] |= d_bit;
+  if (terminate.d && policy.deviates(Deviation::terminate_segment_length_left_out))
+    octets.erase(octets.begin() + 4, octets.begin() + 6);
+}
+
+}  // namespace
+
+template <typename Policy>
+std::vector<std::byte> build_terminate(const Fault& fault, const Policy& policy) {
+  wire::Terminate terminate;
+  terminate.cause = reported(fault.cause, policy);
+  const Included included = figure_10(fault.cause);
+  std::vector<std::byte> ddp_header;
+  if (included.ddp && fault.offender) {
+    const wire::Bytes header = fault.offender->ddp_header();
+    ddp_header.assign(header.begin(), header.end());
+    terminate.m = terminate.d = true;
+    terminate.segment_length = fault.offender->segment_length;
+    terminate.ddp_header = ddp_header;
+  }
+  // Only a Read Request has an RDMA header to be copied (RFC 5040 section 4.8; docs/disputes.md on
+  // Figure 10).
+  if (included.rdmap && fault.request) {
+    terminate.r = true;
+    terminate.rdmap_header = wire::octets_of(*fault.request);
+  }
+  if constexpr (!std::is_same_v<Policy, Conforming>) spoil(terminate, ddp_header, policy);
+
+  std::vector<std::byte> octets(4 + 2 + wire::untagged_header_size +
+                                sizeof(wire::ReadRequestHeader));
+  wire::Writer writer(octets);
+  wire::format_terminate(writer, terminate);
+  octets.resize(writer.size());
+  if constexpr (!std::is_same_v<Policy, Conforming>) spoil_octets(octets, terminate, policy);
+  return octets;
+}
+
+template std::vector<std::byte> build_terminate(const Fault&, const Conforming&);
+template std::vector<std::byte> build_terminate(const Fault&, const Deviating&);
+
+}  // namespace rnic::stream

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/transitions.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace rnic::stream {
+namespace {
+
+struct Step {
+  State from, to;
+};
+
+// clang-format off
+constexpr Step steps[] = {
+    // Responder: the Request, the consumer's decision, the Reply, the Initiator's first FPDU (RFC 5044 7.1.2).
+    {State::awaiting_request,    State::awaiting_decision},
+    {State::awaiting_decision,   State::sending_reply},
+    {State::sending_reply,       State::awaiting_first_fpdu},
+    {State::awaiting_first_fpdu, State::operational},
+    // Initiator: the Request, the Reply, in the peer-to-peer model the RTR (RFC 6581 9.2).
+    {State::sending_request,     State::awaiting_reply},
+    {State::awaiting_reply,      State::sending_rtr},
+    {State::awaiting_reply,      State::operational},
+    {State::sending_rtr,         State::operational},
+    // A set-up that ends with a Terminate in place of the RTR (RFC 6581 9.1, 9.2).
+    {State::awaiting_reply,      State::terminating},
+    // Errors in full operation.
+    {State::awaiting_first_fpdu, State::terminating},
+    {State::sending_rtr,         State::terminating},
+    {State::operational,         State::terminating},
+    {State::closing,             State::terminating},
+    // Orderly close.
+    {State::awaiting_first_fpdu, State::closing},
+    {State::sending_rtr,         State::closing},
+    {State::operational,         State::closing},
+    // The end: failed startup, rejection, loss, or both halves closed.
+    {State::awaiting_request,    State::closed},
+    {State::awaiting_decision,   State::closed},
+    {State::sending_reply,       State::closed},
+    {State::sending_request,     State::closed},
+    {State::awaiting_reply,      State::closed},
+    {State::sending_rtr,         State::closed},
+    {State::awaiting_first_fpdu, State::closed},
+    {State::operational,         State::closed},
+    {State::terminating,         State::closed},
+    {State::closing,             State::closed},
+};
+// clang-format on
+
+}  // namespace
+
+bool permitted(State from, State to) {
+  return std::ranges::any_of(steps,
+                             [&](const Step& step) { return step.from == from && step.to == to; });
+}
+
+void transition(State& state, State to) {
+  if (permitted(state, to)) {
+    state = to;
+    return;
+  }
+  std::fprintf(stderr, "stream: no step from %s to %s; expected one of:", name(state), name(to));
+  for (const Step& step : steps)
+    if (step.from == state) std::fprintf(stderr, " %s", name(step.to));
+  std::fputc('\n', stderr);
+  std::abort();
+}
+
+const char* name(State state) {
+  switch (state) {
+    case State::awaiting_request:
+      return "awaiting_request";
+    case State::awaiting_decision:
+      return "awaiting_decision";
+    case State::sending_reply:
+      return "sending_reply";
+    case State::sending_request:
+      return "sending_request";
+    case State::awaiting_reply:
+      return "awaiting_reply";
+    case State::sending_rtr:
+      return "sending_rtr";
+    case State::awaiting_first_fpdu:
+      return "awaiting_first_fpdu";
+    case State::operational:
+      return "operational";
+    case State::terminating:
+      return "terminating";
+    case State::closing:
+      return "closing";
+    case State::closed:
+      return "closed";
+  }
+  return "?";
+}
+
+const char* name(WorkStatus status) {
+  switch (status) {
+    case WorkStatus::success:
+      return "success";
+    case WorkStatus::flushed:
+      return "flushed";
+    case WorkStatus::local_protection:
+      return "local_protection";
+    case WorkStatus::local_length:
+      return "local_length";
+    case WorkStatus::local_operation:
+      return "local_operation";
+    case WorkStatus::remote_access:
+      return "remote_access";
+    case WorkStatus::remote_operation:
+      return "remote_operation";
+    case WorkStatus::bad_response:
+      return "bad_response";
+  }
+  return "?";
+}
+
+}  // namespace rnic::stream

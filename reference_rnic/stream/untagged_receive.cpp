@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/untagged_receive.hpp"
+
+#include <algorithm>
+
+#include "reference_rnic/wire/rdmap.hpp"
+
+namespace rnic::stream {
+namespace {
+
+using wire::Opcode;
+using wire::Queue;
+
+/// The longest Terminate: control, segment length, an untagged DDP header, a Read Request header.
+constexpr std::size_t terminate_capacity =
+    4 + 2 + wire::untagged_header_size + sizeof(wire::ReadRequestHeader);
+
+bool is_immediate(Opcode opcode) {
+  return opcode == Opcode::immediate || opcode == Opcode::immediate_solicited;
+}
+
+/// Segments of one message may differ in their opcode (RFC 5041 section 4.3 has nobody compare
+/// them), but not in who takes the payload.
+bool same_taker(Opcode a, Opcode b) {
+  return is_immediate(a) == is_immediate(b) &&
+         (a == Opcode::atomic_request) == (b == Opcode::atomic_request);
+}
+
+}  // namespace
+
+template <typename Policy>
+UntaggedReceive<Policy>::UntaggedReceive(Context<Policy>& context, SendQueue<Policy>& send_queue,
+                                         const ReadQueue<Policy>& read_queue)
+    : context_(context), send_queue_(send_queue), read_queue_(read_queue) {
+  const auto& first = context.config.first_expected;
+  const std::array numbers{first.send, first.read_request, first.terminate, first.atomic_response};
+  for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i].expected = numbers[i];
+}
+
+template <typename Policy>
+typename UntaggedReceive<Policy>::QueueState& UntaggedReceive<Policy>::state_of(
+    const IncomingSegment& incoming) {
+  const std::uint32_t number = incoming.segment.untagged_header.queue_number.value();
+  return queues_[number < queues_.size() ? number : 0];
+}
+
+template <typename Policy>
+std::expected<typename UntaggedReceive<Policy>::Places, Fault> UntaggedReceive<Policy>::begin(
+    const IncomingSegment& incoming, bool rtr) {
+  const wire::UntaggedHeader& header = incoming.segment.untagged_header;
+  QueueState& state = state_of(incoming);
+  places_.clear();
+  // ddp.untagged.check-msn-in-range: on an ordered LLP only the message in progress or the next one
+  // can come.
+  if (header.message_sequence_number.value() != state.expected &&
+      !context_.deviates(Deviation::accepts_any_msn))
+    return std::unexpected(
+        incoming.fault(wire::cause::ddp_untagged_msn_out_of_range, "MSN is not the next one"));
+  if (!state.open) {
+    if (auto fault = open(state, incoming, rtr)) return std::unexpected(std::move(*fault));
+  } else if (!same_taker(state.opcode, incoming.segment.rdmap().opcode())) {
+    return std::unexpected(
+        incoming.fault(wire::cause::rdmap_unexpected_opcode, "opcode changes within a message"));
+  }
+  if (auto fault = check_offset(state, incoming)) return std::unexpected(std::move(*fault));
+  std::size_t offset = header.message_offset.value();
+  if (context_.deviates(Deviation::message_offset_ignored)) offset = 0;
+  slice(state, offset, incoming.payload_length);
+  return Places(places_);
+}
+
+template <typename Policy>
+std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
+                                                   const IncomingSegment& incoming, bool rtr) {
+  const Opcode opcode = incoming.segment.rdmap().opcode();
+  state.buffer.reset();
+  state.opcode = opcode;
+  switch (static_cast<Queue>(&state - queues_.data())) {
+    case Queue::send:
+      if (auto fault = open_send(state, incoming, rtr)) return fault;
+      break;
+    case Queue::read_request:
+      // rdmap.resources.inbound-limit-kept: beyond the IRD there is no untagged buffer.
+      if (!read_queue_.has_room())
+        return incoming.fault(wire::cause::ddp_untagged_no_buffer,
+                              "more Read Requests than the IRD allows");
+      state.capacity = opcode == Opcode::atomic_request ? sizeof(wire::AtomicRequestHeader)
+                                                        : sizeof(wire::ReadRequestHeader);
+      break;
+    case Queue::terminate:
+      state.capacity = terminate_capacity;
+      break;
+    case Queue::atomic_response:
+      if (send_queue_.outstanding(WorkKind::atomic) == nullptr)
+        return incoming.fault(wire::cause::ddp_untagged_no_buffer,
+                              "Atomic Response without an Atomic Request");
+      state.capacity = sizeof(wire::AtomicResponseHeader);
+      break;
+  }
+  state.own.fill(std::byte{0});
+  state.open = true;
+  return std::nullopt;
+}
+
+template <typename Policy>
+std::optional<Fault> UntaggedReceive<Policy>::open_send(QueueState& state,
+                                                        const IncomingSegment& incoming, bool rtr) {
+  const bool empty = incoming.payload_length == 0 && incoming.segment.ddp().last();
+  state.capacity = 0;
+  if (rtr) return std::nullopt;
+  if (empty && context_.deviates(Deviation::zero_length_send_takes_no_buffer)) return std::nullopt;
+  if (empty && context_.deviates(Deviation::zero_length_send_refused))
+    return incoming.fault(wire::cause::ddp_untagged_message_too_long, "zero-length Send");
+  const bool immediate = is_immediate(state.opcode);
+  if (immediate) state.capacity = wire::immediate_size;
+  if (immediate && context_.deviates(Deviation::immediate_takes_no_buffer)) return std::nullopt;
+  state.buffer = context_.memory.take_receive();
+  // ddp.untagged.check-buffer-available
+  if (!state.buffer)
+    return incoming.fault(wire::cause::ddp_untagged_no_buffer, "no receive buffer for the message");
+  if (!immediate) state.capacity = state.buffer->capacity;
+  return std::nullopt;
+}
+
+/// ddp.untagged.check-mo-in-range, ddp.untagged.check-end-in-range
+template <typename Policy>
+std::optional<Fault> UntaggedReceive<Policy>::check_offset(const QueueState& state,
+                                                           const IncomingSegment& incoming) {
+  const std::size_t offset = incoming.segment.untagged_header.message_offset.value();
+  if (offset > state.capacity && !context_.deviates(Deviation::message_offset_unchecked))
+    return incoming.fault(wire::cause::ddp_untagged_invalid_offset, "MO is outside the buffer");
+  if (offset + incoming.payload_length > state.capacity &&
+      !context_.deviates(Deviation::too_long_message_truncated)) {
+    too_long_ = true;
+    return incoming.fault(wire::cause::ddp_untagged_message_too_long,
+                          "message is longer than its buffer");
+  }
+  return std::nullopt;
+}
+
+/// The places of `length` octets from `from` on; octets beyond the buffer (which only a deviation
+/// lets through) have none.
+template <typename Policy>
+void UntaggedReceive<Policy>::slice(QueueState& state, std::size_t from, std::size_t length) {
+  const auto add = [&](wire::MutableBytes piece) {
+    const std::size_t skipped = std::min(from, piece.size());
+    from -= skipped;
+    const std::size_t here = std::min(length, piece.size() - skipped);
+    if (here != 0) places_.push_back(piece.subspan(skipped, here));
+    length -= here;
+  };
+  if (!state.buffer || is_immediate(state.opcode))
+    return add(wire::MutableBytes(state.own).first(state.capacity));
+  for (const wire::MutableBytes piece : state.buffer->pieces) add(piece);
+}
+
+template <typename Policy>
+std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Policy>::end(
+    const IncomingSegment& incoming) {
+  QueueState& state = state_of(incoming);
+  if (!incoming.segment.ddp().last() && !context_.deviates(Deviation::delivers_before_last_segment))
+    return std::nullopt;
+  Delivered delivered;
+  delivered.queue = static_cast<Queue>(&state - queues_.data());
+  // ddp.delivery.message-length-given
+  delivered.length =
+      incoming.segment.untagged_header.message_offset.value() + incoming.payload_length;
+  delivered.octets = wire::Bytes(state.own).first(std::min(delivered.length, state.own.size()));
+  if (state.buffer) delivered.work_id = state.buffer->work_id;
+  if (context_.deviates(Deviation::received_length_wrong))
+    delivered.length = incoming.payload_length;
+  state.open = false;
+  state.buffer.reset();
+  ++state.expected;  // modulo 2^32 (ddp.untagged.msn-wraps-to-zero)
+  if (state.expected == 0 && context_.deviates(Deviation::expects_msn_one_after_wrap))
+    state.expected = 1;
+  return delivered;
+}
+
+template <typename Policy>
+std::optional<ReceiveFailed> UntaggedReceive<Policy>::give_up() {
+  QueueState& state = queues_[0];
+  if (!state.buffer) return std::nullopt;
+  const ReceiveFailed failed{state.buffer->work_id, too_long_};
+  state.buffer.reset();
+  return failed;
+}
+
+template class UntaggedReceive<Conforming>;
+template class UntaggedReceive<Deviating>;
+
+}  // namespace rnic::stream

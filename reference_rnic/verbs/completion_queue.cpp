@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The completion queue's arm and overflow rules.
+#include "reference_rnic/verbs/completion_queue.hpp"
+
+#include <algorithm>
+
+namespace rnic::verbs {
+
+CompletionQueue::Pushed CompletionQueue::push(const Completion& completion) {
+  if (overflowed_) return Pushed::lost;
+  if (entries_.size() >= depth_) {
+    overflowed_ = true;
+    return Pushed::first_overflow;
+  }
+  entries_.push_back(completion);
+  const bool wakes = armed_ && (*armed_ == Arm::next || completion.solicited ||
+                                completion.status != Status::success);
+  if (!wakes) return Pushed::kept;
+  armed_.reset();
+  return Pushed::kept_and_due;
+}
+
+std::expected<std::size_t, Error> CompletionQueue::poll(std::span<Completion> out) {
+  if (overflowed_ && entries_.empty()) return std::unexpected(Error::overflowed);
+  const std::size_t count = std::min(out.size(), entries_.size());
+  std::copy_n(entries_.begin(), count, out.begin());
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
+  return count;
+}
+
+void CompletionQueue::arm(Arm arm) {
+  if (!armed_ || arm == Arm::next) armed_ = arm;
+}
+
+std::expected<void, Error> CompletionQueue::resize(std::uint32_t depth) {
+  if (overflowed_) return std::unexpected(Error::overflowed);
+  if (depth < entries_.size()) return std::unexpected(Error::invalid_parameter);
+  depth_ = depth;
+  return {};
+}
+
+}  // namespace rnic::verbs

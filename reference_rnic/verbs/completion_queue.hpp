@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A completion queue: bounded, armed for one event at a time, broken for good by its first
+// overflow.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+
+#include "reference_rnic/verbs/rnic.hpp"
+
+namespace rnic::verbs {
+
+class CompletionQueue {
+ public:
+  CompletionQueue(CompletionQueueHandle handle, std::uint32_t depth, CompletionHandler handler)
+      : handle_(handle), depth_(depth), handler_(std::move(handler)) {}
+
+  enum class Pushed : std::uint8_t { kept, kept_and_due, first_overflow, lost };
+  /// `kept_and_due`: the queue was armed for this; it is disarmed and its handler is to be called.
+  Pushed push(const Completion& completion);
+  [[nodiscard]] std::expected<std::size_t, Error> poll(std::span<Completion> out);
+  void arm(Arm arm);
+  [[nodiscard]] std::expected<void, Error> resize(std::uint32_t depth);
+
+  [[nodiscard]] CompletionQueueHandle handle() const { return handle_; }
+  [[nodiscard]] const CompletionHandler& handler() const { return handler_; }
+
+  std::uint32_t users = 0;  ///< queue pairs, once per direction
+
+ private:
+  CompletionQueueHandle handle_;
+  std::uint32_t depth_;
+  CompletionHandler handler_;
+  std::deque<Completion> entries_;
+  std::optional<Arm> armed_;
+  bool overflowed_ = false;
+};
+
+}  // namespace rnic::verbs

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What an RNIC is to its consumer: domains, regions, windows, queues, queue pairs and the news they
+// make. The provider seam.
+//
+// The vocabulary is that of the RDMA Protocol Verbs and RNIC-PI. Everything here is called from,
+// and calls back from, one thread: the dispatch loop of the World that the RNIC was made for.
+// Handlers never run inside a call of the consumer; they come from the loop. Parameters of any
+// value are answered with an Error, never with a crash: handles may be stale or of a foreign kind.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reference_rnic/stream/stream.hpp"
+#include "reference_rnic/verbs/handle.hpp"
+#include "reference_rnic/wire/bytes.hpp"
+
+namespace rnic::verbs {
+
+enum class Error : std::uint8_t {
+  invalid_handle,     ///< never made, already destroyed, or of another kind
+  invalid_parameter,  ///< a value outside what the call allows
+  invalid_state,      ///< the object is in a state in which the call is refused
+  in_use,             ///< something else still refers to the object
+  wrong_domain,       ///< objects of different protection domains
+  no_resources,       ///< a limit of the RNIC
+  queue_full,
+  overflowed,  ///< the completion queue has lost completions and is of no more use
+  unsupported,
+};
+[[nodiscard]] const char* name(Error error);
+
+/// Access rights of a region or window. The owner of a region may always read it.
+struct Access {
+  bool local_write = false;
+  bool remote_read = false;
+  bool remote_write =
+      false;  ///< also wanted of the sink of one's own RDMA Reads, whose Response is a tagged write
+  bool remote_atomic = false;
+  bool bind_window = false;
+  bool operator==(const Access&) const = default;
+};
+
+// ---- memory ----
+
+struct RegionAttributes {
+  wire::MutableBytes memory{};  ///< stays the consumer's; must outlive the registration. May be
+                                ///< empty: such a region grants nothing.
+  Access access{};
+  bool zero_based = false;  ///< tagged offsets count from 0
+  /// Else the tagged offset of the first octet; absent: the octet's own address.
+  std::optional<std::uint64_t> base{};
+};
+struct RegionInfo {
+  RegionHandle region{};
+  std::uint32_t stag = 0;  ///< index in the high 24 bits, key in the low 8; never 0
+  std::uint64_t base = 0;  ///< tagged offset of the first octet
+  std::uint64_t length = 0;
+  Access access{};
+  bool valid = true;  ///< false once invalidated
+};
+
+/// Who may use a bound window: any stream of its domain, or only the queue pair that bound it.
+enum class WindowScope : std::uint8_t { domain, queue_pair };
+struct WindowInfo {
+  WindowHandle window{};
+  std::uint32_t stag = 0;
+  WindowScope scope = WindowScope::queue_pair;
+  bool bound = false;
+};
+
+// ---- work ----
+
+/// A piece of the consumer's memory, named by its own STag.
+struct Piece {
+  std::uint32_t stag = 0;
+  std::uint64_t offset = 0;
+  std::uint32_t length = 0;
+};
+
+enum class Operation : std::uint8_t {
+  send,
+  send_solicited,
+  send_invalidate,
+  send_solicited_invalidate,
+  write,
+  read,
+  read_invalidate,  ///< read, then invalidate the sink's STag
+  fetch_add,
+  compare_swap,
+  immediate,
+  immediate_solicited,
+  local_invalidate,
+  bind_window,
+  receive,  ///< only in completions
+};
+[[nodiscard]] const char* name(Operation operation);
+
+struct BindRequest {
+  WindowHandle window{};
+  RegionHandle region{};
+  std::uint64_t offset = 0;  ///< tagged offset within the region
+  std::uint64_t length = 0;  ///< 0 unbinds
+  Access access{};           ///< remote rights only
+  bool zero_based = false;
+  std::optional<std::uint8_t> key{};  ///< low octet of the STag from now on; absent: as it was
+};
+
+struct SendRequest {
+  std::uint64_t id = 0;
+  Operation operation = Operation::send;
+  std::vector<Piece> pieces{};  ///< source of send and write; the one sink of read and atomics
+  std::uint32_t remote_stag = 0;
+  std::uint64_t remote_offset = 0;
+  std::uint32_t invalidate_stag =
+      0;  ///< send with invalidate: the peer's STag; local_invalidate: our own
+  bool signaled = true;
+  bool fence = false;  ///< start only after all earlier reads and atomics have completed
+  std::uint64_t add_or_swap = 0, add_or_swap_mask = ~std::uint64_t{0};
+  std::uint64_t compare = 0, compare_mask = ~std::uint64_t{0};
+  std::array<std::byte, wire::immediate_size> immediate{};
+  BindRequest bind{};
+};
+
+struct ReceiveRequest {
+  std::uint64_t id = 0;
+  std::vector<Piece> pieces{};
+};
+
+/// Why posting stopped: requests before `index` are posted, those from it on are not.
+struct PostError {
+  Error error = Error::invalid_parameter;
+  std::size_t index = 0;
+};
+
+enum class Status : std::uint8_t {
+  success,
+  flushed,
+  local_length,
+  local_protection,
+  local_operation,
+  remote_access,
+  remote_operation,
+  bad_response,
+  invalidation,  ///< a local invalidate that cannot be
+  bind,          ///< a bind that cannot be
+};
+[[nodiscard]] const char* name(Status status);
+
+struct Completion {
+  std::uint64_t id = 0;  ///< of the request
+  QueuePairHandle queue_pair{};
+  Operation operation = Operation::send;
+  Status status = Status::success;
+  std::uint32_t length = 0;  ///< octets received or read; for other work the octets of its pieces
+  std::optional<std::uint32_t> invalidated{};  ///< our STag that the peer's message has invalidated
+  std::optional<std::array<std::byte, wire::immediate_size>> immediate{};
+  bool solicited = false;  ///< the message asked for an event
+};
+
+// ---- queues ----
+
+/// Which completion calls the handler of an armed queue: the next one, or the next that is
+/// solicited or failed.
+enum class Arm : std::uint8_t { next, solicited };
+using CompletionHandler = std::function<void(CompletionQueueHandle)>;
+
+struct SharedQueueAttributes {
+  std::uint32_t depth = 64;
+  std::uint32_t max_pieces = 4;
+};
+struct SharedQueueInfo {
+  SharedQueueAttributes attributes{};
+  std::uint32_t posted = 0;  ///< receives waiting
+  std::uint32_t limit = 0;   ///< 0: not armed
+};
+
+enum class QueuePairState : std::uint8_t {
+  idle,       ///< no stream; receives may be posted
+  rts,        ///< the stream may transfer
+  closing,    ///< orderly close under way
+  terminate,  ///< a Terminate was sent or received
+  error,      ///< no stream; what is posted completes as flushed
+};
+[[nodiscard]] const char* name(QueuePairState state);
+
+struct QueuePairAttributes {
+  DomainHandle domain{};
+  CompletionQueueHandle send_completions{};
+  CompletionQueueHandle receive_completions{};
+  SharedQueueHandle shared_queue{};  ///< none: its own receive queue
+  std::uint32_t send_depth = 64;
+  std::uint32_t receive_depth = 64;
+  std::uint32_t max_pieces = 4;
+  bool signal_all = false;  ///< every send request completes, signaled or not
+};
+struct QueuePairInfo {
+  QueuePairAttributes attributes{};
+  QueuePairState state = QueuePairState::idle;
+  bool connected = false;  ///< a stream is attached
+  std::uint32_t sends_outstanding = 0, receives_outstanding = 0;
+};
+
+// ---- asynchronous events ----
+
+enum class AsyncKind : std::uint8_t {
+  queue_pair_fatal,          ///< the stream broke: LLP loss, framing, a local fault
+  queue_pair_access_error,   ///< the peer touched memory that it may not
+  queue_pair_request_error,  ///< the peer's message was wrong otherwise
+  terminate_received,
+  last_buffer,  ///< a queue pair in error has given back its last buffer of a shared queue
+  completion_queue_error,  ///< overflow
+  shared_queue_limit,
+  device_fatal,
+};
+[[nodiscard]] const char* name(AsyncKind kind);
+
+struct AsyncEvent {
+  AsyncKind kind = AsyncKind::device_fatal;
+  QueuePairHandle queue_pair{};  ///< the affiliated object, if it is one of these
+  CompletionQueueHandle completion_queue{};
+  SharedQueueHandle shared_queue{};
+  std::optional<wire::TerminateCause> cause{};
+  std::string detail{};  ///< one line for engineers
+};
+using AsyncHandler = std::function<void(const AsyncEvent&)>;
+
+// ---- the stream under a queue pair ----
+
+/// One RDMA stream, from MPA startup to its end, driven by whoever owns the LLP connection: the
+/// calls are those of stream::Stream, which see. Work and receive events stay inside the RNIC;
+/// next_event() yields the others.
+class RdmaStream {
+ public:
+  /// Told when a call from the consumer's side has given the stream something to do. It may gather
+  /// at once, but not destroy the stream.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void attention() = 0;
+  };
+  virtual ~RdmaStream() = default;  ///< a queue pair still attached goes to error
+  virtual void set_observer(Observer* observer) = 0;
+
+  [[nodiscard]] virtual std::span<const wire::MutableBytes> receive_targets() = 0;
+  virtual void received(std::size_t count) = 0;
+  virtual void peer_closed() = 0;
+  virtual void lost() = 0;
+
+  virtual void gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                      std::vector<std::size_t>* boundaries) = 0;
+  virtual void transmitted(std::size_t count) = 0;
+  [[nodiscard]] virtual stream::Closing closing() const = 0;
+  virtual void close_done() = 0;
+
+  [[nodiscard]] virtual std::optional<stream::TimePoint> next_wakeup() const = 0;
+  virtual void wakeup() = 0;
+  virtual void set_emss(std::size_t emss) = 0;
+
+  virtual void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data) = 0;
+  virtual void reject(wire::Bytes private_data) = 0;
+  virtual void disconnect() = 0;
+  virtual void abort() = 0;
+
+  [[nodiscard]] virtual std::optional<stream::Event> next_event() = 0;
+  [[nodiscard]] virtual stream::State state() const = 0;
+  [[nodiscard]] virtual const stream::Negotiated& negotiated() const = 0;
+};
+
+/// An RNIC whose LLP is the host's: it makes streams and attaches queue pairs to them.
+class StreamProvider {
+ public:
+  virtual ~StreamProvider() = default;
+  /// Starts MPA in the role of the configuration. The stream must not outlive the RNIC.
+  [[nodiscard]] virtual std::unique_ptr<RdmaStream> open_stream(stream::Config config) = 0;
+  /// Gives the stream its queue pair, which must be idle and without one. An initiator attaches at
+  /// once, a responder before accept().
+  virtual std::expected<void, Error> attach(QueuePairHandle queue_pair, RdmaStream& stream) = 0;
+};
+
+// ---- the RNIC ----
+
+struct RnicAttributes {
+  std::string name{}, vendor{}, version{};
+  std::uint16_t max_ird = 0, max_ord = 0;
+  std::uint32_t max_pieces = 0, max_queue_depth = 0, max_completions = 0,
+                max_objects = 0;  ///< objects: of each kind
+  std::uint64_t max_region = 0;
+};
+
+class Rnic {
+ public:
+  virtual ~Rnic() = default;
+  [[nodiscard]] virtual const RnicAttributes& attributes() const = 0;
+  virtual void set_async_handler(AsyncHandler handler) = 0;
+
+  [[nodiscard]] virtual std::expected<DomainHandle, Error> create_domain() = 0;
+  virtual std::expected<void, Error> destroy_domain(DomainHandle domain) = 0;
+
+  [[nodiscard]] virtual std::expected<RegionInfo, Error> register_memory(
+      DomainHandle domain, const RegionAttributes& attributes) = 0;
+  [[nodiscard]] virtual std::expected<RegionInfo, Error> query_region(
+      RegionHandle region) const = 0;
+  /// Refused while windows are bound to it.
+  virtual std::expected<void, Error> deregister(RegionHandle region) = 0;
+  /// The window's STag is invalid until a bind request.
+  [[nodiscard]] virtual std::expected<WindowInfo, Error> allocate_window(DomainHandle domain,
+                                                                         WindowScope scope) = 0;
+  [[nodiscard]] virtual std::expected<WindowInfo, Error> query_window(
+      WindowHandle window) const = 0;
+  virtual std::expected<void, Error> free_window(WindowHandle window) = 0;
+
+  [[nodiscard]] virtual std::expected<CompletionQueueHandle, Error> create_completion_queue(
+      std::uint32_t depth, CompletionHandler handler) = 0;
+  virtual std::expected<void, Error> resize_completion_queue(CompletionQueueHandle queue,
+                                                             std::uint32_t depth) = 0;
+  virtual std::expected<void, Error> destroy_completion_queue(CompletionQueueHandle queue) = 0;
+  /// Takes up to `out.size()` completions. `overflowed` once an overflown queue is empty.
+  [[nodiscard]] virtual std::expected<std::size_t, Error> poll(CompletionQueueHandle queue,
+                                                               std::span<Completion> out) = 0;
+  /// The handler is called once, for a completion added after this call. To arm for `next`
+  /// overrides `solicited`.
+  virtual std::expected<void, Error> arm(CompletionQueueHandle queue, Arm arm) = 0;
+
+  [[nodiscard]] virtual std::expected<SharedQueueHandle, Error> create_shared_queue(
+      DomainHandle domain, const SharedQueueAttributes& attributes) = 0;
+  [[nodiscard]] virtual std::expected<SharedQueueInfo, Error> query_shared_queue(
+      SharedQueueHandle queue) const = 0;
+  virtual std::expected<void, Error> resize_shared_queue(SharedQueueHandle queue,
+                                                         std::uint32_t depth) = 0;
+  /// One shared_queue_limit event once fewer than `limit` receives wait; 0 disarms.
+  virtual std::expected<void, Error> arm_limit(SharedQueueHandle queue, std::uint32_t limit) = 0;
+  virtual std::expected<void, Error> destroy_shared_queue(SharedQueueHandle queue) = 0;
+  virtual std::expected<void, PostError> post_receive(SharedQueueHandle queue,
+                                                      std::span<const ReceiveRequest> requests) = 0;
+
+  [[nodiscard]] virtual std::expected<QueuePairHandle, Error> create_queue_pair(
+      const QueuePairAttributes& attributes) = 0;
+  [[nodiscard]] virtual std::expected<QueuePairInfo, Error> query_queue_pair(
+      QueuePairHandle queue_pair) const = 0;
+  /// Orderly close of a queue pair in rts: what is posted is carried out first. Others:
+  /// invalid_state.
+  virtual std::expected<void, Error> close(QueuePairHandle queue_pair) = 0;
+  /// Ends the stream with a Terminate where one may be sent; without a stream the queue pair goes
+  /// to error.
+  virtual std::expected<void, Error> abort(QueuePairHandle queue_pair) = 0;
+  /// From error (or idle), with no stream attached, back to idle.
+  virtual std::expected<void, Error> reset_queue_pair(QueuePairHandle queue_pair) = 0;
+  /// Posted work vanishes without completions; a stream still up is to be reset by its owner.
+  virtual std::expected<void, Error> destroy_queue_pair(QueuePairHandle queue_pair) = 0;
+  virtual std::expected<void, PostError> post_send(QueuePairHandle queue_pair,
+                                                   std::span<const SendRequest> requests) = 0;
+  virtual std::expected<void, PostError> post_receive(QueuePairHandle queue_pair,
+                                                      std::span<const ReceiveRequest> requests) = 0;
+
+  /// Null for an RNIC that keeps its LLP to itself.
+  [[nodiscard]] virtual StreamProvider* streams() = 0;
+};
+
+}  // namespace rnic::verbs

@@ -1,0 +1,404 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The reference RNIC's objects: made, validated, counted, taken down.
+#include "reference_rnic/verbs/soft_rnic.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "reference_rnic/verbs/queue_pair.hpp"
+#include "reference_rnic/verbs/soft_stream.hpp"
+
+namespace rnic::verbs {
+
+namespace {
+
+constexpr std::uint32_t max_queue_depth = 1U << 16;
+constexpr std::uint32_t max_completions = 1U << 20;
+constexpr std::uint32_t max_objects = 1U << 20;  // well below the 2^24 STag indices
+constexpr std::uint32_t max_pieces = 256;
+constexpr std::uint64_t max_region = std::uint64_t{1} << 46;
+
+RnicAttributes describe_rnic(const SoftRnicOptions& options) {
+  return {.name = "reference",
+          .vendor = "RNIC conformance suite",
+          .version = "1",
+          .max_ird = options.max_ird,
+          .max_ord = options.max_ord,
+          .max_pieces = max_pieces,
+          .max_queue_depth = max_queue_depth,
+          .max_completions = max_completions,
+          .max_objects = max_objects,
+          .max_region = max_region};
+}
+
+[[nodiscard]] bool admissible_depth(std::uint32_t depth) {
+  return depth != 0 && depth <= max_queue_depth;
+}
+
+std::unexpected<Error> failure(Error error) { return std::unexpected(error); }
+
+}  // namespace
+
+template <typename Policy>
+class SoftRnic<Policy>::Core : public verbs::Core<Policy> {
+ public:
+  Core(Host the_host, const SoftRnicOptions& the_options, Policy the_policy)
+      : verbs::Core<Policy>(std::move(the_host), the_options, std::move(the_policy)),
+        attributes(describe_rnic(the_options)) {}
+  RnicAttributes attributes;
+};
+
+template <typename Policy>
+SoftRnic<Policy>::SoftRnic(Host host, SoftRnicOptions options, Policy policy)
+    : core_(std::make_unique<Core>(std::move(host), options, std::move(policy))) {}
+template <typename Policy>
+SoftRnic<Policy>::~SoftRnic() = default;
+
+template <typename Policy>
+const RnicAttributes& SoftRnic<Policy>::attributes() const {
+  return core_->attributes;
+}
+template <typename Policy>
+void SoftRnic<Policy>::set_async_handler(AsyncHandler handler) {
+  core_->async_handler = std::move(handler);
+}
+
+// ---- domains ----
+
+template <typename Policy>
+std::expected<DomainHandle, Error> SoftRnic<Policy>::create_domain() {
+  if (core_->domains.size() >= max_objects) return failure(Error::no_resources);
+  return core_->domains.insert(
+      [](DomainHandle handle) { return std::make_unique<Domain>(Domain{.handle = handle}); });
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::destroy_domain(DomainHandle domain) {
+  const Domain* found = core_->domains.find(domain);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (found->users != 0) return failure(Error::in_use);
+  core_->domains.remove(domain);
+  return {};
+}
+
+// ---- memory ----
+
+template <typename Policy>
+std::expected<RegionInfo, Error> SoftRnic<Policy>::register_memory(
+    DomainHandle domain, const RegionAttributes& attributes) {
+  Domain* found = core_->domains.find(domain);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (core_->regions.size() >= max_objects) return failure(Error::no_resources);
+  const std::uint64_t length = attributes.memory.size();
+  if (length > max_region || (attributes.zero_based && attributes.base.value_or(0) != 0))
+    return failure(Error::invalid_parameter);
+  const std::uint64_t base =
+      attributes.zero_based
+          ? 0
+          : attributes.base.value_or(reinterpret_cast<std::uintptr_t>(attributes.memory.data()));
+  if (length != 0 && base > std::numeric_limits<std::uint64_t>::max() - (length - 1))
+    return failure(Error::invalid_parameter);
+  Tag& tag = core_->tags.allocate();
+  const RegionHandle handle = core_->regions.insert([&](RegionHandle region) {
+    return std::make_unique<Region>(Region{.info = {.region = region,
+                                                    .stag = tag.stag,
+                                                    .base = base,
+                                                    .length = length,
+                                                    .access = attributes.access,
+                                                    .valid = true},
+                                           .domain = domain});
+  });
+  tag.domain = domain;
+  tag.memory = attributes.memory;
+  tag.base = base;
+  tag.access = attributes.access;
+  tag.region = handle;
+  tag.valid = true;
+  ++found->users;
+  return core_->regions.find(handle)->info;
+}
+
+template <typename Policy>
+std::expected<RegionInfo, Error> SoftRnic<Policy>::query_region(RegionHandle region) const {
+  const Region* found = core_->regions.find(region);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  return found->info;
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::deregister(RegionHandle region) {
+  const Region* found = core_->regions.find(region);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (found->windows != 0) return failure(Error::in_use);
+  core_->tags.release(found->info.stag);
+  if (Domain* domain = core_->domains.find(found->domain)) --domain->users;
+  core_->regions.remove(region);
+  return {};
+}
+
+template <typename Policy>
+std::expected<WindowInfo, Error> SoftRnic<Policy>::allocate_window(DomainHandle domain,
+                                                                   WindowScope scope) {
+  Domain* found = core_->domains.find(domain);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (scope > WindowScope::queue_pair) return failure(Error::invalid_parameter);
+  if (core_->windows.size() >= max_objects) return failure(Error::no_resources);
+  Tag& tag = core_->tags.allocate();
+  tag.domain = domain;
+  tag.window = core_->windows.insert([&](WindowHandle window) {
+    return std::make_unique<Window>(
+        Window{.info = {.window = window, .stag = tag.stag, .scope = scope, .bound = false},
+               .domain = domain,
+               .region = {}});
+  });
+  ++found->users;
+  return core_->windows.find(tag.window)->info;
+}
+
+template <typename Policy>
+std::expected<WindowInfo, Error> SoftRnic<Policy>::query_window(WindowHandle window) const {
+  const Window* found = core_->windows.find(window);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  return found->info;
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::free_window(WindowHandle window) {
+  Window* found = core_->windows.find(window);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (found->info.bound) core_->unbind(*found);
+  core_->tags.release(found->info.stag);
+  if (Domain* domain = core_->domains.find(found->domain)) --domain->users;
+  core_->windows.remove(window);
+  return {};
+}
+
+// ---- completion queues ----
+
+template <typename Policy>
+std::expected<CompletionQueueHandle, Error> SoftRnic<Policy>::create_completion_queue(
+    std::uint32_t depth, CompletionHandler handler) {
+  if (depth == 0 || depth > max_completions) return failure(Error::invalid_parameter);
+  if (core_->completion_queues.size() >= max_objects) return failure(Error::no_resources);
+  return core_->completion_queues.insert([&](CompletionQueueHandle handle) {
+    return std::make_unique<CompletionQueue>(handle, depth, std::move(handler));
+  });
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::resize_completion_queue(CompletionQueueHandle queue,
+                                                                     std::uint32_t depth) {
+  CompletionQueue* found = core_->completion_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (depth == 0 || depth > max_completions) return failure(Error::invalid_parameter);
+  return found->resize(depth);
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::destroy_completion_queue(CompletionQueueHandle queue) {
+  const CompletionQueue* found = core_->completion_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (found->users != 0) return failure(Error::in_use);
+  core_->completion_queues.remove(queue);
+  return {};
+}
+
+template <typename Policy>
+std::expected<std::size_t, Error> SoftRnic<Policy>::poll(CompletionQueueHandle queue,
+                                                         std::span<Completion> out) {
+  CompletionQueue* found = core_->completion_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  return found->poll(out);
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::arm(CompletionQueueHandle queue, Arm arm) {
+  CompletionQueue* found = core_->completion_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (arm > Arm::solicited) return failure(Error::invalid_parameter);
+  found->arm(arm);
+  return {};
+}
+
+// ---- shared receive queues ----
+
+template <typename Policy>
+std::expected<SharedQueueHandle, Error> SoftRnic<Policy>::create_shared_queue(
+    DomainHandle domain, const SharedQueueAttributes& attributes) {
+  Domain* found = core_->domains.find(domain);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (!admissible_depth(attributes.depth) || attributes.max_pieces > max_pieces)
+    return failure(Error::invalid_parameter);
+  if (core_->shared_queues.size() >= max_objects) return failure(Error::no_resources);
+  ++found->users;
+  return core_->shared_queues.insert([&](SharedQueueHandle handle) {
+    return std::make_unique<SharedQueue>(
+        SharedQueue{.handle = handle, .domain = domain, .attributes = attributes, .waiting = {}});
+  });
+}
+
+template <typename Policy>
+std::expected<SharedQueueInfo, Error> SoftRnic<Policy>::query_shared_queue(
+    SharedQueueHandle queue) const {
+  const SharedQueue* found = core_->shared_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  return SharedQueueInfo{.attributes = found->attributes,
+                         .posted = static_cast<std::uint32_t>(found->waiting.size()),
+                         .limit = found->limit};
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::resize_shared_queue(SharedQueueHandle queue,
+                                                                 std::uint32_t depth) {
+  SharedQueue* found = core_->shared_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (!admissible_depth(depth) || depth < found->waiting.size())
+    return failure(Error::invalid_parameter);
+  found->attributes.depth = depth;
+  return {};
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::arm_limit(SharedQueueHandle queue,
+                                                       std::uint32_t limit) {
+  SharedQueue* found = core_->shared_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (limit > found->attributes.depth) return failure(Error::invalid_parameter);
+  found->limit = limit;
+  return {};
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::destroy_shared_queue(SharedQueueHandle queue) {
+  const SharedQueue* found = core_->shared_queues.find(queue);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  if (found->users != 0) return failure(Error::in_use);
+  if (Domain* domain = core_->domains.find(found->domain)) --domain->users;
+  core_->shared_queues.remove(queue);
+  return {};
+}
+
+template <typename Policy>
+std::expected<void, PostError> SoftRnic<Policy>::post_receive(
+    SharedQueueHandle queue, std::span<const ReceiveRequest> requests) {
+  SharedQueue* found = core_->shared_queues.find(queue);
+  if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (const auto error = fault_in(requests[i], found->attributes.max_pieces))
+      return std::unexpected(PostError{*error, i});
+    if (found->waiting.size() >= found->attributes.depth)
+      return std::unexpected(PostError{Error::queue_full, i});
+    found->waiting.push_back(requests[i]);
+  }
+  return {};
+}
+
+// ---- queue pairs ----
+
+template <typename Policy>
+std::expected<QueuePairHandle, Error> SoftRnic<Policy>::create_queue_pair(
+    const QueuePairAttributes& attributes) {
+  Domain* domain = core_->domains.find(attributes.domain);
+  CompletionQueue* send = core_->completion_queues.find(attributes.send_completions);
+  CompletionQueue* receive = core_->completion_queues.find(attributes.receive_completions);
+  SharedQueue* shared = core_->shared_queues.find(attributes.shared_queue);
+  if (domain == nullptr || send == nullptr || receive == nullptr)
+    return failure(Error::invalid_handle);
+  if (attributes.shared_queue && shared == nullptr) return failure(Error::invalid_handle);
+  if (shared != nullptr && shared->domain != attributes.domain) return failure(Error::wrong_domain);
+  const bool receives = shared != nullptr || admissible_depth(attributes.receive_depth);
+  if (!admissible_depth(attributes.send_depth) || !receives || attributes.max_pieces > max_pieces)
+    return failure(Error::invalid_parameter);
+  if (core_->queue_pairs.size() >= max_objects) return failure(Error::no_resources);
+  ++domain->users;
+  ++send->users;
+  ++receive->users;
+  if (shared != nullptr) ++shared->users;
+  return core_->queue_pairs.insert([&](QueuePairHandle handle) {
+    return std::make_unique<QueuePair<Policy>>(*core_, handle, attributes);
+  });
+}
+
+template <typename Policy>
+std::expected<QueuePairInfo, Error> SoftRnic<Policy>::query_queue_pair(
+    QueuePairHandle queue_pair) const {
+  const auto* found = core_->queue_pairs.find(queue_pair);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  return found->info();
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::close(QueuePairHandle queue_pair) {
+  auto* found = core_->queue_pairs.find(queue_pair);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  return found->close();
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::abort(QueuePairHandle queue_pair) {
+  auto* found = core_->queue_pairs.find(queue_pair);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  found->abort();
+  return {};
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::reset_queue_pair(QueuePairHandle queue_pair) {
+  auto* found = core_->queue_pairs.find(queue_pair);
+  if (found == nullptr) return failure(Error::invalid_handle);
+  return found->reset();
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::destroy_queue_pair(QueuePairHandle queue_pair) {
+  const auto removed = core_->queue_pairs.remove(queue_pair);
+  if (removed == nullptr) return failure(Error::invalid_handle);
+  const QueuePairAttributes& attributes = removed->attributes();
+  if (Domain* domain = core_->domains.find(attributes.domain)) --domain->users;
+  if (CompletionQueue* queue = core_->completion_queues.find(attributes.send_completions))
+    --queue->users;
+  if (CompletionQueue* queue = core_->completion_queues.find(attributes.receive_completions))
+    --queue->users;
+  if (SharedQueue* shared = core_->shared_queues.find(attributes.shared_queue)) --shared->users;
+  return {};
+}
+
+template <typename Policy>
+std::expected<void, PostError> SoftRnic<Policy>::post_send(QueuePairHandle queue_pair,
+                                                           std::span<const SendRequest> requests) {
+  auto* found = core_->queue_pairs.find(queue_pair);
+  if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
+  return found->post_send(requests);
+}
+
+template <typename Policy>
+std::expected<void, PostError> SoftRnic<Policy>::post_receive(
+    QueuePairHandle queue_pair, std::span<const ReceiveRequest> requests) {
+  auto* found = core_->queue_pairs.find(queue_pair);
+  if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
+  return found->post_receive(requests);
+}
+
+// ---- streams ----
+
+template <typename Policy>
+std::unique_ptr<RdmaStream> SoftRnic<Policy>::open_stream(stream::Config config) {
+  return std::make_unique<SoftStream<Policy>>(*core_, std::move(config));
+}
+
+template <typename Policy>
+std::expected<void, Error> SoftRnic<Policy>::attach(QueuePairHandle queue_pair,
+                                                    RdmaStream& stream) {
+  auto* pair = core_->queue_pairs.find(queue_pair);
+  auto* soft = dynamic_cast<SoftStream<Policy>*>(&stream);
+  if (pair == nullptr || soft == nullptr) return failure(Error::invalid_handle);
+  if (!soft->attach(*pair)) return failure(Error::invalid_state);
+  return {};
+}
+
+template class SoftRnic<stream::Conforming>;
+template class SoftRnic<stream::Deviating>;
+
+}  // namespace rnic::verbs

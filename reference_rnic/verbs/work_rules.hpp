@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What holds of a work request whatever RNIC carries it out: its shape, its kind on the stream, the
+// status words.
+#pragma once
+
+#include <optional>
+
+#include "reference_rnic/verbs/stag_table.hpp"
+
+namespace rnic::verbs {
+
+[[nodiscard]] stream::WorkKind work_kind(Operation operation);
+[[nodiscard]] bool is_send(Operation operation);
+[[nodiscard]] bool is_solicited(Operation operation);
+[[nodiscard]] bool is_solicited(wire::Opcode opcode);
+[[nodiscard]] bool carries_invalidate(Operation operation);
+[[nodiscard]] std::uint64_t total_length(std::span<const Piece> pieces);
+/// Why a request can never be carried out, judged by itself.
+[[nodiscard]] std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces);
+[[nodiscard]] std::optional<Error> fault_in(const ReceiveRequest& request,
+                                            std::uint32_t max_pieces);
+[[nodiscard]] Status status_of(stream::WorkStatus status);
+/// Which asynchronous event a fault on the stream is.
+[[nodiscard]] AsyncKind fault_kind(wire::TerminateCause cause);
+/// Whether a window may be bound so to the region behind `under`: valid, bindable, inside, and not
+/// granting what the region's owner has not.
+[[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
+
+}  // namespace rnic::verbs

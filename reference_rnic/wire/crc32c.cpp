@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/wire/crc32c.hpp"
+
+#include <isa-l/crc.h>
+
+#include <limits>
+
+namespace rnic::wire {
+
+Crc32c& Crc32c::update(Bytes octets) {
+  // ISA-L neither presets nor complements the register, takes the length as int, and only reads.
+  constexpr auto longest_piece = static_cast<std::size_t>(std::numeric_limits<int>::max());
+  while (!octets.empty()) {
+    const Bytes piece = octets.first(std::min(octets.size(), longest_piece));
+    auto* data = reinterpret_cast<unsigned char*>(const_cast<std::byte*>(piece.data()));
+    state_ = crc32_iscsi(data, static_cast<int>(piece.size()), state_);
+    octets = octets.subspan(piece.size());
+  }
+  return *this;
+}
+
+std::array<std::byte, 4> Crc32c::trailer() const {
+  // The register is bit-reflected, so that its least significant octet is the first on the wire.
+  const std::uint32_t value = ~state_;
+  std::array<std::byte, 4> octets;
+  for (std::size_t i = 0; i < octets.size(); ++i)
+    octets[i] = static_cast<std::byte>(value >> (8 * i));
+  return octets;
+}
+
+std::array<std::byte, 4> crc32c_trailer(Bytes octets) { return Crc32c().update(octets).trailer(); }
+
+}  // namespace rnic::wire

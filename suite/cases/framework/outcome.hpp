@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The outcome of one case: its verdict and all the evidence for it. Plain values.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "suite/lower_tester/evidence.hpp"
+
+namespace suite::cases {
+
+using lower_tester::ConnectionRecord;
+using lower_tester::Direction;
+using lower_tester::ExpectationRecord;
+using lower_tester::Judgement;
+using lower_tester::Offset;
+using lower_tester::Step;
+
+enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, error };
+[[nodiscard]] const char* name(Verdict verdict);
+
+/// One data row of a case: a sub-verdict of its own.
+struct RowOutcome {
+  std::string name;
+  Verdict verdict = Verdict::pass;
+  std::string reason;
+};
+
+struct CaseOutcome {
+  Verdict verdict = Verdict::error;
+  std::string reason;                           ///< one line; empty only for pass
+  std::vector<ExpectationRecord> expectations;  ///< advisories are among them
+  std::vector<RowOutcome> rows;
+  std::vector<Step> exchange;
+  std::vector<ConnectionRecord>
+      connections;  ///< every TCP connection used, to cut the capture by or to write a pcap from
+  std::chrono::nanoseconds duration{};  ///< in the World's time
+};
+
+}  // namespace suite::cases

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/expectations/expectations_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <set>
+
+#include <fmt/format.h>
+#include <yaml-cpp/yaml.h>
+
+namespace suite::expectations {
+
+namespace {
+
+constexpr std::array<std::string_view, 9> members{"case", "verdict", "observed", "rule", "iut",
+                                                  "versions", "reason", "date", "link"};
+
+bool is_date(std::string_view text) {
+  const auto digits = [&](std::size_t begin, std::size_t count) {
+    return std::ranges::all_of(text.substr(begin, count), [](char c) { return c >= '0' && c <= '9'; });
+  };
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(0, 4) || !digits(5, 2) || !digits(8, 2)) return false;
+  const int month = std::stoi(std::string(text.substr(5, 2))), day = std::stoi(std::string(text.substr(8, 2)));
+  return month >= 1 && month <= 12 && day >= 1 && day <= 31;
+}
+
+class Loader {
+ public:
+  Loader(const std::filesystem::path& file, const Known& known) : file_(file), known_(known) {}
+
+  void load() {
+    std::ifstream stream(file_);
+    if (!stream) return fault(0, "cannot be read");
+    try {
+      take(YAML::Load(stream));
+    } catch (const YAML::Exception& problem) {
+      fault(problem.mark.line + 1, problem.msg);
+    }
+  }
+  std::vector<Entry> entries;
+  std::vector<Fault> faults;
+
+ private:
+  void fault(int line, std::string_view what) {
+    faults.push_back(line > 0 ? fmt::format("{}:{}: {}", file_.string(), line, what) : fmt::format("{} {}", file_.string(), what));
+  }
+  static int line(const YAML::Node& node) { return node.Mark().line + 1; }
+
+  void take(const YAML::Node& root) {
+    if (!root.IsMap() || root.size() != 1 || !root["entries"] || !root["entries"].IsSequence()) {
+      return fault(1, "must hold one list named `entries` and nothing else");
+    }
+    for (const YAML::Node& node : root["entries"]) take_entry(node);
+  }
+
+  void take_entry(const YAML::Node& node) {
+    if (!node.IsMap()) return fault(line(node), "an entry must be a map with `case`, `verdict`, ...");
+    const std::size_t before = faults.size();
+    std::set<std::string> seen;
+    for (const auto& member : node) {
+      const auto key = member.first.Scalar();
+      if (std::ranges::find(members, key) == members.end()) fault(line(member.first), fmt::format("unknown member `{}`", key));
+      if (!seen.insert(key).second) fault(line(member.first), fmt::format("`{}` is given twice", key));
+    }
+    Entry entry;
+    entry.place = fmt::format("{}:{}", file_.string(), line(node));
+    entry.case_id = word(node, "case");
+    entry.observed = word(node, "observed");
+    entry.rule = word(node, "rule");
+    entry.iut = word(node, "iut");
+    entry.reason = word(node, "reason");
+    entry.date = word(node, "date");
+    if (node["link"]) entry.link = word(node, "link");
+    entry.versions_text = word(node, "versions");
+    const std::string verdict = word(node, "verdict");
+    if (faults.size() != before) return;
+    check(node, entry, verdict);
+    if (faults.size() == before) entries.push_back(std::move(entry));
+  }
+
+  std::string word(const YAML::Node& node, const char* key) {
+    const YAML::Node value = node[key];
+    if (!value) {
+      fault(line(node), fmt::format("`{}` is missing", key));
+    } else if (!value.IsScalar() || value.Scalar().empty()) {
+      fault(line(value), fmt::format("`{}` must be a text", key));
+    } else {
+      return value.Scalar();
+    }
+    return {};
+  }
+
+  void check(const YAML::Node& node, Entry& entry, const std::string& verdict) {
+    const auto found = results::find_verdict(verdict);
+    if (!found || (*found != results::Verdict::fail && *found != results::Verdict::inconclusive)) {
+      fault(line(node["verdict"]), fmt::format("`verdict` is fail or inconclusive, not '{}'", verdict));
+    } else {
+      entry.verdict = *found;
+    }
+    const auto range = VersionRange::parse(entry.versions_text);
+    if (!range) {
+      fault(line(node["versions"]), "`versions`: " + range.error());
+    } else {
+      entry.versions = *range;
+    }
+    if (!is_date(entry.date)) fault(line(node["date"]), fmt::format("`date` is YYYY-MM-DD, not '{}'", entry.date));
+    const auto rules = known_.rules_of_case(entry.case_id);
+    if (rules.empty()) {
+      fault(line(node["case"]), fmt::format("there is no case '{}'", entry.case_id));
+    } else if (std::ranges::find(rules, entry.rule) == rules.end()) {
+      fault(line(node["rule"]), fmt::format("case {} does not judge rule '{}'", entry.case_id, entry.rule));
+    }
+    const auto same = std::ranges::find_if(entries, [&](const Entry& other) {
+      return other.case_id == entry.case_id && other.iut == entry.iut && other.versions_text == entry.versions_text;
+    });
+    if (same != entries.end()) fault(line(node), fmt::format("case {} has an entry at {} already", entry.case_id, same->place));
+  }
+
+  std::filesystem::path file_;
+  const Known& known_;
+};
+
+}  // namespace
+
+std::expected<std::vector<Entry>, std::vector<Fault>> load(const std::filesystem::path& file, const Known& known) {
+  Loader loader(file, known);
+  loader.load();
+  if (!loader.faults.empty()) return std::unexpected(std::move(loader.faults));
+  return std::move(loader.entries);
+}
+
+}  // namespace suite::expectations

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The file of known deviations of an IUT: what was observed where a conforming one would pass, and why it is a deviation.
+//
+//   entries:
+//     - case: ddp.tagged_validation.write_beyond_bounds     # exact id, with its @variant
+//       verdict: fail                                        # fail or inconclusive
+//       observed: "closed without a Terminate*"              # shell pattern for what came, see Entry
+//       rule: ddp.tagged.base-or-bounds                      # the rule that is broken
+//       iut: siw-vm                                          # kind of IUT, or shell pattern for its implementation
+//       versions: kernel >= 6.1, kernel < 6.13               # or any
+//       reason: sentence for the reader of the report, with RFC section, bytes seen and bytes demanded
+//       date: 2026-01-31                                     # when it was last confirmed
+//       link: https://...                                    # optional: the report to its maintainers
+#pragma once
+
+#include <expected>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "suite/expectations/version_range.hpp"
+#include "suite/results/record.hpp"
+
+namespace suite::expectations {
+
+struct Entry {
+  std::string place;     ///< file:line
+  std::string case_id;
+  results::Verdict verdict = results::Verdict::fail;
+  std::string observed;  ///< pattern for the `actual` of an expectation of `rule` that was not met, or for the case's reason
+  std::string rule;
+  std::string iut;
+  std::string versions_text;
+  VersionRange versions;
+  std::string reason, date, link;
+};
+
+/// What the loader asks of the rest of the suite to find entries that can never apply.
+struct Known {
+  /// The rules that a case judges; empty if there is no case of this id.
+  std::function<std::vector<std::string>(const std::string& case_id)> rules_of_case;
+};
+
+/// One line for people, beginning with file:line.
+using Fault = std::string;
+
+/// All entries of a file, or every fault in it.
+[[nodiscard]] std::expected<std::vector<Entry>, std::vector<Fault>> load(const std::filesystem::path& file, const Known& known);
+
+}  // namespace suite::expectations

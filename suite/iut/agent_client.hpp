@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// An IUT behind an agent: a process of ours (locally or through ssh), or a connected unix socket
+// such as the host's end of a guest's serial channel.
+#pragma once
+
+#include <deque>
+#include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "reference_rnic/llp/file_descriptor.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+#include "suite/iut/child_process.hpp"
+#include "suite/iut/iut.hpp"
+#include "suite/iut/json.hpp"
+
+namespace suite::iut {
+
+/// How an agent is reached: a process, or a connected stream socket.
+using AgentLink = std::variant<ChildProcess, rnic::llp::FileDescriptor>;
+/// Makes a fresh link to a fresh agent; called at the start and at each restart. The error is one
+/// line.
+using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
+
+/// Runs `argv` without a shell, e.g. {"ssh", "root@dut", "rnic-agent", "--driver", "verbs"}.
+[[nodiscard]] AgentOpener agent_process(std::vector<std::string> argv);
+/// Connects to a unix socket; whoever owns its other end sees to it that a fresh agent listens
+/// there.
+[[nodiscard]] AgentOpener agent_socket(std::string path);
+
+struct AgentDeadlines {
+  rnic::llp::Duration hello = std::chrono::seconds(20);
+  rnic::llp::Duration reply = std::chrono::seconds(30);  ///< from post() to the command's reply
+};
+
+/// After a GoneEvent nothing but GoneEvents come until restart().
+class AgentClient final : public Iut {
+ public:
+  /// Waits for the hello. No agent, no hello or a wrong one: what a GoneEvent would have said.
+  [[nodiscard]] static std::expected<std::unique_ptr<AgentClient>, GoneEvent> start(
+      rnic::llp::RealWorld& world, AgentOpener opener, AgentDeadlines deadlines = {});
+  ~AgentClient() override;
+
+  [[nodiscard]] const Hello& hello() const override { return hello_; }
+  std::uint64_t post(Command command) override;
+  [[nodiscard]] std::optional<Event> next_event(rnic::llp::TimePoint deadline) override;
+
+  /// Ends this agent, forgets its events, and waits for the hello of a fresh one.
+  [[nodiscard]] std::expected<void, GoneEvent> restart();
+  /// Why the agent is gone, if it is.
+  [[nodiscard]] const std::optional<GoneEvent>& gone() const { return gone_; }
+  /// For who sees the agent's end by other means, e.g. on a guest's control channel: without effect
+  /// if it is gone already.
+  void report_gone(GoneEvent why);
+
+  /// The end (64 KiB) of what the agents wrote to stderr since this was last asked.
+  [[nodiscard]] std::string take_diagnostics();
+
+ private:
+  AgentClient(rnic::llp::RealWorld& world, AgentOpener opener, AgentDeadlines deadlines);
+
+  [[nodiscard]] std::expected<void, GoneEvent> open();
+  void close();
+  [[nodiscard]] int words() const;
+  [[nodiscard]] ChildProcess* child();
+
+  void read_words();
+  void write_words();
+  void read_errors();
+  void take_line(std::string_view line);
+  void take_event(Event event, std::size_t size);
+  void take_reply(const Reply& reply);
+  void expire(std::uint64_t number);
+
+  void input_ended();
+  void conclude_if_over(bool patience_over);
+  void stop_watching();
+  [[nodiscard]] std::string last_words() const;
+
+  rnic::llp::RealWorld& world_;
+  AgentOpener opener_;
+  AgentDeadlines deadlines_;
+
+  std::optional<AgentLink> link_;
+  LineBuffer input_;
+  std::string output_;  ///< what the agent's end would not take yet
+  bool input_ended_ = false;
+  std::optional<rnic::llp::TimerId> patience_;
+
+  struct Outstanding {
+    const char* type;
+    rnic::llp::TimerId deadline;
+  };
+  std::map<std::uint64_t, Outstanding> outstanding_;
+  std::uint64_t next_number_ = 1;
+
+  struct Waiting {
+    Event event;
+    std::size_t size;  ///< of its line
+  };
+  std::deque<Waiting> events_;
+  std::size_t waiting_size_ = 0;
+  Hello hello_;
+  bool greeted_ = false;
+  std::optional<GoneEvent> gone_;
+  std::string diagnostics_;
+};
+
+}  // namespace suite::iut

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What came from the IUT on one connection: startup frames, whole RDMAP messages, nonsense,
+// endings. Plain values.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reference_rnic/llp/network.hpp"
+#include "suite/lower_tester/evidence.hpp"
+#include "suite/lower_tester/outgoing.hpp"
+
+namespace suite::lower_tester {
+
+/// A Request or Reply Frame, with its own copy of the octets.
+struct ReceivedFrame {
+  wire::MpaFrameKind kind = wire::MpaFrameKind::request;
+  Octets octets;
+  /// The frame; it refers to `octets`.
+  [[nodiscard]] wire::MpaFrame frame() const;
+};
+
+/// A whole RDMAP message, put together from its segments.
+struct Message {
+  bool tagged = false;
+  wire::TaggedHeader tagged_header;      ///< of its first segment, if `tagged`
+  wire::UntaggedHeader untagged_header;  ///< of its first segment, if not `tagged`
+  Octets payload;                        ///< RDMAP header and ULP payload, all segments
+  std::vector<Octets> segments;          ///< the ULPDUs as they came
+
+  [[nodiscard]] wire::RdmapControl rdmap() const {
+    return tagged ? tagged_header.rdmap : untagged_header.rdmap;
+  }
+  [[nodiscard]] wire::Opcode opcode() const { return rdmap().opcode(); }
+  [[nodiscard]] std::uint32_t queue() const { return untagged_header.queue_number.value(); }
+  [[nodiscard]] std::uint32_t msn() const {
+    return untagged_header.message_sequence_number.value();
+  }
+  [[nodiscard]] std::uint32_t stag() const { return tagged_header.stag.value(); }
+  [[nodiscard]] std::uint64_t tagged_offset() const { return tagged_header.tagged_offset.value(); }
+  /// The contents of a Terminate, if it is one and parses. It refers to `payload`.
+  [[nodiscard]] std::optional<wire::Terminate> terminate() const;
+  /// The fields of a Read Request, if it is one of the right length.
+  [[nodiscard]] std::optional<ReadRequestFields> read_request() const;
+  [[nodiscard]] std::optional<AtomicRequestFields> atomic_request() const;
+};
+
+/// Octets that are no frame, FPDU or segment, and why.
+struct Malformed {
+  std::string what;
+  Octets octets;
+};
+/// The peer's FIN. `mid_fpdu`: it came inside a frame or FPDU.
+struct PeerClosed {
+  bool mid_fpdu = false;
+};
+/// The connection ended otherwise: by a reset, or it was refused.
+struct Broken {
+  rnic::llp::Ending ending = rnic::llp::Ending::reset;
+};
+/// Nothing came while we waited.
+struct Nothing {
+  std::chrono::nanoseconds waited{};
+};
+
+struct Arrival {
+  Offset at{};
+  std::variant<Nothing, ReceivedFrame, Message, Malformed, PeerClosed, Broken> what;
+
+  template <typename T>
+  [[nodiscard]] const T* as() const {
+    return std::get_if<T>(&what);
+  }
+  /// The message, if it is one with this opcode.
+  [[nodiscard]] const Message* message(wire::Opcode opcode) const;
+  [[nodiscard]] std::optional<wire::Terminate> terminate() const;
+  /// FIN, reset or refusal.
+  [[nodiscard]] bool is_end() const {
+    return as<PeerClosed>() != nullptr || as<Broken>() != nullptr;
+  }
+  [[nodiscard]] std::string text() const;  ///< decoded, one line
+  [[nodiscard]] std::string hex() const;   ///< its first octets; empty for endings
+};
+
+}  // namespace suite::lower_tester

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/lower_tester/intake.hpp"
+
+#include <algorithm>
+
+namespace suite::lower_tester {
+
+void Intake::take(wire::Bytes octets) {
+  if (phase_ == Phase::deaf) return;
+  buffer_.insert(buffer_.end(), octets.begin(), octets.end());
+  while (parse_one()) {
+  }
+}
+
+void Intake::start_fpdus(bool crc, bool markers) {
+  if (phase_ != Phase::holding) return;
+  options_ = {.crc = crc, .markers = markers, .position = 0};
+  scratch_.resize(markers ? wire::fpdu_size(wire::max_ulpdu) : 0);
+  phase_ = Phase::fpdus;
+  while (parse_one()) {
+  }
+}
+
+bool Intake::parse_one() {
+  if (buffer_.empty()) return false;
+  if (phase_ == Phase::frame) return parse_frame();
+  return phase_ == Phase::fpdus && parse_fpdu();
+}
+
+void Intake::give_up(std::string what, std::string_view rule) {
+  phase_ = Phase::deaf;
+  listener_.on_malformed({std::move(what), std::move(buffer_)}, rule);
+  buffer_.clear();
+}
+
+bool Intake::parse_frame() {
+  const bool request = expected_ == wire::MpaFrameKind::request;
+  const auto parsed = wire::parse_mpa_frame(expected_, buffer_);
+  if (parsed) {
+    const Octets frame(buffer_.begin(),
+                       buffer_.begin() + static_cast<std::ptrdiff_t>(parsed->consumed));
+    drop(frame.size());
+    phase_ = Phase::holding;
+    listener_.on_frame({expected_, frame});
+    return true;
+  }
+  switch (parsed.error()) {
+    case wire::MpaFrameError::incomplete:
+      break;
+    case wire::MpaFrameError::wrong_key:
+      give_up(request ? "not the key of an MPA Request" : "not the key of an MPA Reply",
+              request ? "mpa.startup.request-key" : "mpa.startup.reply-key");
+      break;
+    case wire::MpaFrameError::private_data_too_long:
+      give_up("a startup frame with PD_Length above 512", "mpa.private-data.at-most-512-octets");
+      break;
+  }
+  return false;
+}
+
+bool Intake::parse_fpdu() {
+  const auto size = wire::fpdu_wire_size(buffer_, options_);
+  if (!size || buffer_.size() < *size) return false;
+  const auto parsed = wire::parse_fpdu(buffer_, options_, scratch_);
+  if (!parsed) {
+    // Behind a bad CRC or Marker no length can be trusted.
+    const bool crc = parsed.error() == wire::FpduError::bad_crc;
+    give_up(crc ? "an FPDU with a wrong CRC" : "an FPDU with a wrong Marker",
+            crc ? "mpa.crc.field-holds-crc32c" : "mpa.markers.pointer-distance-to-header");
+    return false;
+  }
+  const Octets fpdu(buffer_.begin(),
+                    buffer_.begin() + static_cast<std::ptrdiff_t>(parsed->consumed));
+  const Octets ulpdu(parsed->ulpdu.begin(), parsed->ulpdu.end());
+  wire::MarkerError markers = wire::MarkerError::none;
+  if (options_.markers) markers = wire::strip_markers(scratch_, options_.position, fpdu).error;
+  drop(fpdu.size());
+  options_.position += fpdu.size();
+  const auto segment = wire::parse_segment(ulpdu);
+  if (!segment) {
+    listener_.on_malformed({"a ULPDU too short for its DDP header", fpdu},
+                           "ddp.header.present-in-every-segment");
+    return true;
+  }
+  listener_.on_fpdu({fpdu, ulpdu, parsed->pad_is_zero, markers}, *segment);
+  take_segment(ulpdu, *segment);
+  return true;
+}
+
+namespace {
+
+bool belongs_to(const Message& message, const wire::Segment& segment) {
+  if (message.tagged != segment.tagged) return false;
+  if (segment.tagged)
+    return message.opcode() == segment.rdmap().opcode() &&
+           message.stag() == segment.tagged_header.stag.value();
+  return message.queue() == segment.untagged_header.queue_number.value() &&
+         message.msn() == segment.untagged_header.message_sequence_number.value();
+}
+
+}  // namespace
+
+void Intake::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
+  if (current_ && !belongs_to(*current_, segment)) finish(true);
+  if (!current_) {
+    current_.emplace();
+    current_->tagged = segment.tagged;
+    current_->tagged_header = segment.tagged_header;
+    current_->untagged_header = segment.untagged_header;
+  }
+  const std::uint64_t offset = segment.tagged ? segment.tagged_header.tagged_offset.value()
+                                              : segment.untagged_header.message_offset.value();
+  pieces_.push_back({offset, Octets(segment.payload.begin(), segment.payload.end())});
+  current_->segments.emplace_back(ulpdu.begin(), ulpdu.end());
+  if (segment.ddp().last()) finish(false);
+}
+
+void Intake::finish(bool broken_off) {
+  // Another order of segments is lawful though discouraged (RFC 5041 section 5.3).
+  std::ranges::stable_sort(pieces_, {}, &Piece::offset);
+  for (const Piece& piece : pieces_)
+    current_->payload.insert(current_->payload.end(), piece.data.begin(), piece.data.end());
+  if (current_->tagged) current_->tagged_header.tagged_offset = pieces_.front().offset;
+  const Message message = std::move(*current_);
+  current_.reset();
+  pieces_.clear();
+  listener_.on_message(message, broken_off);
+}
+
+}  // namespace suite::lower_tester

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/lower_tester/sender_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reference_rnic/wire/fpdu.hpp"
+#include "reference_rnic/wire/notation.hpp"
+
+namespace suite::lower_tester {
+
+namespace {
+
+constexpr std::size_t sent_kept =
+    256;  ///< ULPDUs remembered for comparison with a Terminate's copied header
+
+constexpr std::string_view all_rules[] = {
+    "ddp.header.dv-is-one",
+    "ddp.header.l-set-on-last",
+    "ddp.header.present-in-every-segment",
+    "ddp.header.rsvd-zero-on-send",
+    "ddp.segmentation.increasing-mo",
+    "ddp.segmentation.increasing-to",
+    "ddp.segmentation.mo-is-message-offset",
+    "ddp.segmentation.to-is-initial-plus-offset",
+    "ddp.segmentation.zero-length-one-segment",
+    "ddp.tagged.rsvdulp-same-in-segments",
+    "ddp.untagged.first-mo-zero",
+    "ddp.untagged.msn-increments-per-message",
+    "ddp.untagged.msn-starts-at-one",
+    "ddp.untagged.rsvdulp-same-in-segments",
+    "mpa.crc.field-holds-crc32c",
+    "mpa.enhanced.private-data-starts-with-enhanced-data",
+    "mpa.enhanced.reserved-bits-sent-as-zero",
+    "mpa.enhanced.revision-two-or-higher",
+    "mpa.enhanced.rtr-flags-zero-without-a",
+    "mpa.framing.pad-sent-as-zero",
+    "mpa.markers.pointer-distance-to-header",
+    "mpa.markers.reserved-sent-as-zero",
+    "mpa.private-data.at-most-512-octets",
+    "mpa.segmentation.records-within-mulpdu",
+    "mpa.segmentation.ulpdu-never-over-64768",
+    "mpa.startup.no-fpdu-before-both-frames",
+    "mpa.startup.reply-key",
+    "mpa.startup.request-key",
+    "mpa.startup.request-r-sent-as-zero",
+    "mpa.startup.reserved-bits-sent-as-zero",
+    "mpa.startup.responder-silent-before-first-fpdu",
+    "rdmap.atomic.response-header-format",
+    "rdmap.atomic.response-identifier-original",
+    "rdmap.atomic.response-opposite-direction",
+    "rdmap.header.invalidate-stag-zero",
+    "rdmap.header.opcode-from-table",
+    "rdmap.header.reserved-bits-zero",
+    "rdmap.header.stag-queue-offset-per-opcode",
+    "rdmap.header.tagged-flag-per-opcode",
+    "rdmap.header.version-one",
+    "rdmap.immediate.eight-octets-sent",
+    "rdmap.read.request-header-format",
+    "rdmap.read.response-length-matches-request",
+    "rdmap.read.response-opposite-direction",
+    "rdmap.read.sink-stag-copied",
+    "rdmap.read.sink-to-copied",
+    "rdmap.terminate.control-values-defined",
+    "rdmap.terminate.ddp-error-ddp-header",
+    "rdmap.terminate.ddp-error-no-rdma-header",
+    "rdmap.terminate.llp-error-no-headers",
+    "rdmap.terminate.local-catastrophic-no-headers",
+    "rdmap.terminate.operation-error-ddp-header",
+    "rdmap.terminate.operation-error-no-rdma-header",
+    "rdmap.terminate.protection-error-ddp-header",
+    "rdmap.terminate.protection-error-rdma-header",
+    "rdmap.terminate.rdma-header-only-for-reads",
+    "rdmap.terminate.read-header-original",
+    "rdmap.terminate.ddp-header-copied",
+    "rdmap.terminate.header-format",
+    "rdmap.terminate.nothing-sent-after",
+    "rdmap.terminate.queue-two",
+    "rdmap.terminate.reserved-zero",
+    "rdmap.terminate.segment-length-value",
+};
+
+}  // namespace
+
+std::span<const std::string_view> SenderRules::rules() { return all_rules; }
+
+void SenderRules::require(bool holds, std::string_view rule, std::string expected,
+                          std::string actual, wire::Bytes octets) {
+  if (!holds) report_({rule, std::move(expected), std::move(actual), wire::hex(octets)});
+}
+
+void SenderRules::check(const Malformed& malformed, std::string_view rule) {
+  require(false, rule, "well-formed octets", malformed.what, malformed.octets);
+}
+
+// ---------------------------------------------------------------- startup (RFC 5044 7.1.1, RFC
+// 6581 6 and 9)
+
+void SenderRules::check(const ReceivedFrame& received) {
+  const wire::MpaFrame frame = received.frame();
+  const std::string text = wire::describe(frame);
+  const bool extended = frame.revision >= 2;
+  const std::uint8_t reserved =
+      extended ? wire::MpaFlags::reserved_mask : wire::MpaFlags::reserved_mask | wire::MpaFlags::s;
+  require((frame.flags.octet & reserved) == 0,
+          extended ? "mpa.enhanced.reserved-bits-sent-as-zero"
+                   : "mpa.startup.reserved-bits-sent-as-zero",
+          "reserved flags zero", text, received.octets);
+  require(!(received.kind == wire::MpaFrameKind::request && frame.flags.reject()),
+          "mpa.startup.request-r-sent-as-zero", "R clear in a Request", text, received.octets);
+  require(!frame.flags.enhanced() || extended, "mpa.enhanced.revision-two-or-higher",
+          "revision 2 or more with S", text, received.octets);
+  if (!frame.flags.enhanced() || !extended) return;
+  const auto words = frame.enhanced();
+  require(words.has_value(), "mpa.enhanced.private-data-starts-with-enhanced-data",
+          "PD_Length of 4 or more with S", text, received.octets);
+  if (words)
+    require(words->peer_to_peer || !(words->rtr_send || words->rtr_write || words->rtr_read),
+            "mpa.enhanced.rtr-flags-zero-without-a", "B, C and D clear with A clear", text,
+            received.octets);
+}
+
+// ---------------------------------------------------------------- FPDU and segment
+
+void SenderRules::check(const ReceivedFpdu& fpdu, const wire::Segment& segment,
+                        std::size_t max_ulpdu) {
+  require(fpdu.pad_is_zero, "mpa.framing.pad-sent-as-zero", "pad octets zero",
+          "pad octets not zero", fpdu.octets);
+  require(fpdu.markers != wire::MarkerError::reserved_not_zero, "mpa.markers.reserved-sent-as-zero",
+          "reserved bits of Markers zero", "reserved bits of a Marker set", fpdu.octets);
+  const std::size_t length = fpdu.ulpdu.size();
+  require(length <= wire::max_mulpdu, "mpa.segmentation.ulpdu-never-over-64768",
+          "ULPDU_Length of at most 64768", fmt::format("ULPDU_Length {}", length), fpdu.octets);
+  require(length <= max_ulpdu, "mpa.segmentation.records-within-mulpdu",
+          fmt::format("ULPDUs of at most the MULPDU, {} octets", max_ulpdu),
+          fmt::format("a ULPDU of {} octets", length), fpdu.octets);
+  require(!terminated_, "rdmap.terminate.nothing-sent-after", "nothing after a Terminate",
+          wire::describe_ulpdu(fpdu.ulpdu), fpdu.ulpdu);
+  check_controls(segment, fpdu.ulpdu);
+}
+
+void SenderRules::check_controls(const wire::Segment& segment, wire::Bytes ulpdu) {
+  const std::string text = wire::describe_ulpdu(ulpdu);
+  const wire::DdpControl ddp = segment.ddp();
+  const wire::RdmapControl rdmap = segment.rdmap();
+  require((ddp.octet & wire::DdpControl::reserved_mask) == 0, "ddp.header.rsvd-zero-on-send",
+          "reserved DDP bits zero", text, ulpdu);
+  require(ddp.version() == wire::ddp_version, "ddp.header.dv-is-one", "DV 1", text, ulpdu);
+  require((rdmap.octet & wire::RdmapControl::reserved_mask) == 0, "rdmap.header.reserved-bits-zero",
+          "reserved RDMAP bits zero", text, ulpdu);
+  require(rdmap.version() == wire::rdmap_version, "rdmap.header.version-one", "RV 1", text, ulpdu);
+  const wire::Opcode opcode = rdmap.opcode();
+  require(wire::is_defined(opcode), "rdmap.header.opcode-from-table", "a defined opcode", text,
+          ulpdu);
+  if (!wire::is_defined(opcode)) return;
+  require(segment.tagged == wire::is_tagged(opcode), "rdmap.header.tagged-flag-per-opcode",
+          "the T bit of the opcode", text, ulpdu);
+  if (!segment.tagged && !wire::is_tagged(opcode)) check_untagged(segment.untagged_header, ulpdu);
+}
+
+void SenderRules::check_untagged(const wire::UntaggedHeader& header, wire::Bytes ulpdu) {
+  const std::string text = wire::describe_ulpdu(ulpdu);
+  const wire::Opcode opcode = header.rdmap.opcode();
+  const bool right_queue =
+      header.queue_number.value() == static_cast<std::uint32_t>(wire::queue_of(opcode));
+  require(right_queue,
+          opcode == wire::Opcode::terminate ? "rdmap.terminate.queue-two"
+                                            : "rdmap.header.stag-queue-offset-per-opcode",
+          "the queue of the opcode", text, ulpdu);
+  require(wire::carries_invalidate(opcode) || header.ulp_word.value() == 0,
+          "rdmap.header.invalidate-stag-zero", "zero in place of the Invalidate STag", text, ulpdu);
+}
+
+// ---------------------------------------------------------------- message
+
+void SenderRules::check(const Message& message, bool broken_off) {
+  const Octets& first = message.segments.front();
+  const std::string text = wire::describe_ulpdu(first);
+  require(!broken_off, "ddp.header.l-set-on-last",
+          "L on the last segment before another message begins", text, first);
+  if (!message.tagged) {
+    const auto known = next_msn_.find(message.queue());
+    const std::uint32_t expected = known == next_msn_.end() ? 1 : known->second;
+    require(message.msn() == expected,
+            known == next_msn_.end() ? "ddp.untagged.msn-starts-at-one"
+                                     : "ddp.untagged.msn-increments-per-message",
+            fmt::format("MSN {} on queue {}", expected, message.queue()), text, first);
+    next_msn_[message.queue()] = message.msn() + 1;
+  }
+  check_segments(message);
+  switch (message.opcode()) {
+    case wire::Opcode::read_request:
+      check_read_request(message);
+      break;
+    case wire::Opcode::read_response:
+      check_read_response(message);
+      break;
+    case wire::Opcode::atomic_response:
+      check_atomic_response(message);
+      break;
+    case wire::Opcode::terminate:
+      check_terminate(message);
+      break;
+    case wire::Opcode::immediate:
+    case wire::Opcode::immediate_solicited:
+      require(message.payload.size() == wire::immediate_size, "rdmap.immediate.eight-octets-sent",
+              "eight octets of Immediate Data", text, first);
+      break;
+    default:
+      break;
+  }
+}
+
+void SenderRules::check_segments(const Message& message) {
+  const Octets& first = message.segments.front();
+  const auto head = wire::parse_segment(first);
+  if (!head) return;
+  require(message.segments.size() == 1 || !message.payload.empty(),
+          "ddp.segmentation.zero-length-one-segment", "one segment for a message without payload",
+          fmt::format("{} segments", message.segments.size()), first);
+  std::uint64_t next = message.tagged ? head->tagged_header.tagged_offset.value() : 0;
+  std::uint64_t latest = next;
+  if (!message.tagged)
+    require(head->untagged_header.message_offset.value() == 0, "ddp.untagged.first-mo-zero",
+            "MO 0 in the first segment", wire::describe(*head), first);
+  for (const Octets& ulpdu : message.segments) {
+    const auto segment = wire::parse_segment(ulpdu);
+    const std::string text = wire::describe(*segment);
+    const std::uint64_t offset = message.tagged ? segment->tagged_header.tagged_offset.value()
+                                                : segment->untagged_header.message_offset.value();
+    require(offset >= latest,
+            message.tagged ? "ddp.segmentation.increasing-to" : "ddp.segmentation.increasing-mo",
+            "segments in the order of their offsets", text, ulpdu);
+    require(offset == next || offset < latest || segment->payload.empty(),
+            message.tagged ? "ddp.segmentation.to-is-initial-plus-offset"
+                           : "ddp.segmentation.mo-is-message-offset",
+            fmt::format("offset {:#x}", next), text, ulpdu);
+    const bool same = message.tagged
+                          ? segment->tagged_header.rdmap == head->tagged_header.rdmap
+                          : segment->untagged_header.rdmap == head->untagged_header.rdmap &&
+                                segment->untagged_header.ulp_word == head->untagged_header.ulp_word;
+    require(same,
+            message.tagged ? "ddp.tagged.rsvdulp-same-in-segments"
+                           : "ddp.untagged.rsvdulp-same-in-segments",
+            "the same RsvdULP in all segments of a message", text, ulpdu);
+    latest = std::max(latest, offset);
+    next = offset + segment->payload.size();
+  }
+}
+
+// ---------------------------------------------------------------- requests, responses, Terminate
+
+void SenderRules::note_sent(wire::Bytes ulpdu) {
+  sent_.emplace_back(ulpdu.begin(), ulpdu.end());
+  if (sent_.size() > sent_kept) sent_.pop_front();
+  const auto segment = wire::parse_segment(ulpdu);
+  if (!segment || segment->tagged || !segment->ddp().last() ||
+      segment->untagged_header.queue_number.value() !=
+          static_cast<std::uint32_t>(wire::Queue::read_request))
+    return;
+  Message message;
+  message.untagged_header = segment->untagged_header;
+  message.payload.assign(segment->payload.begin(), segment->payload.end());
+  if (const auto read = message.read_request()) reads_.push_back(*read);
+  if (const auto atomic = message.atomic_request()) atomics_.push_back(atomic->request_id);
+}
+
+void SenderRules::check_read_request(const Message& message) {
+  require(message.read_request().has_value(), "rdmap.read.request-header-format",
+          "28 octets behind the DDP header", fmt::format("{} octets", message.payload.size()),
+          message.segments.front());
+}
+
+void SenderRules::check_read_response(const Message& message) {
+  const Octets& first = message.segments.front();
+  const std::string text = wire::describe_ulpdu(first);
+  require(!reads_.empty(), "rdmap.read.response-opposite-direction",
+          "no Read Response without a Read Request", text, first);
+  if (reads_.empty()) return;
+  const ReadRequestFields request = reads_.front();
+  reads_.pop_front();
+  require(message.payload.size() == request.length, "rdmap.read.response-length-matches-request",
+          fmt::format("{} octets, as the Request asked", request.length),
+          fmt::format("{} octets", message.payload.size()), first);
+  if (message.payload.empty() && request.length == 0)
+    return;  // STag and TO mean nothing then (RFC 5041 section 5.2)
+  require(message.stag() == request.sink_stag, "rdmap.read.sink-stag-copied",
+          fmt::format("STag {:#010x}", request.sink_stag), text, first);
+  require(message.tagged_offset() == request.sink_offset, "rdmap.read.sink-to-copied",
+          fmt::format("TO {:#x}", request.sink_offset), text, first);
+}
+
+void SenderRules::check_atomic_response(const Message& message) {
+  const Octets& first = message.segments.front();
+  const std::string text = wire::describe_ulpdu(first);
+  wire::Reader in(message.payload);
+  const auto header = in.read<wire::AtomicResponseHeader>();
+  require(in.at_end(), "rdmap.atomic.response-header-format", "12 octets behind the DDP header",
+          fmt::format("{} octets", message.payload.size()), first);
+  require(!atomics_.empty(), "rdmap.atomic.response-opposite-direction",
+          "no Atomic Response without a Request", text, first);
+  if (atomics_.empty() || !in.at_end()) return;
+  require(header.original_request_id.value() == atomics_.front(),
+          "rdmap.atomic.response-identifier-original",
+          fmt::format("request identifier {:#x}", atomics_.front()), text, first);
+  atomics_.pop_front();
+}
+
+void SenderRules::check_terminate(const Message& message) {
+  terminated_ = true;
+  const Octets& first = message.segments.front();
+  const auto terminate = message.terminate();
+  require(terminate.has_value(), "rdmap.terminate.header-format",
+          "a Terminate as long as its control bits say", wire::describe_ulpdu(first), first);
+  if (!terminate) return;
+  const std::string text = wire::describe(*terminate);
+  // With layer 0 and type 0 the code means nothing (RFC 5040 section 4.8).
+  require(wire::is_registered(terminate->cause) ||
+              (terminate->cause.layer == 0 && terminate->cause.type == 0),
+          "rdmap.terminate.control-values-defined", "a registered layer, type and code", text,
+          first);
+  require(terminate->reserved == 0, "rdmap.terminate.reserved-zero", "13 reserved bits zero", text,
+          first);
+  check_header_bits(message, *terminate);
+  if (terminate->d) check_copied_header(message, *terminate);
+}
+
+namespace {
+
+/// What Figure 10 of RFC 5040 section 4.8 wants of one layer and type. It stands behind a SHOULD.
+struct Figure10 {
+  std::string_view headers_rule;
+  bool headers;  ///< M and D
+  std::string_view rdma_rule;
+  bool rdma;  ///< R
+};
+
+Figure10 figure_10(wire::TerminateCause cause, bool about_read_request) {
+  if (cause.layer == 1)
+    return {"rdmap.terminate.ddp-error-ddp-header", true,
+            "rdmap.terminate.ddp-error-no-rdma-header", false};
+  if (cause.layer == 2)
+    return {"rdmap.terminate.llp-error-no-headers", false, "rdmap.terminate.llp-error-no-headers",
+            false};
+  if (cause.type == 0)
+    return {"rdmap.terminate.local-catastrophic-no-headers", false,
+            "rdmap.terminate.local-catastrophic-no-headers", false};
+  if (cause.type == 1)
+    return {"rdmap.terminate.protection-error-ddp-header", true,
+            "rdmap.terminate.protection-error-rdma-header", about_read_request};
+  return {"rdmap.terminate.operation-error-ddp-header", true,
+          "rdmap.terminate.operation-error-no-rdma-header", false};
+}
+
+/// The RDMAP control octet is the second of either header form.
+std::optional<wire::Opcode> copied_opcode(const wire::Terminate& terminate) {
+  if (terminate.ddp_header.size() < 2) return std::nullopt;
+  return wire::RdmapControl{std::to_integer<std::uint8_t>(terminate.ddp_header[1])}.opcode();
+}
+
+}  // namespace
+
+void SenderRules::check_header_bits(const Message& message, const wire::Terminate& terminate) {
+  const Octets& first = message.segments.front();
+  const std::string text = wire::describe(terminate);
+  const auto opcode = copied_opcode(terminate);
+  const bool read = opcode == wire::Opcode::read_request;
+  const Figure10 figure = figure_10(terminate.cause, read);
+  require(terminate.m == figure.headers && terminate.d == figure.headers, figure.headers_rule,
+          figure.headers ? "M and D set" : "M and D clear", text, first);
+  // Both readings stand for Send with Invalidate (docs/disputes.md D2), and for a Read Request
+  // under type 0/2 (7.1 case 3).
+  const bool disputed = (opcode && wire::carries_invalidate(*opcode)) ||
+                        (read && terminate.cause.layer == 0 && terminate.cause.type == 2);
+  if (!disputed)
+    require(terminate.r == figure.rdma, figure.rdma_rule, figure.rdma ? "R set" : "R clear", text,
+            first);
+  require(!terminate.r || !opcode || read || wire::carries_invalidate(*opcode),
+          "rdmap.terminate.rdma-header-only-for-reads", "R only for a Read Request", text, first);
+}
+
+void SenderRules::check_copied_header(const Message& message, const wire::Terminate& terminate) {
+  const auto starts_with_header = [&](const Octets& ulpdu) {
+    return ulpdu.size() >= terminate.ddp_header.size() &&
+           std::ranges::equal(terminate.ddp_header,
+                              wire::Bytes(ulpdu).first(terminate.ddp_header.size()));
+  };
+  const Octets& first = message.segments.front();
+  const auto found = std::ranges::find_if(sent_, starts_with_header);
+  require(found != sent_.end(), "rdmap.terminate.ddp-header-copied",
+          "the DDP header of a segment that we sent", wire::hex(terminate.ddp_header), first);
+  if (found == sent_.end() || !terminate.m || !terminate.segment_length) return;
+  const bool right = std::ranges::any_of(sent_, [&](const Octets& ulpdu) {
+    return starts_with_header(ulpdu) && ulpdu.size() == *terminate.segment_length;
+  });
+  require(right, "rdmap.terminate.segment-length-value",
+          fmt::format("the segment's length, {}", found->size()),
+          fmt::format("{}", *terminate.segment_length), first);
+  if (terminate.r && copied_opcode(terminate) == wire::Opcode::read_request)
+    check_copied_read_request(message, terminate, *found);
+}
+
+/// The Request as it came, or with what was already served taken off (RFC 5040 section 4.8).
+void SenderRules::check_copied_read_request(const Message& message,
+                                            const wire::Terminate& terminate, wire::Bytes sent) {
+  Message original, copied;
+  const wire::Bytes body = sent.subspan(std::min(sent.size(), wire::untagged_header_size));
+  original.untagged_header.rdmap = copied.untagged_header.rdmap =
+      wire::RdmapControl::make(wire::Opcode::read_request);
+  original.payload.assign(body.begin(), body.end());
+  copied.payload.assign(terminate.rdmap_header.begin(), terminate.rdmap_header.end());
+  const auto was = original.read_request(), is = copied.read_request();
+  bool right = was && is && was->sink_stag == is->sink_stag &&
+               was->source_stag == is->source_stag && is->length <= was->length;
+  if (right) {
+    const std::uint64_t served = was->length - is->length;
+    right = is->sink_offset == was->sink_offset + served &&
+            is->source_offset == was->source_offset + served;
+  }
+  require(right, "rdmap.terminate.read-header-original", "the header of the Read Request",
+          wire::hex(terminate.rdmap_header), message.segments.front());
+}
+
+}  // namespace suite::lower_tester

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What every sender must do whatever the case is about: judged on all that the IUT sends, on every
+// connection.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "suite/lower_tester/intake.hpp"
+
+namespace suite::lower_tester {
+
+/// A rule that the IUT broke by what it sent.
+struct SenderFault {
+  std::string_view rule;
+  std::string expected;
+  std::string actual;
+  std::string hex;
+};
+
+class SenderRules {
+ public:
+  using Report = std::function<void(SenderFault)>;
+  explicit SenderRules(Report report) : report_(std::move(report)) {}
+
+  void check(const ReceivedFrame& frame);
+  /// `max_ulpdu`: the MULPDU of the connection (RFC 5044 section 4.5).
+  void check(const ReceivedFpdu& fpdu, const wire::Segment& segment, std::size_t max_ulpdu);
+  void check(const Message& message, bool broken_off);
+  void check(const Malformed& malformed, std::string_view rule);
+
+  /// What we sent, so that answers can be held against it.
+  void note_sent(wire::Bytes ulpdu);
+
+  /// Where the IUT starts counting, if not at 1 (an IUT prepared for a test of wrapping).
+  void expect_first_msn(std::uint32_t queue, std::uint32_t msn) { next_msn_[queue] = msn; }
+
+  /// Every rule that this class can name.
+  [[nodiscard]] static std::span<const std::string_view> rules();
+
+ private:
+  void require(bool holds, std::string_view rule, std::string expected, std::string actual,
+               wire::Bytes octets);
+  void check_controls(const wire::Segment& segment, wire::Bytes ulpdu);
+  void check_untagged(const wire::UntaggedHeader& header, wire::Bytes ulpdu);
+  void check_segments(const Message& message);
+  void check_read_request(const Message& message);
+  void check_read_response(const Message& message);
+  void check_atomic_response(const Message& message);
+  void check_terminate(const Message& message);
+  void check_header_bits(const Message& message, const wire::Terminate& terminate);
+  void check_copied_read_request(const Message& message, const wire::Terminate& terminate,
+                                 wire::Bytes sent);
+  void check_copied_header(const Message& message, const wire::Terminate& terminate);
+
+  Report report_;
+  std::map<std::uint32_t, std::uint32_t> next_msn_;
+  std::deque<Octets> sent_;              ///< the ULPDUs we sent last
+  std::deque<ReadRequestFields> reads_;  ///< ours, not answered yet
+  std::deque<std::uint32_t> atomics_;    ///< request ids, likewise
+  bool terminated_ = false;
+};
+
+}  // namespace suite::lower_tester

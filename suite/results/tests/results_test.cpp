@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The output folder of a run: what is on disk at every moment, also when the disk is full or the run is killed.
+#define BOOST_TEST_MODULE results
+#include <boost/test/unit_test.hpp>
+
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "suite/results/folder.hpp"
+#include "suite/results/sha256.hpp"
+#include "suite/results/time_text.hpp"
+
+namespace fs = std::filesystem;
+using namespace suite::results;
+
+namespace {
+
+struct Scratch {
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "results_test.XXXXXX").string();
+    BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path = pattern;
+  }
+  ~Scratch() { fs::remove_all(path); }
+  fs::path path;
+};
+
+std::string text_of(const fs::path& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+RunRecord a_run() {
+  RunRecord run;
+  run.id = "20260102T030405Z-0a1b2c3d";
+  run.start = "2026-01-02T03:04:05.000006Z";
+  run.command = {"rnic-suite", "run"};
+  run.options = Json{{"strict", false}};
+  run.iut.kind = "reference";
+  run.selected = 2;
+  return run;
+}
+
+CaseRecord a_case(const std::string& id, std::uint32_t attempt, Verdict verdict) {
+  CaseRecord record;
+  record.id = id;
+  record.attempt = attempt;
+  record.layer = "ddp";
+  record.rules = {"ddp.tagged.base-or-bounds"};
+  record.verdict = verdict;
+  record.start = a_run().start;
+  record.gate.result = verdict == Verdict::pass ? GateResult::as_expected : GateResult::new_failure;
+  record.expectations.push_back({.rule = "ddp.tagged.base-or-bounds",
+                                 .row = "",
+                                 .admissible = {"Terminate 1/1/01"},
+                                 .actual = "Terminate 1/1/00",
+                                 .hex = "0011",
+                                 .verdict = Judgement::fail,
+                                 .direction = Direction::from_iut,
+                                 .at = 0.25,
+                                 .frame = 12});
+  record.exchange.push_back({.at = 0.1, .direction = Direction::to_iut, .text = "Write", .hex = "", .frame = {}});
+  record.rows.push_back({.name = "by one octet", .verdict = verdict, .reason = ""});
+  record.pcap = Pcap{.file = Folder::pcap_name(id, attempt),
+                     .sha256 = sha256({}),
+                     .frames = 20,
+                     .octets = 2000,
+                     .source = PcapSource::tester,
+                     .note = ""};
+  return record;
+}
+
+// Whether the file is valid by the published schema, asked of an independent validator.
+bool valid_by_schema(const fs::path& file) {
+  const std::string command = std::string(PYTHON) + " " + PROJECT_SOURCE_DIR "/suite/results/tests/validate.py " +
+                              PROJECT_SOURCE_DIR "/reports/schema/results-1.schema.json " + file.string();
+  return std::system(command.c_str()) == 0;  // NOLINT(cert-env33-c): our own fixed words
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(sha256_of_known_texts) {
+  const auto digest = [](std::string_view text) { return sha256(std::as_bytes(std::span(text))); };
+  BOOST_TEST(digest("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  BOOST_TEST(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  BOOST_TEST(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+  BOOST_TEST(digest(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+}
+
+BOOST_AUTO_TEST_CASE(sha256_does_not_depend_on_how_the_octets_are_cut) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += static_cast<char>(i * 7);
+  const auto octets = std::as_bytes(std::span(text));
+  for (std::size_t length = 0; length <= octets.size(); ++length) {
+    const std::string whole = sha256(octets.first(length));
+    Sha256 cut;
+    cut.update(octets.first(length / 3));
+    cut.update(octets.subspan(length / 3, length - length / 3));
+    BOOST_TEST(cut.finish() == whole);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(time_is_utc_with_microseconds) {
+  using namespace std::chrono;
+  BOOST_TEST(time_text(WallTime(seconds(951782400) + microseconds(42))) == "2000-02-29T00:00:00.000042Z");
+}
+
+BOOST_AUTO_TEST_CASE(a_finished_run_is_valid_by_the_schema_and_reads_back) {
+  Scratch scratch;
+  auto folder = Folder::open(scratch.path / "a" / "b");
+  BOOST_REQUIRE(folder);
+  RunRecord run = a_run();
+  BOOST_REQUIRE(folder->begin(run));
+  BOOST_REQUIRE(folder->add(a_case("ddp.x.y", 1, Verdict::fail)));
+  BOOST_REQUIRE(folder->add(a_case("ddp.x.z@ipv6", 1, Verdict::pass)));
+  BOOST_REQUIRE(folder->add(a_case("ddp.x.y", 2, Verdict::pass)));
+  BOOST_TEST(!fs::exists(folder->path() / "results.json"));
+  run.complete = true;
+  run.ending = Ending::finished;
+  run.end = "2026-01-02T03:04:09Z";
+  run.exit_code = 0;
+  const auto document = folder->end(run, {"siw.yaml:3 ddp.x.gone"});
+  BOOST_REQUIRE(document);
+  BOOST_TEST(valid_by_schema(folder->path() / "results.json"));
+
+  const auto back = read(folder->path());
+  BOOST_REQUIRE(back);
+  BOOST_TEST(one_line(*back) == one_line(*document));
+  BOOST_TEST(back->run.complete);
+  BOOST_REQUIRE(back->cases.size() == 3U);
+  BOOST_TEST(name(back->cases[0].gate.result) == "superseded");
+  BOOST_TEST(back->cases[0].expectations.at(0).frame.value() == 12U);
+  BOOST_TEST(!back->cases[0].exchange.at(0).frame.has_value());
+  BOOST_TEST(back->summary.cases == 2U);
+  BOOST_TEST(back->summary.attempts == 3U);
+  BOOST_TEST(back->summary.verdicts.at("pass") == 2U);
+  BOOST_TEST(back->summary.verdicts.count("fail") == 0U);
+  BOOST_TEST(back->summary.tester_pcaps == 2U);
+  BOOST_TEST(back->summary.stale_entries.size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(text_from_the_iut_that_is_not_utf8_still_gives_json) {
+  Scratch scratch;
+  auto folder = Folder::open(scratch.path);
+  BOOST_REQUIRE(folder && folder->begin(a_run()));
+  CaseRecord record = a_case("ddp.x.y", 1, Verdict::fail);
+  record.reason = "\xff\xfe\n\x01</script>";
+  BOOST_REQUIRE(folder->add(record));
+  BOOST_REQUIRE(folder->end(a_run(), {}));
+  BOOST_TEST(valid_by_schema(scratch.path / "results.json"));
+}
+
+BOOST_AUTO_TEST_CASE(a_killed_run_keeps_what_it_judged) {
+  Scratch scratch;
+  const pid_t child = ::fork();
+  BOOST_REQUIRE(child >= 0);
+  if (child == 0) {
+    auto folder = Folder::open(scratch.path);
+    const bool good = folder && folder->begin(a_run()) && folder->add(a_case("ddp.x.y", 1, Verdict::fail)) && folder->sync();
+    ::kill(::getpid(), good ? SIGKILL : SIGUSR1);
+  }
+  int status = 0;
+  BOOST_REQUIRE(::waitpid(child, &status, 0) == child);
+  BOOST_REQUIRE(WTERMSIG(status) == SIGKILL);
+  std::ofstream(scratch.path / "results.ndjson", std::ios::app) << R"({"case": {"id": "ddp.torn)";
+
+  const auto document = collect(scratch.path);
+  BOOST_REQUIRE(document);
+  BOOST_TEST(name(document->run.ending) == "killed");
+  BOOST_TEST(!document->run.complete);
+  BOOST_TEST(document->cases.size() == 1U);
+  BOOST_TEST(valid_by_schema(scratch.path / "results.json"));
+}
+
+BOOST_AUTO_TEST_CASE(a_journal_that_is_not_ours_is_refused_by_line) {
+  Scratch scratch;
+  std::ofstream(scratch.path / "results.ndjson") << "{\"run\": {}}\n";
+  const auto document = collect(scratch.path);
+  BOOST_REQUIRE(!document);
+  BOOST_TEST(document.error().find("results.ndjson:1: id:") != std::string::npos, document.error());
+  BOOST_TEST(!collect(scratch.path / "absent").has_value());
+  BOOST_TEST(!fs::exists(scratch.path / "absent"));
+}
+
+BOOST_AUTO_TEST_CASE(a_full_disk_takes_back_the_line_that_did_not_fit) {
+  Scratch scratch;
+  auto folder = Folder::open(scratch.path);
+  BOOST_REQUIRE(folder && folder->begin(a_run()) && folder->add(a_case("ddp.x.y", 1, Verdict::fail)));
+  const std::string before = text_of(scratch.path / "results.ndjson");
+
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit old{};
+  ::getrlimit(RLIMIT_FSIZE, &old);
+  const rlimit small{.rlim_cur = before.size() + 100, .rlim_max = old.rlim_max};
+  ::setrlimit(RLIMIT_FSIZE, &small);
+  const auto added = folder->add(a_case("ddp.x.z", 1, Verdict::fail));
+  ::setrlimit(RLIMIT_FSIZE, &old);
+
+  BOOST_REQUIRE(!added);
+  BOOST_TEST(added.error().find("results.ndjson: File too large") != std::string::npos, added.error());
+  BOOST_TEST(text_of(scratch.path / "results.ndjson") == before);
+  BOOST_TEST(folder->add(a_case("ddp.x.z", 1, Verdict::pass)).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(a_disk_that_is_full_from_the_start_leaves_nothing_and_spares_the_earlier_run) {
+  Scratch scratch;
+  {
+    auto folder = Folder::open(scratch.path);
+    BOOST_REQUIRE(folder && folder->begin(a_run()) && folder->end(a_run(), {}));
+  }
+  const std::string before = text_of(scratch.path / "results.json");
+  fs::create_symlink("/dev/full", scratch.path / "results.ndjson.new");
+  {
+    auto folder = Folder::open(scratch.path);
+    BOOST_REQUIRE(folder);
+    const auto begun = folder->begin(a_run());
+    BOOST_REQUIRE(!begun);
+    BOOST_TEST(begun.error().find("No space left on device") != std::string::npos, begun.error());
+  }
+  BOOST_TEST(text_of(scratch.path / "results.json") == before);
+  BOOST_TEST(!fs::exists(fs::symlink_status(scratch.path / "results.ndjson.new")));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_that_cannot_be_written_is_one_line) {
+  Scratch scratch;
+  std::ofstream(scratch.path / "file") << "x";
+  const auto under_file = Folder::open(scratch.path / "file" / "out");
+  BOOST_REQUIRE(!under_file);
+  BOOST_TEST(under_file.error().find("Not a directory") != std::string::npos, under_file.error());
+  const auto under_proc = Folder::open("/proc/self/out");
+  BOOST_REQUIRE(!under_proc);
+  BOOST_TEST(under_proc.error().find('\n') == std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(two_runs_do_not_share_a_folder_and_an_unused_one_is_taken_back) {
+  Scratch scratch;
+  {
+    auto first = Folder::open(scratch.path / "deep" / "out");
+    BOOST_REQUIRE(first);
+    const auto second = Folder::open(scratch.path / "deep" / "out");
+    BOOST_REQUIRE(!second);
+    BOOST_TEST(second.error().find("another run") != std::string::npos);
+  }
+  BOOST_TEST(!fs::exists(scratch.path / "deep"));
+}
+
+BOOST_AUTO_TEST_CASE(a_new_run_clears_the_earlier_one_and_nobody_elses_files) {
+  Scratch scratch;
+  fs::create_directory(scratch.path / "pcap");
+  std::ofstream(scratch.path / "pcap" / "mine.pcap") << "x";
+  {
+    auto folder = Folder::open(scratch.path);
+    BOOST_REQUIRE(folder && folder->begin(a_run()));
+    BOOST_TEST(fs::exists(scratch.path / "pcap" / "mine.pcap"));  // there was no run of ours before
+    BOOST_REQUIRE(folder->end(a_run(), {}));
+  }
+  std::ofstream(scratch.path / "pcap" / "ddp.x.y.1.pcap") << "x";
+  std::ofstream(scratch.path / "notes.txt") << "x";
+  auto folder = Folder::open(scratch.path);
+  BOOST_REQUIRE(folder && folder->begin(a_run()));
+  BOOST_TEST(!fs::exists(scratch.path / "results.json"));
+  BOOST_TEST(!fs::exists(scratch.path / "pcap" / "ddp.x.y.1.pcap"));
+  BOOST_TEST(fs::exists(scratch.path / "notes.txt"));
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-agent: the upper tester's program on the host of the implementation under test.
+#include <fcntl.h>
+#include <getopt.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "suite/upper_tester/resume.hpp"
+#include "suite/upper_tester/script.hpp"
+#include "suite/upper_tester/start.hpp"
+
+namespace {
+
+using namespace suite::upper_tester;
+namespace iut = suite::iut;
+
+constexpr const char* help_text = R"(usage: rnic-agent --driver DRIVER [options]
+
+Drives the API of an RNIC for the conformance suite: reads commands as lines of JSON from standard
+input, writes replies and events as lines of JSON to standard output, and ends, releasing all it
+made, when its input ends. The words are described in docs/porting.md.
+
+  --driver verbs|reference  which API to drive
+  --device NAME             the device, as `ibv_devices` shows it (default: the only iWARP device)
+  --address ADDRESS         the device's own address, for listening and connecting; may be given once
+                            per family (default: any address)
+  --configure-script PATH   program that sets MPA revision, CRC, Markers and RTR, which no verbs call
+                            can; called as `PATH revision=2 crc=on markers=off peer_to_peer=on
+                            rtr=write,read` with the device closed, and once as `PATH capabilities`
+                            to print the configure.* words it can do, one a line. Exit status 0 is
+                            done, 2 is not supported, anything else failed.
+  --claim WORD              a capability that the API cannot report, e.g. zero_based; may be repeated
+  --deviation NAME          (reference) breaks one rule on purpose; may be repeated
+  --help                    this text
+
+Exit status: 0 the input ended, 1 the client said something that is no command, 2 wrong usage,
+3 the driver cannot start.
+
+Examples:
+  rnic-agent --driver verbs --device siw0 --address 10.77.0.2
+  ssh root@dut rnic-agent --driver verbs --device cxgb4_0 --configure-script /root/configure
+  echo '{"number":1,"type":"reset"}' | rnic-agent --driver reference
+)";
+
+enum ExitStatus { ended = 0, bad_client = 1, wrong_usage = 2, cannot_start = 3 };
+
+struct Options {
+  std::string driver_name;
+  std::string configure_script;
+  DriverOptions driver;
+  int resume = -1;
+};
+
+int complain(ExitStatus status, const std::string& what) {
+  std::fprintf(stderr, "rnic-agent: %s\n", what.c_str());
+  return status;
+}
+
+/// Fills `options`; -1 to go on, else the exit status.
+int parse_arguments(int argc, char** argv, Options& options) {
+  enum Id { driver = 1, device, address, script, claim, deviation, resume, help };
+  static const option table[] = {
+      {"driver", required_argument, nullptr, driver},
+      {"device", required_argument, nullptr, device},
+      {"address", required_argument, nullptr, address},
+      {"configure-script", required_argument, nullptr, script},
+      {"claim", required_argument, nullptr, claim},
+      {"deviation", required_argument, nullptr, deviation},
+      {"resume", required_argument, nullptr, resume},
+      {"help", no_argument, nullptr, help},
+      {nullptr, 0, nullptr, 0},
+  };
+  int id = 0;
+  while ((id = getopt_long(argc, argv, "", table, nullptr)) != -1) {
+    switch (id) {
+      case driver:
+        options.driver_name = optarg;
+        break;
+      case device:
+        options.driver.device = optarg;
+        break;
+      case address:
+        options.driver.addresses.emplace_back(optarg);
+        break;
+      case script:
+        options.configure_script = optarg;
+        break;
+      case claim:
+        options.driver.claims.emplace_back(optarg);
+        break;
+      case deviation:
+        options.driver.deviations.emplace_back(optarg);
+        break;
+      case resume:
+        options.resume = std::atoi(optarg);
+        break;
+      case help:
+        std::fputs(help_text, stdout);
+        return ended;
+      default:
+        return complain(wrong_usage, "see rnic-agent --help");
+    }
+  }
+  if (optind < argc)
+    return complain(wrong_usage, std::string("unexpected argument ") + argv[optind]);
+  if (options.driver_name.empty())
+    return complain(wrong_usage, "say which --driver: verbs or reference");
+  return -1;
+}
+
+/// What a vendor's library prints or reads must not mix with our lines: 1 becomes stderr, 0
+/// nothing.
+Handover make_private() {
+  Handover own;
+  own.input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);
+  own.output = ::fcntl(1, F_DUPFD_CLOEXEC, 3);
+  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (own.input >= 0 && nothing >= 0) ::dup2(nothing, 0);
+  ::dup2(2, 1);
+  if (nothing >= 0) ::close(nothing);
+  return own;
+}
+
+Started start(const Options& options, [[maybe_unused]] Sink sink) {
+#ifdef RNIC_AGENT_VERBS
+  if (options.driver_name == "verbs") return start_verbs(options.driver, std::move(sink));
+#endif
+#ifdef RNIC_AGENT_REFERENCE
+  if (options.driver_name == "reference") return start_reference(options.driver, std::move(sink));
+#endif
+  return {nullptr, nullptr,
+          "driver " + options.driver_name +
+              " is unknown or was left out of this build; see rnic-agent --help"};
+}
+
+/// Asks the script what it can configure. An error is one line.
+std::string ask_capabilities(Options& options) {
+  const ScriptResult result = run_script(options.configure_script, {"capabilities"}, -1);
+  if (!result.ran || result.exit_status != 0)
+    return "configure script " + options.configure_script +
+           " does not answer `capabilities`: " + result.text;
+  std::string word;
+  for (const char each : result.text + '\n') {
+    if (each != '\n') {
+      word += each;
+      continue;
+    }
+    if (word.compare(0, 10, "configure.") == 0) options.driver.configure_words.push_back(word);
+    word.clear();
+  }
+  return {};
+}
+
+/// Runs the configure script, before any device is opened.
+iut::Reply reconfigure(const Options& options, const Handover& handover, bool& client_gone) {
+  const ScriptResult result =
+      run_script(options.configure_script, handover.reconfiguration.arguments, handover.input);
+  client_gone = result.abandoned;
+  iut::Reply reply;
+  reply.command = handover.reconfiguration.number;
+  if (result.ran && result.exit_status == 0) return reply;
+  reply.outcome = result.exit_status == 2 ? iut::Outcome::unsupported : iut::Outcome::failed;
+  reply.code = result.exit_status;
+  reply.error = "configure script: ";
+  if (result.signal != 0) reply.error += "ended by signal " + std::to_string(result.signal) + ": ";
+  reply.error += result.text;
+  while (!reply.error.empty() && reply.error.back() == '\n') reply.error.pop_back();
+  return reply;
+}
+
+/// Talks until the client is gone; becomes a fresh image at each Configure.
+int talk(const Options& options, const Handover& own, const iut::Reply* configured, char** argv) {
+  Session session(own.input, own.output, !options.configure_script.empty());
+  Started started = start(options, session.sink());
+  if (started.driver == nullptr) {
+    if (configured != nullptr) {
+      iut::Reply reply = *configured;
+      reply.outcome = iut::Outcome::failed;
+      reply.error = "after the configure script: " + started.error;
+      session.output().add(reply);
+      if (!session.output().flush()) return complain(cannot_start, "nobody reads the replies");
+    }
+    return complain(cannot_start, started.error);
+  }
+  session.begin(*started.driver, configured == nullptr);
+  if (configured != nullptr) session.output().add(*configured);
+  session.resume_with(own.unhandled);
+  started.talk(session);
+
+  const Session::State state = session.state();
+  Handover handover = own;
+  handover.unhandled = session.unhandled();
+  handover.reconfiguration = session.reconfiguration();
+  started.driver.reset();
+  if (state == Session::State::bad_client)
+    return complain(bad_client, "not a command: " + session.complaint());
+  if (state != Session::State::reconfiguring) return ended;
+  return complain(cannot_start, "cannot start afresh: " + become_fresh(handover, argv));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Options options;
+  if (const int status = parse_arguments(argc, argv, options); status >= 0) return status;
+  std::signal(SIGPIPE, SIG_IGN);
+
+  Handover own;
+  if (options.resume >= 0) {
+    const auto handover = take_handover(options.resume);
+    if (!handover) return complain(wrong_usage, "--resume is only for the agent's own use");
+    own = *handover;
+  } else {
+    own = make_private();
+  }
+  if (own.input < 0 || own.output < 0)
+    return complain(wrong_usage, "standard input and output must be open");
+
+  iut::Reply reply;
+  bool client_gone = false;
+  if (options.resume >= 0) reply = reconfigure(options, own, client_gone);
+  if (client_gone) return ended;
+  if (!options.configure_script.empty())
+    if (const std::string error = ask_capabilities(options); !error.empty())
+      return complain(cannot_start, error);
+  return talk(options, own, options.resume >= 0 ? &reply : nullptr, argv);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/upper_tester/session.hpp"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace suite::upper_tester {
+namespace {
+
+/// With this much unread by the client no further command is taken, so that memory stays bounded.
+constexpr std::size_t enough_output = std::size_t{16} * 1024 * 1024;
+constexpr std::uint64_t own_reset = 0;  // clients number from 1
+
+std::string on_off(const char* name, bool value) {
+  return std::string(name) + (value ? "=on" : "=off");
+}
+
+}  // namespace
+
+std::vector<std::string> script_arguments(const iut::Configure& configure) {
+  std::vector<std::string> arguments;
+  if (configure.revision) arguments.push_back("revision=" + std::to_string(*configure.revision));
+  if (configure.crc) arguments.push_back(on_off("crc", *configure.crc));
+  if (configure.markers) arguments.push_back(on_off("markers", *configure.markers));
+  if (configure.peer_to_peer) arguments.push_back(on_off("peer_to_peer", *configure.peer_to_peer));
+  if (configure.rtr) {
+    std::string kinds;
+    for (const std::string& kind : *configure.rtr) kinds += (kinds.empty() ? "" : ",") + kind;
+    arguments.push_back("rtr=" + kinds);
+  }
+  return arguments;
+}
+
+Session::Session(int input, int output, bool configure_by_script)
+    : input_(input), output_(output), configure_by_script_(configure_by_script) {}
+
+Sink Session::sink() {
+  return [this](iut::Event event) { take_event(std::move(event)); };
+}
+
+void Session::begin(Driver& driver, bool say_hello) {
+  driver_ = &driver;
+  if (say_hello) output_.add(driver.hello());
+}
+
+void Session::resume_with(std::string_view octets) { input_buffer_.append(octets); }
+
+bool Session::wants_input() const {
+  return state_ == State::talking && !releasing_ && output_.size() < enough_output;
+}
+
+void Session::read_some() {
+  std::array<char, 65536> octets;
+  const ssize_t count = ::read(input_, octets.data(), octets.size());
+  if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
+  if (count <= 0) {
+    state_ = State::client_gone;
+    return;
+  }
+  input_buffer_.append({octets.data(), static_cast<std::size_t>(count)});
+}
+
+void Session::write_some() {
+  if (!output_.write_some()) state_ = State::client_gone;
+}
+
+void Session::proceed() {
+  while (state_ == State::talking && !releasing_) {
+    const auto line = input_buffer_.next();
+    if (!line) break;
+    handle_line(*line);
+  }
+  if (input_buffer_.oversize()) {
+    state_ = State::bad_client;
+    complaint_ = "a line is longer than " + std::to_string(iut::max_line) + " octets";
+  }
+}
+
+void Session::handle_line(std::string_view line) {
+  const auto parsed = iut::parse_command(line);
+  if (parsed) {
+    const auto& [number, command] = parsed.value();
+    const auto* configure = std::get_if<iut::Configure>(&command);
+    if (configure == nullptr || !configure_by_script_) return driver_->execute(number, command);
+    reconfiguration_ = {number, script_arguments(*configure)};
+    releasing_ = true;
+    return driver_->execute(own_reset, iut::Reset{});
+  }
+  if (parsed.error().number == 0) {
+    state_ = State::bad_client;
+    complaint_ = parsed.error().what;
+    return;
+  }
+  iut::Reply reply;
+  reply.command = parsed.error().number;
+  reply.outcome = parsed.error().unknown_type ? iut::Outcome::unsupported : iut::Outcome::failed;
+  reply.error = parsed.error().what;
+  reply.code = EINVAL;
+  output_.add(reply);
+}
+
+void Session::take_event(iut::Event event) {
+  const auto* reply = std::get_if<iut::Reply>(&event);
+  if (reply == nullptr || reply->command != own_reset) return output_.add(event);
+  releasing_ = false;
+  if (reply->outcome == iut::Outcome::ok) {
+    state_ = State::reconfiguring;
+    return;
+  }
+  iut::Reply answer = *reply;
+  answer.command = reconfiguration_.number;
+  answer.error = "cannot release everything before the configure script runs: " + answer.error;
+  output_.add(answer);
+}
+
+void run_polled(Session& session, Driver& driver) {
+  session.proceed();
+  while (session.state() == Session::State::talking) {
+    std::array<pollfd, 3> ready{{
+        {session.wants_input() ? session.input() : -1, POLLIN, 0},
+        {session.output().empty() ? -1 : session.output().fd(), POLLOUT, 0},
+        {driver.event_fd(), POLLIN, 0},
+    }};
+    if (::poll(ready.data(), ready.size(), -1) < 0) continue;  // a signal
+    if (ready[2].revents != 0) driver.dispatch();
+    if (ready[1].revents != 0) session.write_some();
+    if (ready[0].revents != 0) session.read_some();
+    session.proceed();
+  }
+  if (!session.output().flush()) return;  // nobody left to tell
+}
+
+}  // namespace suite::upper_tester

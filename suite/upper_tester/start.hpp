@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How the agent's program starts one kind of driver: options in, a driver with its loop out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "suite/upper_tester/driver.hpp"
+#include "suite/upper_tester/session.hpp"
+
+namespace suite::upper_tester {
+
+struct DriverOptions {
+  std::string device;  ///< empty: the only one there is
+  std::vector<std::string>
+      addresses;  ///< literals of the IUT's own addresses, at most one per family
+  std::vector<std::string>
+      claims;  ///< capability words the API cannot report but the user vouches for
+  std::vector<std::string> configure_words;  ///< configure.* capabilities of the configure script
+  std::vector<std::string> deviations;       ///< reference only
+};
+
+struct Started {
+  std::unique_ptr<Driver> driver;      ///< null: `error` says why in one line, and what to do
+  std::function<void(Session&)> talk;  ///< runs the session until it ends
+  std::string error;
+};
+
+#ifdef RNIC_AGENT_VERBS
+[[nodiscard]] Started start_verbs(const DriverOptions& options, Sink sink);
+#endif
+#ifdef RNIC_AGENT_REFERENCE
+[[nodiscard]] Started start_reference(const DriverOptions& options, Sink sink);
+#endif
+
+}  // namespace suite::upper_tester
