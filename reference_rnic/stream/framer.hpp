@@ -14,6 +14,7 @@
 #include "reference_rnic/stream/context.hpp"
 #include "reference_rnic/stream/fault.hpp"
 #include "reference_rnic/stream/inbound_buffer.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
 
 namespace rnic::stream {
 

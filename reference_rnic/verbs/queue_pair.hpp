@@ -513,7 +513,6 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
                         .solicited = is_solicited(news.opcode)};
   if (core_.deviates(Deviation::receive_length_wrong))
     completion.length = static_cast<std::uint32_t>(total_length(taken->request.pieces));
-  if (core_.deviates(Deviation::invalidated_stag_not_reported)) completion.invalidated.reset();
   if (completion.immediate && core_.deviates(Deviation::immediate_data_withheld))
     completion.immediate.reset();
   if (core_.deviates(Deviation::solicited_event_lost)) completion.solicited = false;

@@ -56,8 +56,8 @@ struct RegionAttributes {
                                 ///< empty: such a region grants nothing.
   Access access{};
   bool zero_based = false;  ///< tagged offsets count from 0
-  std::optional<std::uint64_t>
-      base;  ///< else the tagged offset of the first octet; absent: the octet's own address
+  /// Else the tagged offset of the first octet; absent: the octet's own address.
+  std::optional<std::uint64_t> base{};
 };
 struct RegionInfo {
   RegionHandle region{};
