@@ -21,8 +21,8 @@ using Why = GoneEvent::Why;
 
 constexpr std::size_t kept_diagnostics = std::size_t{64} * 1024;
 constexpr std::size_t last_lines = 8;
-/// Events that nobody fetches; an agent that sends more than this is not telling of any test.
-constexpr std::size_t flood = std::size_t{64} * 1024 * 1024;
+/// Events, replies aside, that nobody has fetched; an agent that sends more than this tells of no test.
+constexpr std::size_t flood = std::size_t{16} * 1024 * 1024;
 /// Between the end of an agent's words and the end of its process.
 constexpr std::chrono::seconds patience{2};
 
@@ -257,7 +257,10 @@ void AgentClient::take_event(Event event, std::size_t size) {
     greeted_ = true;
     return;
   }
-  if (const auto* reply = std::get_if<Reply>(&event)) take_reply(*reply);
+  if (const auto* reply = std::get_if<Reply>(&event)) {
+    take_reply(*reply);
+    size = 0;  // it was asked for
+  }
   if (gone_) return;
   waiting_size_ += size;
   events_.push_back({std::move(event), size});

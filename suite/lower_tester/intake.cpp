@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "reference_rnic/wire/fpdu.hpp"
-
 namespace suite::lower_tester {
 
 void Intake::take(wire::Bytes octets) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <optional>
 
+#include "reference_rnic/wire/fpdu.hpp"
 #include "suite/lower_tester/arrival.hpp"
 
 namespace suite::lower_tester {

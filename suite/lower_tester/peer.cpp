@@ -62,7 +62,7 @@ std::expected<void, std::string> Peer::connect(const rnic::llp::Address& iut) {
   auto connection = context_.network.connect(iut, *this);
   if (!connection) return std::unexpected(connection.error().message);
   connection_ = std::move(*connection);
-  intake_ = std::make_unique<Intake>(wire::MpaFrameKind::reply, *this);
+  intake_ = std::make_unique<Intake>(wire::MpaFrameKind::reply, intake_listener());
   context_.world.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
   if (is_connected_) return {};
   return std::unexpected(fmt::format("cannot connect to the IUT at {}: {}", iut.text(),
@@ -73,7 +73,7 @@ void Peer::adopt(std::unique_ptr<Connection> connection) {
   assert(connection_ == nullptr);
   role_ = MpaRole::responder;
   connection_ = std::move(connection);
-  intake_ = std::make_unique<Intake>(wire::MpaFrameKind::request, *this);
+  intake_ = std::make_unique<Intake>(wire::MpaFrameKind::request, intake_listener());
   opened();
   connection_->set_observer(*this);
 }

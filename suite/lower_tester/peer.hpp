@@ -125,6 +125,7 @@ class Peer final : private rnic::llp::Connection::Observer, private Intake::List
   void on_malformed(const Malformed& malformed, std::string_view rule) override;
 
   using Mark = ConnectionRecord::Mark;
+  Intake::Listener& intake_listener() { return *this; }
   void opened();
   void arrive(decltype(Arrival::what) what);
   void mark(Mark::Kind kind, Direction direction, wire::Bytes octets = {});

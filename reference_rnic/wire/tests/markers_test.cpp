@@ -55,6 +55,9 @@ BOOST_AUTO_TEST_CASE(length_agrees_with_counting) {
   for (std::uint64_t position = 0; position < 1024; position += 4)
     for (std::size_t length = 0; length < 2100; length += 4)
       BOOST_REQUIRE_EQUAL(length_with_markers(position, length), counted_length(position, length));
+  for (std::uint64_t position : {0U, 4U, 256U, 508U})
+    for (std::size_t length = 0; length < 1100; ++length)
+      BOOST_REQUIRE_EQUAL(length_with_markers(position, length), counted_length(position, length));
 }
 
 // RFC 5044 Figure 4: ULPDU octets 0 to 9, a Marker with FPDUPTR 0x000C, octets 10 to 15, pad.

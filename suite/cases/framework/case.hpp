@@ -5,12 +5,17 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "suite/cases/framework/environment.hpp"
 #include "suite/cases/framework/outcome.hpp"
+
+namespace suite::lower_tester {
+struct Context;
+}
 
 namespace suite::cases {
 
@@ -33,7 +38,10 @@ struct Case {
   Role role = Role::responder;
   rnic::llp::Family family = rnic::llp::Family::ipv4;
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< before the PIXIT's scale
-  std::function<void(Body&)> body;
+  /// Makes the body, ready to run once. The parts outlive it.
+  std::function<std::unique_ptr<Body>(const Case&, Environment&, lower_tester::Context&,
+                                      CaseOutcome&)>
+      make;
 };
 
 /// The explicit case table: every case of every file, in the order of the folders, variants

@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/framework/body.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "reference_rnic/wire/notation.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::uint32_t probe_sink_stag = 0x50524F42;
+constexpr std::uint64_t probe_sink_offset = 0x1000;
+constexpr std::size_t probe_length = 8;
+constexpr int default_depth = 4;  ///< IRD and ORD where a case does not care
+
+[[noreturn]] void not_established(const std::string& why) {
+  throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
+}
+
+/// The first place where two contents differ, for people.
+std::string difference(const Octets& wanted, const Octets& seen) {
+  const auto [a, b] = std::ranges::mismatch(wanted, seen);
+  if (a == wanted.end()) return "as wanted";
+  const auto at = static_cast<std::size_t>(a - wanted.begin());
+  return fmt::format("differs from octet {} on: {} in place of {}", at,
+                     rnic::wire::hex(rnic::wire::Bytes(seen).subspan(at), 16),
+                     rnic::wire::hex(rnic::wire::Bytes(wanted).subspan(at), 16));
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- the lazily connected peer
+
+void CasePeer::send_together(const std::vector<Outgoing>& messages, const Cut& cut) {
+  std::vector<Fpdu> all;
+  for (const Outgoing& message : messages)
+    for (Fpdu& fpdu : ready().prepare(message)) all.push_back(std::move(fpdu));
+  peer_->send(all, cut);
+}
+
+void CasePeer::connect() {
+  if (const auto done = peer_->connect(body_.iut_address()); !done) not_established(done.error());
+}
+
+Peer& CasePeer::ready() {
+  if (!peer_->was_opened()) body_.establish({.opening = true});
+  return *peer_;
+}
+
+// ---------------------------------------------------------------- establishing
+
+Body::Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome)
+    : iut(environment.iut, context),
+      peer(*this, context),
+      case_(a_case),
+      environment_(environment),
+      context_(context),
+      outcome_(outcome) {
+  start_deadline();
+}
+
+void Body::start_deadline() {
+  const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      case_.deadline * environment_.deadline_scale);
+  context_.deadline = context_.world.now() + scaled;
+}
+
+rnic::llp::Address Body::iut_address() const {
+  auto& self = const_cast<Body&>(*this);  // listening is done once, when it is first needed
+  return self.iut.listen(case_.family, case_.family == rnic::llp::Family::ipv4
+                                           ? environment_.iut_ipv4
+                                           : environment_.iut_ipv6);
+}
+
+Peer& Body::another_peer() {
+  others_.push_back(std::make_unique<Peer>(context_));
+  return *others_.back();
+}
+
+void Body::establish(Peer& which, const Establish& options) {
+  Establish filled = options;
+  if (!filled.parameters.ird) filled.parameters.ird = default_depth;
+  if (!filled.parameters.ord) filled.parameters.ord = default_depth;
+  const iut::Handle endpoint = options.endpoint != 0 ? options.endpoint : iut.endpoint();
+  if (case_.role == Role::responder)
+    establish_responder(which, filled, endpoint);
+  else
+    establish_initiator(which, filled, endpoint);
+}
+
+/// What establishing needs to come; a peer that answers otherwise leaves the case without its
+/// object.
+Arrival Body::need(Peer& from, const Expected& expected, const char* what) {
+  Arrival arrival = from.next(deadline());
+  iut.poll();
+  if (expected.judge(arrival) == Judgement::fail)
+    not_established(fmt::format("{} in place of {}", arrival.text(), what));
+  return arrival;
+}
+
+void Body::establish_responder(Peer& which, const Establish& options, iut::Handle endpoint) {
+  if (const auto done = which.connect(iut_address()); !done) not_established(done.error());
+  which.send(options.request.value_or(mpa_request().with_crc(case_.configuration.crc)));
+  const auto request = iut.take<iut::ConnectRequestEvent>(deadline());
+  if (!request)
+    not_established("the IUT's API shows no connection request; on the wire: " +
+                    which.next(context_.world.now()).text());
+  iut.accept(request->request, endpoint, options.parameters);
+  need(which, accepting_reply(), "an accepting Reply");
+  if (options.opening && case_.configuration.peer_to_peer) which.send(send_message({}));
+}
+
+void Body::establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint) {
+  if (!entrance_) entrance_ = std::make_unique<Entrance>(context_, case_.family);
+  if (!entrance_->error().empty()) stop(Verdict::error, entrance_->error());
+  iut.connect(endpoint, entrance_->address(), options.parameters);
+  auto connection = entrance_->next(deadline());
+  if (!connection) not_established("the IUT does not connect; " + iut.untaken());
+  which.adopt(std::move(connection));
+  need(which, mpa_frame(), "an MPA Request");
+  const auto request = which.received_frame()->frame();
+  which.send(options.reply ? options.reply(request)
+                           : mpa_reply_to(request).with_crc(case_.configuration.crc));
+  if (!which.in_rdma_mode()) return;
+  take_rtr(which, options);
+  if (!iut.take<iut::EstablishedEvent>(deadline()))
+    not_established("no established event; " + iut.untaken());
+  const auto words = request.enhanced();
+  if (!options.opening || (words && words->peer_to_peer)) return;
+  // A responder may not send before it has received (RFC 5044 section 7.1.2), so the IUT goes
+  // first.
+  static_cast<void>(iut.post_send(octets("open")));
+  need(which, message(Opcode::send), "the IUT's first message");
+}
+
+/// In the peer-to-peer model the initiator's first FPDU is the RTR indication (RFC 6581
+/// section 9.2).
+void Body::take_rtr(Peer& which, const Establish& options) {
+  const auto words = which.received_frame()->frame().enhanced();
+  if (options.reply || !words || !words->peer_to_peer) return;
+  const Arrival arrival = need(
+      which, message(Opcode::send) | message(Opcode::rdma_write) | message(Opcode::read_request),
+      "an RTR indication");
+  const auto read = arrival.as<Message>()->read_request();
+  if (read) which.send(read_response(read->sink_stag, read->sink_offset, {}));
+}
+
+void Body::let_iut_send() {
+  if (!peer.raw().was_opened()) establish();
+  if (case_.role == Role::initiator) return;
+  const Region target = iut.register_memory(1, access::remote_write);
+  peer.send(rdma_write(target.stag, target.base, {}));
+}
+
+void Body::let_iut_connect(const iut::ConnectParameters& parameters) {
+  if (!entrance_) entrance_ = std::make_unique<Entrance>(context_, case_.family);
+  if (!entrance_->error().empty()) stop(Verdict::error, entrance_->error());
+  iut.connect(iut.endpoint(), entrance_->address(), parameters);
+  auto connection = entrance_->next(deadline());
+  if (!connection) not_established("the IUT does not connect; " + iut.untaken());
+  peer.raw().adopt(std::move(connection));
+}
+
+// ---------------------------------------------------------------- judging
+
+std::string_view Body::rule_of(const RuleRef& rule) const {
+  return rule.id.empty() ? case_.rules.front() : rule.id;
+}
+
+void Body::record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
+                  std::string hex, Judgement judgement, Direction direction) {
+  if (judgement == Judgement::advisory && environment_.strict) judgement = Judgement::fail;
+  const std::string id(rule_of(rule));
+  outcome_.expectations.push_back({id, row_, std::move(admissible), std::move(actual),
+                                   std::move(hex), judgement, direction, context_.now()});
+  const ExpectationRecord& made = outcome_.expectations.back();
+  if (judgement == Judgement::fail)
+    throw CaseStop{Verdict::fail,
+                   fmt::format("{}: {} in place of {}", id, made.actual, made.admissible.front())};
+  if (judgement == Judgement::inconclusive)
+    throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", id, made.actual)};
+}
+
+void Body::note_fault(const SenderFault& fault) {
+  // One record per rule and row is enough: a wrong sender is wrong in every segment.
+  if (!faults_noted_.insert(row_ + "/" + std::string(fault.rule)).second) return;
+  const auto* rule = ::rules::find(fault.rule);
+  const bool must = rule == nullptr || rule->level == ::rules::Level::must || environment_.strict;
+  outcome_.expectations.push_back({std::string(fault.rule),
+                                   row_,
+                                   {fault.expected},
+                                   fault.actual,
+                                   fault.hex,
+                                   must ? Judgement::fail : Judgement::advisory,
+                                   Direction::from_iut,
+                                   context_.now()});
+}
+
+Arrival Body::expect(Peer& from, const Expected& expected, RuleRef rule) {
+  const bool quiet = expected.accepts_silence();
+  Arrival arrival =
+      from.next(quiet ? context_.world.now() + environment_.quiet_window : deadline());
+  const Judgement judgement = expected.judge(arrival);
+  if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
+  if (judgement == Judgement::fail) iut.poll();  // an IUT that died explains more than its silence
+  record(rule, expected.admissible(), arrival.text(), arrival.hex(), judgement,
+         Direction::from_iut);
+  return arrival;
+}
+
+Arrival Body::expect(CasePeer& from, const Expected& expected, ThenClose, RuleRef rule) {
+  Arrival arrival = expect(from, expected, rule);
+  if (!arrival.is_end()) expect_teardown(from.raw());
+  return arrival;
+}
+
+void Body::expect_teardown(Peer& from) {
+  // An IUT may wait for our FIN before it sends its own.
+  Arrival arrival = from.next(context_.world.now() + environment_.quiet_window);
+  if (arrival.as<Nothing>() != nullptr) {
+    from.half_close();
+    arrival = from.next(deadline());
+  }
+  if (!arrival.is_end()) iut.poll();
+  record("rdmap.stream.connection-torn-down", torn_down().admissible(), arrival.text(),
+         arrival.hex(), torn_down().judge(arrival), Direction::from_iut);
+  const Expected graceful = fin() | advisory(torn_down());
+  record("rdmap.terminate.graceful-llp-teardown", graceful.admissible(), arrival.text(), {},
+         graceful.judge(arrival), Direction::from_iut);
+}
+
+Message Body::expect_message(Opcode opcode, RuleRef rule) {
+  const Arrival arrival = expect(peer, message(opcode), rule);
+  return *arrival.message(opcode);
+}
+
+iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& expected,
+                                  RuleRef rule) {
+  const auto event = iut.take(completion_of(work).matches, deadline());
+  const std::string actual = event ? describe(*event) : "no completion; " + iut.untaken();
+  const bool right = event && expected.matches(std::get<iut::CompletionEvent>(*event));
+  record(rule, {expected.text()}, actual, {}, right ? Judgement::pass : Judgement::fail,
+         Direction::none);
+  return std::get<iut::CompletionEvent>(*event);
+}
+
+iut::Event Body::expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule) {
+  const auto event = of.take(expected.matches, deadline());
+  record(rule, {expected.text}, event ? describe(*event) : of.untaken(), {},
+         event ? Judgement::pass : Judgement::fail, Direction::none);
+  return *event;
+}
+
+void Body::expect_none(const ExpectedEvent& unwanted, RuleRef rule) {
+  const bool can = can_ask();
+  if (can) settle(rule);
+  const auto until =
+      context_.world.now() + (can ? std::chrono::nanoseconds{} : environment_.quiet_window);
+  const auto event = iut.take(unwanted.matches, until);
+  record(rule, {"no event such as " + unwanted.text}, event ? describe(*event) : "none", {},
+         event ? Judgement::fail : Judgement::pass, Direction::none);
+}
+
+void Body::expect(const Region& region, const ExpectedContents& expected, RuleRef rule) {
+  if (can_ask()) settle(rule);
+  const Octets wanted = expected.wanted(region), seen = iut.read_memory(region);
+  record(rule, {expected.text},
+         wanted == seen ? expected.text : "memory " + difference(wanted, seen), {},
+         wanted == seen ? Judgement::pass : Judgement::fail, Direction::none);
+}
+
+void Body::expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule) {
+  record(rule, {std::move(admissible)}, std::move(actual), {},
+         holds ? Judgement::pass : Judgement::fail, Direction::none);
+}
+
+void Body::expect_still_working(RuleRef rule) { settle(rule); }
+
+/// A Read is answered only after all that came before it was processed (RFC 5040 section 5.5).
+void Body::settle(const RuleRef& rule) {
+  if (!probe_) {
+    probe_ = iut.register_memory(probe_length, access::remote_read);
+    iut.write_memory(*probe_, payload(probe_length, 0x51));
+  }
+  peer.send(read_request({.sink_stag = probe_sink_stag,
+                          .sink_offset = probe_sink_offset,
+                          .length = probe_length,
+                          .source_stag = probe_->stag,
+                          .source_offset = probe_->base}));
+  expect(
+      peer,
+      tagged_message(Opcode::read_response, probe_sink_stag, probe_sink_offset, probe_->contents),
+      rule);
+}
+
+// ---------------------------------------------------------------- rows
+
+void Body::row(std::string name, const std::function<void()>& row_body) {
+  if (rows_used_) {
+    others_.clear();
+    peer.renew();
+    probe_.reset();
+    terminate_seen_ = false;
+    start_deadline();
+    iut.reset();
+  }
+  rows_used_ = true;
+  row_ = std::move(name);
+  context_.note(Direction::none, "row: " + row_);
+  RowOutcome result{row_, Verdict::pass, {}};
+  const std::size_t before = outcome_.expectations.size();
+  try {
+    row_body();
+    if (outcome_.expectations.size() == before)
+      result = {row_, Verdict::error, "the row expected nothing"};
+  } catch (const CaseStop& end) {
+    result = {row_, end.verdict, end.reason};
+  }
+  // What the IUT sent wrongly in this row is the row's as well.
+  for (std::size_t i = before; i < outcome_.expectations.size() && result.verdict == Verdict::pass;
+       ++i)
+    if (const auto& made = outcome_.expectations[i]; made.judgement == Judgement::fail)
+      result = {
+          row_, Verdict::fail,
+          fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front())};
+  const bool lost = result.verdict == Verdict::error;
+  const std::string reason = result.reason;
+  outcome_.rows.push_back(std::move(result));
+  row_.clear();
+  if (lost)
+    throw CaseStop{Verdict::error, reason};  // the next row would find the same harness broken
+}
+
+}  // namespace suite::cases

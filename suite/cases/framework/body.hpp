@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the body of a case is written in: `iut`, `peer`, `expect(...)` and the helpers around them.
+//
+// Everything waits for events with the case's deadline. An expectation that fails is recorded and
+// ends the body; one that holds, or is an advisory, is recorded and the body goes on. Each names
+// the rule that it judges; left out, that is the case's first rule.
+#pragma once
+
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "suite/cases/framework/case.hpp"
+#include "suite/cases/framework/consumer.hpp"
+#include "suite/cases/framework/expectations.hpp"
+#include "suite/cases/framework/rule_ref.hpp"
+#include "suite/lower_tester/expected.hpp"
+#include "suite/lower_tester/peer.hpp"
+
+namespace suite::cases {
+
+// The words of the lower tester are a case's own.
+namespace cause = rnic::wire::cause;
+namespace capability = iut::capability;
+namespace operation = iut::operation;
+using namespace lower_tester;  // NOLINT(google-build-using-namespace): cases are written in its
+                               // words
+using rnic::wire::MpaFlags;
+using rnic::wire::Opcode;
+using rnic::wire::Queue;
+using Words = rnic::wire::EnhancedWords::Values;
+
+/// How a connection is to come up.
+struct Establish {
+  std::optional<StartupFrame>
+      request{};  ///< the tester's, as MPA initiator; by default revision 1 with the configured C
+  std::function<StartupFrame(const rnic::wire::MpaFrame&)>
+      reply{};                          ///< the tester's, as responder; by default mpa_reply_to()
+  iut::ConnectParameters parameters{};  ///< the IUT's side
+  iut::Handle endpoint = 0;             ///< 0: the default one
+  /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
+  /// the tester by an empty Write.
+  bool opening = false;
+};
+
+class Body;
+
+/// The case's connection. It comes up, in the case's role and family, when it is first used;
+/// connect() or establish() before that make it come up otherwise.
+class CasePeer {
+ public:
+  CasePeer(Body& body, Context& context)
+      : body_(body), context_(context), peer_(std::make_unique<Peer>(context)) {}
+
+  template <typename... Arguments>
+  void send(Arguments&&... arguments) {
+    ready().send(std::forward<Arguments>(arguments)...);
+  }
+  /// Messages in one TCP segment, as far as its size allows.
+  void send_together(const std::vector<Outgoing>& messages, const Cut& cut = Cut::whole());
+  void send_octets(rnic::wire::Bytes octets, const Cut& cut = Cut::whole()) {
+    ready().send_octets(octets, cut);
+  }
+  [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message) {
+    return ready().prepare(message);
+  }
+  [[nodiscard]] std::uint32_t& next_msn(Queue queue) {
+    return ready().next_msn(static_cast<std::uint32_t>(queue));
+  }
+  void half_close() { ready().half_close(); }
+  void reset() { ready().reset(); }
+
+  /// TCP only; IUT as responder. What follows is up to the case.
+  void connect();
+  /// The peer, established if it was never opened ...
+  Peer& ready();
+  /// ... or just as it is.
+  [[nodiscard]] Peer& raw() { return *peer_; }
+  void renew() { peer_ = std::make_unique<Peer>(context_); }
+
+ private:
+  Body& body_;
+  Context& context_;
+  std::unique_ptr<Peer> peer_;
+};
+
+struct ThenClose {};
+/// After a Terminate: the connection is closed too, gracefully at best.
+inline constexpr ThenClose then_close;
+
+class Body {
+ public:
+  Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome);
+  virtual ~Body() = default;
+  Body(const Body&) = delete;
+  Body& operator=(const Body&) = delete;
+
+  Consumer iut;
+  CasePeer peer;
+
+  // -- establishing --
+  void establish(const Establish& options = {}) { establish(peer.raw(), options); }
+  void establish(Peer& which, const Establish& options);
+  /// Brings the connection up so that the IUT may send at once.
+  void let_iut_send();
+  /// For the IUT as initiator: an endpoint of it connects to us; what it sends is up to the case.
+  void let_iut_connect(const iut::ConnectParameters& parameters = {});
+  /// A further connection of the case.
+  [[nodiscard]] Peer& another_peer();
+  [[nodiscard]] rnic::llp::Address iut_address() const;
+  [[nodiscard]] bool iut_is_responder() const { return case_.role == Role::responder; }
+
+  // -- on the wire --
+  /// The next thing that comes is one of the expected. Yields it.
+  Arrival expect(Peer& from, const Expected& expected, RuleRef rule = {});
+  Arrival expect(CasePeer& from, const Expected& expected, RuleRef rule = {}) {
+    return expect(from.ready(), expected, rule);
+  }
+  /// ... and the connection is closed then.
+  Arrival expect(CasePeer& from, const Expected& expected, ThenClose, RuleRef rule = {});
+  /// The IUT ends the connection, having sent nothing more.
+  void expect_teardown(Peer& from);
+  /// A message that has to come for the case to go on; its absence is judged by `rule`.
+  Message expect_message(Opcode opcode, RuleRef rule = {});
+
+  // -- at the API --
+  iut::CompletionEvent expect(const Work& work, const ExpectedCompletion& expected,
+                              RuleRef rule = {});
+  iut::Event expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule = {});
+  /// It has not come, as a later exchange shows which the IUT has answered (or, where none can be,
+  /// the quiet window).
+  void expect_none(const ExpectedEvent& unwanted, RuleRef rule = {});
+  /// The memory holds this, once the IUT has processed all that was sent.
+  void expect(const Region& region, const ExpectedContents& expected, RuleRef rule = {});
+  /// Anything else that can be said to hold or not.
+  void expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
+
+  /// The connection still works: a Read of a fresh region is answered rightly. It also proves that
+  /// all sent before was processed.
+  void expect_still_working(RuleRef rule = {});
+
+  /// Runs `body` as a data row: with a verdict of its own, a fresh connection and a fresh deadline.
+  /// In a new row the IUT is reset.
+  void row(std::string name, const std::function<void()>& body);
+  /// Ends the case (or row) with inconclusive or not applicable.
+  [[noreturn]] void stop(Verdict verdict, std::string reason) const {
+    throw CaseStop{verdict, std::move(reason)};
+  }
+
+  // -- for the executor --
+  /// The case itself: what stands between the braces of CONFORMANCE_CASE.
+  virtual void body() = 0;
+  void note_fault(const SenderFault& fault);
+
+  [[nodiscard]] Environment& environment() { return environment_; }
+  [[nodiscard]] Context& context() { return context_; }
+  [[nodiscard]] const Case& the_case() const { return case_; }
+
+ private:
+  void establish_responder(Peer& which, const Establish& options, iut::Handle endpoint);
+  void establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint);
+  void open_as_initiator(Peer& which, const Region& opening_target);
+  void take_rtr(Peer& which, const Establish& options);
+  Arrival need(Peer& from, const Expected& expected, const char* what);
+  void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
+              std::string hex, Judgement judgement, Direction direction);
+  /// Whether an exchange with the IUT on the case's connection is still possible.
+  [[nodiscard]] bool can_ask() {
+    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_;
+  }
+  void settle(const RuleRef& rule);
+  [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }
+  void start_deadline();
+  [[nodiscard]] std::string_view rule_of(const RuleRef& rule) const;
+
+  const Case& case_;
+  Environment& environment_;
+  Context& context_;
+  CaseOutcome& outcome_;
+  std::string row_;
+  bool rows_used_ = false;
+  std::optional<Region> probe_;  ///< what settle() reads
+  std::set<std::string> faults_noted_;
+  bool terminate_seen_ = false;
+  std::vector<std::unique_ptr<Peer>> others_;
+  std::unique_ptr<Entrance> entrance_;
+};
+
+}  // namespace suite::cases

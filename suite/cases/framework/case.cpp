@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/framework/case.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+const char* name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::pass:
+      return "pass";
+    case Verdict::fail:
+      return "fail";
+    case Verdict::inconclusive:
+      return "inconclusive";
+    case Verdict::not_applicable:
+      return "not_applicable";
+    case Verdict::error:
+      return "error";
+  }
+  return "?";
+}
+
+std::string Configuration::text() const {
+  return fmt::format("revision {}, crc {}, markers {}{}, rtr {}", revision, crc ? "on" : "off",
+                     markers ? "on" : "off", peer_to_peer ? ", peer to peer" : "",
+                     rtr.empty() ? "none" : fmt::format("{}", fmt::join(rtr, "+")));
+}
+
+namespace {
+
+bool has(const Environment& environment, std::string_view capability) {
+  return std::ranges::find(environment.iut.hello().capabilities, capability) !=
+         environment.iut.hello().capabilities.end();
+}
+
+std::string lack_of(std::string_view capability, const Environment& environment) {
+  const auto claim = environment.pics.find(std::string(capability));
+  if (claim != environment.pics.end() && !claim->second)
+    return fmt::format("the PICS says that the IUT has no {}", capability);
+  if (!has(environment, capability))
+    return fmt::format("the upper tester does not offer {}", capability);
+  return {};
+}
+
+/// The capabilities that it takes to configure an IUT so, unless it stands so by nature.
+std::vector<std::string_view> needs_of(const Configuration& wanted) {
+  const Configuration normal;
+  std::vector<std::string_view> list;
+  if (wanted.revision != normal.revision) list.push_back(iut::capability::configure_revision_1);
+  if (wanted.crc != normal.crc) list.push_back(iut::capability::configure_crc);
+  if (wanted.markers != normal.markers) list.push_back(iut::capability::configure_markers);
+  if (wanted.peer_to_peer != normal.peer_to_peer) list.push_back(iut::capability::peer_to_peer);
+  if (wanted.peer_to_peer != normal.peer_to_peer || wanted.rtr != normal.rtr)
+    list.push_back(iut::capability::configure_rtr);
+  return list;
+}
+
+}  // namespace
+
+std::string why_not_applicable(const Case& a_case, const Environment& environment) {
+  std::vector<std::string_view> all = a_case.needs;
+  if (a_case.family == rnic::llp::Family::ipv6) all.push_back(iut::capability::ipv6);
+  for (const std::string_view need : all)
+    if (std::string lack = lack_of(need, environment); !lack.empty()) return lack;
+  if (environment.standing == a_case.configuration) return {};
+  for (const std::string_view need : needs_of(a_case.configuration))
+    if (std::string lack = lack_of(need, environment); !lack.empty())
+      return fmt::format("{} (wanted: {})", lack, a_case.configuration.text());
+  return {};
+}
+
+void append_case(std::vector<Case>& table, std::string_view folder, std::string_view file,
+                 std::string_view slug, std::string_view source, int line,
+                 const CaseOptions& options, const decltype(Case::make)& make) {
+  Case row;
+  row.id = fmt::format("{}.{}.{}", folder, file, slug);
+  row.title = slug;
+  std::ranges::replace(row.title, '_', ' ');
+  row.layer = folder;
+  const std::size_t root = source.rfind("suite/cases/");
+  row.file =
+      fmt::format("{}:{}", root == std::string_view::npos ? source : source.substr(root), line);
+  row.rules = options.rules;
+  row.needs = options.needs;
+  row.configuration = options.configuration;
+  row.deadline = options.deadline;
+  row.make = make;
+  const std::string id = row.id;
+  for (const Role role : options.roles) {
+    row.role = role;
+    const bool extra = role != options.roles.front();
+    row.variant = extra ? "initiator" : "";
+    row.id = extra ? id + "@initiator" : id;
+    table.push_back(row);
+  }
+  if (!options.both_families) return;
+  row.role = options.roles.front();
+  row.variant = "ipv6";
+  row.id = id + "@ipv6";
+  row.family = rnic::llp::Family::ipv6;
+  table.push_back(row);
+}
+
+}  // namespace suite::cases

@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/framework/consumer.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace suite::cases {
+
+using lower_tester::Direction;
+using rnic::llp::TimePoint;
+
+namespace {
+
+iut::Octets to_message(const Octets& octets) {
+  iut::Octets out(octets.size());
+  std::ranges::transform(octets, out.begin(),
+                         [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
+  return out;
+}
+
+Octets from_message(const iut::Octets& octets) {
+  Octets out(octets.size());
+  std::ranges::transform(octets, out.begin(), [](std::uint8_t octet) { return std::byte{octet}; });
+  return out;
+}
+
+struct DescribeEvent {
+  std::string operator()(const iut::Hello& e) const { return fmt::format("hello of {}", e.driver); }
+  std::string operator()(const iut::Reply& e) const {
+    return fmt::format("reply to command {}", e.command);
+  }
+  std::string operator()(const iut::ConnectRequestEvent& e) const {
+    return fmt::format("connection request, {} octets of private data", e.private_data.size());
+  }
+  std::string operator()(const iut::EstablishedEvent& e) const {
+    return fmt::format("endpoint {} established", e.endpoint);
+  }
+  std::string operator()(const iut::RejectedEvent& e) const {
+    return fmt::format("endpoint {} rejected", e.endpoint);
+  }
+  std::string operator()(const iut::ConnectFailedEvent& e) const {
+    return fmt::format("endpoint {} not connected: {}", e.endpoint, e.reason);
+  }
+  std::string operator()(const iut::DisconnectedEvent& e) const {
+    return fmt::format("endpoint {} disconnected", e.endpoint);
+  }
+  std::string operator()(const iut::CompletionEvent& e) const {
+    return fmt::format("completion of {} {}: {}, {} octets", e.operation, e.work, e.status,
+                       e.length);
+  }
+  std::string operator()(const iut::AsynchronousEvent& e) const {
+    return fmt::format("asynchronous event {} of endpoint {}", e.kind, e.endpoint);
+  }
+  std::string operator()(const iut::GoneEvent& e) const {
+    return fmt::format("the IUT is gone: {}", e.detail);
+  }
+};
+
+[[noreturn]] void stop_as_gone(const iut::GoneEvent& gone) {
+  const bool died = gone.why == iut::GoneEvent::Why::crashed;
+  throw CaseStop{died ? Verdict::fail : Verdict::error,
+                 fmt::format("{}: {}", died ? "the IUT's code died" : "the upper tester is gone",
+                             gone.detail)};
+}
+
+}  // namespace
+
+std::string describe(const iut::Event& event) { return std::visit(DescribeEvent{}, event); }
+
+// ---------------------------------------------------------------- commands and events
+
+void Consumer::keep(iut::Event event) {
+  if (!std::holds_alternative<iut::Reply>(event))
+    context_.note(Direction::none, "IUT: " + describe(event));
+  if (const auto* gone = std::get_if<iut::GoneEvent>(&event)) stop_as_gone(*gone);
+  events_.push_back(std::move(event));
+}
+
+bool Consumer::fetch(TimePoint deadline) {
+  auto event = iut_.next_event(deadline);
+  if (!event) return false;
+  keep(std::move(*event));
+  return true;
+}
+
+void Consumer::poll() {
+  while (fetch(context_.world.now())) {
+  }
+}
+
+std::optional<iut::Event> Consumer::take(const std::function<bool(const iut::Event&)>& wanted,
+                                         TimePoint deadline) {
+  auto at = events_.begin();
+  while (true) {
+    at = std::find_if(at, events_.end(), wanted);
+    if (at != events_.end()) break;
+    const bool was_empty = events_.empty();
+    const auto last = was_empty ? events_.end() : std::prev(events_.end());
+    if (!fetch(deadline)) return std::nullopt;
+    at = was_empty ? events_.begin() : std::next(last);
+  }
+  iut::Event event = std::move(*at);
+  events_.erase(at);
+  return event;
+}
+
+std::string Consumer::untaken() const {
+  std::string text;
+  for (const iut::Event& event : events_) text += (text.empty() ? "" : "; ") + describe(event);
+  return text.empty() ? "no event" : text;
+}
+
+iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
+  const std::uint64_t number = iut_.post(std::move(command));
+  const auto is_reply = [number](const iut::Event& event) {
+    const auto* reply = std::get_if<iut::Reply>(&event);
+    return reply != nullptr && reply->command == number;
+  };
+  const auto event = take(is_reply, context_.deadline);
+  if (!event)
+    throw CaseStop{Verdict::error, fmt::format("no reply of the upper tester to: {}", what)};
+  const iut::Reply& reply = std::get<iut::Reply>(*event);
+  context_.note(Direction::none,
+                fmt::format("IUT: {}{}{}", what,
+                            reply.outcome == iut::Outcome::ok ? "" : " failed: ", reply.error));
+  return reply;
+}
+
+iut::Reply Consumer::call(iut::Command command, std::string_view what) {
+  iut::Reply reply = try_call(std::move(command), what);
+  if (reply.outcome == iut::Outcome::unsupported)
+    throw CaseStop{Verdict::not_applicable,
+                   fmt::format("the upper tester cannot {}: {}", what, reply.error)};
+  if (reply.outcome != iut::Outcome::ok)
+    throw CaseStop{Verdict::error, fmt::format("could not {}: {}", what, reply.error)};
+  return reply;
+}
+
+void Consumer::reset() {
+  call(iut::Reset{}, "reset");
+  events_.clear();
+  listening_.clear();
+  next_handle_ = 1;
+  endpoint_ = 0;
+}
+
+bool Consumer::can(std::string_view capability) const {
+  return std::ranges::find(iut_.hello().capabilities, capability) !=
+         iut_.hello().capabilities.end();
+}
+
+// ---------------------------------------------------------------- memory
+
+Region Consumer::register_as(iut::RegisterMemory command) {
+  command.region = new_handle();
+  const iut::Reply reply = call(command, fmt::format("register {} octets", command.length));
+  if (!reply.stag || !reply.base)
+    throw CaseStop{Verdict::error, "a registration without STag or base"};
+  return {command.region, *reply.stag, *reply.base, command.length,
+          Octets(command.length, std::byte{command.fill})};
+}
+
+Region Consumer::register_memory(std::uint64_t length, const iut::Access& access, std::uint8_t fill,
+                                 iut::Handle domain) {
+  iut::RegisterMemory command;
+  command.length = length;
+  command.access = access;
+  command.fill = fill;
+  command.domain = domain;
+  return register_as(command);
+}
+
+Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& access) {
+  iut::RegisterMemory command;
+  command.length = length;
+  command.access = access;
+  command.zero_based = true;
+  command.fill = 0xA5;
+  return register_as(command);
+}
+
+void Consumer::deregister(const Region& region) {
+  call(iut::DeregisterMemory{region.handle}, "deregister memory");
+}
+
+Octets Consumer::read_memory(const Region& region) {
+  const iut::Reply reply = call(iut::ReadMemory{region.handle, 0, region.length}, "read memory");
+  if (!reply.octets || reply.octets->size() != region.length)
+    throw CaseStop{Verdict::error, "memory read with a wrong length"};
+  return from_message(*reply.octets);
+}
+
+void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t offset) {
+  call(iut::WriteMemory{region.handle, offset, to_message(octets)},
+       fmt::format("write {} octets to memory", octets.size()));
+  std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
+}
+
+iut::Handle Consumer::create_domain() {
+  const iut::Handle domain = new_handle();
+  call(iut::CreateDomain{domain}, "create a protection domain");
+  return domain;
+}
+
+// ---------------------------------------------------------------- connections
+
+iut::Handle Consumer::endpoint() {
+  if (endpoint_ == 0) endpoint_ = create_endpoint();
+  return endpoint_;
+}
+
+iut::Handle Consumer::create_endpoint(iut::CreateEndpoint wanted) {
+  wanted.endpoint = new_handle();
+  call(wanted, "create an endpoint");
+  return wanted.endpoint;
+}
+
+std::string Consumer::state(iut::Handle endpoint) {
+  return call(iut::QueryEndpoint{endpoint}, "query the endpoint").state.value_or("");
+}
+
+rnic::llp::Address Consumer::listen(rnic::llp::Family family, const rnic::llp::Address& own) {
+  if (const auto found = listening_.find(family); found != listening_.end()) return found->second;
+  const iut::Listen command{new_handle(), own.host(),
+                            family == rnic::llp::Family::ipv4 ? "ipv4" : "ipv6", 0};
+  const iut::Reply reply = call(command, "listen on " + own.host());
+  if (!reply.port) throw CaseStop{Verdict::error, "a listener without a port"};
+  return listening_[family] = own.with_port(*reply.port);
+}
+
+void Consumer::connect(iut::Handle endpoint, const rnic::llp::Address& remote,
+                       const iut::ConnectParameters& parameters) {
+  call(iut::Connect{endpoint, remote.host(), remote.port, parameters},
+       "connect to " + remote.text());
+}
+
+void Consumer::accept(iut::Handle request, iut::Handle endpoint,
+                      const iut::ConnectParameters& parameters) {
+  call(iut::Accept{request, endpoint, parameters}, "accept the connection");
+}
+
+void Consumer::reject(iut::Handle request, const Octets& private_data) {
+  call(iut::Reject{request, to_message(private_data)}, "reject the connection");
+}
+
+void Consumer::disconnect(iut::Handle endpoint, bool abortive) {
+  call(iut::Disconnect{endpoint, abortive}, abortive ? "disconnect abortively" : "disconnect");
+}
+
+// ---------------------------------------------------------------- work
+
+Work Consumer::post_receive(std::uint32_t length) { return post_receive(length, endpoint()); }
+
+Work Consumer::post_receive(std::uint32_t length, iut::Handle endpoint) {
+  Work work{next_work_++, endpoint, {}};
+  iut::PostReceive command;
+  command.endpoint = endpoint;
+  command.work = work.id;
+  if (length > 0) {
+    work.buffer = register_memory(length);
+    command.pieces = {{work.buffer.handle, 0, length}};
+  }
+  call(command, fmt::format("post a receive of {} octets", length));
+  return work;
+}
+
+Work Consumer::post(iut::PostWork command) {
+  if (command.endpoint == 0) command.endpoint = endpoint();
+  if (command.work == 0) command.work = next_work_++;
+  const Work work{command.work, command.endpoint, {}};
+  call(command, "post " + command.operation);
+  return work;
+}
+
+Work Consumer::post_send(const Octets& data, const char* operation,
+                         const std::function<void(iut::PostWork&)>& change) {
+  iut::PostWork command;
+  command.operation = operation;
+  Region source;
+  if (!data.empty()) {
+    source = register_memory(data.size());
+    write_memory(source, data);
+    command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(data.size())}};
+  }
+  if (change) change(command);
+  Work work = post(command);
+  work.buffer = std::move(source);
+  return work;
+}
+
+Work Consumer::post_write(const Octets& data, std::uint32_t remote_stag,
+                          std::uint64_t remote_offset) {
+  return post_send(data, iut::operation::write, [&](iut::PostWork& work) {
+    work.remote_stag = remote_stag;
+    work.remote_offset = remote_offset;
+  });
+}
+
+Work Consumer::post_read(std::uint32_t length, std::uint32_t remote_stag,
+                         std::uint64_t remote_offset) {
+  iut::PostWork command;
+  command.operation = iut::operation::read;
+  command.remote_stag = remote_stag;
+  command.remote_offset = remote_offset;
+  Region sink;
+  if (length > 0) {
+    // On iWARP the sink of a Read is a tagged buffer that the peer writes to.
+    sink = register_memory(length, access::remote_write);
+    command.pieces = {{sink.handle, 0, length}};
+  }
+  Work work = post(command);
+  work.buffer = std::move(sink);
+  return work;
+}
+
+}  // namespace suite::cases

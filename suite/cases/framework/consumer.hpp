@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The consumer of the IUT's RDMA API, as a case writes it: one call per step, each done when it
+// returns.
+//
+// A command that fails where the case needs it ends the case with *error* and what the API said;
+// one the IUT has no words for, with *not applicable*. Events are kept until somebody asks for
+// them.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suite/cases/framework/environment.hpp"
+#include "suite/cases/framework/stop.hpp"
+#include "suite/lower_tester/peer.hpp"
+
+namespace suite::cases {
+
+using lower_tester::Octets;
+
+/// Access rights of registrations, by what the case is about. Remote writing implies local writing,
+/// as verbs want it.
+namespace access {
+inline constexpr iut::Access local{.local_write = true};
+inline constexpr iut::Access local_read_only{};
+inline constexpr iut::Access remote_read{.local_write = true, .remote_read = true};
+inline constexpr iut::Access remote_write{.local_write = true, .remote_write = true};
+inline constexpr iut::Access remote_read_write{
+    .local_write = true, .remote_read = true, .remote_write = true};
+inline constexpr iut::Access remote_atomic{
+    .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
+inline constexpr iut::Access windows{
+    .local_write = true, .remote_read = true, .remote_write = true, .bind_window = true};
+}  // namespace access
+
+/// Registered memory of the IUT, and what the case knows of its contents.
+struct Region {
+  iut::Handle handle = 0;
+  std::uint32_t stag = 0;
+  std::uint64_t base = 0;  ///< tagged offset of its first octet
+  std::uint64_t length = 0;
+  Octets contents;  ///< as they were when last written by the case itself
+
+  /// An STag of the same index with another key: it does not exist.
+  [[nodiscard]] std::uint32_t stag_with_other_key() const { return stag ^ 0xFF; }
+};
+
+/// Work posted to the IUT, and its buffer.
+struct Work {
+  iut::WorkId id = 0;
+  iut::Handle endpoint = 0;
+  Region buffer;
+};
+
+class Consumer {
+ public:
+  Consumer(iut::Iut& iut, lower_tester::Context& context) : iut_(iut), context_(context) {}
+  Consumer(const Consumer&) = delete;
+  Consumer& operator=(const Consumer&) = delete;
+
+  // -- memory --
+  [[nodiscard]] Region register_memory(std::uint64_t length,
+                                       const iut::Access& access = access::local,
+                                       std::uint8_t fill = 0xA5, iut::Handle domain = 0);
+  [[nodiscard]] Region register_zero_based(std::uint64_t length, const iut::Access& access);
+  void deregister(const Region& region);
+  [[nodiscard]] Octets read_memory(const Region& region);
+  void write_memory(Region& region, const Octets& octets, std::uint64_t offset = 0);
+  [[nodiscard]] iut::Handle create_domain();
+
+  // -- connections --
+  /// The endpoint that establish() connects; made when first asked for.
+  [[nodiscard]] iut::Handle endpoint();
+  [[nodiscard]] iut::Handle create_endpoint(iut::CreateEndpoint wanted = {});
+  [[nodiscard]] std::string state(iut::Handle endpoint);
+  /// Listens on the IUT's own address of the family; one listener per family and case.
+  [[nodiscard]] rnic::llp::Address listen(rnic::llp::Family family, const rnic::llp::Address& own);
+  void connect(iut::Handle endpoint, const rnic::llp::Address& remote,
+               const iut::ConnectParameters& parameters = {});
+  void accept(iut::Handle request, iut::Handle endpoint,
+              const iut::ConnectParameters& parameters = {});
+  void reject(iut::Handle request, const Octets& private_data = {});
+  void disconnect(bool abortive = false) { disconnect(endpoint(), abortive); }
+  void disconnect(iut::Handle endpoint, bool abortive);
+
+  // -- work --
+  /// A receive with a buffer of its own.
+  [[nodiscard]] Work post_receive(std::uint32_t length);
+  [[nodiscard]] Work post_receive(std::uint32_t length, iut::Handle endpoint);
+  /// Work with `data` as its source, registered for it. `change` sets what the operation needs
+  /// besides.
+  [[nodiscard]] Work post_send(const Octets& data, const char* operation = iut::operation::send,
+                               const std::function<void(iut::PostWork&)>& change = {});
+  [[nodiscard]] Work post_write(const Octets& data, std::uint32_t remote_stag,
+                                std::uint64_t remote_offset);
+  /// A Read of `length` octets into a buffer of its own.
+  [[nodiscard]] Work post_read(std::uint32_t length, std::uint32_t remote_stag,
+                               std::uint64_t remote_offset);
+  /// Work as it is; endpoint and id are filled in where they are 0.
+  [[nodiscard]] Work post(iut::PostWork work);
+
+  // -- any command --
+  /// The reply, whatever it says.
+  [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what);
+  /// The reply of a command that has to succeed.
+  iut::Reply call(iut::Command command, std::string_view what);
+  void reset();
+
+  // -- events --
+  /// The first event that came or comes by the deadline and of which `wanted` holds. It is taken
+  /// out; the others stay.
+  [[nodiscard]] std::optional<iut::Event> take(const std::function<bool(const iut::Event&)>& wanted,
+                                               rnic::llp::TimePoint deadline);
+  template <typename T>
+  [[nodiscard]] std::optional<T> take(rnic::llp::TimePoint deadline) {
+    auto event = take([](const iut::Event& e) { return std::holds_alternative<T>(e); }, deadline);
+    if (!event) return std::nullopt;
+    return std::get<T>(*event);
+  }
+  /// Fetches what is there without waiting.
+  void poll();
+  /// One line for what came and nobody took.
+  [[nodiscard]] std::string untaken() const;
+
+  [[nodiscard]] iut::Handle new_handle() { return next_handle_++; }
+  [[nodiscard]] bool can(std::string_view capability) const;
+
+ private:
+  void keep(iut::Event event);
+  bool fetch(rnic::llp::TimePoint deadline);
+  [[nodiscard]] Region register_as(iut::RegisterMemory command);
+
+  iut::Iut& iut_;
+  lower_tester::Context& context_;
+  std::list<iut::Event> events_;
+  std::map<rnic::llp::Family, rnic::llp::Address> listening_;
+  iut::Handle next_handle_ = 1;
+  iut::WorkId next_work_ = 1;
+  iut::Handle endpoint_ = 0;
+};
+
+/// One line for an event of the IUT.
+[[nodiscard]] std::string describe(const iut::Event& event);
+
+}  // namespace suite::cases

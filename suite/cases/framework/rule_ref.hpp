@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A rule named in a case: checked by the compiler, or left out where the case's first rule is
+// meant.
+#pragma once
+
+#include "rules/rule_id.hpp"
+
+namespace suite::cases {
+
+struct RuleRef {
+  std::string_view id;  ///< empty: the first rule of the case
+
+  constexpr RuleRef() = default;
+  template <std::size_t N>
+  consteval RuleRef(const char (&literal)[N])
+      : id(::rules::RuleId(literal).id) {}  // NOLINT(google-explicit-constructor)
+};
+
+}  // namespace suite::cases

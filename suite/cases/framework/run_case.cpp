@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// From a case to its verdict.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "suite/cases/framework/body.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+/// Of two verdicts, the one that the whole takes.
+int weight(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::not_applicable:
+      return 0;
+    case Verdict::pass:
+      return 1;
+    case Verdict::inconclusive:
+      return 2;
+    case Verdict::fail:
+      return 3;
+    case Verdict::error:
+      return 4;
+  }
+  return 4;
+}
+
+void worsen(CaseOutcome& outcome, Verdict verdict, const std::string& reason) {
+  if (weight(verdict) <= weight(outcome.verdict)) return;
+  outcome.verdict = verdict;
+  outcome.reason = reason;
+}
+
+void configure(const Case& a_case, Environment& environment, Consumer& iut) {
+  if (environment.standing == a_case.configuration) return;
+  const Configuration& wanted = a_case.configuration;
+  iut::Configure command;
+  if (iut.can(iut::capability::configure_revision_1)) command.revision = wanted.revision;
+  if (iut.can(iut::capability::configure_crc)) command.crc = wanted.crc;
+  if (iut.can(iut::capability::configure_markers)) command.markers = wanted.markers;
+  if (iut.can(iut::capability::configure_rtr)) {
+    command.peer_to_peer = wanted.peer_to_peer;
+    command.rtr = wanted.rtr;
+  }
+  environment.standing.reset();
+  const iut::Reply reply = iut.try_call(command, "configure " + wanted.text());
+  if (reply.outcome != iut::Outcome::ok)
+    throw CaseStop{Verdict::not_applicable, fmt::format("the IUT cannot be configured ({}): {}",
+                                                        wanted.text(), reply.error)};
+  environment.standing = wanted;
+}
+
+/// Everything that the body's end leaves open: sender faults, rows, and whether anything was
+/// expected at all.
+void conclude(CaseOutcome& outcome) {
+  for (const RowOutcome& row : outcome.rows)
+    if (row.verdict != Verdict::pass)
+      worsen(outcome, row.verdict, fmt::format("row {}: {}", row.name, row.reason));
+  const bool only_not_applicable =
+      !outcome.rows.empty() && std::ranges::all_of(outcome.rows, [](const RowOutcome& row) {
+        return row.verdict == Verdict::not_applicable;
+      });
+  if (only_not_applicable && outcome.verdict == Verdict::pass) {
+    outcome.verdict = Verdict::not_applicable;
+    outcome.reason = outcome.rows.front().reason;
+  }
+  for (const ExpectationRecord& made : outcome.expectations)
+    if (made.judgement == Judgement::fail)
+      worsen(outcome, Verdict::fail,
+             fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front()));
+  if (outcome.verdict == Verdict::pass && outcome.expectations.empty())
+    worsen(outcome, Verdict::error, "the case expected nothing");
+}
+
+void run_body(const Case& a_case, Environment& environment, Context& context,
+              CaseOutcome& outcome) {
+  const auto body = a_case.make(a_case, environment, context, outcome);
+  context.on_fault = [&body](const SenderFault& fault) { body->note_fault(fault); };
+  context.on_inconclusive = [&outcome](const std::string& why) {
+    worsen(outcome, Verdict::inconclusive, why);
+  };
+  try {
+    body->iut.reset();
+    configure(a_case, environment, body->iut);
+    body->body();
+    body->iut.poll();  // a death of the IUT at the very end is still its own
+  } catch (const CaseStop& end) {
+    if (outcome.verdict == Verdict::pass && end.verdict == Verdict::not_applicable)
+      outcome = {.verdict = end.verdict,
+                 .reason = end.reason,
+                 .expectations = outcome.expectations,
+                 .rows = outcome.rows,
+                 .exchange = {},
+                 .connections = {},
+                 .duration = {}};
+    worsen(outcome, end.verdict, end.reason);
+  } catch (const std::exception& error) {
+    worsen(outcome, Verdict::error, fmt::format("fault of the harness: {}", error.what()));
+  }
+  conclude(outcome);
+}
+
+}  // namespace
+
+CaseOutcome run_case(const Case& a_case, Environment& environment) {
+  CaseOutcome outcome;
+  outcome.reason = why_not_applicable(a_case, environment);
+  outcome.verdict = outcome.reason.empty() ? Verdict::pass : Verdict::not_applicable;
+  if (outcome.verdict == Verdict::not_applicable) return outcome;
+  const auto start = environment.world.now();
+  Context context{environment.world, environment.tester, {}, start, start, {}, {}};
+  run_body(a_case, environment, context, outcome);
+  outcome.exchange = std::move(context.evidence.exchange);
+  outcome.connections = std::move(context.evidence.connections);
+  outcome.duration = environment.world.now() - start;
+  return outcome;
+}
+
+}  // namespace suite::cases

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How a case's body ends before its last line: with a verdict and one line that says why.
+#pragma once
+
+#include <string>
+
+#include "suite/cases/framework/outcome.hpp"
+
+namespace suite::cases {
+
+/// Thrown by the framework, caught by the executor and by row(). Not an error of the program.
+struct CaseStop {
+  Verdict verdict = Verdict::error;
+  std::string reason;
+};
+
+}  // namespace suite::cases

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The lines between the host and the guest's rnic-guestd on a serial channel: programs with their
+// stdio on one, orders on the other.
+//
+// A program's channel. Each session has a token; whatever comes before a session's own first line,
+// or carries another token, belongs to somebody who is gone and is dropped. Text never contains
+// '\n';
+// "+" marks a piece after which the same line goes on, so no line is long.
+//
+//   host to guest:  begin TOKEN | arg TEXT | go | in TEXT | in+ TEXT | eof
+//   guest to host:  TOKEN started | TOKEN out TEXT | TOKEN out+ TEXT | TOKEN err TEXT | TOKEN err+
+//   TEXT
+//                   TOKEN end exit N | TOKEN end signal N | TOKEN end error TEXT
+//
+// `begin` ends (SIGKILL) whatever runs on that channel; so does the host's closing it. The control
+// channel: "NUMBER COMMAND ARGUMENTS" is answered by "NUMBER ok TEXT" or "NUMBER error TEXT", in
+// the order of completion.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace suite::lab::channel {
+
+inline constexpr std::size_t longest_piece = 16384;
+inline constexpr std::string_view control_name = "rnic.control";
+inline constexpr std::string_view agent_name_prefix = "rnic.agent.";
+
+/// Cuts a stream into lines. A line longer than `limit` is handed over cut, so memory is bounded.
+class LineCutter {
+ public:
+  explicit LineCutter(std::size_t limit = 2 * longest_piece) : limit_(limit) {}
+
+  /// Calls `take(line)` for each line that is complete.
+  void add(std::string_view octets, const std::function<void(std::string_view)>& take) {
+    for (const char octet : octets) {
+      if (octet == '\n' || line_.size() == limit_) {
+        std::string line;
+        line.swap(line_);
+        take(line);
+      }
+      if (octet != '\n') line_.push_back(octet);
+    }
+  }
+  void clear() { line_.clear(); }
+
+ private:
+  std::size_t limit_;
+  std::string line_;
+};
+
+/// Turns a stream into lines "KEYWORD TEXT" and, where a piece of a line ends, "KEYWORD+ TEXT".
+inline std::string wrap(std::string_view prefix, std::string_view keyword,
+                        std::string_view octets) {
+  std::string lines;
+  while (!octets.empty()) {
+    const std::size_t newline = octets.substr(0, longest_piece).find('\n');
+    const bool whole = newline != std::string_view::npos;
+    const std::size_t length = whole ? newline : std::min(octets.size(), longest_piece);
+    lines.append(prefix).append(keyword).append(whole ? " " : "+ ");
+    lines.append(octets.substr(0, length)).push_back('\n');
+    octets.remove_prefix(length + (whole ? 1 : 0));
+  }
+  return lines;
+}
+
+/// The text after "KEYWORD " or "KEYWORD+ ", with its line end restored for the former; false if
+/// the line has another keyword.
+inline bool unwrap(std::string_view line, std::string_view keyword, std::string& into) {
+  if (!line.starts_with(keyword)) return false;
+  line.remove_prefix(keyword.size());
+  const bool piece = line.starts_with("+ ");
+  if (!piece && !line.starts_with(' ')) return false;
+  into.append(line.substr(piece ? 2 : 1));
+  if (!piece) into.push_back('\n');
+  return true;
+}
+
+/// Takes "WORD " off the front and returns WORD; the rest may be empty.
+inline std::string_view take_word(std::string_view& line) {
+  const std::size_t end = std::min(line.find(' '), line.size());
+  const std::string_view word = line.substr(0, end);
+  line.remove_prefix(std::min(end + 1, line.size()));
+  return word;
+}
+
+}  // namespace suite::lab::channel

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/lab/guest.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include "suite/lab/channel_protocol.hpp"
+#include "suite/lab/command.hpp"
+#include "suite/lab/machine.hpp"
+
+namespace suite::lab {
+namespace {
+
+using namespace std::chrono_literals;
+using SteadyClock = std::chrono::steady_clock;
+using Done = std::expected<void, std::string>;
+
+constexpr std::string_view panic_words = "Kernel panic - not syncing";
+
+std::chrono::milliseconds left_until(SteadyClock::time_point deadline) {
+  return std::max(0ms, std::chrono::ceil<std::chrono::milliseconds>(deadline - SteadyClock::now()));
+}
+
+std::unexpected<std::string> failed(std::string_view what) {
+  return std::unexpected(fmt::format("{}: {}", what, std::strerror(errno)));
+}
+
+std::expected<Descriptor, std::string> listen_at(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path)
+    return std::unexpected(
+        fmt::format("the path {} is too long; set TMPDIR to a shorter one", path));
+  path.copy(address.sun_path, sizeof address.sun_path - 1);
+  ::unlink(path.c_str());
+  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      ::listen(fd.get(), 8) != 0)
+    return failed(path);
+  return fd;
+}
+
+/// The part of the command line that is the same for every use of a kernel here.
+std::vector<std::string> bare_machine(const std::string& accelerator) {
+  const std::string accel = accelerator == "kvm" ? "kvm" : "tcg,thread=multi";
+  return {"qemu-system-x86_64",
+          "-nodefaults",
+          "-no-user-config",
+          "-display",
+          "none",
+          "-no-reboot",
+          "-machine",
+          "pc",
+          "-accel",
+          accel,
+          "-cpu",
+          "max",
+          "-chardev",
+          "stdio,id=console,signal=off",
+          "-serial",
+          "chardev:console"};
+}
+
+void append(std::vector<std::string>& to, std::initializer_list<std::string> words) {
+  to.insert(to.end(), words);
+}
+
+/// Remembers for this boot of the host whether KVM works, since finding out takes seconds where
+/// not.
+bool kvm_is_usable(const std::filesystem::path& cache, const std::filesystem::path& kernel) {
+  if (::access("/dev/kvm", R_OK | W_OK) != 0) return false;
+  std::string boot_id;
+  std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot_id);
+  const auto memo = cache / ("kvm-" + boot_id);
+  std::string answer;
+  if (std::getline(std::ifstream(memo), answer)) return answer == "yes";
+  const bool works = kvm_works(kernel);
+  std::ofstream(memo) << (works ? "yes" : "no") << '\n';
+  return works;
+}
+
+}  // namespace
+
+GuestPaths default_guest_paths() {
+  GuestPaths paths;
+  paths.prepare_script = RNIC_SIW_VM_FOLDER "/prepare.sh";
+  paths.daemon = RNIC_LAB_PROGRAMS "/rnic-guestd";
+  paths.guest_agent = RNIC_LAB_PROGRAMS "/rnic-guest-agent";
+  const char* cache = std::getenv("XDG_CACHE_HOME");
+  const char* home = std::getenv("HOME");
+  const std::filesystem::path base =
+      cache != nullptr && *cache == '/'
+          ? std::filesystem::path(cache)
+          : std::filesystem::path(home != nullptr ? home : "/tmp") / ".cache";
+  paths.cache = base / "rnic-suite" / "siw-vm";
+  return paths;
+}
+
+struct Guest::Running {
+  Running(Machine started, Descriptor control_channel, std::uint64_t position)
+      : machine(std::move(started)), control(std::move(control_channel)), first_line(position) {}
+
+  Machine machine;
+  Descriptor control;
+  std::uint64_t first_line;  ///< of its console output
+  std::uint64_t next_order = 1;
+  channel::LineCutter lines;
+};
+
+Guest::Guest(GuestOptions options) : options_(std::move(options)), console_(options_.log_file) {}
+
+Guest::~Guest() {
+  running_.reset();
+  console_.join();
+  std::error_code ignored;
+  if (!sockets_.empty()) std::filesystem::remove_all(sockets_, ignored);
+}
+
+Done Guest::prepare(const Progress& progress) {
+  std::vector<std::string> argv = {options_.paths.prepare_script.string(), "--cache",
+                                   options_.paths.cache.string(), "--daemon",
+                                   options_.paths.daemon.string()};
+  for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
+  CommandOptions command;
+  command.time_limit = 15min;  // the first time, over a slow line
+  command.progress = progress;
+  const auto printed = run_command(argv, command);
+  if (!printed) return std::unexpected(printed.error());
+  std::string_view rest = *printed;
+  while (!rest.empty()) {
+    const std::string_view line = rest.substr(0, rest.find('\n'));
+    rest.remove_prefix(std::min(line.size() + 1, rest.size()));
+    const std::string value(line.substr(std::min(line.find('=') + 1, line.size())));
+    if (line.starts_with("release=")) release_ = value;
+    if (line.starts_with("version=")) version_ = value;
+    if (line.starts_with("kernel=")) kernel_ = value;
+    if (line.starts_with("initramfs=")) initramfs_ = value;
+  }
+  if (kernel_.empty() || initramfs_.empty())
+    return std::unexpected(
+        fmt::format("{} named no kernel", options_.paths.prepare_script.string()));
+  return {};
+}
+
+std::vector<std::string> Guest::command_line(int tap, int control,
+                                             const std::vector<Descriptor>& channels) const {
+  auto argv = bare_machine(accelerator_);
+  append(argv,
+         {"-m", std::to_string(options_.memory_mib), "-smp", std::to_string(options_.processors),
+          "-kernel", kernel_.string(), "-initrd", initramfs_.string()});
+  // An oops ends the guest at once: what would follow on its ruins says nothing about siw.
+  append(argv,
+         {"-append",
+          fmt::format("console=ttyS0 ignore_loglevel panic=-1 oops=panic mitigations=off nokaslr "
+                      "{}rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}",
+                      options_.slab_checks ? "slub_debug=FZP,kmalloc-* " : "", options_.ipv4,
+                      options_.ipv6, options_.mtu, options_.variant)});
+  append(argv, {"-device", fmt::format("virtio-serial-pci,max_ports={}", channels.size() + 2),
+                "-chardev", fmt::format("socket,id=control,fd={}", control), "-device",
+                fmt::format("virtserialport,chardev=control,name={}", channel::control_name)});
+  for (std::size_t n = 0; n < channels.size(); ++n)
+    append(argv, {"-chardev",
+                  fmt::format("socket,id=agent{},fd={},server=on,wait=off", n, channels[n].get()),
+                  "-device",
+                  fmt::format("virtserialport,chardev=agent{},name={}{}", n,
+                              channel::agent_name_prefix, n)});
+  // Without offloads the guest itself cuts TCP segments and fills in checksums: its framing is
+  // seen.
+  append(argv,
+         {"-netdev", fmt::format("tap,id=wire,fd={}", tap), "-device",
+          fmt::format("virtio-net-pci,netdev=wire,mac={},romfile=,csum=off,gso=off,guest_csum=off,"
+                      "guest_tso4=off,guest_tso6=off,guest_ufo=off,guest_ecn=off,host_tso4=off,"
+                      "host_tso6=off,host_ufo=off,host_ecn=off,mrg_rxbuf=off",
+                      options_.mac)});
+  return argv;
+}
+
+Done Guest::boot(int tap, std::chrono::milliseconds time_limit) {
+  running_.reset();
+  console_.join();
+  if (kernel_.empty())
+    if (auto done = prepare(); !done) return done;
+  const auto deadline = SteadyClock::now() + time_limit;
+  if (accelerator_.empty())
+    accelerator_ = kvm_is_usable(options_.paths.cache, kernel_) ? "kvm" : "tcg";
+  if (sockets_.empty()) {
+    std::string folder = (std::filesystem::temp_directory_path() / "rnic-guest-XXXXXX").string();
+    if (::mkdtemp(folder.data()) == nullptr) return failed(folder);
+    sockets_ = folder;
+  }
+  std::vector<Descriptor> channels;
+  for (unsigned n = 0; n < options_.agent_channels; ++n) {
+    auto listening = listen_at(agent_channel(n));
+    if (!listening) return std::unexpected(listening.error());
+    channels.push_back(std::move(*listening));
+  }
+  std::array<int, 2> pair{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
+    return failed("a socket pair");
+  Descriptor control(pair[0]);
+  const Descriptor control_of_qemu(pair[1]);
+
+  std::vector<int> inherited = {tap, control_of_qemu.get()};
+  for (const Descriptor& channel : channels) inherited.push_back(channel.get());
+  auto machine = Machine::start(command_line(tap, control_of_qemu.get(), channels), inherited);
+  if (!machine) return std::unexpected(machine.error());
+  running_ =
+      std::make_unique<Running>(std::move(*machine), std::move(control), console_.position());
+  console_.follow(running_->machine.take_console());
+  const auto answer = this->control("ping", left_until(deadline));
+  if (answer) return {};
+  const std::string why = fmt::format("the guest did not come up: {}", answer.error());
+  running_.reset();
+  return std::unexpected(why);
+}
+
+bool Guest::alive() {
+  return running_ && running_->machine.running() &&
+         !console_.wait_for(panic_words, running_->first_line, 0ms);
+}
+
+std::string Guest::obituary() {
+  if (!running_) return "the guest was not booted, or was shut down";
+  if (alive()) return {};
+  const auto lines = console_.since(running_->first_line);
+  const auto told = std::ranges::find_if(lines, [](const ConsoleLine& line) {
+    return line.text.find(panic_words) != std::string::npos ||
+           line.text.find("rnic-guest: cannot go on") != std::string::npos;
+  });
+  if (told != lines.end()) return "the guest's kernel said: " + told->text;
+  const std::string how = running_->machine.ending();
+  return lines.empty() ? how : fmt::format("{}; its console ends with: {}", how, lines.back().text);
+}
+
+std::expected<std::string, std::string> Guest::control(std::string_view order,
+                                                       std::chrono::milliseconds time_limit) {
+  if (!running_) return std::unexpected("the guest was not booted, or was shut down");
+  const auto deadline = SteadyClock::now() + time_limit;
+  const std::string number = std::to_string(running_->next_order++);
+  const std::string line = fmt::format("{} {}\n", number, order);
+  const int fd = running_->control.get();
+  if (::send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
+    return std::unexpected(alive() ? "the control channel is broken" : obituary());
+
+  std::string answer;
+  const auto take = [&](std::string_view got) {
+    if (channel::take_word(got) == number) answer = got;
+  };
+  while (answer.empty()) {
+    std::array<pollfd, 2> watched{pollfd{fd, POLLIN, 0},
+                                  pollfd{running_->machine.ended_fd(), POLLIN, 0}};
+    const int events =
+        ::poll(watched.data(), watched.size(), static_cast<int>(left_until(deadline).count()));
+    if (events < 0 && errno == EINTR) continue;
+    if (events <= 0)
+      return std::unexpected(
+          alive() ? fmt::format("no answer to '{}' within {} ms", order, time_limit.count())
+                  : obituary());
+    std::array<char, 4096> chunk{};
+    const ssize_t count = ::recv(fd, chunk.data(), chunk.size(), MSG_DONTWAIT);
+    if (count > 0)
+      running_->lines.add({chunk.data(), static_cast<std::size_t>(count)}, take);
+    else if (watched[1].revents != 0 || count == 0) {
+      running_->machine.wait(1000ms);
+      console_.join();
+      return std::unexpected(obituary());
+    }
+  }
+  std::string_view said = answer;
+  if (channel::take_word(said) == "ok") return std::string(said);
+  return std::unexpected(fmt::format("the guest refuses '{}': {}", order, said));
+}
+
+std::string Guest::agent_channel(unsigned n) const {
+  return (sockets_ / fmt::format("agent.{}", n)).string();
+}
+
+std::vector<std::string> Guest::agent_command(unsigned n,
+                                              const std::vector<std::string>& argv) const {
+  std::vector<std::string> command = {options_.paths.guest_agent.string(), agent_channel(n)};
+  command.insert(command.end(), argv.begin(), argv.end());
+  return command;
+}
+
+std::uint64_t Guest::log_position() const { return console_.position(); }
+
+std::vector<ConsoleLine> Guest::log_lines_since(std::uint64_t position) const {
+  return console_.since(position);
+}
+
+std::string Guest::log_since(std::uint64_t position) const {
+  std::string text;
+  for (const ConsoleLine& line : console_.since(position)) text.append(line.text).push_back('\n');
+  return text;
+}
+
+bool Guest::flush_log(std::chrono::milliseconds time_limit) {
+  if (!running_) return false;
+  const auto deadline = SteadyClock::now() + time_limit;
+  const auto from = console_.position();
+  const std::string mark = fmt::format("rnic-guest: log mark {}", running_->next_order);
+  return control("kmsg " + mark, time_limit) && console_.wait_for(mark, from, left_until(deadline));
+}
+
+void Guest::shutdown(std::chrono::milliseconds time_limit) {
+  if (!running_) return;
+  const std::string line = fmt::format("{} poweroff\n", running_->next_order++);
+  (void)!::send(running_->control.get(), line.data(), line.size(), MSG_NOSIGNAL);
+  running_->machine.wait(time_limit);
+  running_.reset();
+  console_.join();
+}
+
+bool kvm_works(const std::filesystem::path& kernel, std::chrono::milliseconds time_limit) {
+  auto argv = bare_machine("kvm");
+  // Alone it finds no root file system and panics: that far it must come.
+  append(argv, {"-m", "256", "-kernel", kernel.string(), "-append", "console=ttyS0 panic=-1"});
+  auto machine = Machine::start(argv, {});
+  if (!machine) return false;
+  Console console{{}};
+  console.follow(machine->take_console());
+  const bool works = console.wait_for(panic_words, 0, time_limit);
+  machine->kill();
+  return works;
+}
+
+}  // namespace suite::lab

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The QEMU guest with the Linux kernel's soft-iWARP: prepared from Debian's packages, booted,
+// ordered about, watched, booted again.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suite/lab/console.hpp"
+#include "suite/lab/descriptor.hpp"
+#include "suite/lab/kernel_log.hpp"
+
+namespace suite::lab {
+
+/// Where the parts of the guest lie on this host; the defaults are those of the build.
+struct GuestPaths {
+  std::filesystem::path prepare_script;  ///< suite/lab/siw_vm/prepare.sh
+  std::filesystem::path daemon;          ///< rnic-guestd
+  std::filesystem::path guest_agent;     ///< rnic-guest-agent
+  std::filesystem::path cache;           ///< ${XDG_CACHE_HOME:-~/.cache}/rnic-suite/siw-vm
+};
+[[nodiscard]] GuestPaths default_guest_paths();
+
+struct GuestOptions {
+  GuestPaths paths = default_guest_paths();
+  std::vector<std::filesystem::path> programs;  ///< packed into the guest's /bin, e.g. rnic-agent
+  unsigned agent_channels = 4;
+  unsigned processors = 2;
+  unsigned memory_mib = 512;
+  std::string ipv4 = "10.77.0.2/24", ipv6 = "fd77::2/64";
+  std::string mac = "52:54:00:77:00:02";
+  unsigned mtu = 1500;
+  std::string variant = "default";  ///< of siw; see siw_vm/README.md
+  bool slab_checks =
+      true;  ///< red zones and poisoning of the kernel's kmalloc: finds memory errors
+  std::filesystem::path
+      log_file;  ///< the kernel log is appended here too, each line with the host's time
+};
+
+using Progress = std::function<void(std::string_view)>;
+
+/// A guest and its QEMU process. The thread that calls boot() must live as long as the guest: QEMU
+/// dies with it. Not for use by several threads at once.
+class Guest {
+ public:
+  explicit Guest(GuestOptions options);
+  ~Guest();  ///< ends QEMU
+  Guest(const Guest&) = delete;
+  Guest& operator=(const Guest&) = delete;
+
+  /// Downloads, compiles and packs what is not in the cache yet. The first time needs the package
+  /// archive and half a minute.
+  [[nodiscard]] std::expected<void, std::string> prepare(const Progress& progress = {});
+
+  /// Starts QEMU on the tap device of a Lab and waits until the guest answers. Prepares first if
+  /// that was not done. Also boots anew after the guest has died or was shut down.
+  [[nodiscard]] std::expected<void, std::string> boot(
+      int tap, std::chrono::milliseconds time_limit = std::chrono::seconds(60));
+
+  /// QEMU runs and the kernel has not panicked.
+  [[nodiscard]] bool alive();
+  /// Why it is not alive, for people; empty while it is.
+  [[nodiscard]] std::string obituary();
+
+  /// Sends one order and waits for its answer: `ping`, `kmsg TEXT`, `kill-agent N`,
+  /// `load-variant NAME` (ends all agents), `crash`, `poweroff`. The value is what followed "ok".
+  [[nodiscard]] std::expected<std::string, std::string> control(
+      std::string_view order, std::chrono::milliseconds time_limit = std::chrono::seconds(20));
+
+  /// The unix socket of agent channel n, the same after each boot.
+  [[nodiscard]] std::string agent_channel(unsigned n) const;
+  /// What to run on this host so that `argv` runs in the guest with our stdio: an agent's command
+  /// line.
+  [[nodiscard]] std::vector<std::string> agent_command(unsigned n,
+                                                       const std::vector<std::string>& argv) const;
+
+  /// How many lines of console output there were so far, over all boots.
+  [[nodiscard]] std::uint64_t log_position() const;
+  /// The console's lines from a position on, as far as they are still held (the last 20 000).
+  [[nodiscard]] std::vector<ConsoleLine> log_lines_since(std::uint64_t position) const;
+  [[nodiscard]] std::string log_since(std::uint64_t position) const;
+  /// Waits until everything that the guest's kernel has logged so far has arrived; false: it did
+  /// not.
+  bool flush_log(std::chrono::milliseconds time_limit = std::chrono::seconds(5));
+
+  /// Powers the guest off, or ends QEMU where that takes longer than the limit.
+  void shutdown(std::chrono::milliseconds time_limit = std::chrono::seconds(3));
+
+  [[nodiscard]] const std::string& kernel_release() const { return release_; }
+  [[nodiscard]] const std::string& kernel_version() const { return version_; }
+  /// "kvm" or "tcg", after boot().
+  [[nodiscard]] const std::string& accelerator() const { return accelerator_; }
+
+ private:
+  struct Running;  // QEMU and its control channel
+  [[nodiscard]] std::vector<std::string> command_line(
+      int tap, int control, const std::vector<Descriptor>& channels) const;
+
+  GuestOptions options_;
+  std::string release_, version_;
+  std::filesystem::path kernel_, initramfs_, sockets_;
+  std::string accelerator_;
+  Console console_;
+  std::unique_ptr<Running> running_;
+};
+
+/// Whether a guest really runs with /dev/kvm here: boots the kernel alone, for at most
+/// `time_limit`.
+[[nodiscard]] bool kvm_works(const std::filesystem::path& kernel,
+                             std::chrono::milliseconds time_limit = std::chrono::seconds(6));
+
+}  // namespace suite::lab

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Private network namespaces of a run: two hosts on one wire, with nothing between them that
+// re-cuts TCP segments.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <string>
+
+#include "suite/lab/descriptor.hpp"
+
+namespace suite::lab {
+
+enum class Privilege { root, user_namespace };
+
+/// Moves this process into network and mount namespaces of its own; without root, into a user
+/// namespace in which it has the rights that a lab needs. Must be called while the process has one
+/// thread. Everything made in there dies with the processes that hold it. The error is one line
+/// that says what the system forbids and what may be done about it.
+[[nodiscard]] std::expected<Privilege, std::string> enter_private_namespaces();
+
+/// One end of the wire. Addresses are literals without prefix length.
+struct LabHost {
+  int network_namespace = -1;  ///< held open by the Lab; -1: the host is a guest, or elsewhere
+  std::string interface;
+  std::string ipv4, ipv6;
+  unsigned ipv4_prefix = 24, ipv6_prefix = 64;
+  unsigned mtu = 1500;
+};
+
+struct LabOptions {
+  unsigned mtu = 1500;
+  std::string tester_ipv4 = "10.77.0.1", iut_ipv4 = "10.77.0.2";
+  std::string tester_ipv6 = "fd77::1", iut_ipv6 = "fd77::2";
+};
+
+/// Tester and IUT on one wire: MTU as asked, segmentation and receive offloads off at both ends,
+/// both address families usable at once (no duplicate address detection, no router solicitation).
+class Lab {
+ public:
+  /// Both hosts are network namespaces, joined by a veth pair.
+  [[nodiscard]] static std::expected<Lab, std::string> with_veth(const LabOptions& options = {});
+  /// The tester's interface is a tap device; the IUT is a guest that gets tap().
+  [[nodiscard]] static std::expected<Lab, std::string> with_tap(const LabOptions& options = {});
+
+  [[nodiscard]] const LabHost& tester() const { return tester_; }
+  [[nodiscard]] const LabHost& iut() const { return iut_; }
+  /// The tap device's descriptor, for QEMU's `-netdev tap,fd=`; -1 in a veth lab.
+  [[nodiscard]] int tap() const { return tap_.get(); }
+
+ private:
+  Lab() = default;
+  [[nodiscard]] std::expected<void, std::string> make_hosts(const LabOptions& options);
+
+  Descriptor tester_namespace_, iut_namespace_, tap_;
+  LabHost tester_, iut_;
+};
+
+/// A new network namespace; this thread stays in its own.
+[[nodiscard]] std::expected<Descriptor, std::string> make_network_namespace();
+/// Runs `work` with this thread in the namespace, and comes back.
+[[nodiscard]] std::expected<void, std::string> in_network_namespace(
+    int network_namespace, const std::function<std::expected<void, std::string>()>& work);
+
+}  // namespace suite::lab

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Listening, connecting and disconnecting through librdmacm.
+#include <fcntl.h>
+#include <netinet/in.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+#include "suite/upper_tester/verbs/verbs_driver.hpp"
+#include "suite/upper_tester/verbs/words.hpp"
+
+namespace suite::upper_tester::verbs {
+namespace {
+
+constexpr int resolve_deadline_ms = 5000;
+constexpr int backlog = 128;
+
+sockaddr* generic(sockaddr_storage& storage) { return reinterpret_cast<sockaddr*>(&storage); }
+
+int family_of(const iut::Listen& command) { return command.family == "ipv6" ? AF_INET6 : AF_INET; }
+
+/// What librdmacm has no room for.
+std::optional<iut::Reply> too_much(const iut::ConnectParameters& parameters) {
+  if (parameters.private_data.size() > static_cast<std::size_t>(max_private_data))
+    return refused("librdmacm takes at most 255 octets of private data", EINVAL);
+  for (const auto& depth : {parameters.ird, parameters.ord})
+    if (depth && (*depth < 0 || *depth > max_read_depth))
+      return refused("librdmacm takes read depths from 0 to 254", EINVAL);
+  return std::nullopt;
+}
+
+rdma_conn_param connection_parameters(const iut::ConnectParameters& wanted,
+                                      const ibv_qp& queue_pair) {
+  rdma_conn_param parameters{};
+  parameters.private_data = wanted.private_data.data();
+  parameters.private_data_len = static_cast<std::uint8_t>(wanted.private_data.size());
+  parameters.responder_resources =
+      wanted.ird ? static_cast<std::uint8_t>(*wanted.ird) : std::uint8_t{RDMA_MAX_RESP_RES};
+  parameters.initiator_depth =
+      wanted.ord ? static_cast<std::uint8_t>(*wanted.ord) : std::uint8_t{RDMA_MAX_INIT_DEPTH};
+  parameters.qp_num = queue_pair.qp_num;
+  parameters.srq = queue_pair.srq != nullptr ? 1 : 0;
+  return parameters;
+}
+
+bool is_any(const sockaddr* address) {
+  const std::string host = host_text(address);
+  return host == "0.0.0.0" || host == "::";
+}
+
+}  // namespace
+
+std::optional<sockaddr_storage> VerbsDriver::own_address(int family) const {
+  for (const std::string& literal : options_.addresses)
+    if (const auto address = socket_address(literal, 0); address && address->ss_family == family)
+      return address;
+  return std::nullopt;
+}
+
+CmId VerbsDriver::make_id(Token token) {
+  rdma_cm_id* id = nullptr;
+  if (rdma_create_id(connection_channel_.get(), &id, reinterpret_cast<void*>(token), RDMA_PS_TCP) !=
+      0)
+    return nullptr;
+  return CmId(id);
+}
+
+// ---------------------------------------------------------------- passive side
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Listen& command) {
+  if (command.listener == 0 || listeners_.count(command.listener) != 0)
+    return exists("listener", command.listener);
+  auto address = own_address(family_of(command));
+  if (!command.address.empty()) address = socket_address(command.address, 0);
+  if (!address) address = socket_address(family_of(command) == AF_INET6 ? "::" : "0.0.0.0", 0);
+  if (!command.address.empty() && !socket_address(command.address, 0))
+    return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
+  address = socket_address(host_text(generic(*address)), command.port);
+
+  Listener listener;
+  listener.token = next_token_++;
+  listener.id = make_id(listener.token);
+  if (listener.id == nullptr) return failed("rdma_create_id", errno);
+  int only = 1;
+  if (address->ss_family == AF_INET6 &&
+      rdma_set_option(listener.id.get(), RDMA_OPTION_ID, RDMA_OPTION_ID_AFONLY, &only,
+                      sizeof only) != 0)
+    return failed("rdma_set_option AFONLY", errno);
+  const std::string host = host_text(generic(*address));
+  if (rdma_bind_addr(listener.id.get(), generic(*address)) != 0)
+    return failed("rdma_bind_addr " + host + " port " + std::to_string(command.port), errno);
+  if (rdma_listen(listener.id.get(), backlog) != 0) return failed("rdma_listen on " + host, errno);
+  iut::Reply reply;
+  if (!is_any(generic(*address))) reply.address = host;
+  reply.port = ntohs(rdma_get_src_port(listener.id.get()));
+  listeners_[command.listener] = std::move(listener);
+  return reply;
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::StopListening& command) {
+  const auto found = listeners_.find(command.listener);
+  if (found == listeners_.end()) return no_such("listener", command.listener);
+  if (destroy_now(found->second.id) != 0) return failed("rdma_destroy_id", errno);
+  listeners_.erase(found);
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Accept& command) {
+  const auto request = requests_.find(command.request);
+  if (request == requests_.end()) return no_such("connection request", command.request);
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  Endpoint& endpoint = found->second;
+  if (endpoint.link != Link::idle) return refused("the endpoint is in use", EISCONN);
+  if (auto reply = too_much(command.parameters)) return reply;
+
+  endpoint.id = std::move(request->second.id);
+  endpoint.id->context = reinterpret_cast<void*>(endpoint.token);
+  requests_.erase(request);
+  endpoint.link = Link::connecting;
+  rdma_conn_param parameters = connection_parameters(command.parameters, *endpoint.queue_pair);
+  if (rdma_accept(endpoint.id.get(), &parameters) == 0) return iut::Reply{};
+  const int error = errno;
+  endpoint.link = Link::disconnected;
+  return failed("rdma_accept", error);
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Reject& command) {
+  const auto request = requests_.find(command.request);
+  if (request == requests_.end()) return no_such("connection request", command.request);
+  iut::ConnectParameters parameters;
+  parameters.private_data = command.private_data;
+  if (auto reply = too_much(parameters)) return reply;
+  const int result = rdma_reject(request->second.id.get(), command.private_data.data(),
+                                 static_cast<std::uint8_t>(command.private_data.size()));
+  const int error = errno;
+  requests_.erase(request);
+  if (result != 0) return failed("rdma_reject", error);
+  return iut::Reply{};
+}
+
+// ---------------------------------------------------------------- active side
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t number, const iut::Connect& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  Endpoint& endpoint = found->second;
+  if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
+    return refused("the endpoint is in use", EISCONN);
+  if (auto reply = too_much(command.parameters)) return reply;
+  auto remote = socket_address(command.address, command.port);
+  if (!remote) return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
+  auto local = own_address(remote->ss_family);
+
+  endpoint.id = make_id(endpoint.token);
+  if (endpoint.id == nullptr) return failed("rdma_create_id", errno);
+  if (rdma_resolve_addr(endpoint.id.get(), local ? generic(*local) : nullptr, generic(*remote),
+                        resolve_deadline_ms) != 0)
+    return failed("rdma_resolve_addr " + command.address, errno);
+  endpoint.link = Link::resolving;
+  endpoint.connect_number = number;
+  endpoint.parameters = command.parameters;
+  return std::nullopt;
+}
+
+/// The address is resolved and the route to it too.
+void VerbsDriver::start_connecting(Endpoint& endpoint) {
+  rdma_conn_param parameters = connection_parameters(endpoint.parameters, *endpoint.queue_pair);
+  const int result = rdma_connect(endpoint.id.get(), &parameters);
+  const int error = errno;
+  if (result == 0) {
+    answer_connect(endpoint, iut::Reply{});
+    endpoint.link = Link::connecting;
+  } else if (is_connect_failure(error)) {  // siw connects its socket within this call
+    answer_connect(endpoint, iut::Reply{});
+    fail_connect(endpoint, connect_failure_word(error));
+  } else {
+    answer_connect(endpoint, failed("rdma_connect", error));
+    endpoint.link = Link::disconnected;
+  }
+}
+
+void VerbsDriver::answer_connect(Endpoint& endpoint, iut::Reply reply) {
+  reply.command = endpoint.connect_number;
+  emit(std::move(reply));
+}
+
+void VerbsDriver::fail_connect(Endpoint& endpoint, const char* reason) {
+  endpoint.link = Link::disconnected;
+  iut::ConnectFailedEvent event;
+  event.endpoint = endpoint.handle;
+  event.reason = reason;
+  emit(event);
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Cancel& command) {
+  for (auto& [handle, endpoint] : endpoints_) {
+    if (endpoint.link != Link::resolving || endpoint.connect_number != command.command) continue;
+    iut::Reply cancelled;
+    cancelled.outcome = iut::Outcome::cancelled;
+    answer_connect(endpoint, cancelled);
+    endpoint.id.reset();
+    endpoint.link = Link::idle;
+  }
+  return iut::Reply{};  // whatever else it names has been answered
+}
+
+// ---------------------------------------------------------------- the end
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Disconnect& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  Endpoint& endpoint = found->second;
+  if (endpoint.link == Link::disconnected) return iut::Reply{};
+  if (endpoint.link == Link::idle || endpoint.link == Link::resolving)
+    return refused("the endpoint is not connected", ENOTCONN);
+  if (command.abortive) {
+    ibv_qp_attr attributes{};
+    attributes.qp_state = IBV_QPS_ERR;
+    if (const int error = ibv_modify_qp(endpoint.queue_pair.get(), &attributes, IBV_QP_STATE);
+        error != 0)
+      return failed("ibv_modify_qp to ERROR", error);
+    endpoint.link = Link::closing;
+    return iut::Reply{};
+  }
+  // To disconnect with work in the send queue is an error in iWARP verbs; what tells of its end is
+  // awaited first.
+  endpoint.disconnect_when_done = std::any_of(endpoint.sends.begin(), endpoint.sends.end(),
+                                              [](const Posted& each) { return each.signaled; });
+  if (!endpoint.disconnect_when_done && disconnect_now(endpoint) != 0)
+    return failed("rdma_disconnect", errno);
+  return iut::Reply{};
+}
+
+int VerbsDriver::disconnect_now(Endpoint& endpoint) {
+  endpoint.disconnect_when_done = false;
+  endpoint.link = Link::closing;
+  return rdma_disconnect(endpoint.id.get());
+}
+
+// ---------------------------------------------------------------- events
+
+void VerbsDriver::take_connection_news() {
+  rdma_cm_event* event = nullptr;
+  while (rdma_get_cm_event(connection_channel_.get(), &event) == 0) {
+    News news;
+    news.type = event->event;
+    news.error = std::abs(event->status);
+    const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
+    news.id = event->id;
+    const rdma_cm_id* meant = request ? event->listen_id : event->id;
+    news.token = reinterpret_cast<Token>(meant->context);
+    const rdma_conn_param& told = event->param.conn;
+    if (told.private_data != nullptr) {
+      const auto* start = static_cast<const std::uint8_t*>(told.private_data);
+      news.private_data.assign(start, start + told.private_data_len);
+    }
+    if (request || event->event == RDMA_CM_EVENT_ESTABLISHED) {
+      news.ird = told.responder_resources;
+      news.ord = told.initiator_depth;
+    }
+    rdma_ack_cm_event(event);
+    take(news);
+  }
+}
+
+void VerbsDriver::take(const News& news) {
+  if (Endpoint* endpoint = endpoint_of(news.token)) return take(*endpoint, news);
+  for (const auto& [handle, listener] : listeners_)
+    if (listener.token == news.token) {
+      if (news.type == RDMA_CM_EVENT_CONNECT_REQUEST) take_request(handle, news);
+      return;
+    }
+  if (news.type == RDMA_CM_EVENT_CONNECT_REQUEST) rdma_destroy_id(news.id);  // its listener is gone
+}
+
+void VerbsDriver::take_request(Handle listener, const News& news) {
+  Request request;
+  request.id.reset(news.id);
+  request.token = next_token_++;
+  request.id->context = reinterpret_cast<void*>(request.token);
+  // A wildcard listener hears all devices; the others are none of this test's.
+  if (request.id->verbs == nullptr ||
+      device_.name != ibv_get_device_name(request.id->verbs->device))
+    return;
+  iut::ConnectRequestEvent event;
+  event.listener = listener;
+  event.request = next_request_++;
+  event.private_data = news.private_data;
+  event.ird = news.ird;
+  event.ord = news.ord;
+  requests_[event.request] = std::move(request);
+  emit(event);
+}
+
+void VerbsDriver::take(Endpoint& endpoint, const News& news) {
+  switch (news.type) {
+    case RDMA_CM_EVENT_ADDR_RESOLVED:
+      if (device_.name != ibv_get_device_name(endpoint.id->verbs->device)) {
+        answer_connect(endpoint, refused(std::string("the address is reached through device ") +
+                                             ibv_get_device_name(endpoint.id->verbs->device),
+                                         EHOSTUNREACH));
+        endpoint.link = Link::disconnected;
+      } else if (rdma_resolve_route(endpoint.id.get(), resolve_deadline_ms) != 0) {
+        answer_connect(endpoint, failed("rdma_resolve_route", errno));
+        endpoint.link = Link::disconnected;
+      }
+      return;
+    case RDMA_CM_EVENT_ROUTE_RESOLVED:
+      return start_connecting(endpoint);
+    case RDMA_CM_EVENT_ADDR_ERROR:
+    case RDMA_CM_EVENT_ROUTE_ERROR:
+      answer_connect(endpoint, iut::Reply{});
+      return fail_connect(endpoint, "unreachable");
+    case RDMA_CM_EVENT_ESTABLISHED: {
+      endpoint.link = Link::connected;
+      iut::EstablishedEvent event;
+      event.endpoint = endpoint.handle;
+      event.private_data = news.private_data;
+      event.ird = news.ird;
+      event.ord = news.ord;
+      return emit(event);
+    }
+    default:
+      return take_end(endpoint, news);
+  }
+}
+
+void VerbsDriver::take_end(Endpoint& endpoint, const News& news) {
+  switch (news.type) {
+    case RDMA_CM_EVENT_REJECTED: {
+      endpoint.link = Link::disconnected;
+      iut::RejectedEvent event;
+      event.endpoint = endpoint.handle;
+      event.private_data = news.private_data;
+      return emit(event);
+    }
+    case RDMA_CM_EVENT_UNREACHABLE:
+      return fail_connect(endpoint, news.error == ETIMEDOUT ? "timeout" : "unreachable");
+    case RDMA_CM_EVENT_CONNECT_ERROR:
+      return fail_connect(endpoint, connect_failure_word(news.error));
+    case RDMA_CM_EVENT_DISCONNECTED: {
+      if (endpoint.link == Link::connecting) return fail_connect(endpoint, "lost");
+      if (endpoint.link == Link::disconnected) return;
+      // As every consumer does: our half is closed too, which flushes what is still posted.
+      if (endpoint.link == Link::connected) rdma_disconnect(endpoint.id.get());
+      endpoint.link = Link::disconnected;
+      endpoint.disconnect_when_done = false;
+      iut::DisconnectedEvent event;
+      event.endpoint = endpoint.handle;
+      return emit(event);
+    }
+    case RDMA_CM_EVENT_DEVICE_REMOVAL: {
+      iut::AsynchronousEvent event;
+      event.endpoint = endpoint.handle;
+      event.kind = "device_fatal";
+      event.detail = rdma_event_str(news.type);
+      return emit(event);
+    }
+    default:
+      return;  // an address change or the end of time-wait, of which a consumer need not know
+  }
+}
+
+}  // namespace suite::upper_tester::verbs

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Owners of what libibverbs and librdmacm hand out.
+#pragma once
+
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace suite::upper_tester::verbs {
+
+template <class T, int (*destroy)(T*)>
+struct Destroy {
+  void operator()(T* object) const { destroy(object); }
+};
+template <class T, int (*destroy)(T*)>
+using Owner = std::unique_ptr<T, Destroy<T, destroy>>;
+
+/// ibv_dealloc_mw is an inline function of each translation unit, which no type may depend on.
+inline int free_window(ibv_mw* window) { return ibv_dealloc_mw(window); }
+
+using Context = Owner<ibv_context, ibv_close_device>;
+using ProtectionDomain = Owner<ibv_pd, ibv_dealloc_pd>;
+using MemoryRegion = Owner<ibv_mr, ibv_dereg_mr>;
+using MemoryWindow = Owner<ibv_mw, free_window>;
+using CompletionChannel = Owner<ibv_comp_channel, ibv_destroy_comp_channel>;
+using CompletionQueue = Owner<ibv_cq, ibv_destroy_cq>;
+using SharedReceiveQueue = Owner<ibv_srq, ibv_destroy_srq>;
+using QueuePair = Owner<ibv_qp, ibv_destroy_qp>;
+using CmId = Owner<rdma_cm_id, rdma_destroy_id>;
+
+struct DestroyChannel {
+  void operator()(rdma_event_channel* channel) const { rdma_destroy_event_channel(channel); }
+};
+using CmChannel = std::unique_ptr<rdma_event_channel, DestroyChannel>;
+
+/// Destroys at once and says how that went; on failure the object stays.
+template <class T, int (*destroy)(T*)>
+int destroy_now(Owner<T, destroy>& object) {
+  if (object == nullptr) return 0;
+  const int error = destroy(object.get());
+  if (error == 0) static_cast<void>(object.release());
+  return error;
+}
+
+/// Page-aligned memory of its own, so that a registration shares no page with anything else.
+class Buffer {
+ public:
+  explicit Buffer(std::size_t size) : size_(size) {
+    void* start = ::mmap(nullptr, size == 0 ? 1 : size, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    start_ = start == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(start);
+  }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() {
+    if (start_ != nullptr) ::munmap(start_, size_ == 0 ? 1 : size_);
+  }
+
+  explicit operator bool() const { return start_ != nullptr; }
+  [[nodiscard]] std::uint8_t* data() const { return start_; }
+  [[nodiscard]] std::size_t size() const { return size_; }
+
+ private:
+  std::size_t size_;
+  std::uint8_t* start_ = nullptr;
+};
+
+}  // namespace suite::upper_tester::verbs

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Endpoints and shared receive queues as such, and the asynchronous events that tell of them.
+#include <algorithm>
+#include <cerrno>
+
+#include "suite/upper_tester/verbs/verbs_driver.hpp"
+#include "suite/upper_tester/verbs/words.hpp"
+
+namespace suite::upper_tester::verbs {
+namespace {
+
+constexpr std::uint32_t shared_queue_pieces = 4;
+
+int move(ibv_qp* queue_pair, ibv_qp_state state, int more_mask = 0, unsigned access = 0) {
+  ibv_qp_attr attributes{};
+  attributes.qp_state = state;
+  attributes.qp_access_flags = access;
+  return ibv_modify_qp(queue_pair, &attributes, IBV_QP_STATE | more_mask);
+}
+
+}  // namespace
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateSharedQueue& command) {
+  if (command.queue == 0 || shared_queues_.count(command.queue) != 0)
+    return exists("shared queue", command.queue);
+  ibv_pd* owner = domain(command.domain);
+  if (owner == nullptr) return no_such("domain", command.domain);
+  ibv_srq_init_attr init{};
+  init.attr.max_wr = command.depth;
+  init.attr.max_sge = shared_queue_pieces;
+  SharedReceiveQueue made(ibv_create_srq(owner, &init));
+  if (made == nullptr) return failed("ibv_create_srq", errno);
+  shared_queues_[command.queue] = std::move(made);
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroySharedQueue& command) {
+  const auto found = shared_queues_.find(command.queue);
+  if (found == shared_queues_.end()) return no_such("shared queue", command.queue);
+  if (const int error = destroy_now(found->second); error != 0)
+    return failed("ibv_destroy_srq", error);
+  shared_queues_.erase(found);
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ArmSharedQueueLimit& command) {
+  const auto found = shared_queues_.find(command.queue);
+  if (found == shared_queues_.end()) return no_such("shared queue", command.queue);
+  ibv_srq_attr attributes{};
+  attributes.srq_limit = command.limit;
+  if (const int error = ibv_modify_srq(found->second.get(), &attributes, IBV_SRQ_LIMIT); error != 0)
+    return failed("ibv_modify_srq", error);
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& command) {
+  if (command.endpoint == 0 || endpoints_.count(command.endpoint) != 0)
+    return exists("endpoint", command.endpoint);
+  ibv_pd* owner = domain(command.domain);
+  if (owner == nullptr) return no_such("domain", command.domain);
+  ibv_qp_init_attr init{};
+  if (command.shared_queue != 0) {
+    const auto shared = shared_queues_.find(command.shared_queue);
+    if (shared == shared_queues_.end()) return no_such("shared queue", command.shared_queue);
+    init.srq = shared->second.get();
+  }
+
+  Endpoint endpoint;
+  endpoint.handle = command.endpoint;
+  endpoint.token = next_token_++;
+  const auto entries = std::min<std::uint64_t>(
+      std::uint64_t{command.send_depth} + std::max(command.receive_depth, 1U),
+      static_cast<std::uint64_t>(device_.attributes.max_cqe));
+  endpoint.completions.reset(ibv_create_cq(device_.context.get(), static_cast<int>(entries),
+                                           reinterpret_cast<void*>(endpoint.token),
+                                           completion_channel_.get(), 0));
+  if (endpoint.completions == nullptr) return failed("ibv_create_cq", errno);
+  if (const int error = ibv_req_notify_cq(endpoint.completions.get(), 0); error != 0)
+    return failed("ibv_req_notify_cq", error);
+
+  init.send_cq = init.recv_cq = endpoint.completions.get();
+  init.cap.max_send_wr = command.send_depth;
+  init.cap.max_recv_wr = command.shared_queue != 0 ? 0 : command.receive_depth;
+  init.cap.max_send_sge = init.cap.max_recv_sge = command.max_pieces;
+  init.qp_type = IBV_QPT_RC;
+  endpoint.queue_pair.reset(ibv_create_qp(owner, &init));
+  if (endpoint.queue_pair == nullptr) return failed("ibv_create_qp", errno);
+  // Where rdma_create_qp would bring it: ready to take receives, open to what regions and windows
+  // allow.
+  unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+  if (device_.attributes.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
+  if (const int error = move(endpoint.queue_pair.get(), IBV_QPS_INIT, IBV_QP_ACCESS_FLAGS, access);
+      error != 0)
+    return failed("ibv_modify_qp to INIT", error);
+  endpoints_[command.endpoint] = std::move(endpoint);
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  if (found->second.link == Link::resolving) {
+    iut::Reply cancelled;
+    cancelled.outcome = iut::Outcome::cancelled;
+    answer_connect(found->second, cancelled);
+  }
+  const std::string error = release(found->second);
+  endpoints_.erase(found);
+  if (!error.empty()) return refused(error, EBUSY);
+  return iut::Reply{};
+}
+
+/// Ends a connection abortively and gives everything back, in the order that librdmacm asks for.
+std::string VerbsDriver::release(Endpoint& endpoint) {
+  if (endpoint.link != Link::idle && endpoint.queue_pair != nullptr)
+    move(endpoint.queue_pair.get(), IBV_QPS_ERR);  // it may have come there by itself
+  if (const int error = destroy_now(endpoint.queue_pair); error != 0)
+    return failed("ibv_destroy_qp", error).error;
+  if (destroy_now(endpoint.id) != 0) return failed("rdma_destroy_id", errno).error;
+  if (const int error = destroy_now(endpoint.completions); error != 0)
+    return failed("ibv_destroy_cq", error).error;
+  return {};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  const Endpoint& endpoint = found->second;
+  ibv_qp_attr attributes{};
+  ibv_qp_init_attr init{};
+  if (const int error = ibv_query_qp(endpoint.queue_pair.get(), &attributes, IBV_QP_STATE, &init);
+      error != 0)
+    return failed("ibv_query_qp", error);
+  iut::Reply reply;
+  switch (endpoint.link) {
+    case Link::idle:
+      reply.state = "idle";
+      break;
+    case Link::resolving:
+    case Link::connecting:
+      reply.state = "connecting";
+      break;
+    case Link::connected:
+      reply.state = "connected";
+      break;
+    case Link::closing:
+      reply.state = "closing";
+      break;
+    case Link::disconnected:
+      reply.state = "disconnected";
+      break;
+  }
+  // The queue pair knows of an error before the connection manager tells of it.
+  if (attributes.qp_state == IBV_QPS_ERR) reply.state = "error";
+  return reply;
+}
+
+void VerbsDriver::take_asynchronous_events() {
+  ibv_async_event event{};
+  while (ibv_get_async_event(device_.context.get(), &event) == 0) {
+    if (const auto kind = asynchronous_word(event.event_type)) take(event, *kind);
+    ibv_ack_async_event(&event);
+  }
+}
+
+void VerbsDriver::take(const ibv_async_event& event, const char* kind) {
+  iut::AsynchronousEvent told;
+  told.kind = kind;
+  told.detail = ibv_event_type_str(event.event_type);
+  switch (event.event_type) {
+    case IBV_EVENT_QP_FATAL:
+    case IBV_EVENT_QP_REQ_ERR:
+    case IBV_EVENT_QP_ACCESS_ERR:
+    case IBV_EVENT_QP_LAST_WQE_REACHED:
+      for (const auto& [handle, endpoint] : endpoints_)
+        if (endpoint.queue_pair.get() == event.element.qp) told.endpoint = handle;
+      break;
+    case IBV_EVENT_CQ_ERR:
+      for (const auto& [handle, endpoint] : endpoints_)
+        if (endpoint.completions.get() == event.element.cq) told.endpoint = handle;
+      break;
+    case IBV_EVENT_SRQ_ERR:
+    case IBV_EVENT_SRQ_LIMIT_REACHED:
+      for (const auto& [handle, queue] : shared_queues_)
+        if (queue.get() == event.element.srq)
+          told.detail += " on shared queue " + std::to_string(handle);
+      break;
+    default:
+      break;
+  }
+  emit(told);
+}
+
+}  // namespace suite::upper_tester::verbs

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Drives an iWARP device through libibverbs and librdmacm.
+//
+// Queue pairs are made by libibverbs on a context of our own and given to librdmacm by number:
+// iWARP's connection manager in the kernel moves a queue pair of any context. So an endpoint
+// exists, and takes receives, before it is known whether it will connect or accept.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suite/upper_tester/driver.hpp"
+#include "suite/upper_tester/start.hpp"
+#include "suite/upper_tester/verbs/device.hpp"
+#include "suite/upper_tester/verbs/handles.hpp"
+
+namespace suite::upper_tester::verbs {
+
+class VerbsDriver final : public Driver {
+ public:
+  /// Null with the reason where the device or the connection manager is not to be had.
+  [[nodiscard]] static std::unique_ptr<VerbsDriver> open(const DriverOptions& options, Sink sink,
+                                                         std::string& error);
+  ~VerbsDriver() override;
+
+  [[nodiscard]] iut::Hello hello() override { return describe(device_, options_); }
+  void execute(std::uint64_t number, const iut::Command& command) override;
+  [[nodiscard]] int event_fd() const override { return poll_; }
+  void dispatch() override;
+
+ private:
+  using Handle = iut::Handle;
+  using Token =
+      std::uint64_t;  ///< never used twice, so that a late event cannot be taken for another's
+  /// A command's answer, or nothing yet.
+  using Answer = std::optional<iut::Reply>;
+
+  struct Region {
+    std::unique_ptr<Buffer> buffer;
+    MemoryRegion registration;  ///< gone once deregistered; the buffer stays
+    std::uint32_t local_key = 0;
+    std::uint64_t base =
+        0;  ///< the address of the first octet in work requests, ours and the peer's
+  };
+  struct Window {
+    MemoryWindow window;
+    ibv_mw_type type = IBV_MW_TYPE_1;
+  };
+  struct Posted {
+    Token token = 0;
+    iut::WorkId work = 0;
+    std::string operation;
+    bool signaled = true;
+  };
+  enum class Link { idle, resolving, connecting, connected, closing, disconnected };
+  struct Endpoint {
+    Handle handle = 0;
+    // Destroyed from last to first: the queue pair before what it uses.
+    CompletionQueue completions;
+    CmId id;
+    QueuePair queue_pair;
+
+    Token token = 0;  ///< of `id` and of `completions`
+    Link link = Link::idle;
+    std::uint64_t connect_number = 0;  ///< of the Connect that waits for its answer, in `resolving`
+    iut::ConnectParameters parameters;
+    std::deque<Posted> sends;  ///< posted to the send queue and not known to be done
+    bool disconnect_when_done = false;
+  };
+  struct Listener {
+    CmId id;
+    Token token = 0;
+  };
+  struct Request {
+    CmId id;
+    Token token = 0;
+  };
+  /// What the connection manager said, copied so that its event is given back at once.
+  struct News {
+    rdma_cm_event_type type = RDMA_CM_EVENT_ADDR_RESOLVED;
+    int error = 0;
+    Token token = 0;
+    rdma_cm_id* id = nullptr;  ///< of a connect request: the new one
+    iut::Octets private_data;
+    std::optional<int> ird, ord;
+  };
+
+  VerbsDriver(const DriverOptions& options, Sink sink);
+  [[nodiscard]] std::string prepare();
+
+  // memory.cpp
+  Answer run(std::uint64_t, const iut::CreateDomain&);
+  Answer run(std::uint64_t, const iut::DestroyDomain&);
+  Answer run(std::uint64_t, const iut::RegisterMemory&);
+  Answer run(std::uint64_t, const iut::DeregisterMemory&);
+  Answer run(std::uint64_t, const iut::ReadMemory&);
+  Answer run(std::uint64_t, const iut::WriteMemory&);
+  Answer run(std::uint64_t, const iut::AllocateWindow&);
+  Answer run(std::uint64_t, const iut::FreeWindow&);
+  ibv_pd* domain(Handle handle);
+
+  // connections.cpp
+  Answer run(std::uint64_t, const iut::Listen&);
+  Answer run(std::uint64_t, const iut::StopListening&);
+  Answer run(std::uint64_t number, const iut::Connect&);
+  Answer run(std::uint64_t, const iut::Accept&);
+  Answer run(std::uint64_t, const iut::Reject&);
+  Answer run(std::uint64_t, const iut::Disconnect&);
+  Answer run(std::uint64_t, const iut::Cancel&);
+  [[nodiscard]] std::optional<sockaddr_storage> own_address(int family) const;
+  CmId make_id(Token token);
+  void start_connecting(Endpoint& endpoint);
+  void answer_connect(Endpoint& endpoint, iut::Reply reply);
+  void fail_connect(Endpoint& endpoint, const char* reason);
+  int disconnect_now(Endpoint& endpoint);
+  void take_connection_news();
+  void take(const News& news);
+  void take_request(Handle listener, const News& news);
+  void take(Endpoint& endpoint, const News& news);
+  void take_end(Endpoint& endpoint, const News& news);
+
+  // queues.cpp
+  Answer run(std::uint64_t, const iut::CreateSharedQueue&);
+  Answer run(std::uint64_t, const iut::DestroySharedQueue&);
+  Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);
+  Answer run(std::uint64_t, const iut::CreateEndpoint&);
+  Answer run(std::uint64_t, const iut::DestroyEndpoint&);
+  Answer run(std::uint64_t, const iut::QueryEndpoint&);
+  std::string release(Endpoint& endpoint);
+  void take_asynchronous_events();
+  void take(const ibv_async_event& event, const char* kind);
+
+  // work.cpp
+  Answer run(std::uint64_t, const iut::PostReceive&);
+  Answer run(std::uint64_t, const iut::PostWork&);
+  Answer pieces(const std::vector<iut::Piece>& pieces, std::vector<ibv_sge>& list) const;
+  Answer fill(const iut::PostWork& command, ibv_send_wr& request);
+  Answer bind(Endpoint& endpoint, const iut::PostWork& command, Token token);
+  Answer fill(const iut::PostWork& command, ibv_mw_bind_info& info) const;
+  Answer post(Endpoint& endpoint, const iut::PostWork& command, ibv_send_wr& request);
+  void take_completions();
+  void take(Endpoint& endpoint, const ibv_wc& completion);
+  std::optional<Posted> find_posted(Endpoint& endpoint, Token token);
+
+  // verbs_driver.cpp
+  Answer run(std::uint64_t, const iut::Configure&);
+  Answer run(std::uint64_t, const iut::Reset&);
+  Endpoint* endpoint_of(Token token);
+
+  DriverOptions options_;
+  Device device_;
+  int poll_ = -1;
+  CmChannel connection_channel_;
+  CompletionChannel completion_channel_;
+
+  std::map<Handle, ProtectionDomain> domains_;  ///< 0 is the default one
+  std::map<Handle, Region> regions_;
+  std::map<Handle, Window> windows_;
+  std::map<Handle, SharedReceiveQueue> shared_queues_;
+  std::map<Handle, Endpoint> endpoints_;
+  std::map<Handle, Listener> listeners_;
+  std::map<Handle, Request> requests_;
+  std::map<Token, iut::WorkId> receives_;  ///< posted to any receive queue
+  Token next_token_ = 1;
+  Handle next_request_ = 1;
+};
+
+}  // namespace suite::upper_tester::verbs

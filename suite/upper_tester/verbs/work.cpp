@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Work requests and their completions.
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+
+#include "suite/upper_tester/verbs/verbs_driver.hpp"
+#include "suite/upper_tester/verbs/words.hpp"
+
+namespace suite::upper_tester::verbs {
+namespace {
+
+constexpr std::uint64_t all_ones = ~std::uint64_t{0};
+constexpr int completions_at_once = 16;
+
+bool is_solicited(const std::string& operation) {
+  return operation == iut::operation::send_solicited ||
+         operation == iut::operation::send_solicited_invalidate;
+}
+
+unsigned flags_of(const iut::PostWork& command) {
+  unsigned flags = 0;
+  if (command.signaled) flags |= IBV_SEND_SIGNALED;
+  if (command.fence) flags |= IBV_SEND_FENCE;
+  if (is_solicited(command.operation)) flags |= IBV_SEND_SOLICITED;
+  return flags;
+}
+
+}  // namespace
+
+VerbsDriver::Answer VerbsDriver::pieces(const std::vector<iut::Piece>& pieces,
+                                        std::vector<ibv_sge>& list) const {
+  for (const iut::Piece& piece : pieces) {
+    const auto region = regions_.find(piece.region);
+    if (region == regions_.end()) return no_such("region", piece.region);
+    ibv_sge entry{};
+    entry.addr = region->second.base + piece.offset;
+    entry.length = piece.length;
+    entry.lkey = region->second.local_key;
+    list.push_back(entry);
+  }
+  return std::nullopt;
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostReceive& command) {
+  std::vector<ibv_sge> list;
+  if (auto reply = pieces(command.pieces, list)) return reply;
+  ibv_recv_wr request{}, *bad = nullptr;
+  request.wr_id = next_token_++;
+  request.sg_list = list.data();
+  request.num_sge = static_cast<int>(list.size());
+  int error = 0;
+  const char* call = "ibv_post_recv";
+  if (command.shared_queue != 0) {
+    const auto queue = shared_queues_.find(command.shared_queue);
+    if (queue == shared_queues_.end()) return no_such("shared queue", command.shared_queue);
+    call = "ibv_post_srq_recv";
+    error = ibv_post_srq_recv(queue->second.get(), &request, &bad);
+  } else {
+    const auto endpoint = endpoints_.find(command.endpoint);
+    if (endpoint == endpoints_.end()) return no_such("endpoint", command.endpoint);
+    error = ibv_post_recv(endpoint->second.queue_pair.get(), &request, &bad);
+  }
+  if (error != 0) return failed(call, error);
+  receives_[request.wr_id] = command.work;
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::PostWork& command) {
+  const auto endpoint = endpoints_.find(command.endpoint);
+  if (endpoint == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  std::vector<ibv_sge> list;
+  if (auto reply = pieces(command.pieces, list)) return reply;
+  const Token token = next_token_++;
+  if (command.operation == iut::operation::bind_window)
+    return bind(endpoint->second, command, token);
+  ibv_send_wr request{};
+  request.wr_id = token;
+  request.sg_list = list.data();
+  request.num_sge = static_cast<int>(list.size());
+  if (auto reply = fill(command, request)) return reply;
+  return post(endpoint->second, command, request);
+}
+
+/// Everything but the pieces. An answer says why verbs cannot do it.
+VerbsDriver::Answer VerbsDriver::fill(const iut::PostWork& command, ibv_send_wr& request) {
+  const auto code = opcode(command.operation);
+  if (!code) return unsupported("verbs have no work request for " + command.operation);
+  request.opcode = *code;
+  request.send_flags = flags_of(command);
+  switch (*code) {
+    case IBV_WR_SEND_WITH_INV:
+    case IBV_WR_LOCAL_INV:
+      request.invalidate_rkey = command.invalidate_stag;
+      break;
+    case IBV_WR_RDMA_WRITE:
+    case IBV_WR_RDMA_READ:
+      request.wr.rdma.remote_addr = command.remote_offset;
+      request.wr.rdma.rkey = command.remote_stag;
+      break;
+    case IBV_WR_ATOMIC_FETCH_AND_ADD:
+    case IBV_WR_ATOMIC_CMP_AND_SWP:
+      if (command.add_or_swap_mask != all_ones || command.compare_mask != all_ones)
+        return unsupported("verbs have no masks for atomic operations");
+      request.wr.atomic.remote_addr = command.remote_offset;
+      request.wr.atomic.rkey = command.remote_stag;
+      request.wr.atomic.compare_add =
+          *code == IBV_WR_ATOMIC_FETCH_AND_ADD ? command.add_or_swap : command.compare;
+      request.wr.atomic.swap = command.add_or_swap;
+      break;
+    default:
+      break;
+  }
+  return std::nullopt;
+}
+
+VerbsDriver::Answer VerbsDriver::post(Endpoint& endpoint, const iut::PostWork& command,
+                                      ibv_send_wr& request) {
+  ibv_send_wr* bad = nullptr;
+  if (const int error = ibv_post_send(endpoint.queue_pair.get(), &request, &bad); error != 0)
+    return failed("ibv_post_send " + command.operation, error);
+  endpoint.sends.push_back({request.wr_id, command.work, command.operation, command.signaled});
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::fill(const iut::PostWork& command, ibv_mw_bind_info& info) const {
+  if (command.pieces.empty() || command.pieces.front().length == 0) return std::nullopt;  // unbinds
+  const iut::Piece& piece = command.pieces.front();
+  const Region& region = regions_.at(piece.region);
+  if (region.registration == nullptr) return no_such("registered region", piece.region);
+  info.mr = region.registration.get();
+  info.addr = region.base + piece.offset;
+  info.length = piece.length;
+  info.mw_access_flags = static_cast<unsigned>(access_flags(command.window_access));
+  return std::nullopt;
+}
+
+/// A window of type 2 is bound by an ordinary work request under an STag that we choose, one of
+/// type 1 by a call of its own.
+VerbsDriver::Answer VerbsDriver::bind(Endpoint& endpoint, const iut::PostWork& command,
+                                      Token token) {
+  const auto found = windows_.find(command.window);
+  if (found == windows_.end()) return no_such("window", command.window);
+  ibv_mw* window = found->second.window.get();
+  if (found->second.type == IBV_MW_TYPE_1) {
+    ibv_mw_bind request{};
+    request.wr_id = token;
+    request.send_flags = flags_of(command);
+    if (auto reply = fill(command, request.bind_info)) return reply;
+    if (const int error = ibv_bind_mw(endpoint.queue_pair.get(), window, &request); error != 0)
+      return failed("ibv_bind_mw", error);
+    endpoint.sends.push_back({token, command.work, command.operation, command.signaled});
+  } else {
+    ibv_send_wr request{};
+    request.wr_id = token;
+    request.opcode = IBV_WR_BIND_MW;
+    request.send_flags = flags_of(command);
+    request.bind_mw.mw = window;
+    request.bind_mw.rkey = ibv_inc_rkey(window->rkey);
+    if (auto reply = fill(command, request.bind_mw.bind_info)) return reply;
+    if (auto reply = post(endpoint, command, request); reply->outcome != iut::Outcome::ok)
+      return reply;
+    window->rkey = request.bind_mw.rkey;
+  }
+  iut::Reply reply;
+  reply.stag = window->rkey;
+  return reply;
+}
+
+// ---------------------------------------------------------------- completions
+
+void VerbsDriver::take_completions() {
+  ibv_cq* queue = nullptr;
+  void* context = nullptr;
+  while (ibv_get_cq_event(completion_channel_.get(), &queue, &context) == 0) {
+    ibv_ack_cq_events(queue, 1);
+    Endpoint* endpoint = endpoint_of(reinterpret_cast<Token>(context));
+    if (endpoint == nullptr) continue;
+    // Armed before it is emptied, so that nothing falls between the two.
+    if (const int error = ibv_req_notify_cq(queue, 0); error != 0) {
+      iut::AsynchronousEvent event;
+      event.endpoint = endpoint->handle;
+      event.kind = "cq_error";
+      event.detail = failed("ibv_req_notify_cq", error).error;
+      emit(event);
+    }
+    std::array<ibv_wc, completions_at_once> completions;
+    int count = 0;
+    while ((count = ibv_poll_cq(queue, completions_at_once, completions.data())) > 0)
+      for (int i = 0; i < count; ++i) take(*endpoint, completions[static_cast<std::size_t>(i)]);
+  }
+}
+
+/// The posted work that a completion tells of. What was posted before it without asking to be told
+/// is done too.
+std::optional<VerbsDriver::Posted> VerbsDriver::find_posted(Endpoint& endpoint, Token token) {
+  auto& sends = endpoint.sends;
+  const auto found = std::find_if(sends.begin(), sends.end(),
+                                  [token](const Posted& each) { return each.token == token; });
+  if (found == sends.end()) return std::nullopt;
+  Posted posted = *found;
+  sends.erase(found);
+  sends.erase(
+      std::remove_if(sends.begin(), sends.end(),
+                     [token](const Posted& each) { return !each.signaled && each.token < token; }),
+      sends.end());
+  return posted;
+}
+
+void VerbsDriver::take(Endpoint& endpoint, const ibv_wc& completion) {
+  iut::CompletionEvent event;
+  event.endpoint = endpoint.handle;
+  event.status = status_word(completion.status);
+  const auto receive = receives_.find(completion.wr_id);
+  if (receive != receives_.end()) {
+    event.work = receive->second;
+    event.operation = iut::operation::receive;
+    receives_.erase(receive);
+  } else if (const auto posted = find_posted(endpoint, completion.wr_id)) {
+    event.work = posted->work;
+    event.operation = posted->operation;
+  } else {
+    iut::AsynchronousEvent odd;
+    odd.endpoint = endpoint.handle;
+    odd.kind = "other";
+    odd.detail = std::string("a completion (") + ibv_wc_status_str(completion.status) +
+                 ") of work that was completed before or never posted";
+    return emit(odd);
+  }
+  if (completion.status == IBV_WC_SUCCESS) {
+    // Verbs define the length for receives and for what the peer's answer filled.
+    const bool has_length =
+        event.operation == iut::operation::receive || completion.opcode == IBV_WC_RDMA_READ ||
+        completion.opcode == IBV_WC_FETCH_ADD || completion.opcode == IBV_WC_COMP_SWAP;
+    if (has_length) event.length = completion.byte_len;
+    if ((completion.wc_flags & IBV_WC_WITH_INV) != 0)
+      event.invalidated_stag = completion.invalidated_rkey;
+  }
+  emit(event);
+  const bool awaited = endpoint.disconnect_when_done &&
+                       std::none_of(endpoint.sends.begin(), endpoint.sends.end(),
+                                    [](const Posted& each) { return each.signaled; });
+  if (awaited && disconnect_now(endpoint) != 0)
+    std::fprintf(stderr, "rnic-agent: %s\n", failed("rdma_disconnect", errno).error.c_str());
+}
+
+}  // namespace suite::upper_tester::verbs
