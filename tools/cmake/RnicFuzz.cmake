@@ -37,8 +37,8 @@ function(rnic_fuzz_target name)
     file(MAKE_DIRECTORY "${found}")
     set(run ${name} -max_total_time=${RNIC_FUZZ_SECONDS} -max_len=4096 -print_final_stats=1
             "-artifact_prefix=${found}/" "${found}" "${ARG_CORPUS}")
+    # The terminal is one, so that the runs of fuzz_run_all follow one another.
     add_custom_target(fuzz_run_${name} COMMAND ${run} USES_TERMINAL VERBATIM)
-    add_custom_command(TARGET fuzz_run_all POST_BUILD COMMAND ${run} VERBATIM)
-    add_dependencies(fuzz_run_all ${name})
+    add_dependencies(fuzz_run_all fuzz_run_${name})
   endif()
 endfunction()
