@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Every check on incoming messages, fed by hand-typed octets, against the Terminate octets that the RFCs call for.
+// Every check on incoming messages, fed by hand-typed octets, against the Terminate octets that the
+// RFCs call for.
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/stream/tests/bad_messages.hpp"
@@ -9,7 +10,8 @@
 namespace rnic::stream::test {
 namespace {
 
-/// The FPDU of a Terminate, by hand: length, untagged header for queue 2 with MSN 1, contents, pad, CRC.
+/// The FPDU of a Terminate, by hand: length, untagged header for queue 2 with MSN 1, contents, pad,
+/// CRC.
 std::string terminate_fpdu(std::string_view contents, bool crc) {
   return hex(fpdu("41 47 00000000 00000002 00000001 00000000" + std::string(contents), crc));
 }
@@ -30,7 +32,8 @@ BOOST_AUTO_TEST_CASE(each_bad_message_is_terminated_with_its_cause) {
         BOOST_TEST_CONTEXT(bad.name << " crc " << crc << " cut " << cut) {
           Subject<> subject(plain_config(Role::responder, crc));
           furnish(subject.memory);
-          for (std::size_t i = 0; i < bad.receive_buffers; ++i) subject.memory.post_receive(i + 1, 32, 5);
+          for (std::size_t i = 0; i < bad.receive_buffers; ++i)
+            subject.memory.post_receive(i + 1, 32, 5);
           subject.establish_as_responder(crc);
           std::vector<std::byte> input;
           for (const std::string_view ulpdu : bad.ulpdus) {
@@ -57,8 +60,7 @@ BOOST_AUTO_TEST_CASE(the_fpdu_of_a_terminate_octet_by_octet) {
   Subject<> subject(plain_config(Role::responder));
   furnish(subject.memory);
   subject.establish_as_responder();
-  subject.feed(
-      "0012 c1 40 00000999 0000000000001000 aabbccdd 00000000");
+  subject.feed("0012 c1 40 00000999 0000000000001000 aabbccdd 00000000");
   BOOST_TEST(subject.output() ==
              squeezed("0026 41 47 00000000 00000002 00000001 00000000"
                       "1100 c000 0012 c1 40 00000999 0000000000001000 00000000"));
@@ -69,10 +71,11 @@ BOOST_AUTO_TEST_CASE(zero_length_messages_pass_without_checks) {
   furnish(subject.memory);
   subject.memory.post_receive(1, 0);
   subject.establish_as_responder();
-  subject.feed(fpdu("c1 40 00000999 ffffffffffffffff"));                         // Write to nowhere
-  subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000"));               // Send
-  subject.feed(fpdu("41 41 00000000 00000001 00000001 00000000"                  // Read of nothing from nowhere
-                    "00000777 0000000000002000 00000000 00000999 0000000000001000"));
+  subject.feed(fpdu("c1 40 00000999 ffffffffffffffff"));            // Write to nowhere
+  subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000"));  // Send
+  subject.feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"  // Read of nothing from nowhere
+           "00000777 0000000000002000 00000000 00000999 0000000000001000"));
   // Its Response has SinkSTag and SinkTO, and no payload.
   BOOST_TEST(subject.output() == squeezed("000e c1 42 00000777 0000000000002000 00000000"));
   BOOST_TEST(subject.find<Failed>() == nullptr);
@@ -110,7 +113,8 @@ BOOST_AUTO_TEST_CASE(a_bad_crc_changes_nothing_and_ends_the_stream) {
     Subject<> subject(plain_config(Role::responder, true));
     furnish(subject.memory);
     subject.establish_as_responder(true);
-    subject.feed(fpdu("c1 40 00000101 0000000000001020 11", true));  // so that a Terminate may be sent
+    subject.feed(
+        fpdu("c1 40 00000101 0000000000001020 11", true));  // so that a Terminate may be sent
     auto bad = good;
     bad[at] ^= std::byte{0x04};
     const auto before = subject.memory.region(0x101).octets;
@@ -152,9 +156,10 @@ BOOST_AUTO_TEST_CASE(a_terminate_is_reported_and_ends_all_work) {
                       "00000101 0000000000001000 00000004 00000042 0000000000000000 00000000"));
   read.id = 8;
   subject.stream.post(read, subject.now);
-  subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000"
-                    "0102 e000 002e 41 41 00000000 00000001 00000001 00000000"
-                    "00000101 0000000000001000 00000004 00000042 0000000000000000"));
+  subject.feed(
+      fpdu("41 47 00000000 00000002 00000001 00000000"
+           "0102 e000 002e 41 41 00000000 00000001 00000001 00000000"
+           "00000101 0000000000001000 00000004 00000042 0000000000000000"));
   BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
   BOOST_TEST((subject.find<TerminateReceived>()->cause == wire::cause::rdmap_access_rights));
   const auto done = subject.all<WorkDone>();
@@ -172,21 +177,26 @@ BOOST_AUTO_TEST_CASE(a_terminate_is_reported_and_ends_all_work) {
 BOOST_AUTO_TEST_CASE(atomics_compute_as_the_pseudocode_says) {
   Subject<> subject(plain_config(Role::responder));
   furnish(subject.memory);
-  const auto value = [&] { return hex(wire::Bytes(subject.memory.region(0x101).octets).subspan(8, 8)); };
+  const auto value = [&] {
+    return hex(wire::Bytes(subject.memory.region(0x101).octets).subspan(8, 8));
+  };
   subject.establish_as_responder();
   // Octets 08 09 .. 0f in little-endian memory are the value 0x0f0e0d0c0b0a0908.
-  subject.feed(fpdu("41 4a 00000000 00000001 00000001 00000000 00000000 0a0b0c0d 00000101 0000000000001008"
-                    "00000000000000ff 0000000000000080 0000000000000000 ffffffffffffffff"));
+  subject.feed(
+      fpdu("41 4a 00000000 00000001 00000001 00000000 00000000 0a0b0c0d 00000101 0000000000001008"
+           "00000000000000ff 0000000000000080 0000000000000000 ffffffffffffffff"));
   BOOST_TEST(subject.output() == squeezed("001e 41 4b 00000000 00000003 00000001 00000000"
                                           "0a0b0c0d 0f0e0d0c0b0a0908 00000000"));
   BOOST_TEST(value() == "07090a0b0c0d0e0f");  // 08 + ff without the carry
-  subject.feed(fpdu("41 4a 00000000 00000001 00000002 00000000 fffffff2 00000001 00000101 0000000000001008"
-                    "1111111111111111 00000000ffff0000 ffffffffffffff07 00000000000000ff"));
+  subject.feed(
+      fpdu("41 4a 00000000 00000001 00000002 00000000 fffffff2 00000001 00000101 0000000000001008"
+           "1111111111111111 00000000ffff0000 ffffffffffffff07 00000000000000ff"));
   BOOST_TEST(subject.output() == squeezed("001e 41 4b 00000000 00000003 00000002 00000000"
                                           "00000001 0f0e0d0c0b0a0907 00000000"));
   BOOST_TEST(value() == "070911110c0d0e0f");
-  subject.feed(fpdu("41 4a 00000000 00000001 00000003 00000000 00000002 00000001 00000101 0000000000001008"
-                    "2222222222222222 ffffffffffffffff 0000000000000006 00000000000000ff"));
+  subject.feed(
+      fpdu("41 4a 00000000 00000001 00000003 00000000 00000002 00000001 00000101 0000000000001008"
+           "2222222222222222 ffffffffffffffff 0000000000000006 00000000000000ff"));
   (void)subject.output();
   BOOST_TEST(value() == "070911110c0d0e0f");  // the comparison failed
 }

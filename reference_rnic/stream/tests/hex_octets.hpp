@@ -13,7 +13,9 @@ namespace rnic::stream::test {
 
 /// Hex digits in pairs; blanks and line ends between them are for the eye.
 inline std::vector<std::byte> octets(std::string_view text) {
-  const auto digit = [](char c) { return c >= 'a' ? c - 'a' + 10 : c >= 'A' ? c - 'A' + 10 : c - '0'; };
+  const auto digit = [](char c) {
+    return c >= 'a' ? c - 'a' + 10 : c >= 'A' ? c - 'A' + 10 : c - '0';
+  };
   std::vector<std::byte> result;
   int high = -1;
   for (const char c : text) {

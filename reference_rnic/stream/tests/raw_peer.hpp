@@ -15,8 +15,12 @@ namespace rnic::stream::test {
 inline constexpr std::string_view request_key = "4d50412049442052657120 4672616d65";
 inline constexpr std::string_view reply_key = "4d50412049442052657020 4672616d65";
 
-inline std::string request(std::string_view rest) { return std::string(request_key) + std::string(rest); }
-inline std::string reply(std::string_view rest) { return std::string(reply_key) + std::string(rest); }
+inline std::string request(std::string_view rest) {
+  return std::string(request_key) + std::string(rest);
+}
+inline std::string reply(std::string_view rest) {
+  return std::string(reply_key) + std::string(rest);
+}
 
 /// An FPDU without Markers around a ULPDU typed in hex.
 inline std::vector<std::byte> fpdu(std::string_view ulpdu, bool crc = false) {
@@ -57,7 +61,8 @@ class Subject : public End<Policy> {
     this->collect();
     return hex(taken);
   }
-  /// A responder in full operation, in the client-server model: no CRC (unless asked for), no Markers.
+  /// A responder in full operation, in the client-server model: no CRC (unless asked for), no
+  /// Markers.
   void establish_as_responder(bool crc = false) {
     feed(request(crc ? "40 01 0000" : "00 01 0000"));
     this->stream.accept(1, 1, {}, now);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a stream sends: segmentation, sequence numbers, order, limits, and how it keeps CRCs true under backpressure.
+// What a stream sends: segmentation, sequence numbers, order, limits, and how it keeps CRCs true
+// under backpressure.
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/stream/tests/raw_peer.hpp"
@@ -59,7 +60,8 @@ std::vector<std::string> ulpdus(std::string_view hex_text) {
   const auto input = octets(hex_text);
   std::vector<std::string> found;
   for (std::size_t at = 0; at + 2 <= input.size();) {
-    const std::size_t length = std::to_integer<std::size_t>(input[at]) << 8 | std::to_integer<std::size_t>(input[at + 1]);
+    const std::size_t length =
+        std::to_integer<std::size_t>(input[at]) << 8 | std::to_integer<std::size_t>(input[at + 1]);
     found.push_back(hex(wire::Bytes(input).subspan(at + 2, length)));
     at += wire::fpdu_size(length);
   }
@@ -75,8 +77,10 @@ BOOST_AUTO_TEST_CASE(untagged_messages_are_cut_by_the_mulpdu) {
   const auto sent = ulpdus(subject->output());
   BOOST_REQUIRE_EQUAL(sent.size(), 2U);
   const wire::Bytes all(message);
-  BOOST_TEST(sent[0] == squeezed("01 43 00000000 00000000 00000001 00000000") + hex(all.first(1484)));
-  BOOST_TEST(sent[1] == squeezed("41 43 00000000 00000000 00000001 000005cc") + hex(all.subspan(1484)));
+  BOOST_TEST(sent[0] ==
+             squeezed("01 43 00000000 00000000 00000001 00000000") + hex(all.first(1484)));
+  BOOST_TEST(sent[1] ==
+             squeezed("41 43 00000000 00000000 00000001 000005cc") + hex(all.subspan(1484)));
 }
 
 BOOST_AUTO_TEST_CASE(tagged_messages_advance_their_offset) {
@@ -127,7 +131,8 @@ BOOST_AUTO_TEST_CASE(sequence_numbers_wrap_to_zero_in_both_directions) {
   for (const char* msn : {"ffffffff", "00000000"}) {
     subject->feed(fpdu("41 43 00000000 00000000" + std::string(msn) + "00000000 aa"));
     subject->stream.post(send_of(1, {}), subject->now);
-    BOOST_TEST(ulpdus(subject->output())[0] == squeezed("41 43 00000000 00000000" + std::string(msn) + "00000000"));
+    BOOST_TEST(ulpdus(subject->output())[0] ==
+               squeezed("41 43 00000000 00000000" + std::string(msn) + "00000000"));
     subject->feed(fpdu("41 4a 00000000 00000001" + std::string(msn) +
                        "00000000 00000000 00000001 00000101 0000000000001000"
                        "0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"));
@@ -167,17 +172,21 @@ BOOST_AUTO_TEST_CASE(an_atomic_request_octet_by_octet) {
   work.compare = 77;
   work.compare_mask = 78;
   subject->stream.post(work, subject->now);
-  BOOST_TEST(ulpdus(subject->output())[0] ==
-             squeezed("41 4a 00000000 00000001 00000001 00000000 00000000 00000001 00000042 0000000000000018"
-                      "0000000000000005 0000000000000080 0000000000000000 ffffffffffffffff"));
+  BOOST_TEST(
+      ulpdus(subject->output())[0] ==
+      squeezed(
+          "41 4a 00000000 00000001 00000001 00000000 00000000 00000001 00000042 0000000000000018"
+          "0000000000000005 0000000000000080 0000000000000000 ffffffffffffffff"));
   subject->feed(fpdu("41 4b 00000000 00000003 00000001 00000000 00000001 00000000000000aa"));
   BOOST_REQUIRE(subject->find<WorkDone>() != nullptr);
   BOOST_TEST(subject->find<WorkDone>()->original_value == 0xAAU);
   work.operation = wire::AtomicOperation::compare_swap;
   subject->stream.post(work, subject->now);
-  BOOST_TEST(ulpdus(subject->output())[0] ==
-             squeezed("41 4a 00000000 00000001 00000002 00000000 00000002 00000002 00000042 0000000000000018"
-                      "0000000000000005 0000000000000080 000000000000004d 000000000000004e"));
+  BOOST_TEST(
+      ulpdus(subject->output())[0] ==
+      squeezed(
+          "41 4a 00000000 00000001 00000002 00000000 00000002 00000002 00000042 0000000000000018"
+          "0000000000000005 0000000000000080 000000000000004d 000000000000004e"));
 }
 
 BOOST_AUTO_TEST_CASE(outstanding_reads_and_atomics_stay_within_the_ord) {
@@ -205,7 +214,8 @@ BOOST_AUTO_TEST_CASE(work_completes_in_the_order_posted) {
   subject->stream.post(read_of(1), subject->now);
   subject->stream.post(send_of(2, {}), subject->now);
   (void)subject->output();
-  BOOST_TEST(subject->find<WorkDone>() == nullptr);  // the Send has left, yet it stands behind the Read
+  BOOST_TEST(subject->find<WorkDone>() ==
+             nullptr);  // the Send has left, yet it stands behind the Read
   subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
   BOOST_TEST(subject->all<WorkDone>().size() == 2U);
 }
@@ -249,7 +259,8 @@ BOOST_AUTO_TEST_CASE(work_that_cannot_be_carried_out_ends_the_stream) {
     if (refuse_local) subject->memory.refuse_local_work();
     subject->stream.post(work, subject->now);
     subject->stream.post(send_of(99, {}), subject->now);
-    BOOST_TEST(subject->output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000 0000 0000")));
+    BOOST_TEST(subject->output() ==
+               hex(fpdu("41 47 00000000 00000002 00000001 00000000 0000 0000")));
     const auto done = subject->all<WorkDone>();
     BOOST_REQUIRE_EQUAL(done.size(), 2U);
     BOOST_TEST(name(done[0].status) == std::string(name(status)));
@@ -278,24 +289,32 @@ BOOST_AUTO_TEST_CASE(a_read_response_must_match_its_request) {
     std::string_view terminate;
   };
   const std::vector<Row> table{
-      {"other STag", {"c1 42 00000404 0000000000001000 aabbccdd"}, "1100 c000 0012 c1 42 00000404 0000000000001000"},
-      {"before the sink", {"c1 42 00000101 0000000000000fff aabbccdd"},
+      {"other STag",
+       {"c1 42 00000404 0000000000001000 aabbccdd"},
+       "1100 c000 0012 c1 42 00000404 0000000000001000"},
+      {"before the sink",
+       {"c1 42 00000101 0000000000000fff aabbccdd"},
        "1101 c000 0012 c1 42 00000101 0000000000000fff"},
-      {"too long", {"c1 42 00000101 0000000000001000 aabbccddee"}, "1101 c000 0013 c1 42 00000101 0000000000001000"},
+      {"too long",
+       {"c1 42 00000101 0000000000001000 aabbccddee"},
+       "1101 c000 0013 c1 42 00000101 0000000000001000"},
       {"too long in the second segment",
        {"81 42 00000101 0000000000001000 aabb", "c1 42 00000101 0000000000001002 ccddee"},
        "1101 c000 0011 c1 42 00000101 0000000000001002"},
-      {"too short", {"c1 42 00000101 0000000000001000 aabbcc"}, "1101 c000 0011 c1 42 00000101 0000000000001000"},
-      {"empty", {"c1 42 00000101 0000000000001000"}, "1101 c000 000e c1 42 00000101 0000000000001000"},
+      {"too short",
+       {"c1 42 00000101 0000000000001000 aabbcc"},
+       "1101 c000 0011 c1 42 00000101 0000000000001000"},
+      {"empty",
+       {"c1 42 00000101 0000000000001000"},
+       "1101 c000 000e c1 42 00000101 0000000000001000"},
   };
-  for (const Row& row : table)
-    BOOST_TEST_CONTEXT(row.name) {
+  for (const Row& row : table) BOOST_TEST_CONTEXT(row.name) {
       auto subject = operational(plain_config(Role::responder));
       subject->stream.post(read_of(1), subject->now);
       (void)subject->output();
       for (const std::string_view ulpdu : row.ulpdus) subject->feed(fpdu(ulpdu));
-      BOOST_TEST(subject->output() ==
-                 hex(fpdu("41 47 00000000 00000002 00000001 00000000" + std::string(row.terminate))));
+      BOOST_TEST(subject->output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000" +
+                                               std::string(row.terminate))));
       BOOST_REQUIRE(subject->find<WorkDone>() != nullptr);
       BOOST_TEST((subject->find<WorkDone>()->status == WorkStatus::bad_response));
     }
@@ -306,8 +325,9 @@ BOOST_AUTO_TEST_CASE(a_read_that_fails_half_way_says_how_far_it_came) {
   config.emss = 136;  // MULPDU 130: 116 octets per segment of a Response
   auto subject = operational(config);
   subject->memory.add_region(0x606, 0x8000, 400, every_access);
-  subject->feed(fpdu("41 41 00000000 00000001 00000001 00000000"
-                     "00000777 0000000000002000 00000190 00000606 0000000000008000"));
+  subject->feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000777 0000000000002000 00000190 00000606 0000000000008000"));
   std::vector<wire::Bytes> list;
   subject->stream.gather(list, 200);  // two segments
   std::size_t count = 0;
@@ -365,7 +385,8 @@ BOOST_AUTO_TEST_CASE(octets_are_the_same_however_the_llp_takes_them) {
       subject->stream.post(write_of(1, message), subject->now);
       subject->stream.post(send_of(2, other), subject->now);
       std::string sent;
-      for (std::string part = take(*subject, step); !part.empty(); part = take(*subject, step)) sent += part;
+      for (std::string part = take(*subject, step); !part.empty(); part = take(*subject, step))
+        sent += part;
       BOOST_TEST((sent == all_at_once(crc)), "step " << step);
       BOOST_TEST(subject->all<WorkDone>().size() == 2U);
     }
@@ -411,7 +432,8 @@ BOOST_AUTO_TEST_CASE(a_terminate_follows_the_message_in_progress_and_nothing_els
   const std::string rest = subject->output();
   // 3060 octets of the Write in all, then the Terminate.
   BOOST_TEST(rest.substr((3060 - 1500) * 2) ==
-             hex(fpdu("41 47 00000000 00000002 00000001 00000000 1100 c000 000f c1 40 00000999 0000000000001000")));
+             hex(fpdu("41 47 00000000 00000002 00000001 00000000 1100 c000 000f c1 40 00000999 "
+                      "0000000000001000")));
   const auto done = subject->all<WorkDone>();
   BOOST_REQUIRE_EQUAL(done.size(), 2U);
   BOOST_TEST((done[0].status == WorkStatus::success && done[1].status == WorkStatus::flushed));
@@ -482,7 +504,8 @@ BOOST_AUTO_TEST_CASE(a_fin_within_an_fpdu_is_an_error) {
     const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb", crc);
     subject->feed(wire::Bytes(message).first(message.size() - 1));
     subject->stream.peer_closed(subject->now);
-    BOOST_TEST(subject->output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000 2001 0000", crc)));
+    BOOST_TEST(subject->output() ==
+               hex(fpdu("41 47 00000000 00000002 00000001 00000000 2001 0000", crc)));
     BOOST_REQUIRE(subject->find<Failed>() != nullptr);
     BOOST_TEST((subject->find<Failed>()->cause == wire::cause::mpa_connection_lost));
     BOOST_TEST(subject->find<MessageReceived>() == nullptr);
@@ -498,7 +521,8 @@ BOOST_AUTO_TEST_CASE(a_half_filled_receive_buffer_is_given_back) {
   subject->stream.lost(subject->now);
   subject->collect();
   BOOST_REQUIRE(subject->find<ReceiveFailed>() != nullptr);
-  BOOST_TEST((subject->find<ReceiveFailed>()->work_id == 5 && !subject->find<ReceiveFailed>()->too_long));
+  BOOST_TEST(
+      (subject->find<ReceiveFailed>()->work_id == 5 && !subject->find<ReceiveFailed>()->too_long));
   BOOST_TEST(subject->find<Lost>() != nullptr);
   BOOST_TEST(subject->find<Closed>() != nullptr);
   BOOST_TEST((subject->stream.closing() == Closing::none));
@@ -521,7 +545,8 @@ BOOST_AUTO_TEST_CASE(loss_flushes_work_in_order) {
   subject->collect();
   const auto done = subject->all<WorkDone>();
   BOOST_REQUIRE_EQUAL(done.size(), 4U);
-  for (std::size_t i = 0; i < 4; ++i) BOOST_TEST((done[i].id == i + 1 && done[i].status == WorkStatus::flushed));
+  for (std::size_t i = 0; i < 4; ++i)
+    BOOST_TEST((done[i].id == i + 1 && done[i].status == WorkStatus::flushed));
 }
 
 BOOST_AUTO_TEST_CASE(an_abort_tells_the_peer) {
@@ -548,8 +573,9 @@ BOOST_AUTO_TEST_CASE(a_read_request_after_our_close_cannot_be_answered) {
   subject->stream.disconnect(subject->now);
   (void)subject->output();
   subject->stream.close_done(subject->now);
-  subject->feed(fpdu("41 41 00000000 00000001 00000001 00000000"
-                     "00000777 0000000000002000 00000004 00000101 0000000000001000"));
+  subject->feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000777 0000000000002000 00000004 00000101 0000000000001000"));
   BOOST_TEST(subject->output().empty());
   BOOST_REQUIRE(subject->find<Failed>() != nullptr);
   BOOST_TEST(!subject->find<Failed>()->terminate_queued);
@@ -568,8 +594,9 @@ BOOST_AUTO_TEST_CASE(the_first_octets_with_markers_are_a_zero_marker) {
   // RFC 5044 Figure 5: a Send of 24 zero octets as the first FPDU.
   const std::vector<std::byte> zeros(24);
   subject.stream.post(send_of(1, zeros), subject.now);
-  BOOST_TEST(subject.output() == squeezed("00000000 002a 4143 00000000 00000000 00000001 00000000") +
-                                     std::string(48, '0') + "52239983");
+  BOOST_TEST(subject.output() ==
+             squeezed("00000000 002a 4143 00000000 00000000 00000001 00000000") +
+                 std::string(48, '0') + "52239983");
 }
 
 BOOST_AUTO_TEST_CASE(without_crc_and_markers_payload_lands_without_a_copy) {

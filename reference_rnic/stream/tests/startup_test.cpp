@@ -4,61 +4,12 @@
 
 #include "reference_rnic/stream/startup.hpp"
 #include "reference_rnic/stream/tests/raw_peer.hpp"
+#include "reference_rnic/stream/tests/startup_frames.hpp"
 
 namespace rnic::stream::test {
 namespace {
 
-Config enhanced_config(Role role) {
-  Config config;
-  config.role = role;
-  config.ird = 8;
-  config.ord = 4;
-  return config;
-}
-
 // ---- responder ----
-
-struct RequestRow {
-  const char* name;
-  std::string request;
-  std::string reply;  ///< empty: the connection is closed without one
-};
-
-/// A responder of IRD 8, ORD 4 that takes all RTR kinds, wants CRC and no Markers.
-const std::vector<RequestRow>& request_rows() {
-  static const std::vector<RequestRow> table{
-      {"revision 1", request("00 01 0000"), reply("40 01 0000")},
-      {"revision 1 with markers, CRC", request("c0 01 0000"), reply("40 01 0000")},
-      {"revision 1, all reserved bits and R", request("3f 01 0000"), reply("40 01 0000")},
-      {"revision 1, private data", request("00 01 0003 616263"), reply("40 01 0000")},
-      {"revision 2, plain", request("40 02 0000"), reply("40 02 0000")},
-      {"revision 2, S, client-server", request("50 02 0004 0003 0002"), reply("50 02 0004 0008 0003")},
-      {"IRD above our ORD", request("50 02 0004 0009 0009"), reply("50 02 0004 0008 0004")},
-      {"IRD 0", request("50 02 0004 0000 0000"), reply("50 02 0004 0008 0000")},
-      {"IRD and ORD not negotiated", request("50 02 0004 3fff 3fff"), reply("50 02 0004 3fff 3fff")},
-      {"largest negotiable", request("50 02 0004 3ffe 3ffe"), reply("50 02 0004 0008 0004")},
-      {"peer-to-peer, all kinds", request("50 02 0004 c003 c002"), reply("50 02 0004 c008 c003")},
-      {"peer-to-peer, Send only", request("50 02 0004 c003 0002"), reply("50 02 0004 c008 0003")},
-      {"peer-to-peer, Write only", request("50 02 0004 8003 8002"), reply("50 02 0004 8008 8003")},
-      {"peer-to-peer, Read only", request("50 02 0004 8003 4002"), reply("50 02 0004 8008 4003")},
-      {"peer-to-peer without a kind", request("50 02 0004 8003 0002"), reply("50 02 0004 c008 c003")},
-      {"flags B, C, D without A", request("50 02 0004 4003 c002"), reply("50 02 0004 0008 0003")},
-      {"reserved bits of revision 2", request("5f 02 0004 0003 0002"), reply("50 02 0004 0008 0003")},
-      {"private data behind the words", request("50 02 0006 0003 0002 ffff"), reply("50 02 0004 0008 0003")},
-      {"revision 0", request("40 00 0000"), ""},
-      {"revision 3", request("40 03 0000"), ""},
-      {"revision 255", request("40 ff 0000"), ""},
-      {"S with no private data", request("50 02 0000"), ""},
-      {"S with three octets", request("50 02 0003 000300"), ""},
-      {"PD_Length 513", request("40 01 0201"), ""},
-      {"PD_Length 65535", request("40 01 ffff"), ""},
-      {"a Reply", reply("40 01 0000"), ""},
-      {"one bit of the key", "4d50412049442052657120 4672616d64 40 01 0000", ""},
-      {"HTTP", "474554202f", ""},
-      {"an octet behind the frame", request("40 01 0000 00"), ""},
-  };
-  return table;
-}
 
 BOOST_AUTO_TEST_CASE(each_request_gets_its_reply) {
   for (const RequestRow& row : request_rows())
@@ -144,8 +95,10 @@ BOOST_AUTO_TEST_CASE(a_read_as_rtr_gets_room_even_with_ird_zero) {
   subject.feed(request("50 02 0004 8000 4000"));
   subject.stream.accept(0, 0, {}, subject.now);
   BOOST_TEST(subject.output() == squeezed(reply("50 02 0004 8001 4000")));
-  subject.feed(fpdu("41 41 00000000 00000001 00000001 00000000"
-                    "00000000 0000000000000000 00000000 00000000 0000000000000000", true));
+  subject.feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000000 0000000000000000 00000000 00000000 0000000000000000",
+           true));
   BOOST_TEST(subject.find<Established>() != nullptr);
   BOOST_TEST(subject.output() == hex(fpdu("c1 42 00000000 0000000000000000", true)));
 }
@@ -171,40 +124,8 @@ BOOST_AUTO_TEST_CASE(the_request_says_what_was_configured) {
   BOOST_TEST(request_of(config) == squeezed(request("80 01 0003 616263")));
 }
 
-struct ReplyRow {
-  const char* name;
-  bool peer_to_peer;
-  std::string reply;
-  std::string next;  ///< what the Initiator sends upon it: an RTR or a Terminate, as ULPDU
-  bool established;
-  std::optional<StartupFault> fault;
-};
-
 BOOST_AUTO_TEST_CASE(each_reply_is_taken_as_the_rfc_says) {
-  const std::vector<ReplyRow> table{
-      {"accepted", false, reply("50 02 0004 0004 0008"), "", true, std::nullopt},
-      {"accepted, small IRD", false, reply("50 02 0004 0001 0000"), "", true, std::nullopt},
-      {"nothing negotiated", false, reply("50 02 0004 3fff 3fff"), "", true, std::nullopt},
-      {"ORD above our IRD", false, reply("50 02 0004 0004 0009"),
-       "41 47 00000000 00000002 00000001 00000000 2006 0000", false, StartupFault::insufficient_ird},
-      {"RTR Send", true, reply("50 02 0004 c004 0008"), "41 43 00000000 00000000 00000001 00000000", true,
-       std::nullopt},
-      {"RTR Write", true, reply("50 02 0004 8004 8008"), "c1 40 00000000 0000000000000000", true, std::nullopt},
-      {"RTR Read", true, reply("50 02 0004 8004 4008"),
-       "41 41 00000000 00000001 00000001 00000000 00000000 0000000000000000 00000000 00000000 0000000000000000", true,
-       std::nullopt},
-      {"no RTR kind", true, reply("50 02 0004 8004 0008"), "41 47 00000000 00000002 00000001 00000000 2007 0000",
-       false, StartupFault::no_matching_rtr},
-      {"flag A lost", true, reply("50 02 0004 0004 0008"), "", true, std::nullopt},
-      {"flags without A", true, reply("50 02 0004 4004 c008"), "", true, std::nullopt},
-      {"plain reply", false, reply("40 02 0000"), "", false, StartupFault::invalid_frame},
-      {"revision 1", false, reply("50 01 0004 0004 0008"), "", false, StartupFault::invalid_frame},
-      {"revision 3", false, reply("50 03 0004 0004 0008"), "", false, StartupFault::invalid_frame},
-      {"words missing", false, reply("50 02 0002 0004"), "", false, StartupFault::invalid_frame},
-      {"PD_Length 513", false, reply("50 02 0201"), "", false, StartupFault::invalid_frame},
-      {"a Request", false, request("50 02 0004 0004 0008"), "", false, StartupFault::invalid_frame},
-  };
-  for (const ReplyRow& row : table)
+  for (const ReplyRow& row : reply_rows())
     for (const bool octetwise : {false, true})
       BOOST_TEST_CONTEXT(row.name << (octetwise ? ", octet by octet" : "")) {
         Config config = enhanced_config(Role::initiator);
@@ -274,7 +195,8 @@ BOOST_AUTO_TEST_CASE(a_responder_is_silent_until_the_first_fpdu) {
   subject.feed(wire::Bytes(first).first(first.size() - 1));
   BOOST_TEST(subject.output().empty());
   subject.feed(wire::Bytes(first).last(1));
-  BOOST_TEST(subject.output() == squeezed("0014 41 43 00000000 00000000 00000001 00000000 6869 0000 00000000"));
+  BOOST_TEST(subject.output() ==
+             squeezed("0014 41 43 00000000 00000000 00000001 00000000 6869 0000 00000000"));
 }
 
 /// A responder in the peer-to-peer model that takes the kinds asked for.
@@ -301,8 +223,9 @@ BOOST_AUTO_TEST_CASE(the_rtr_takes_its_msn_and_nothing_else) {
 }
 
 BOOST_AUTO_TEST_CASE(an_rtr_of_another_kind_ends_the_set_up) {
-  for (const char* first : {"c1 40 00000000 0000000000000000", "41 43 00000000 00000000 00000001 00000000 aa",
-                            "41 45 00000000 00000000 00000001 00000000"})
+  for (const char* first :
+       {"c1 40 00000000 0000000000000000", "41 43 00000000 00000000 00000001 00000000 aa",
+        "41 45 00000000 00000000 00000001 00000000"})
     BOOST_TEST_CONTEXT(first) {
       Config config = enhanced_config(Role::responder);
       config.crc = false;
@@ -310,7 +233,8 @@ BOOST_AUTO_TEST_CASE(an_rtr_of_another_kind_ends_the_set_up) {
       Subject<> subject(config);
       start_peer_to_peer(subject, "c004 c004");
       subject.feed(fpdu(first));
-      BOOST_TEST(subject.output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000 2007 0000")));
+      BOOST_TEST(subject.output() ==
+                 hex(fpdu("41 47 00000000 00000002 00000001 00000000 2007 0000")));
       BOOST_TEST(subject.find<Established>() == nullptr);
       BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
       BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::no_matching_rtr));
@@ -366,18 +290,20 @@ BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
 
 BOOST_AUTO_TEST_CASE(fin_and_loss_end_startup_in_every_state) {
   const auto in_state = [](State state) {
-    auto subject = std::make_unique<Subject<>>(
-        enhanced_config(state == State::sending_request || state == State::awaiting_reply ? Role::initiator
-                                                                                          : Role::responder));
+    auto subject = std::make_unique<Subject<>>(enhanced_config(
+        state == State::sending_request || state == State::awaiting_reply ? Role::initiator
+                                                                          : Role::responder));
     if (state == State::awaiting_reply) (void)subject->output();
-    if (state == State::awaiting_decision || state == State::sending_reply) subject->feed(request("50 02 0004 c004 c004"));
+    if (state == State::awaiting_decision || state == State::sending_reply)
+      subject->feed(request("50 02 0004 c004 c004"));
     if (state == State::sending_reply) subject->stream.accept(1, 1, {}, subject->now);
     if (state == State::awaiting_first_fpdu) start_peer_to_peer(*subject, "c004 c004");
     BOOST_TEST((subject->stream.state() == state));
     return subject;
   };
-  for (const State state : {State::awaiting_request, State::awaiting_decision, State::sending_reply,
-                            State::awaiting_first_fpdu, State::sending_request, State::awaiting_reply})
+  for (const State state :
+       {State::awaiting_request, State::awaiting_decision, State::sending_reply,
+        State::awaiting_first_fpdu, State::sending_request, State::awaiting_reply})
     for (const bool fin : {true, false})
       BOOST_TEST_CONTEXT(name(state) << (fin ? " FIN" : " loss")) {
         const auto subject = in_state(state);
@@ -387,7 +313,8 @@ BOOST_AUTO_TEST_CASE(fin_and_loss_end_startup_in_every_state) {
           subject->stream.lost(subject->now);
         subject->collect();
         BOOST_REQUIRE(subject->find<StartupFailed>() != nullptr);
-        BOOST_TEST((subject->find<StartupFailed>()->fault == (fin ? StartupFault::peer_closed : StartupFault::lost)));
+        BOOST_TEST((subject->find<StartupFailed>()->fault ==
+                    (fin ? StartupFault::peer_closed : StartupFault::lost)));
         BOOST_TEST(subject->all<Closed>().size() == 1U);
         BOOST_TEST((subject->stream.closing() == (fin ? Closing::full_close : Closing::none)));
         // Late calls of the consumer find a dead stream, not a crash.
