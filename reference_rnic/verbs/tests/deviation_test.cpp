@@ -149,7 +149,6 @@ BOOST_AUTO_TEST_CASE(an_overflow_can_be_made_to_hit_every_stream) {
     BOOST_REQUIRE(side.rnic->post_receive(victim, two_receives).has_value());
     BOOST_REQUIRE(side.rnic->abort(victim).has_value());
     loop.run();
-  });
-  BOOST_TEST((side.state() == QueuePairState::error) == deviates);
-}
+    BOOST_TEST((side.state() == QueuePairState::error) == deviates);
+  }
 }

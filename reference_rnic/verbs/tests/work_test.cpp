@@ -187,9 +187,8 @@ BOOST_AUTO_TEST_CASE(handlers_never_run_inside_a_call) {
   BOOST_TEST(two.a.rnic->abort(two.a.pair).has_value());
   inside = false;
   two.loop.run();
-});
-BOOST_TEST(calls == 1);
-BOOST_TEST(!seen_inside);
+  BOOST_TEST(calls == 1);
+  BOOST_TEST(!seen_inside);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
