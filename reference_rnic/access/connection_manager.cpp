@@ -30,6 +30,7 @@ stream::Config config_of(const StartupOptions& options) {
   config.peer_to_peer = options.peer_to_peer && config.enhanced;
   config.rtr = options.rtr;
   config.startup_timeout = options.startup_timeout;
+  config.close_timeout = options.close_timeout;
   return config;
 }
 

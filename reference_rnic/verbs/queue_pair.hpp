@@ -63,6 +63,9 @@ class QueuePair {
   void terminate_received(wire::TerminateCause cause);
   void stream_failed(wire::TerminateCause cause, const std::string& detail);
   void stream_lost();
+  /// Once all news are heard: after a fault no message comes any more, so receives need not wait
+  /// for the peer to close (RFC 5040 section 6.2.1). Sends are flushed by the stream.
+  void flush_after_fault();
   /// Nothing more comes from the stream: everything still posted is flushed.
   void stream_ended();
 
@@ -281,7 +284,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_receive(
       return std::unexpected(PostError{Error::queue_full, i});
     receives_.push_back(requests[i]);
   }
-  if (state_ == QueuePairState::error) flush_receives();
+  if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
   return {};
 }
 
@@ -582,6 +585,11 @@ std::expected<void, Error> QueuePair<Policy>::reset() {
   receives_.clear();
   broken_ = false;
   return {};
+}
+
+template <typename Policy>
+void QueuePair<Policy>::flush_after_fault() {
+  if (state_ == QueuePairState::terminate) flush_receives();
 }
 
 template <typename Policy>
