@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
@@ -65,18 +66,18 @@ constexpr std::string_view all_rules[] = {
     "rdmap.terminate.control-values-defined",
     "rdmap.terminate.ddp-error-ddp-header",
     "rdmap.terminate.ddp-error-no-rdma-header",
+    "rdmap.terminate.ddp-header-copied",
+    "rdmap.terminate.header-format",
     "rdmap.terminate.llp-error-no-headers",
     "rdmap.terminate.local-catastrophic-no-headers",
+    "rdmap.terminate.nothing-sent-after",
     "rdmap.terminate.operation-error-ddp-header",
     "rdmap.terminate.operation-error-no-rdma-header",
     "rdmap.terminate.protection-error-ddp-header",
     "rdmap.terminate.protection-error-rdma-header",
+    "rdmap.terminate.queue-two",
     "rdmap.terminate.rdma-header-only-for-reads",
     "rdmap.terminate.read-header-original",
-    "rdmap.terminate.ddp-header-copied",
-    "rdmap.terminate.header-format",
-    "rdmap.terminate.nothing-sent-after",
-    "rdmap.terminate.queue-two",
     "rdmap.terminate.reserved-zero",
     "rdmap.terminate.segment-length-value",
 };
@@ -87,6 +88,8 @@ std::span<const std::string_view> SenderRules::rules() { return all_rules; }
 
 void SenderRules::require(bool holds, std::string_view rule, std::string expected,
                           std::string actual, wire::Bytes octets) {
+  assert(std::ranges::binary_search(all_rules, rule) &&
+         "rules() must know every rule that is judged here");
   if (!holds) report_({rule, std::move(expected), std::move(actual), wire::hex(octets)});
 }
 
