@@ -59,7 +59,7 @@ constexpr std::array limits{
     LimitItem{"max_shared_depth", "work requests in a shared receive queue"},
     LimitItem{"max_endpoints", "endpoints at once"},
     LimitItem{"max_regions", "regions at once"},
-    LimitItem{"max_region_length", "octets of a region"},
+    LimitItem{"max_region", "octets of a region"},
     LimitItem{"max_message", "octets of a message"},
 };
 

@@ -34,6 +34,7 @@ void StrictYaml::each(const YAML::Node& mapping, std::string_view what,
       continue;
     }
     const auto& key = entry.first.Scalar();
+    key_ = entry.first.Mark();
     if (!seen.insert(key).second)
       fault(entry.first, fmt::format("\"{}\" is there twice", key));
     else
@@ -71,7 +72,9 @@ std::optional<double> StrictYaml::number(const YAML::Node& value, std::string_vi
   return std::nullopt;
 }
 
-void StrictYaml::fault(const YAML::Node& at, const std::string& what) { fault(at.Mark(), what); }
+void StrictYaml::fault(const YAML::Node& at, const std::string& what) {
+  fault(at.IsNull() ? key_ : at.Mark(), what);
+}
 
 void StrictYaml::fault(const YAML::Mark& mark, const std::string& what) {
   if (mark.is_null()) return fault(what);

@@ -44,6 +44,8 @@ class StrictYaml {
 
   std::string name_;
   Faults faults_;
+  YAML::Mark key_ = YAML::Mark::null_mark();  ///< of the entry being read: a missing value's own
+                                              ///< mark is elsewhere
 };
 
 /// The file's text, or the reason why there is none.
