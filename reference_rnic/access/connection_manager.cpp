@@ -30,6 +30,7 @@ stream::Config config_of(const StartupOptions& options) {
   config.peer_to_peer = options.peer_to_peer && config.enhanced;
   config.rtr = options.rtr;
   config.startup_timeout = options.startup_timeout;
+  config.close_timeout = options.close_timeout;
   return config;
 }
 
@@ -314,7 +315,7 @@ void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
                             .local = connection.local(),
                             .remote = connection.remote(),
                             .revision = event.revision};
-  if (event.enhanced && !deviations_.deviates(Deviation::request_depths_withheld))
+  if (event.enhanced)
     request.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
   request.peer_to_peer = event.enhanced && event.enhanced->peer_to_peer;
   request.private_data = shown(std::move(event.private_data));
@@ -333,7 +334,7 @@ void ConnectionManager::established(Entry& entry, const stream::Negotiated& nego
                                     std::vector<std::byte> private_data) {
   ConnectionEstablished news{
       .connection = entry.id, .queue_pair = entry.queue_pair, .negotiated = negotiated};
-  if (negotiated.enhanced && !deviations_.deviates(Deviation::reply_depths_withheld))
+  if (negotiated.enhanced)
     news.depths = PeerDepths{.ird = negotiated.peer_ord, .ord = negotiated.peer_ird};
   if (!entry.listener) news.private_data = shown(std::move(private_data));
   emit(std::move(news));

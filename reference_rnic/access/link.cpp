@@ -184,7 +184,6 @@ void Link::carry_out_closing() {
     case stream::Closing::half_close:
       if (std::exchange(fin_sent_, true)) break;
       connection_->shutdown_send();
-      close_deadline_ = world_.now() + settings_.close_timeout;
       stream_->close_done();
       break;
     case stream::Closing::full_close:
@@ -206,7 +205,7 @@ void Link::linger() {
   phase_ = Phase::lingering;
   if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
   if (peer_closed_) return finish();
-  close_deadline_ = world_.now() + settings_.close_timeout;
+  linger_deadline_ = world_.now() + settings_.close_timeout;
 }
 
 /// The startup timeout came before the LLP connection.
@@ -243,11 +242,9 @@ void Link::finish() {
 // ---- time ----
 
 void Link::set_timer() {
-  std::optional<llp::TimePoint> wanted = phase_ == Phase::finished ? std::nullopt : close_deadline_;
-  if (phase_ == Phase::connecting || phase_ == Phase::running) {
-    const auto wakeup = stream_->next_wakeup();
-    if (wakeup && (!wanted || *wakeup < *wanted)) wanted = wakeup;
-  }
+  std::optional<llp::TimePoint> wanted;
+  if (phase_ == Phase::connecting || phase_ == Phase::running) wanted = stream_->next_wakeup();
+  if (phase_ == Phase::lingering) wanted = linger_deadline_;
   if (timer_at_ == wanted) return;
   if (timer_at_) world_.cancel(timer_);
   timer_at_ = wanted;
@@ -256,10 +253,8 @@ void Link::set_timer() {
 
 void Link::timer_fired() {
   timer_at_.reset();
-  if (close_deadline_ && world_.now() >= *close_deadline_ && phase_ != Phase::finished) {
-    // The peer keeps its half open for good.
+  if (phase_ == Phase::lingering) {  // the peer keeps its half open for good
     connection_->reset();
-    if (phase_ == Phase::running) stream_->lost();
     finish();
   } else if (phase_ == Phase::connecting || phase_ == Phase::running) {
     stream_->wakeup();

@@ -312,7 +312,8 @@ void Stream<Policy>::Machine::close_done(TimePoint now) {
 /// A peer that still sends may do so: only silence counts against it.
 template <typename Policy>
 void Stream<Policy>::Machine::keep_alive_while_closing() {
-  if (state_ == State::closing && close_done_) deadline_ = now_ + context_.config.close_timeout;
+  if (state_ == State::closing && close_done_ && !framer_.discarding())
+    deadline_ = now_ + context_.config.close_timeout;
 }
 
 template <typename Policy>

@@ -60,8 +60,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   [[nodiscard]] bool is_rtr(const IncomingSegment& incoming) const;
 
   // segments and messages that come in (machine_receive.cpp)
-  std::optional<std::span<const wire::MutableBytes>> begin_segment(
-      const IncomingSegment& segment) override;
+  std::span<const wire::MutableBytes> begin_segment(const IncomingSegment& segment) override;
   void end_segment() override;
   void framing_fault(Fault fault) override;
   [[nodiscard]] std::expected<std::span<const wire::MutableBytes>, Fault> check_segment(
@@ -108,7 +107,9 @@ class Stream<Policy>::Machine final : private SegmentSink {
   std::optional<ConnectRequest> request_;      ///< responder: what the consumer decides about
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
   std::optional<IncomingSegment> segment_;     ///< begun and not ended
-  std::vector<std::byte> terminate_;           ///< the Terminate that waits to be sent, if any
+  std::optional<Fault>
+      segment_fault_;                 ///< what is wrong with segment_, told once its FPDU is whole
+  std::vector<std::byte> terminate_;  ///< the Terminate that waits to be sent, if any
   std::uint64_t terminates_sent_ = 0;
   std::optional<TimePoint> deadline_;
   TimePoint now_{};

@@ -120,7 +120,10 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   } else {
     establish({});
   }
-  if (context_.deviates(Deviation::responder_sends_first)) first_fpdu_validated();
+  if (context_.deviates(Deviation::responder_sends_first)) {
+    fpdu_validated_ = true;
+    first_fpdu_validated();
+  }
   framer_.resume();
 }
 

@@ -312,8 +312,6 @@ BOOST_AUTO_TEST_CASE(each_deviation_of_connections_is_seen) {
                               {Deviation::private_data_lost, with(8)},
                               {Deviation::private_data_cut_for_consumer, with(300)},
                               {Deviation::private_data_made_up, with(0)},
-                              {Deviation::request_depths_withheld, with(0)},
-                              {Deviation::reply_depths_withheld, with(0)},
                               {Deviation::rejection_not_told, rejected},
                               {Deviation::startup_failure_not_told, refused},
                               {Deviation::disconnection_not_told, with(0)}};

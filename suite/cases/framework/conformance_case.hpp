@@ -33,8 +33,8 @@ struct CaseOptions {
 };
 using CaseOption = std::function<void(CaseOptions&)>;
 
-/// The rules that the case judges. The first is the one that its expectations mean unless they name
-/// another.
+/// The rules that the case judges, in one rules(...) or several. The first is the one that its
+/// expectations mean unless they name another.
 [[nodiscard]] inline CaseOption rules(RuleRef first, RuleRef second = {}, RuleRef third = {},
                                       RuleRef fourth = {}, RuleRef fifth = {}, RuleRef sixth = {},
                                       RuleRef seventh = {}, RuleRef eighth = {}) {
@@ -85,16 +85,15 @@ void append_case(std::vector<Case>& table, std::string_view folder, std::string_
 namespace {  // each file counts its own cases
 constexpr int counter_before_cases = __COUNTER__;
 template <int Number>
-struct NumberedCase;  // NOLINT(misc-definitions-in-headers): specialised by CONFORMANCE_CASE
-}  // namespace
+struct NumberedCase;  // specialised by CONFORMANCE_CASE
 
-template <template <int> typename Numbered, int First, int... Offsets>
+template <int First, int... Offsets>
 [[nodiscard]] std::vector<Case> table_of(std::string_view folder, std::string_view file,
                                          std::integer_sequence<int, Offsets...>) {
   std::vector<Case> table;
   const auto append = [&]<int Number>() {
-    if constexpr (requires { typename Numbered<Number>::Type; }) {
-      using Type = typename Numbered<Number>::Type;
+    if constexpr (requires { typename NumberedCase<Number>::Type; }) {
+      using Type = typename NumberedCase<Number>::Type;
       append_case(table, folder, file, Type::slug, Type::source, Type::line, Type::options(),
                   [](const Case& a_case, Environment& environment, lower_tester::Context& context,
                      CaseOutcome& outcome) {
@@ -106,6 +105,7 @@ template <template <int> typename Numbered, int First, int... Offsets>
   (append.template operator()<First + Offsets>(), ...);
   return table;
 }
+}  // namespace
 
 }  // namespace suite::cases
 
@@ -134,7 +134,7 @@ template <template <int> typename Numbered, int First, int... Offsets>
 /// The last line of a file: defines `<folder>_<file>_cases()`, which all_cases.cpp lists.
 #define CASES_OF_FILE(folder, file)                                                 \
   std::vector<Case> RNIC_CASE_JOIN(folder, file)() {                                \
-    return table_of<NumberedCase, counter_before_cases + 1>(                        \
+    return table_of<counter_before_cases + 1>(                                      \
         #folder, #file,                                                             \
         std::make_integer_sequence<int, __COUNTER__ - counter_before_cases - 1>{}); \
   }

@@ -379,7 +379,8 @@ class Guestd {
     if (number.empty() || command.empty()) return;
     if (command == "ping") return answer(number, "ok");
     if (command == "kmsg") {
-      write_file("/dev/kmsg", line);
+      // Without its line end a record stays open and is not printed.
+      write_file("/dev/kmsg", std::string(line) + "\n");
       return answer(number, "ok");
     }
     if (command == "kill-agent") return kill_agent(number, line);
