@@ -241,7 +241,8 @@ std::optional<Status> QueuePair<Policy>::fill(stream::Work& work, const SendRequ
                            ? wire::AtomicOperation::fetch_add
                            : wire::AtomicOperation::compare_swap;
       work.add_or_swap = request.add_or_swap;
-      work.add_or_swap_mask = request.add_or_swap_mask;
+      work.add_or_swap_mask = request.add_or_swap_mask.value_or(
+          request.operation == Operation::fetch_add ? 0 : ~std::uint64_t{0});
       work.compare = request.compare;
       work.compare_mask = request.compare_mask;
       if (core_.tags.resolve(requester(), sink.stag, sink.offset, sink.length, Need::local_write))

@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
           },
       .make_reference = [](rnic::llp::World& world, rnic::llp::Network& network,
                            std::span<const rnic::stream::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
-        return upper_tester::make_reference_iut(world, network, deviations);
+        return upper_tester::reference::make_reference_iut(world, network, deviations);
       }};
   return runner::run_program(parts, argc, argv);
 }
