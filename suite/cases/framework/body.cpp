@@ -226,6 +226,21 @@ Arrival Body::expect(CasePeer& from, const Expected& expected, ThenClose, RuleRe
   return arrival;
 }
 
+void Body::expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
+                            RuleRef code) {
+  const Arrival arrival = expect(peer, any_terminate() | torn_down(), check);
+  if (arrival.is_end()) {
+    record("rdmap.terminate.sent-on-rdmap-error", {"a Terminate"}, arrival.text(), {},
+           Judgement::advisory, Direction::from_iut);
+    return;
+  }
+  const Expected right = only_terminate(causes);
+  const auto terminate = arrival.terminate();
+  record(code, right.admissible(), terminate ? rnic::wire::describe(*terminate) : arrival.text(),
+         arrival.hex(), right.judge(arrival), Direction::from_iut);
+  expect_teardown(peer.raw());
+}
+
 void Body::expect_teardown(Peer& from) {
   // An IUT may wait for our FIN before it sends its own.
   Arrival arrival = from.next(context_.world.now() + environment_.quiet_window);

@@ -122,6 +122,11 @@ class Body {
   Arrival expect_by_deadline(Peer& from, const Expected& expected, RuleRef rule = {});
   /// ... and the connection is closed then.
   Arrival expect(CasePeer& from, const Expected& expected, ThenClose, RuleRef rule = {});
+  /// The IUT rejects what was sent: a Terminate with one of these causes (rule `code`) or, which is
+  /// an advisory, a bare teardown; anything else, and nothing, breaks the rule `check`. The
+  /// connection is closed afterwards.
+  void expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
+                        RuleRef code);
   /// The IUT ends the connection, having sent nothing more.
   void expect_teardown(Peer& from);
   /// A message that has to come for the case to go on; its absence is judged by `rule`.

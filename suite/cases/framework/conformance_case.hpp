@@ -33,8 +33,8 @@ struct CaseOptions {
 };
 using CaseOption = std::function<void(CaseOptions&)>;
 
-/// The rules that the case judges. The first is the one that its expectations mean unless they name
-/// another.
+/// The rules that the case judges, in one rules(...) or several. The first is the one that its
+/// expectations mean unless they name another.
 [[nodiscard]] inline CaseOption rules(RuleRef first, RuleRef second = {}, RuleRef third = {},
                                       RuleRef fourth = {}, RuleRef fifth = {}, RuleRef sixth = {},
                                       RuleRef seventh = {}, RuleRef eighth = {}) {

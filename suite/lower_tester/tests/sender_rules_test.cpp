@@ -138,7 +138,7 @@ BOOST_AUTO_TEST_CASE(wrong_fields_are_named_by_their_rules) {
   BOOST_TEST((faults_of(send.with_opcode(0xC)) == Faults{"rdmap.header.opcode-from-table"}));
   BOOST_TEST((faults_of(send.with_opcode(0x0)) == Faults{"rdmap.header.tagged-flag-per-opcode"}));
   BOOST_TEST(
-      (faults_of(send.with_queue(1)) == Faults{"rdmap.header.stag-queue-offset-per-opcode"}));
+      (faults_of(send.with_queue(1)) == Faults{"rdmap.send.queue-zero"}));
   BOOST_TEST((faults_of(send.with_ulp_word(1)) == Faults{"rdmap.header.invalidate-stag-zero"}));
   BOOST_TEST((faults_of(send.with_msn(0)) == Faults{"ddp.untagged.msn-starts-at-one"}));
   BOOST_TEST(
