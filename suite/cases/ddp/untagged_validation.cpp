@@ -84,6 +84,20 @@ CONFORMANCE_CASE(offset_outside_the_buffer_is_rejected,
   }
 }
 
+CONFORMANCE_CASE(offset_is_checked_before_the_end_of_the_segment,
+                 rules("ddp.untagged.check-mo-in-range")) {
+  const Work receive = iut.post_receive(64);
+  peer.send(
+      send_message(payload(1)).with_untagged([](std::size_t, rnic::wire::UntaggedHeader& header) {
+        header.message_offset = 65U;
+      }));
+  // MO 64 is outside a buffer of 64 octets; that the segment ends outside as well is the lesser
+  // thing to say of it.
+  expect_rejection({cause::ddp_untagged_invalid_offset}, "ddp.untagged.check-mo-in-range",
+                   "ddp.untagged.check-mo-in-range");
+  expect(receive.buffer, unchanged);
+}
+
 CONFORMANCE_CASE(message_longer_than_its_buffer_is_rejected,
                  rules("ddp.untagged.check-end-in-range", "ddp.terminate.untagged-message-too-long",
                        "rdmap.send.too-long-is-error"),

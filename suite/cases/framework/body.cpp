@@ -16,10 +16,6 @@ constexpr std::uint64_t probe_sink_offset = 0x1000;
 constexpr std::size_t probe_length = 8;
 constexpr int default_depth = 4;  ///< IRD and ORD where a case does not care
 
-[[noreturn]] void not_established(const std::string& why) {
-  throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
-}
-
 /// The first place where two contents differ, for people.
 std::string difference(const Octets& wanted, const Octets& seen) {
   const auto [a, b] = std::ranges::mismatch(wanted, seen);
@@ -42,7 +38,8 @@ void CasePeer::send_together(const std::vector<Outgoing>& messages, const Cut& c
 }
 
 void CasePeer::connect() {
-  if (const auto done = peer_->connect(body_.iut_address()); !done) not_established(done.error());
+  if (const auto done = peer_->connect(body_.iut_address()); !done)
+    body_.not_established(done.error());
 }
 
 Peer& CasePeer::ready() {
@@ -85,10 +82,22 @@ void Body::establish(Peer& which, const Establish& options) {
   if (!filled.parameters.ird) filled.parameters.ird = default_depth;
   if (!filled.parameters.ord) filled.parameters.ord = default_depth;
   const iut::Handle endpoint = options.endpoint != 0 ? options.endpoint : iut.endpoint();
+  establishing_by_ = options.judged_by;
   if (case_.role == Role::responder)
     establish_responder(which, filled, endpoint);
   else
     establish_initiator(which, filled, endpoint);
+  if (!options.judged_by.id.empty())
+    record(options.judged_by, {"the connection comes up"}, "it came up", {}, Judgement::pass,
+           Direction::none);
+  establishing_by_ = {};
+}
+
+void Body::not_established(const std::string& why) {
+  if (!establishing_by_.id.empty())
+    record(establishing_by_, {"the connection comes up"}, why, {}, Judgement::fail,
+           Direction::none);
+  throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
 }
 
 /// What establishing needs to come; a peer that answers otherwise leaves the case without its
@@ -227,18 +236,38 @@ Arrival Body::expect(CasePeer& from, const Expected& expected, ThenClose, RuleRe
 }
 
 void Body::expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
-                            RuleRef code) {
-  const Arrival arrival = expect(peer, any_terminate() | torn_down(), check);
+                            RuleRef code,
+                            std::initializer_list<rnic::wire::TerminateCause> tolerated) {
+  const std::vector<rnic::wire::TerminateCause> all = [&] {
+    std::vector<rnic::wire::TerminateCause> list(causes);
+    list.insert(list.end(), tolerated);
+    return list;
+  }();
+  const Expected of_the_layer("a Terminate of the right layer", [&](const Arrival& arrival) {
+    const auto terminate = arrival.terminate();
+    return terminate && std::ranges::any_of(all, [&](const auto& cause) {
+             return cause.layer == terminate->cause.layer;
+           });
+  });
+  const Arrival arrival = expect(peer, of_the_layer | torn_down(), check);
   if (arrival.is_end()) {
     record("rdmap.terminate.sent-on-rdmap-error", {"a Terminate"}, arrival.text(), {},
            Judgement::advisory, Direction::from_iut);
     return;
   }
-  const Expected right = only_terminate(causes);
-  const auto terminate = arrival.terminate();
-  record(code, right.admissible(), terminate ? rnic::wire::describe(*terminate) : arrival.text(),
-         arrival.hex(), right.judge(arrival), Direction::from_iut);
+  const Expected right = only_terminate(causes) | advisory(only_terminate(tolerated));
+  record(code, right.admissible(), rnic::wire::describe(*arrival.terminate()), arrival.hex(),
+         right.judge(arrival), Direction::from_iut);
   expect_teardown(peer.raw());
+}
+
+void Body::watch() {
+  const auto until = context_.world.now() + environment_.quiet_window;
+  while (true) {
+    const Arrival arrival = peer.ready().next(until);
+    if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
+    if (arrival.as<Nothing>() != nullptr || arrival.is_end()) return;
+  }
 }
 
 void Body::expect_teardown(Peer& from) {

@@ -43,6 +43,9 @@ struct Establish {
   /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
   /// the tester by an empty Write.
   bool opening = false;
+  /// The rule that is broken if the connection does not come up; without one that leaves the case
+  /// inconclusive.
+  RuleRef judged_by{};
 };
 
 class Body;
@@ -125,8 +128,13 @@ class Body {
   /// The IUT rejects what was sent: a Terminate with one of these causes (rule `code`) or, which is
   /// an advisory, a bare teardown; anything else, and nothing, breaks the rule `check`. The
   /// connection is closed afterwards.
+  /// A Terminate of another layer shows that the check was not made where it belongs, and breaks
+  /// `check` too; causes in `tolerated` are advisories.
   void expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
-                        RuleRef code);
+                        RuleRef code,
+                        std::initializer_list<rnic::wire::TerminateCause> tolerated = {});
+  /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
+  void watch();
   /// The IUT ends the connection, having sent nothing more.
   void expect_teardown(Peer& from);
   /// A message that has to come for the case to go on; its absence is judged by `rule`.
@@ -169,6 +177,8 @@ class Body {
   [[nodiscard]] const Case& the_case() const { return case_; }
 
  private:
+  friend class CasePeer;
+
   void establish_responder(Peer& which, const Establish& options, iut::Handle endpoint);
   void establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint);
   void open_as_initiator(Peer& which, const Region& opening_target);
@@ -176,6 +186,7 @@ class Body {
   Arrival need(Peer& from, const Expected& expected, const char* what);
   Arrival expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
                        const RuleRef& rule);
+  [[noreturn]] void not_established(const std::string& why);
   void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
               std::string hex, Judgement judgement, Direction direction);
   /// Whether an exchange with the IUT on the case's connection is still possible.
@@ -196,6 +207,7 @@ class Body {
   std::optional<Region> probe_;  ///< what settle() reads
   std::set<std::string> faults_noted_;
   bool terminate_seen_ = false;
+  RuleRef establishing_by_;  ///< Establish::judged_by of the connection that is coming up
   std::vector<std::unique_ptr<Peer>> others_;
   std::unique_ptr<Entrance> entrance_;
 };

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5044 sections 7.1.1 and 7.1.2: the Private Data of the startup frames.
+#include <algorithm>
+
 #include "suite/cases/mpa/startup_steps.hpp"
 
 namespace suite::cases {
@@ -13,9 +15,14 @@ constexpr std::size_t enhanced_data_size = 4;
 /// Octets of every kind: what the ULP put in is no matter of MPA's.
 Octets private_data(std::size_t length) { return payload(length, 0); }
 
-/// The Private Data that an event shows: none or cut where the API itself has no room for more.
+/// Whether an event shows the Private Data: cut where the API has no more room for it, and with
+/// zeros behind it where the API's own field has a fixed length.
 bool shows(const iut::Octets& seen, const Octets& sent, std::size_t limit) {
-  return as_octets(seen) == sent || (sent.size() > limit && seen.size() <= sent.size());
+  const Octets octets = as_octets(seen);
+  if (octets.size() < sent.size()) return sent.size() > limit;
+  const auto rest = std::span(octets).subspan(sent.size());
+  return std::ranges::equal(std::span(octets).first(sent.size()), sent) &&
+         std::ranges::all_of(rest, [](std::byte octet) { return octet == std::byte{0}; });
 }
 
 /// Octets of the ULP's that a Reply has room for.

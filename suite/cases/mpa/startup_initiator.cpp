@@ -134,6 +134,16 @@ CONFORMANCE_CASE(fpdu_right_behind_the_reply_is_not_lost,
   expect(target, holds(payload(16)));
 }
 
+CONFORMANCE_CASE(m_in_the_reply_demands_markers,
+                 rules("mpa.startup.reply-m-demands-markers", "mpa.markers.added-when-peer-m-one"),
+                 as_initiator) {
+  establish(
+      {.reply = [](const auto& request) { return mpa_reply_to(request).with_markers(true); }});
+  const Work work = iut.post_send(payload(3000));
+  expect(peer, message(Opcode::send, payload(3000)));
+  expect(work, completes());
+}
+
 // ---------------------------------------------------------------- a Reply that ends in a close
 
 CONFORMANCE_CASE(reply_with_a_wrong_key_is_refused,

@@ -266,6 +266,45 @@ CONFORMANCE_CASE(invalid_first_fpdu_lets_nothing_out,
   expect(peer.raw(), torn_down() | silence() | advisory(any_terminate()));
 }
 
+// ---------------------------------------------------------------- Markers, several at once
+
+CONFORMANCE_CASE(m_in_the_request_demands_markers,
+                 rules("mpa.startup.request-m-demands-markers", "mpa.markers.sender-able-to-insert",
+                       "mpa.markers.added-when-peer-m-one", "mpa.markers.every-512-octets",
+                       "mpa.markers.pointer-distance-to-header",
+                       "mpa.markers.zero-pointer-between-fpdus",
+                       "mpa.markers.counted-in-containing-crc", "mpa.crc.covers-leading-marker"),
+                 rules("mpa.markers.reserved-sent-as-zero",
+                       "mpa.markers.pointer-counts-from-length-field",
+                       "mpa.markers.pointer-low-bits-sent-as-zero")) {
+  establish({.request = mpa_request().with_markers(true)});
+  let_iut_send();
+  for (const std::size_t size : {0, 1, 480, 500, 5000}) {
+    const Work work = iut.post_send(payload(size));
+    expect(peer, message(Opcode::send, payload(size)));
+    expect(work, completes());
+  }
+}
+
+CONFORMANCE_CASE(without_m_there_are_no_markers, rules("mpa.markers.none-when-peer-m-zero")) {
+  establish();
+  let_iut_send();
+  static_cast<void>(iut.post_send(payload(3000)));
+  expect(peer, message(Opcode::send, payload(3000)));
+}
+
+CONFORMANCE_CASE(half_open_connection_does_not_hold_up_others,
+                 rules("mpa.startup.acceptable-request-accepted")) {
+  Peer& half_open = another_peer();
+  expect_that(half_open.connect(iut_address()).has_value(), "a connection", "none");
+  half_open.send_octets(wire::Bytes(mpa_request().encode()).first(10));  // and no more
+  establish({.judged_by = "mpa.startup.acceptable-request-accepted"});
+  Peer& third = another_peer();
+  establish(third, {.endpoint = iut.create_endpoint(),
+                    .judged_by = "mpa.startup.acceptable-request-accepted"});
+  expect_still_working();
+}
+
 CASES_OF_FILE(mpa, startup_responder)
 
 }  // namespace suite::cases
