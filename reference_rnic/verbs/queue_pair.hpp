@@ -63,6 +63,9 @@ class QueuePair {
   void terminate_received(wire::TerminateCause cause);
   void stream_failed(wire::TerminateCause cause, const std::string& detail);
   void stream_lost();
+  /// Once all news are heard: after a fault no message comes any more, so receives need not wait
+  /// for the peer to close (RFC 5040 section 6.2.1). Sends are flushed by the stream.
+  void flush_after_fault();
   /// Nothing more comes from the stream: everything still posted is flushed.
   void stream_ended();
 
@@ -72,13 +75,11 @@ class QueuePair {
   [[nodiscard]] bool perform_local(std::uint64_t work_id);
 
  private:
-  /// A request of the send queue, from posting to its completion. Completions leave in the order of
-  /// posting (RFC 5040 section 5.5).
+  /// A request of the send queue, from posting to its completion.
   struct Sent {
     SendRequest request;
     std::uint64_t id = 0;  ///< towards the stream
     bool done = false;
-    bool completed = false;  ///< before its turn, by a deviation
     Status status = Status::success;
     std::uint32_t length = 0;
     std::optional<Status> fault;  ///< found before the stream saw it; it fails in its turn
@@ -194,12 +195,10 @@ void QueuePair<Policy>::issue() {
     Sent& sent = sends_[issued_++];
     stream::Work work = work_for(sent);
     barrier_ = work.kind == stream::WorkKind::local;
-    const bool early = (sent.request.operation == Operation::read &&
-                        core_.deviates(stream::Deviation::read_completes_before_response)) ||
-                       (is_send(sent.request.operation) &&
-                        core_.deviates(stream::Deviation::send_completes_before_sending));
     link_->post(std::move(work));
-    if (early) finish(sent, Status::success);
+    if (is_send(sent.request.operation) &&
+        core_.deviates(stream::Deviation::send_completes_before_sending))
+      finish(sent, Status::success);
   }
   retire();
 }
@@ -245,7 +244,8 @@ std::optional<Status> QueuePair<Policy>::fill(stream::Work& work, const SendRequ
                            ? wire::AtomicOperation::fetch_add
                            : wire::AtomicOperation::compare_swap;
       work.add_or_swap = request.add_or_swap;
-      work.add_or_swap_mask = request.add_or_swap_mask;
+      work.add_or_swap_mask = request.add_or_swap_mask.value_or(
+          request.operation == Operation::fetch_add ? 0 : ~std::uint64_t{0});
       work.compare = request.compare;
       work.compare_mask = request.compare_mask;
       if (core_.tags.resolve(requester(), sink.stag, sink.offset, sink.length, Need::local_write))
@@ -284,7 +284,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_receive(
       return std::unexpected(PostError{Error::queue_full, i});
     receives_.push_back(requests[i]);
   }
-  if (state_ == QueuePairState::error) flush_receives();
+  if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
   return {};
 }
 
@@ -327,26 +327,22 @@ void QueuePair<Policy>::store_original(const Sent& sent, std::uint64_t original)
   if (octets) std::memcpy(octets->data(), &original, sizeof original);
 }
 
+/// The stream reports work in the order of posting (RFC 5040 section 5.5); behind a failure nothing
+/// counts as done any more.
 template <typename Policy>
 void QueuePair<Policy>::finish(Sent& sent, Status status) {
   if (sent.done) return;
   sent.done = true;
-  sent.status = status;
+  sent.status = broken_ && status == Status::success ? Status::flushed : status;
+  if (sent.status != Status::success) broken_ = true;
+  complete_sent(sent);
 }
 
 template <typename Policy>
 void QueuePair<Policy>::retire() {
-  if (core_.deviates(stream::Deviation::completions_overtake)) {
-    for (Sent& sent : sends_)
-      if (sent.done && !std::exchange(sent.completed, true)) complete_sent(sent);
-  }
   while (!sends_.empty() && sends_.front().done) {
-    Sent sent = std::move(sends_.front());
     sends_.pop_front();
-    if (issued_ > 0) --issued_;
-    if (broken_ && sent.status == Status::success) sent.status = Status::flushed;
-    if (sent.status != Status::success) broken_ = true;
-    if (!sent.completed) complete_sent(sent);
+    --issued_;
   }
 }
 
@@ -361,7 +357,6 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
   const bool signaled = sent.request.signaled || attributes_.signal_all;
   if (!failed && !signaled) return;
   if (failed && !signaled && core_.deviates(stream::Deviation::unsignaled_failure_silent)) return;
-  if (sent.status == Status::flushed && core_.deviates(stream::Deviation::send_flush_lost)) return;
   if (sent.status == Status::flushed &&
       core_.deviates(stream::Deviation::flush_reported_as_success))
     completion.status = Status::success;
@@ -371,12 +366,14 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
   core_.complete(attributes_.send_completions, completion);
 }
 
+/// Of what the stream has had, it has told the end itself; what is left of that, it forgot.
 template <typename Policy>
 void QueuePair<Policy>::flush_sends() {
-  for (Sent& sent : sends_) finish(sent, Status::flushed);
-  issued_ = sends_.size();
+  const std::size_t first = core_.deviates(stream::Deviation::work_not_flushed) ? issued_ : 0;
+  for (std::size_t i = first; i < sends_.size(); ++i) finish(sends_[i], Status::flushed);
+  sends_.clear();
+  issued_ = 0;
   barrier_ = false;
-  retire();
 }
 
 // ---- local work ----
@@ -447,7 +444,7 @@ std::expected<void, stream::MemoryFault> QueuePair<Policy>::invalidate_by_peer(s
   if (!permitted) return std::unexpected(permitted.error());
   Tag& tag = **permitted;
   if (core_.has_windows(tag)) return std::unexpected(stream::MemoryFault::cannot_invalidate);
-  if (!core_.deviates(stream::Deviation::remote_invalidate_without_effect)) core_.invalidate(tag);
+  core_.invalidate(tag);
   return {};
 }
 
@@ -513,7 +510,6 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
                         .solicited = is_solicited(news.opcode)};
   if (core_.deviates(Deviation::receive_length_wrong))
     completion.length = static_cast<std::uint32_t>(total_length(taken->request.pieces));
-  if (core_.deviates(Deviation::invalidated_stag_not_reported)) completion.invalidated.reset();
   if (completion.immediate && core_.deviates(Deviation::immediate_data_withheld))
     completion.immediate.reset();
   if (core_.deviates(Deviation::solicited_event_lost)) completion.solicited = false;
@@ -589,6 +585,11 @@ std::expected<void, Error> QueuePair<Policy>::reset() {
   receives_.clear();
   broken_ = false;
   return {};
+}
+
+template <typename Policy>
+void QueuePair<Policy>::flush_after_fault() {
+  if (state_ == QueuePairState::terminate) flush_receives();
 }
 
 template <typename Policy>

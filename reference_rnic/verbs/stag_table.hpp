@@ -88,8 +88,7 @@ class StagTable {
     Tag* tag = usable(stag, need);
     if (tag == nullptr) return ghost(stag, offset, length, need);
     if (!associated(*tag, who, need)) return std::unexpected(stream::MemoryFault::not_associated);
-    if (offset + length < offset && !tolerates(stream::Deviation::to_wrap_unchecked, need))
-      return std::unexpected(stream::MemoryFault::to_wrap);
+    if (offset + length < offset) return std::unexpected(stream::MemoryFault::to_wrap);
     auto octets = bounded(*tag, offset, length, need);
     if (!octets) return octets;
     if (!rights(*tag, need)) return std::unexpected(stream::MemoryFault::access_rights);

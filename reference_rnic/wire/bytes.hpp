@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 namespace rnic::wire {
 
+/// Octets by reference. Whoever is handed one must not outlive the memory behind it.
 using Bytes = std::span<const std::byte>;
 using MutableBytes = std::span<std::byte>;
 
@@ -25,37 +27,33 @@ template <std::unsigned_integral T>
 class BigEndian {
  public:
   constexpr BigEndian() = default;
-  constexpr BigEndian(T value) {
-    *this = value;
-  }  // NOLINT(google-explicit-constructor): assignment from host values is the idiom
-  constexpr BigEndian& operator=(T value) {
-    for (std::size_t i = 0; i < sizeof(T); ++i)
-      octets_[i] = static_cast<std::byte>(value >> (8 * (sizeof(T) - 1 - i)));
-    return *this;
-  }
-  [[nodiscard]] constexpr T value() const {
-    T value = 0;
-    for (std::byte octet : octets_)
-      value = static_cast<T>(static_cast<T>(value << (sizeof(T) > 1 ? 8 : 0)) |
-                             std::to_integer<T>(octet));
-    return value;
-  }
+  // Implicit on purpose: a host value may be assigned to a field or stand in an initializer for it.
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr BigEndian(T value) : octets_(std::bit_cast<Octets>(network_order(value))) {}
+  [[nodiscard]] constexpr T value() const { return network_order(std::bit_cast<T>(octets_)); }
   constexpr bool operator==(const BigEndian&) const = default;
 
  private:
-  std::array<std::byte, sizeof(T)> octets_{};
+  using Octets = std::array<std::byte, sizeof(T)>;
+  /// From host to network order, or back: on every machine the one undoes the other.
+  static constexpr T network_order(T value) {
+    return std::endian::native == std::endian::little ? std::byteswap(value) : value;
+  }
+  Octets octets_{};
 };
+static_assert(std::endian::native == std::endian::little ||
+              std::endian::native == std::endian::big);
 
 using be16 = BigEndian<std::uint16_t>;
 using be32 = BigEndian<std::uint32_t>;
 using be64 = BigEndian<std::uint64_t>;
 
-/// A header that may be copied to and from the wire octet by octet.
+/// A header whose memory is its wire form: no padding, no alignment, no byte order of the host.
 template <typename T>
 concept WireStruct = std::is_trivially_copyable_v<T> && alignof(T) == 1;
 
 /// Reads wire structs from the front of a span. Reading past the end sets `truncated()` and yields
-/// zeros.
+/// zeros, then and ever after, so that one check behind the last read is enough.
 class Reader {
  public:
   explicit constexpr Reader(Bytes input) : rest_(input) {}
@@ -83,6 +81,7 @@ class Reader {
     rest_ = rest_.subspan(length);
     return taken;
   }
+  /// What has not been read yet.
   [[nodiscard]] constexpr Bytes rest() const { return rest_; }
   [[nodiscard]] constexpr bool truncated() const { return truncated_; }
   /// True when every octet was read and none was missing: the check at the end of a message.
@@ -93,8 +92,8 @@ class Reader {
   bool truncated_ = false;
 };
 
-/// Writes wire structs into a caller's buffer. Writing past the end sets `overflowed()` and writes
-/// nothing.
+/// Writes wire structs into a caller's buffer. What does not fit sets `overflowed()` and is not
+/// written, nor is anything after it: `written()` is always the beginning of what was meant.
 class Writer {
  public:
   explicit constexpr Writer(MutableBytes output) : output_(output) {}
@@ -104,32 +103,32 @@ class Writer {
     write(std::as_bytes(std::span(&value, 1)));
   }
   void write(Bytes octets) {
-    if (output_.size() - used_ < octets.size()) {
-      overflowed_ = true;
-      return;
-    }
+    if (!make_room(octets.size())) return;
     if (!octets.empty()) std::memcpy(output_.data() + used_, octets.data(), octets.size());
     used_ += octets.size();
   }
   void write_zeros(std::size_t count) {
-    if (output_.size() - used_ < count) {
-      overflowed_ = true;
-      return;
-    }
+    if (!make_room(count)) return;
     std::ranges::fill(output_.subspan(used_, count), std::byte{0});
     used_ += count;
   }
+  /// Octets written so far.
   [[nodiscard]] constexpr std::size_t size() const { return used_; }
   [[nodiscard]] constexpr MutableBytes written() const { return output_.first(used_); }
   [[nodiscard]] constexpr bool overflowed() const { return overflowed_; }
 
  private:
+  bool make_room(std::size_t length) {
+    overflowed_ = overflowed_ || output_.size() - used_ < length;
+    return !overflowed_;
+  }
+
   MutableBytes output_;
   std::size_t used_ = 0;
   bool overflowed_ = false;
 };
 
-/// The octets of one wire struct, for use where a span is wanted.
+/// The octets of one wire struct, which must outlive them.
 template <WireStruct T>
 [[nodiscard]] Bytes octets_of(const T& value) {
   return std::as_bytes(std::span(&value, 1));

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The DDP segment headers (RFC 5041 section 4), with the RDMAP control octet that shares them (RFC
 // 5040 section 4.1).
+//
+//   tagged:    DDP control (1) | RDMAP control (1) | STag (4) | TO (8)
+//   untagged:  DDP control (1) | RDMAP control (1) | Invalidate STag (4) | QN (4) | MSN (4) | MO
+//   (4)
 #pragma once
 
 #include <string>
@@ -12,10 +16,10 @@ namespace rnic::wire {
 inline constexpr std::uint8_t ddp_version = 1;
 inline constexpr std::uint8_t rdmap_version = 1;
 
-/// Untagged queues that RDMAP uses (RFC 5040 section 4.2, RFC 7306 section 4).
+/// Untagged queues that RDMAP uses (RFC 5040 Figure 4, RFC 7306 Figure 2).
 enum class Queue : std::uint32_t { send = 0, read_request = 1, terminate = 2, atomic_response = 3 };
 
-/// RDMAP opcodes (RFC 5040 section 4.2 and RFC 7306 section 4).
+/// RDMAP opcodes (RFC 5040 Figure 4, RFC 7306 Figure 2).
 enum class Opcode : std::uint8_t {
   rdma_write = 0x0,
   read_request = 0x1,
@@ -30,16 +34,19 @@ enum class Opcode : std::uint8_t {
   atomic_request = 0xA,
   atomic_response = 0xB,
 };
+/// `RDMA Write`, `Send with SE`; `undefined opcode` for the rest.
 [[nodiscard]] const char* name(Opcode opcode);
+/// Whether an RFC gives the opcode a meaning (0xF is reserved for experiments: it has none).
 [[nodiscard]] bool is_defined(Opcode opcode);
 /// Whether messages with this opcode are carried in tagged segments.
 [[nodiscard]] constexpr bool is_tagged(Opcode opcode) {
   return opcode == Opcode::rdma_write || opcode == Opcode::read_response;
 }
+/// Whether the Invalidate STag field means something in messages with this opcode.
 [[nodiscard]] constexpr bool carries_invalidate(Opcode opcode) {
   return opcode == Opcode::send_invalidate || opcode == Opcode::send_solicited_invalidate;
 }
-/// The queue that untagged messages with this opcode go to.
+/// The queue that untagged messages with this opcode go to; for any other opcode queue 0.
 [[nodiscard]] Queue queue_of(Opcode opcode);
 
 /// The DDP control octet: T, L, four reserved bits, DV.
@@ -78,6 +85,7 @@ struct RdmapControl {
   constexpr bool operator==(const RdmapControl&) const = default;
 };
 
+/// RFC 5041 Figure 4.
 struct TaggedHeader {
   DdpControl ddp = DdpControl::make(true, true);
   RdmapControl rdmap;
@@ -86,13 +94,14 @@ struct TaggedHeader {
 };
 static_assert(sizeof(TaggedHeader) == 14 && WireStruct<TaggedHeader>);
 
+/// RFC 5041 Figure 5.
 struct UntaggedHeader {
   DdpControl ddp = DdpControl::make(false, true);
   RdmapControl rdmap;
-  be32 ulp_word{};  ///< RsvdULP octets 2..5: the Invalidate STag in Send with Invalidate, else zero
+  be32 ulp_word{};  ///< the last four octets of RsvdULP: RDMAP's Invalidate STag, or zero
   be32 queue_number{};
-  be32 message_sequence_number{};
-  be32 message_offset{};
+  be32 message_sequence_number{};  ///< 1 in the first message of a queue
+  be32 message_offset{};           ///< octets of the message before this segment's payload
 };
 static_assert(sizeof(UntaggedHeader) == 18 && WireStruct<UntaggedHeader>);
 
@@ -110,6 +119,7 @@ struct Segment {
   [[nodiscard]] RdmapControl rdmap() const {
     return tagged ? tagged_header.rdmap : untagged_header.rdmap;
   }
+  /// The header's octets, which lie in this object.
   [[nodiscard]] Bytes header() const {
     return tagged ? octets_of(tagged_header) : octets_of(untagged_header);
   }
@@ -119,12 +129,13 @@ enum class SegmentError : std::uint8_t {
   empty,      ///< no control octet at all
   truncated,  ///< shorter than the header that its T bit announces
 };
+/// Parses a whole ULPDU. It asks for nothing but room for the header: versions, opcodes, queues and
+/// reserved bits come through as they are, for the caller to judge.
 [[nodiscard]] std::expected<Segment, SegmentError> parse_segment(Bytes ulpdu);
 /// `RDMA Write L stag=0x00000101 to=0x1000 len=16` / `Send L qn=0 msn=1 mo=0 len=5`; faults in
 /// fixed fields follow, each behind a `!`.
 [[nodiscard]] std::string describe(const Segment& segment);
-/// The same without `len`, for a header that stands alone, such as the one that a Terminate sends
-/// back.
+/// The same without `len`, for a header that stands alone as in a Terminate.
 [[nodiscard]] std::string describe_header(const Segment& segment);
 
 }  // namespace rnic::wire

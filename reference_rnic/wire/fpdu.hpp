@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The FPDU (RFC 5044 section 4.1): ULPDU_Length, ULPDU, pad, CRC, with or without Markers.
+//
+//   ULPDU_Length (2) | ULPDU | pad of zeros (0 to 3) | CRC (4)
+//
+// The pad makes the whole a multiple of four. The CRC covers everything before it: a Marker
+// directly before ULPDU_Length, those inside, and one directly behind the pad (section 4.4).
 #pragma once
 
 #include "reference_rnic/wire/crc32c.hpp"
@@ -9,9 +14,10 @@ namespace rnic::wire {
 
 inline constexpr std::size_t fpdu_length_size = 2;
 inline constexpr std::size_t fpdu_crc_size = 4;
+/// What ULPDU_Length can say.
 inline constexpr std::size_t max_ulpdu = 65535;
-inline constexpr std::size_t min_mulpdu =
-    128;  ///< RFC 5044 section 3: MPA reports 128 to 64768 octets.
+/// What MPA may report to DDP as its MULPDU, and the longest ULPDU that DDP may send (section 3).
+inline constexpr std::size_t min_mulpdu = 128;
 inline constexpr std::size_t max_mulpdu = 64768;
 
 /// Pad octets (0 to 3) behind a ULPDU of `ulpdu_length` octets.
@@ -22,34 +28,42 @@ inline constexpr std::size_t max_mulpdu = 64768;
 [[nodiscard]] constexpr std::size_t fpdu_size(std::size_t ulpdu_length) {
   return fpdu_length_size + ulpdu_length + pad_length(ulpdu_length) + fpdu_crc_size;
 }
-/// The MULPDU for a TCP segment of `emss` octets (RFC 5044 section 4.5), within 128 and 64768.
+/// The MULPDU for a TCP segment of `emss` octets (section 4.5), but never below 128 or above 64768
+/// (section 3). With `markers` it reserves room for as many as can fall into the segment.
 [[nodiscard]] std::size_t mulpdu(std::size_t emss, bool markers);
 
+/// What startup agreed on for one direction of the connection, and where in it the FPDU stands.
 struct FpduOptions {
-  bool crc = true;  ///< false: the CRC field is written as zero and not checked
+  bool crc = true;  ///< false: the CRC field is there, written as zero and not checked
   bool markers = false;
-  std::uint64_t position = 0;  ///< stream position of the FPDU's first octet (or of the Marker
-                               ///< before it); for Markers only
+  /// Position of the FPDU's first octet, or of the Marker directly before it (markers.hpp). Without
+  /// Markers nobody looks at it.
+  std::uint64_t position = 0;
 };
 
-/// Writes one FPDU whose ULPDU is the concatenation of `pieces`. Returns the octets written.
+/// Writes one FPDU whose ULPDU is the concatenation of `pieces`, at most 65535 octets. Returns the
+/// octets written, which is all of the FPDU unless `out` overflowed.
 std::size_t format_fpdu(Writer& out, std::span<const Bytes> pieces, const FpduOptions& options);
 
-enum class FpduError : std::uint8_t { incomplete, bad_crc, bad_marker };
+enum class FpduError : std::uint8_t {
+  incomplete,  ///< octets are missing: wait for more
+  bad_crc,     ///< section 8, code 2
+  bad_marker,  ///< section 8, code 3: the CRC is right, yet a Marker does not lead to ULPDU_Length
+};
 
 struct ParsedFpdu {
   Bytes ulpdu;           ///< refers to the input, or to `scratch` where Markers had to be removed
   std::size_t consumed;  ///< octets of the input, Markers included
-  bool pad_is_zero;      ///< RFC 5044 4.1: pad octets are zero when sent, not checked when received
+  bool pad_is_zero;      ///< senders owe it, receivers do not check it (section 4.1)
 };
-/// Parses the FPDU at the front of `input`. With Markers the stripped FPDU lies in `scratch`
-/// (fpdu_size(max_ulpdu) octets hold any). `bad_crc` and `bad_marker` are reported only once the
-/// whole FPDU is there.
+/// Parses the FPDU at the front of `input`; octets behind it are left alone. `bad_crc` and
+/// `bad_marker` are reported only once the whole FPDU is there. `scratch` takes an FPDU freed of
+/// its Markers: fpdu_size(max_ulpdu) octets hold any; without Markers it may be empty.
 [[nodiscard]] std::expected<ParsedFpdu, FpduError> parse_fpdu(Bytes input,
                                                               const FpduOptions& options,
                                                               MutableBytes scratch);
-/// Octets that the FPDU at the front of `input` has on the wire, Markers included; nothing if its
-/// length field is not there yet.
+/// Octets that the FPDU at the front of `input` takes on the wire, Markers included; `incomplete`
+/// as long as its ULPDU_Length is not there.
 [[nodiscard]] std::expected<std::size_t, FpduError> fpdu_wire_size(Bytes input,
                                                                    const FpduOptions& options);
 

@@ -63,7 +63,7 @@ MarkerError graver(MarkerError one, MarkerError other) {
 }  // namespace
 
 StrippedMarkers strip_markers(MutableBytes out, std::uint64_t position, Bytes input) {
-  StrippedMarkers result{.length = 0, .markers = 0, .error = MarkerError::none};
+  StrippedMarkers result{};
   MarkerWalk walk(position);
   Reader in(input);
   Writer writer(out);

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The MPA Request and Reply Frame (RFC 5044 section 7.1.1) and the enhanced words in it (RFC 6581
 // sections 6 and 9).
+//
+//   Key (16) | M C R S and four reserved bits (1) | Rev (1) | PD_Length (2) | private data (0 to
+//   512)
+//
+// With S, in revision 2, the private data begins with A B IRD (2) | C D ORD (2).
 #pragma once
 
 #include <optional>
@@ -14,16 +19,17 @@ enum class MpaFrameKind : std::uint8_t { request, reply };
 
 inline constexpr std::size_t mpa_key_size = 16;
 inline constexpr std::size_t mpa_frame_header_size = 20;
-inline constexpr std::size_t mpa_max_private_data =
-    512;  ///< RFC 5044 7.1.1: PD_Length of 0 to 512 octets.
-inline constexpr std::uint16_t read_depth_unnegotiated =
-    0x3FFF;  ///< RFC 6581 9.1: the all-ones IRD/ORD.
+/// The most that PD_Length may say (RFC 5044 section 7.1.1).
+inline constexpr std::size_t mpa_max_private_data = 512;
+/// The IRD or ORD of all ones: its sender leaves that depth to the ULP (RFC 6581 section 9.1).
+inline constexpr std::uint16_t read_depth_unnegotiated = 0x3FFF;
 
+/// "MPA ID Req Frame" or "MPA ID Rep Frame".
 using MpaKey = std::array<std::byte, mpa_key_size>;
 [[nodiscard]] const MpaKey& mpa_key(MpaFrameKind kind);
 
-/// The octet of flags. M, C and R are RFC 5044's, S is RFC 6581's; the low four bits are reserved
-/// (five in revision 1).
+/// The octet of flags. M, C and R are RFC 5044's, S is RFC 6581's (a reserved bit in revision 1);
+/// the low four bits are reserved in both.
 struct MpaFlags {
   std::uint8_t octet = 0;
 
@@ -44,19 +50,18 @@ struct MpaFrameHeader {
 };
 static_assert(sizeof(MpaFrameHeader) == mpa_frame_header_size && WireStruct<MpaFrameHeader>);
 
-/// The 32 bits at the front of the private data when S is set (RFC 6581 section 9): A, B and IRD;
-/// C, D and ORD.
+/// The 32 bits at the front of the private data when S is set (RFC 6581 section 9).
 struct EnhancedWords {
   be16 a_b_ird{};
   be16 c_d_ord{};
 
   struct Values {
-    bool peer_to_peer = false;  ///< A
-    bool rtr_send = false;      ///< B
-    bool rtr_write = false;     ///< C
-    bool rtr_read = false;      ///< D
-    std::uint16_t ird = 0;      ///< 14 bits
-    std::uint16_t ord = 0;      ///< 14 bits
+    bool peer_to_peer = false;  ///< A: peer-to-peer, else client-server
+    bool rtr_send = false;      ///< B: a zero-length Send as RTR indication
+    bool rtr_write = false;     ///< C: a zero-length RDMA Write
+    bool rtr_read = false;      ///< D: a zero-length RDMA Read
+    std::uint16_t ird = 0;      ///< 14 bits; what lies above is not sent
+    std::uint16_t ord = 0;      ///< 14 bits; what lies above is not sent
     bool operator==(const Values&) const = default;
   };
   [[nodiscard]] static EnhancedWords from(const Values& values);
@@ -81,8 +86,8 @@ struct MpaFrame {
 
 enum class MpaFrameError : std::uint8_t {
   incomplete,             ///< fewer octets than the header and PD_Length ask for: wait for more
-  wrong_key,              ///< not the key of the expected kind (also as soon as a prefix differs)
-  private_data_too_long,  ///< PD_Length above 512
+  wrong_key,              ///< not the expected kind's key; told at the first octet that differs
+  private_data_too_long,  ///< PD_Length above 512; told as soon as the header is there
 };
 
 struct ParsedMpaFrame {
@@ -99,7 +104,8 @@ struct ParsedMpaFrame {
 /// allows.
 void format_mpa_frame(Writer& out, MpaFrameKind kind, MpaFlags flags, std::uint8_t revision,
                       const std::optional<EnhancedWords::Values>& enhanced, Bytes ulp_private_data);
-/// `MPA Request rev 2 [C S] p2p(send,write) ird=16 ord=16 pd=12`
+/// `MPA Request rev 2 [C S] p2p(send,write) ird=16 ord=16 pd=12`, where pd is PD_Length. Faults
+/// follow, each behind a `!`.
 [[nodiscard]] std::string describe(const MpaFrame& frame);
 
 }  // namespace rnic::wire

@@ -109,8 +109,7 @@ std::size_t ddp_header_length(Bytes octets) {
 }
 
 /// Octets of the terminated RDMA header: RFC 5040 section 4.8 knows only the Read Request's. A peer
-/// with Atomics may send back a whole Atomic Request header, which RFC 7306 neither asks for nor
-/// forbids.
+/// with Atomics may send back a whole Atomic Request header.
 std::size_t rdmap_header_length(Bytes ddp_header, std::size_t available) {
   const auto segment = parse_segment(ddp_header);
   const bool atomic = segment && segment->rdmap().opcode() == Opcode::atomic_request;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The Terminate Message (RFC 5040 section 4.8) with every layer, type and code of the RFC 6580
 // registry.
+//
+//   Terminate Control: layer, type, code (2) | M D R and 13 reserved bits (2)
+//   DDP Segment Length (2), terminated DDP header (14 or 18), terminated RDMA header (28), if any
 #pragma once
 
 #include <optional>
@@ -58,7 +61,7 @@ inline constexpr TerminateCause mpa_insufficient_ird{2, 0, 0x06};
 inline constexpr TerminateCause mpa_no_rtr{2, 0, 0x07};
 }  // namespace cause
 
-/// The first four octets: Terminate Control (19 bits) and 13 reserved bits.
+/// The first four octets: Terminate Control (19 bits, Figure 8) and 13 reserved bits.
 struct TerminateControl {
   be16 layer_type_code{};  ///< layer:4 type:4 code:8
   be16 header_control{};   ///< M, D, R in the three high bits, the rest reserved
@@ -66,6 +69,7 @@ struct TerminateControl {
 };
 static_assert(sizeof(TerminateControl) == 4 && WireStruct<TerminateControl>);
 
+/// A Terminate Message, the headers that it sends back by reference.
 struct Terminate {
   TerminateCause cause;
   bool m = false;              ///< DDP Segment Length valid
@@ -73,25 +77,32 @@ struct Terminate {
   bool r = false;              ///< terminated RDMA header included
   std::uint16_t reserved = 0;  ///< the 13 bits as they came
   std::optional<std::uint16_t> segment_length;
-  Bytes ddp_header;    ///< 14 or 18 octets if D, else empty
-  Bytes rdmap_header;  ///< if R: a Read Request header (28 octets), or 52 octets of an Atomic
-                       ///< Request; else empty
+  Bytes ddp_header;    ///< if D: 14 octets (its T bit set) or 18; else empty
+  Bytes rdmap_header;  ///< if R: a Read Request header of 28 octets; else empty
 };
 
-enum class TerminateError : std::uint8_t { truncated, trailing_octets };
+enum class TerminateError : std::uint8_t {
+  truncated,        ///< the flags announce more than there is
+  trailing_octets,  ///< more is there than the flags announce
+};
 /// Parses what follows the untagged DDP header of a Terminate Message. The DDP Segment Length field
-/// is taken as present when M or D is set.
+/// is taken as present when M or D is set. An RDMA header of a whole Atomic Request (52 octets) is
+/// taken as well: RFC 7306 neither asks for it nor forbids it.
 [[nodiscard]] std::expected<Terminate, TerminateError> parse_terminate(Bytes payload);
 /// The cause alone, of a Terminate that may be torn or too long.
 [[nodiscard]] std::expected<TerminateCause, TerminateError> parse_terminate_cause(Bytes payload);
-/// Writes the control word and then exactly what `terminate` holds: the length if there is one, the
-/// headers if they are not empty. That the flags M, D and R agree with it is up to the caller, so
-/// that a tester may also write what no RFC allows.
+/// Writes the control words and then exactly what `terminate` holds: the length if there is one,
+/// the headers if they are not empty. That the flags M, D and R agree with it is up to the caller,
+/// so that a tester may also write what no RFC allows.
 void format_terminate(Writer& out, const Terminate& terminate);
-/// The registry's name of a cause in our words, e.g. `DDP tagged buffer error: base or bounds
-/// violation (1/1/0x01)`.
+/// What the registry calls the cause, in our words, with its numbers:
+/// `DDP tagged buffer error: base or bounds violation (1/1/0x01)`.
 [[nodiscard]] std::string describe(TerminateCause cause);
+/// The cause, then `[M D R] segment=30 of {RDMA Write L stag=0x00000101 to=0x1000}` as far as
+/// given.
 [[nodiscard]] std::string describe(const Terminate& terminate);
+/// Whether the cause stands in the registries of RFC 6580 and RFC 6581. An RDMAP local catastrophic
+/// error and DDP's type 3, kept for the LLP, do with any code.
 [[nodiscard]] bool is_registered(TerminateCause cause);
 
 }  // namespace rnic::wire

@@ -39,7 +39,7 @@ def by_words(pairs):
 
 
 def known_deviations(report):
-    """[((reason, entry file), cases)] of failures that the expectations file explains."""
+    """[(reason, cases)] of failures that the expectations file explains."""
     return by_words((case.gate.reason or "no reason recorded", case) for case in report.known)
 
 

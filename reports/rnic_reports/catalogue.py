@@ -4,6 +4,7 @@
 import dataclasses
 import importlib.util
 import pathlib
+import re
 
 RULES_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "rules"
 
@@ -43,15 +44,15 @@ class Catalogue:
 
 
 def load(folder, wanted_version):
-    """The catalogue of `folder`. A report without rule texts is better than none, so a fault becomes the note."""
+    """The catalogue of `folder`. A report without rule texts is better than none, so any fault at all becomes the note."""
     folder = pathlib.Path(folder)
     try:
         reader = _reader(folder / "catalogue_files.py")
         paths = sorted(folder.glob("rfc*.yaml"))
         entries, version = reader.load(paths)
         rules = {entry["id"]: _rule(entry) for entry in entries}
-        titles = {entry["rfc"]: entry.get("title", "") for entry in entries}
-    except Exception as error:  # pylint: disable=broad-except
+        titles = {int(path.stem.removeprefix("rfc")): _title(path) for path in paths}
+    except Exception as error:
         return Catalogue({}, {}, "", f"the rule catalogue in {folder} cannot be read, so rule texts are missing: {error}")
     note = "" if rules else f"there are no rule files in {folder}, so rule texts are missing"
     if rules and wanted_version not in ("", version):
@@ -64,6 +65,12 @@ def _reader(path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def _title(path):
+    """The title line of a rule file, which the reader leaves out."""
+    found = re.search(r"^title: *(.+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    return found[1].strip("'\" ") if found else ""
 
 
 def _rule(entry):

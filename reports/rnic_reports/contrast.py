@@ -29,4 +29,14 @@ def contrast(admissible, actual):
 
 
 def _marked(words, spans):
-    return [("".join(words[start:end]), tag != "equal") for tag, start, end in spans if end > start]
+    """Parts of one kind become one; blanks between two differences count as differing."""
+    parts = []
+    for tag, start, end in spans:
+        text, differs = "".join(words[start:end]), tag != "equal"
+        if not text:
+            continue
+        if parts and parts[-1][1] and (differs or not text.strip()):
+            parts[-1] = (parts[-1][0] + text, True)
+        else:
+            parts.append((text, differs))
+    return parts

@@ -5,7 +5,7 @@ import dataclasses
 
 from .model import Judgement, Step
 
-RUNG_LIMIT = 300  # steps of one case that a report shows; the pcap has all
+RUNG_LIMIT = 300  # of one case; the pcap has all
 SILENCE = 0.05  # seconds without a word that are worth a rung of their own
 
 
@@ -26,7 +26,7 @@ class Rung:
 @dataclasses.dataclass
 class Ladder:
     rungs: list
-    left_out: int  # steps beyond RUNG_LIMIT
+    left_out: int  # steps that are on no rung
     place: dict  # number of a judgement -> index of its rung
 
 
@@ -41,9 +41,8 @@ def ladder(case):
             extra.append(rung)
         if rung is not None:
             rung.marks.append((number, judgement))
-    rungs = _cut(rungs, extra)
+    rungs = _cut(_with_silences(sorted(rungs + extra, key=lambda rung: rung.at)))
     shown = sum(1 for rung in rungs if rung.step)
-    rungs = _with_silences(rungs)
     place = {number: index for index, rung in enumerate(rungs) for number, _ in rung.marks}
     return Ladder(rungs, len(case.exchange) - shown, place)
 
@@ -63,11 +62,9 @@ def _same(judgement, step):
     return judgement.actual == step.text or (judgement.octets.total > 0 and judgement.octets == step.octets)
 
 
-def _cut(rungs, extra):
-    """At most RUNG_LIMIT steps: the first ones, and those that are marked as not passed."""
-    if len(rungs) > RUNG_LIMIT:
-        rungs = rungs[:RUNG_LIMIT] + [rung for rung in rungs[RUNG_LIMIT:] if rung.worst not in ("", "pass")]
-    return sorted(rungs + extra, key=lambda rung: rung.at)
+def _cut(rungs):
+    """At most RUNG_LIMIT rungs: the first ones, and of the others those that are marked as not passed."""
+    return rungs[:RUNG_LIMIT] + [rung for rung in rungs[RUNG_LIMIT:] if rung.worst not in ("", "pass")]
 
 
 def _with_silences(rungs):

@@ -57,8 +57,9 @@ def _table(report):
         if layer is None and len(report.layers) == 1:
             continue
         counts = [report.count(layer=layer), *(report.count(verdict, layer) for verdict in VERDICTS)]
-        lines.append(f"| {'**all**' if layer is None else _cell(code(layer))} | " + " | ".join(str(count) if count else "" for count in counts) + " |")
-    known, advisories = len(report.known), sum(len(case.advisories) for case in report.cases)
+        name = "**all**" if layer is None else _cell(code(layer))
+        lines.append(f"| {name} | " + " | ".join(str(count) if count else "" for count in counts) + " |")
+    known, advisories = len(report.known), report.advisories
     extra = [f"{known} known deviation{'s' if known > 1 else ''}"] if known else []
     extra += [f"{advisories} advisor{'ies' if advisories > 1 else 'y'}"] if advisories else []
     return lines + (["", " · ".join(extra)] if extra else []) + [""]
@@ -69,7 +70,7 @@ def _failure(case, catalogue):
     rule = catalogue.rule(found.rule if found else case.rules[0] if case.rules else "")
     place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
     if found:
-        what = f"admissible {code(' or '.join(found.admissible))}, actual {code(found.actual)}"
+        what = f"admissible {' or '.join(code(line) for line in found.admissible[:4])}, actual {code(found.actual)}"
         frame = f", frame {found.frame}" if found.frame is not None else ""
         return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {what}{frame}"
     return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {code(case.reason) or 'no reason given'}"

@@ -292,6 +292,10 @@ class Report:
     def known(self):
         return [case for case in self.cases if case.is_known]
 
+    @property
+    def advisories(self):
+        return sum(len(case.advisories) for case in self.cases)
+
     def count(self, verdict=None, layer=None, gate=None):
         return sum(1 for case in self.cases if verdict in (None, case.verdict) and layer in (None, case.layer)
                    and gate in (None, case.gate.result))

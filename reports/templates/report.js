@@ -49,7 +49,7 @@
     const target = id && by(id);
     if (!target) return;
     const fold = target.closest(".case");
-    if (fold && fold.hidden) remember(set(""));
+    if (fold && fold.hidden) set("");
     for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
     target.scrollIntoView();
   };

@@ -142,8 +142,8 @@ def silent(case_id, **members):
         expectations=[judged(rule, ["Terminate MPA: CRC error (2/0/0x02)", "connection closed without Terminate",
                                     "nothing delivered, segment not acknowledged"],
                              "completion: receive, 17 octets, success", "fail", 0.003001, "none"),
-                      judged("mpa.close.mpa-keeps-tcp-after-error", ["connection closed within 250 ms"], "nothing within 250 ms", "inconclusive",
-                             0.253, "none")],
+                      judged("mpa.close.mpa-keeps-tcp-after-error", ["connection closed within 250 ms"], "nothing within 250 ms",
+                             "inconclusive", 0.253, "none")],
         exchange=startup(False) + [step(0.002604, "to_iut", "Send L qn=0 msn=1 mo=0 len=17, CRC spoilt", bad, 9),
                                    step(0.003001, "none", "completion: receive, 17 octets, success")],
         seen_to_fail_by=["accepts_bad_crc"], **members)
@@ -202,7 +202,8 @@ def mixed_cases():
 def run_record(selected, **members):
     record = {
         "id": "20260304T050607Z-5eed0001", "start": START.format(7.25), "end": START.format(31.75), "complete": True,
-        "ending": "finished", "ending_reason": "", "exit_code": 1, "suite": {"version": "0.1.0", "commit": "0123456789abcdef" * 2 + "01234567"},
+        "ending": "finished", "ending_reason": "", "exit_code": 1,
+        "suite": {"version": "0.1.0", "commit": "0123456789abcdef" * 2 + "01234567"},
         "catalogue": "", "command": ["rnic-suite", "run", "--iut", "siw-vm", "--out", "out"], "host": "testbed",
         "machine": {"system": "Debian GNU/Linux 12", "kernel": "6.1.0-25-amd64", "architecture": "x86_64", "processors": 2,
                     "memory": 8_000_000_000},
@@ -244,8 +245,8 @@ def journal(cases, **members):
     return "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [{"run": run}, *({"case": record} for record in cases)])
 
 
-HOSTILE = ["</script><img src=x onerror=alert(1)>", "{{7*7}}{% raw %}<!--", "\x1b[31mred\x00\x07\x7f\u009b", "\u202egnp.exe\u2066", "]]>&lt;\ufffe",
-           "`code` **bold** [link](http://example.invalid) @everyone | cell", "\ud800 alone", "a\r\nb\u2028c", "'\" onmouseover=\"alert(1)"]
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "{{7*7}}{% raw %}<!--", "\x1b[31mred\x00\x07\x7f\u009b", "\u202egnp.exe\u2066",
+           "]]>&lt;\ufffe", "`code` **bold** [link](http://example.invalid) @everyone | cell", "\ud800 alone", "a\r\nb\u2028c", "'\" onmouseover=\"alert(1)"]
 
 
 def hostile_document():
@@ -273,7 +274,8 @@ def hostile_document():
 def samples():
     """Path under tests/samples/ -> text."""
     mixed = mixed_cases()
-    passes = [record for record in mixed if record["verdict"] == "pass" and record["gate"]["result"] == "as_expected" and record["attempt"] == 1]
+    passes = [record for record in mixed
+              if (record["verdict"], record["gate"]["result"], record["attempt"]) == ("pass", "as_expected", 1)]
     torn = journal(mixed[:6])
     pretty = lambda value: json.dumps(value, indent=1) + "\n"  # noqa: E731
     return {
@@ -302,7 +304,8 @@ def large(count):
         rule = able[number * 7919 % len(able)]
         layer, area, slug = rule.id.split(".")
         turn = number // len(able)
-        cases.append(one_of_many(f"{layer}.{area}.{slug}" + ("", "@ipv6", "@initiator", "@initiator-ipv6")[turn % 4], layer, area, rule.id, number, draw))
+        variant = ("", "@ipv6", "@initiator", "@initiator-ipv6")[turn % 4]
+        cases.append(one_of_many(f"{layer}.{area}.{slug}{variant}", layer, area, rule.id, number, draw))
     stale = ["suite/expectations/siw.yaml:30 mpa.startup.no-such-case"]
     return document(cases, stale, catalogue=rules.version)
 
@@ -319,7 +322,8 @@ def one_of_many(case_id, layer, area, rule, number, draw):
         return record
     if kind < 0.94:
         return case(case_id, file, [rule], "not_applicable", number=number,
-                    reason=draw.choice(["PICS: no Markers", "PICS: no atomic operations", "PICS: no Immediate Data", "siw-vm: no variant for crc=off"]))
+                    reason=draw.choice(["PICS: no Markers", "PICS: no atomic operations", "PICS: no Immediate Data",
+                                        "siw-vm: no variant for crc=off"]))
     if kind < 0.975:
         record = terminated_wrongly(case_id) if number % 2 else silent(case_id)
         record.update(gate={"result": "known", "entry": f"suite/expectations/siw.yaml:{number}",

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-
 namespace suite::lower_tester {
 
 void Intake::take(wire::Bytes octets) {

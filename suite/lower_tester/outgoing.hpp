@@ -77,13 +77,13 @@ enum class CrcChoice : std::uint8_t {
 struct Fpdu {
   Octets ulpdu;
   CrcChoice crc = CrcChoice::as_negotiated;
-  std::optional<std::uint16_t> length_field;  ///< in place of the ULPDU's length
-  std::optional<Octets> pad;                  ///< in place of the 0 to 3 zero octets
+  std::optional<std::uint16_t> length_field{};  ///< in place of the ULPDU's length
+  std::optional<Octets> pad{};                  ///< in place of the 0 to 3 zero octets
   /// Changes the octets of the FPDU before the CRC is computed over them (Markers in place, CRC
   /// field last) ...
-  std::function<void(wire::MutableBytes)> change_before_crc;
+  std::function<void(wire::MutableBytes)> change_before_crc{};
   /// ... and after it, as noise on the way would.
-  std::function<void(wire::MutableBytes)> change_after_crc;
+  std::function<void(wire::MutableBytes)> change_after_crc{};
 
   [[nodiscard]] Fpdu with_crc(CrcChoice choice) const;
   [[nodiscard]] Fpdu with_length_field(std::uint16_t value) const;

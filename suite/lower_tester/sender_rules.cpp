@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cassert>
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
@@ -47,36 +48,40 @@ constexpr std::string_view all_rules[] = {
     "mpa.startup.request-r-sent-as-zero",
     "mpa.startup.reserved-bits-sent-as-zero",
     "mpa.startup.responder-silent-before-first-fpdu",
+    "rdmap.atomic.request-qn-field-one",
     "rdmap.atomic.response-header-format",
     "rdmap.atomic.response-identifier-original",
     "rdmap.atomic.response-opposite-direction",
+    "rdmap.atomic.response-qn-field-three",
     "rdmap.header.invalidate-stag-zero",
     "rdmap.header.opcode-from-table",
     "rdmap.header.reserved-bits-zero",
-    "rdmap.header.stag-queue-offset-per-opcode",
     "rdmap.header.tagged-flag-per-opcode",
     "rdmap.header.version-one",
     "rdmap.immediate.eight-octets-sent",
+    "rdmap.immediate.queue-zero",
     "rdmap.read.request-header-format",
+    "rdmap.read.request-qn-field-one",
     "rdmap.read.response-length-matches-request",
     "rdmap.read.response-opposite-direction",
     "rdmap.read.sink-stag-copied",
     "rdmap.read.sink-to-copied",
+    "rdmap.send.queue-zero",
     "rdmap.terminate.control-values-defined",
     "rdmap.terminate.ddp-error-ddp-header",
     "rdmap.terminate.ddp-error-no-rdma-header",
+    "rdmap.terminate.ddp-header-copied",
+    "rdmap.terminate.header-format",
     "rdmap.terminate.llp-error-no-headers",
     "rdmap.terminate.local-catastrophic-no-headers",
+    "rdmap.terminate.nothing-sent-after",
     "rdmap.terminate.operation-error-ddp-header",
     "rdmap.terminate.operation-error-no-rdma-header",
     "rdmap.terminate.protection-error-ddp-header",
     "rdmap.terminate.protection-error-rdma-header",
+    "rdmap.terminate.queue-two",
     "rdmap.terminate.rdma-header-only-for-reads",
     "rdmap.terminate.read-header-original",
-    "rdmap.terminate.ddp-header-copied",
-    "rdmap.terminate.header-format",
-    "rdmap.terminate.nothing-sent-after",
-    "rdmap.terminate.queue-two",
     "rdmap.terminate.reserved-zero",
     "rdmap.terminate.segment-length-value",
 };
@@ -87,6 +92,8 @@ std::span<const std::string_view> SenderRules::rules() { return all_rules; }
 
 void SenderRules::require(bool holds, std::string_view rule, std::string expected,
                           std::string actual, wire::Bytes octets) {
+  assert(std::ranges::binary_search(all_rules, rule) &&
+         "rules() must know every rule that is judged here");
   if (!holds) report_({rule, std::move(expected), std::move(actual), wire::hex(octets)});
 }
 
@@ -159,15 +166,34 @@ void SenderRules::check_controls(const wire::Segment& segment, wire::Bytes ulpdu
   if (!segment.tagged && !wire::is_tagged(opcode)) check_untagged(segment.untagged_header, ulpdu);
 }
 
+namespace {
+
+std::string_view queue_rule(wire::Opcode opcode) {
+  switch (opcode) {
+    case wire::Opcode::terminate:
+      return "rdmap.terminate.queue-two";
+    case wire::Opcode::read_request:
+      return "rdmap.read.request-qn-field-one";
+    case wire::Opcode::atomic_request:
+      return "rdmap.atomic.request-qn-field-one";
+    case wire::Opcode::atomic_response:
+      return "rdmap.atomic.response-qn-field-three";
+    case wire::Opcode::immediate:
+    case wire::Opcode::immediate_solicited:
+      return "rdmap.immediate.queue-zero";
+    default:
+      return "rdmap.send.queue-zero";
+  }
+}
+
+}  // namespace
+
 void SenderRules::check_untagged(const wire::UntaggedHeader& header, wire::Bytes ulpdu) {
   const std::string text = wire::describe_ulpdu(ulpdu);
   const wire::Opcode opcode = header.rdmap.opcode();
   const bool right_queue =
       header.queue_number.value() == static_cast<std::uint32_t>(wire::queue_of(opcode));
-  require(right_queue,
-          opcode == wire::Opcode::terminate ? "rdmap.terminate.queue-two"
-                                            : "rdmap.header.stag-queue-offset-per-opcode",
-          "the queue of the opcode", text, ulpdu);
+  require(right_queue, queue_rule(opcode), "the queue of the opcode", text, ulpdu);
   require(wire::carries_invalidate(opcode) || header.ulp_word.value() == 0,
           "rdmap.header.invalidate-stag-zero", "zero in place of the Invalidate STag", text, ulpdu);
 }

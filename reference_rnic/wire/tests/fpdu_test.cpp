@@ -317,6 +317,17 @@ BOOST_AUTO_TEST_CASE(positions_beyond_32_bits) {
   BOOST_TEST(format(counting(600), marked(far)) == format(counting(600), marked(500)));
 }
 
+BOOST_AUTO_TEST_CASE(each_call_returns_the_octets_of_its_own_fpdu) {
+  std::array<std::byte, 64> buffer;
+  Writer out(buffer);
+  const Octets ulpdu = counting(4);
+  const Bytes pieces[] = {ulpdu};
+  BOOST_TEST(format_fpdu(out, pieces, plain) == 12U);
+  BOOST_TEST(format_fpdu(out, pieces, marked(12)) == 12U);
+  BOOST_TEST(format_fpdu(out, pieces, marked(512)) == 16U);
+  BOOST_TEST(out.size() == 40U);
+}
+
 BOOST_AUTO_TEST_CASE(a_buffer_too_small_is_said) {
   std::array<std::byte, 11> small;
   Writer out(small);

@@ -16,10 +16,6 @@ constexpr std::uint64_t probe_sink_offset = 0x1000;
 constexpr std::size_t probe_length = 8;
 constexpr int default_depth = 4;  ///< IRD and ORD where a case does not care
 
-[[noreturn]] void not_established(const std::string& why) {
-  throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
-}
-
 /// The first place where two contents differ, for people.
 std::string difference(const Octets& wanted, const Octets& seen) {
   const auto [a, b] = std::ranges::mismatch(wanted, seen);
@@ -42,7 +38,8 @@ void CasePeer::send_together(const std::vector<Outgoing>& messages, const Cut& c
 }
 
 void CasePeer::connect() {
-  if (const auto done = peer_->connect(body_.iut_address()); !done) not_established(done.error());
+  if (const auto done = peer_->connect(body_.iut_address()); !done)
+    body_.not_established(done.error());
 }
 
 Peer& CasePeer::ready() {
@@ -63,14 +60,16 @@ Body::Body(const Case& a_case, Environment& environment, Context& context, CaseO
 }
 
 void Body::start_deadline() {
-  const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(case_.deadline * environment_.deadline_scale);
+  const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
+      case_.deadline * environment_.deadline_scale);
   context_.deadline = context_.world.now() + scaled;
 }
 
 rnic::llp::Address Body::iut_address() const {
   auto& self = const_cast<Body&>(*this);  // listening is done once, when it is first needed
-  return self.iut.listen(case_.family,
-                         case_.family == rnic::llp::Family::ipv4 ? environment_.iut_ipv4 : environment_.iut_ipv6);
+  return self.iut.listen(case_.family, case_.family == rnic::llp::Family::ipv4
+                                           ? environment_.iut_ipv4
+                                           : environment_.iut_ipv6);
 }
 
 Peer& Body::another_peer() {
@@ -83,17 +82,31 @@ void Body::establish(Peer& which, const Establish& options) {
   if (!filled.parameters.ird) filled.parameters.ird = default_depth;
   if (!filled.parameters.ord) filled.parameters.ord = default_depth;
   const iut::Handle endpoint = options.endpoint != 0 ? options.endpoint : iut.endpoint();
+  establishing_by_ = options.judged_by;
   if (case_.role == Role::responder)
     establish_responder(which, filled, endpoint);
   else
     establish_initiator(which, filled, endpoint);
+  if (!options.judged_by.id.empty())
+    record(options.judged_by, {"the connection comes up"}, "it came up", {}, Judgement::pass,
+           Direction::none);
+  establishing_by_ = {};
 }
 
-/// What establishing needs to come; a peer that answers otherwise leaves the case without its object.
+void Body::not_established(const std::string& why) {
+  if (!establishing_by_.id.empty())
+    record(establishing_by_, {"the connection comes up"}, why, {}, Judgement::fail,
+           Direction::none);
+  throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
+}
+
+/// What establishing needs to come; a peer that answers otherwise leaves the case without its
+/// object.
 Arrival Body::need(Peer& from, const Expected& expected, const char* what) {
   Arrival arrival = from.next(deadline());
   iut.poll();
-  if (expected.judge(arrival) == Judgement::fail) not_established(fmt::format("{} in place of {}", arrival.text(), what));
+  if (expected.judge(arrival) == Judgement::fail)
+    not_established(fmt::format("{} in place of {}", arrival.text(), what));
   return arrival;
 }
 
@@ -101,7 +114,9 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
   if (const auto done = which.connect(iut_address()); !done) not_established(done.error());
   which.send(options.request.value_or(mpa_request().with_crc(case_.configuration.crc)));
   const auto request = iut.take<iut::ConnectRequestEvent>(deadline());
-  if (!request) not_established("the IUT's API shows no connection request; on the wire: " + which.next(context_.world.now()).text());
+  if (!request)
+    not_established("the IUT's API shows no connection request; on the wire: " +
+                    which.next(context_.world.now()).text());
   iut.accept(request->request, endpoint, options.parameters);
   need(which, accepting_reply(), "an accepting Reply");
   if (options.opening && case_.configuration.peer_to_peer) which.send(send_message({}));
@@ -116,24 +131,28 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
   which.adopt(std::move(connection));
   need(which, mpa_frame(), "an MPA Request");
   const auto request = which.received_frame()->frame();
-  which.send(options.reply ? options.reply(request) : mpa_reply_to(request).with_crc(case_.configuration.crc));
+  which.send(options.reply ? options.reply(request)
+                           : mpa_reply_to(request).with_crc(case_.configuration.crc));
   if (!which.in_rdma_mode()) return;
   take_rtr(which, options);
-  if (!iut.take<iut::EstablishedEvent>(deadline())) not_established("no established event; " + iut.untaken());
+  if (!iut.take<iut::EstablishedEvent>(deadline()))
+    not_established("no established event; " + iut.untaken());
   const auto words = request.enhanced();
   if (!options.opening || (words && words->peer_to_peer)) return;
-  // A responder may not send before it has received (RFC 5044 section 7.1.2), so the IUT goes first.
+  // A responder may not send before it has received (RFC 5044 section 7.1.2), so the IUT goes
+  // first.
   static_cast<void>(iut.post_send(octets("open")));
   need(which, message(Opcode::send), "the IUT's first message");
 }
 
-/// In the peer-to-peer model the initiator's first FPDU is the RTR indication (RFC 6581 section 9.2).
+/// In the peer-to-peer model the initiator's first FPDU is the RTR indication (RFC 6581
+/// section 9.2).
 void Body::take_rtr(Peer& which, const Establish& options) {
   const auto words = which.received_frame()->frame().enhanced();
   if (options.reply || !words || !words->peer_to_peer) return;
-  const Arrival arrival = need(which,
-                               message(Opcode::send) | message(Opcode::rdma_write) | message(Opcode::read_request),
-                               "an RTR indication");
+  const Arrival arrival = need(
+      which, message(Opcode::send) | message(Opcode::rdma_write) | message(Opcode::read_request),
+      "an RTR indication");
   const auto read = arrival.as<Message>()->read_request();
   if (read) which.send(read_response(read->sink_stag, read->sink_offset, {}));
 }
@@ -160,15 +179,16 @@ std::string_view Body::rule_of(const RuleRef& rule) const {
   return rule.id.empty() ? case_.rules.front() : rule.id;
 }
 
-void Body::record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual, std::string hex,
-                  Judgement judgement, Direction direction) {
+void Body::record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
+                  std::string hex, Judgement judgement, Direction direction) {
   if (judgement == Judgement::advisory && environment_.strict) judgement = Judgement::fail;
   const std::string id(rule_of(rule));
-  outcome_.expectations.push_back(
-      {id, row_, std::move(admissible), std::move(actual), std::move(hex), judgement, direction, context_.now()});
+  outcome_.expectations.push_back({id, row_, std::move(admissible), std::move(actual),
+                                   std::move(hex), judgement, direction, context_.now()});
   const ExpectationRecord& made = outcome_.expectations.back();
   if (judgement == Judgement::fail)
-    throw CaseStop{Verdict::fail, fmt::format("{}: {} in place of {}", id, made.actual, made.admissible.front())};
+    throw CaseStop{Verdict::fail,
+                   fmt::format("{}: {} in place of {}", id, made.actual, made.admissible.front())};
   if (judgement == Judgement::inconclusive)
     throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", id, made.actual)};
 }
@@ -178,17 +198,34 @@ void Body::note_fault(const SenderFault& fault) {
   if (!faults_noted_.insert(row_ + "/" + std::string(fault.rule)).second) return;
   const auto* rule = ::rules::find(fault.rule);
   const bool must = rule == nullptr || rule->level == ::rules::Level::must || environment_.strict;
-  outcome_.expectations.push_back({std::string(fault.rule), row_, {fault.expected}, fault.actual, fault.hex,
-                                   must ? Judgement::fail : Judgement::advisory, Direction::from_iut, context_.now()});
+  outcome_.expectations.push_back({std::string(fault.rule),
+                                   row_,
+                                   {fault.expected},
+                                   fault.actual,
+                                   fault.hex,
+                                   must ? Judgement::fail : Judgement::advisory,
+                                   Direction::from_iut,
+                                   context_.now()});
 }
 
 Arrival Body::expect(Peer& from, const Expected& expected, RuleRef rule) {
   const bool quiet = expected.accepts_silence();
-  Arrival arrival = from.next(quiet ? context_.world.now() + environment_.quiet_window : deadline());
+  return expect_until(quiet ? context_.world.now() + environment_.quiet_window : deadline(), from,
+                      expected, rule);
+}
+
+Arrival Body::expect_by_deadline(Peer& from, const Expected& expected, RuleRef rule) {
+  return expect_until(deadline(), from, expected, rule);
+}
+
+Arrival Body::expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
+                           const RuleRef& rule) {
+  Arrival arrival = from.next(until);
   const Judgement judgement = expected.judge(arrival);
   if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
   if (judgement == Judgement::fail) iut.poll();  // an IUT that died explains more than its silence
-  record(rule, expected.admissible(), arrival.text(), arrival.hex(), judgement, Direction::from_iut);
+  record(rule, expected.admissible(), arrival.text(), arrival.hex(), judgement,
+         Direction::from_iut);
   return arrival;
 }
 
@@ -196,6 +233,41 @@ Arrival Body::expect(CasePeer& from, const Expected& expected, ThenClose, RuleRe
   Arrival arrival = expect(from, expected, rule);
   if (!arrival.is_end()) expect_teardown(from.raw());
   return arrival;
+}
+
+void Body::expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
+                            RuleRef code,
+                            std::initializer_list<rnic::wire::TerminateCause> tolerated) {
+  const std::vector<rnic::wire::TerminateCause> all = [&] {
+    std::vector<rnic::wire::TerminateCause> list(causes);
+    list.insert(list.end(), tolerated);
+    return list;
+  }();
+  const Expected of_the_layer("a Terminate of the right layer", [&](const Arrival& arrival) {
+    const auto terminate = arrival.terminate();
+    return terminate && std::ranges::any_of(all, [&](const auto& cause) {
+             return cause.layer == terminate->cause.layer;
+           });
+  });
+  const Arrival arrival = expect(peer, of_the_layer | torn_down(), check);
+  if (arrival.is_end()) {
+    record("rdmap.terminate.sent-on-rdmap-error", {"a Terminate"}, arrival.text(), {},
+           Judgement::advisory, Direction::from_iut);
+    return;
+  }
+  const Expected right = only_terminate(causes) | advisory(only_terminate(tolerated));
+  record(code, right.admissible(), rnic::wire::describe(*arrival.terminate()), arrival.hex(),
+         right.judge(arrival), Direction::from_iut);
+  expect_teardown(peer.raw());
+}
+
+void Body::watch() {
+  const auto until = context_.world.now() + environment_.quiet_window;
+  while (true) {
+    const Arrival arrival = peer.ready().next(until);
+    if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
+    if (arrival.as<Nothing>() != nullptr || arrival.is_end()) return;
+  }
 }
 
 void Body::expect_teardown(Peer& from) {
@@ -206,11 +278,11 @@ void Body::expect_teardown(Peer& from) {
     arrival = from.next(deadline());
   }
   if (!arrival.is_end()) iut.poll();
-  record("rdmap.stream.connection-torn-down", torn_down().admissible(), arrival.text(), arrival.hex(), torn_down().judge(arrival),
-         Direction::from_iut);
+  record("rdmap.stream.connection-torn-down", torn_down().admissible(), arrival.text(),
+         arrival.hex(), torn_down().judge(arrival), Direction::from_iut);
   const Expected graceful = fin() | advisory(torn_down());
-  record("rdmap.terminate.graceful-llp-teardown", graceful.admissible(), arrival.text(), {}, graceful.judge(arrival),
-         Direction::from_iut);
+  record("rdmap.terminate.graceful-llp-teardown", graceful.admissible(), arrival.text(), {},
+         graceful.judge(arrival), Direction::from_iut);
 }
 
 Message Body::expect_message(Opcode opcode, RuleRef rule) {
@@ -218,25 +290,28 @@ Message Body::expect_message(Opcode opcode, RuleRef rule) {
   return *arrival.message(opcode);
 }
 
-iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& expected, RuleRef rule) {
+iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& expected,
+                                  RuleRef rule) {
   const auto event = iut.take(completion_of(work).matches, deadline());
   const std::string actual = event ? describe(*event) : "no completion; " + iut.untaken();
   const bool right = event && expected.matches(std::get<iut::CompletionEvent>(*event));
-  record(rule, {expected.text()}, actual, {}, right ? Judgement::pass : Judgement::fail, Direction::none);
+  record(rule, {expected.text()}, actual, {}, right ? Judgement::pass : Judgement::fail,
+         Direction::none);
   return std::get<iut::CompletionEvent>(*event);
 }
 
 iut::Event Body::expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule) {
   const auto event = of.take(expected.matches, deadline());
-  record(rule, {expected.text}, event ? describe(*event) : of.untaken(), {}, event ? Judgement::pass : Judgement::fail,
-         Direction::none);
+  record(rule, {expected.text}, event ? describe(*event) : of.untaken(), {},
+         event ? Judgement::pass : Judgement::fail, Direction::none);
   return *event;
 }
 
 void Body::expect_none(const ExpectedEvent& unwanted, RuleRef rule) {
   const bool can = can_ask();
   if (can) settle(rule);
-  const auto until = context_.world.now() + (can ? std::chrono::nanoseconds{} : environment_.quiet_window);
+  const auto until =
+      context_.world.now() + (can ? std::chrono::nanoseconds{} : environment_.quiet_window);
   const auto event = iut.take(unwanted.matches, until);
   record(rule, {"no event such as " + unwanted.text}, event ? describe(*event) : "none", {},
          event ? Judgement::fail : Judgement::pass, Direction::none);
@@ -245,12 +320,19 @@ void Body::expect_none(const ExpectedEvent& unwanted, RuleRef rule) {
 void Body::expect(const Region& region, const ExpectedContents& expected, RuleRef rule) {
   if (can_ask()) settle(rule);
   const Octets wanted = expected.wanted(region), seen = iut.read_memory(region);
-  record(rule, {expected.text}, wanted == seen ? expected.text : "memory " + difference(wanted, seen), {},
+  record(rule, {expected.text},
+         wanted == seen ? expected.text : "memory " + difference(wanted, seen), {},
          wanted == seen ? Judgement::pass : Judgement::fail, Direction::none);
 }
 
 void Body::expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule) {
-  record(rule, {std::move(admissible)}, std::move(actual), {}, holds ? Judgement::pass : Judgement::fail, Direction::none);
+  record(rule, {std::move(admissible)}, std::move(actual), {},
+         holds ? Judgement::pass : Judgement::fail, Direction::none);
+}
+
+void Body::advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule) {
+  record(rule, {std::move(admissible)}, std::move(actual), {},
+         holds ? Judgement::pass : Judgement::advisory, Direction::none);
 }
 
 void Body::expect_still_working(RuleRef rule) { settle(rule); }
@@ -266,7 +348,10 @@ void Body::settle(const RuleRef& rule) {
                           .length = probe_length,
                           .source_stag = probe_->stag,
                           .source_offset = probe_->base}));
-  expect(peer, tagged_message(Opcode::read_response, probe_sink_stag, probe_sink_offset, probe_->contents), rule);
+  expect(
+      peer,
+      tagged_message(Opcode::read_response, probe_sink_stag, probe_sink_offset, probe_->contents),
+      rule);
 }
 
 // ---------------------------------------------------------------- rows
@@ -274,6 +359,7 @@ void Body::settle(const RuleRef& rule) {
 void Body::row(std::string name, const std::function<void()>& row_body) {
   if (rows_used_) {
     others_.clear();
+    entrance_.reset();  // an attempt that the last row's IUT repeats is not this row's
     peer.renew();
     probe_.reset();
     terminate_seen_ = false;
@@ -287,19 +373,24 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
   const std::size_t before = outcome_.expectations.size();
   try {
     row_body();
-    if (outcome_.expectations.size() == before) result = {row_, Verdict::error, "the row expected nothing"};
+    if (outcome_.expectations.size() == before)
+      result = {row_, Verdict::error, "the row expected nothing"};
   } catch (const CaseStop& end) {
     result = {row_, end.verdict, end.reason};
   }
   // What the IUT sent wrongly in this row is the row's as well.
-  for (std::size_t i = before; i < outcome_.expectations.size() && result.verdict == Verdict::pass; ++i)
+  for (std::size_t i = before; i < outcome_.expectations.size() && result.verdict == Verdict::pass;
+       ++i)
     if (const auto& made = outcome_.expectations[i]; made.judgement == Judgement::fail)
-      result = {row_, Verdict::fail, fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front())};
+      result = {
+          row_, Verdict::fail,
+          fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front())};
   const bool lost = result.verdict == Verdict::error;
   const std::string reason = result.reason;
   outcome_.rows.push_back(std::move(result));
   row_.clear();
-  if (lost) throw CaseStop{Verdict::error, reason};  // the next row would find the same harness broken
+  if (lost)
+    throw CaseStop{Verdict::error, reason};  // the next row would find the same harness broken
 }
 
 }  // namespace suite::cases

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the body of a case is written in: `iut`, `peer`, `expect(...)` and the helpers around them.
 //
-// Everything waits for events with the case's deadline. An expectation that fails is recorded and ends the body; one that holds, or is an
-// advisory, is recorded and the body goes on. Each names the rule that it judges; left out, that is the case's first rule.
+// Everything waits for events with the case's deadline. An expectation that fails is recorded and
+// ends the body; one that holds, or is an advisory, is recorded and the body goes on. Each names
+// the rule that it judges; left out, that is the case's first rule.
 #pragma once
 
 #include <memory>
@@ -24,7 +25,8 @@ namespace suite::cases {
 namespace cause = rnic::wire::cause;
 namespace capability = iut::capability;
 namespace operation = iut::operation;
-using namespace lower_tester;  // NOLINT(google-build-using-namespace): cases are written in its words
+using namespace lower_tester;  // NOLINT(google-build-using-namespace): cases are written in its
+                               // words
 using rnic::wire::MpaFlags;
 using rnic::wire::Opcode;
 using rnic::wire::Queue;
@@ -32,21 +34,28 @@ using Words = rnic::wire::EnhancedWords::Values;
 
 /// How a connection is to come up.
 struct Establish {
-  std::optional<StartupFrame> request;  ///< the tester's, as MPA initiator; by default revision 1 with the configured C
-  std::function<StartupFrame(const rnic::wire::MpaFrame&)> reply;  ///< the tester's, as responder; by default mpa_reply_to()
-  iut::ConnectParameters parameters;    ///< the IUT's side
+  std::optional<StartupFrame>
+      request{};  ///< the tester's, as MPA initiator; by default revision 1 with the configured C
+  std::function<StartupFrame(const rnic::wire::MpaFrame&)>
+      reply{};                          ///< the tester's, as responder; by default mpa_reply_to()
+  iut::ConnectParameters parameters{};  ///< the IUT's side
   iut::Handle endpoint = 0;             ///< 0: the default one
-  /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send, the tester by an empty Write.
+  /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
+  /// the tester by an empty Write.
   bool opening = false;
+  /// The rule that is broken if the connection does not come up; without one that leaves the case
+  /// inconclusive.
+  RuleRef judged_by{};
 };
 
 class Body;
 
-/// The case's connection. It comes up, in the case's role and family, when it is first used; connect() or establish() before that
-/// make it come up otherwise.
+/// The case's connection. It comes up, in the case's role and family, when it is first used;
+/// connect() or establish() before that make it come up otherwise.
 class CasePeer {
  public:
-  CasePeer(Body& body, Context& context) : body_(body), context_(context), peer_(std::make_unique<Peer>(context)) {}
+  CasePeer(Body& body, Context& context)
+      : body_(body), context_(context), peer_(std::make_unique<Peer>(context)) {}
 
   template <typename... Arguments>
   void send(Arguments&&... arguments) {
@@ -54,9 +63,15 @@ class CasePeer {
   }
   /// Messages in one TCP segment, as far as its size allows.
   void send_together(const std::vector<Outgoing>& messages, const Cut& cut = Cut::whole());
-  void send_octets(rnic::wire::Bytes octets, const Cut& cut = Cut::whole()) { ready().send_octets(octets, cut); }
-  [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message) { return ready().prepare(message); }
-  [[nodiscard]] std::uint32_t& next_msn(Queue queue) { return ready().next_msn(static_cast<std::uint32_t>(queue)); }
+  void send_octets(rnic::wire::Bytes octets, const Cut& cut = Cut::whole()) {
+    ready().send_octets(octets, cut);
+  }
+  [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message) {
+    return ready().prepare(message);
+  }
+  [[nodiscard]] std::uint32_t& next_msn(Queue queue) {
+    return ready().next_msn(static_cast<std::uint32_t>(queue));
+  }
   void half_close() { ready().half_close(); }
   void reset() { ready().reset(); }
 
@@ -103,31 +118,54 @@ class Body {
   // -- on the wire --
   /// The next thing that comes is one of the expected. Yields it.
   Arrival expect(Peer& from, const Expected& expected, RuleRef rule = {});
-  Arrival expect(CasePeer& from, const Expected& expected, RuleRef rule = {}) { return expect(from.ready(), expected, rule); }
+  Arrival expect(CasePeer& from, const Expected& expected, RuleRef rule = {}) {
+    return expect(from.ready(), expected, rule);
+  }
+  /// The same for what need not come soon: silence is known only at the case's deadline.
+  Arrival expect_by_deadline(Peer& from, const Expected& expected, RuleRef rule = {});
   /// ... and the connection is closed then.
   Arrival expect(CasePeer& from, const Expected& expected, ThenClose, RuleRef rule = {});
+  /// The IUT rejects what was sent: a Terminate with one of these causes (rule `code`) or, which is
+  /// an advisory, a bare teardown; anything else, and nothing, breaks the rule `check`. The
+  /// connection is closed afterwards.
+  /// A Terminate of another layer shows that the check was not made where it belongs, and breaks
+  /// `check` too; causes in `tolerated` are advisories.
+  void expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
+                        RuleRef code,
+                        std::initializer_list<rnic::wire::TerminateCause> tolerated = {});
+  /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
+  void watch();
   /// The IUT ends the connection, having sent nothing more.
   void expect_teardown(Peer& from);
   /// A message that has to come for the case to go on; its absence is judged by `rule`.
   Message expect_message(Opcode opcode, RuleRef rule = {});
 
   // -- at the API --
-  iut::CompletionEvent expect(const Work& work, const ExpectedCompletion& expected, RuleRef rule = {});
+  iut::CompletionEvent expect(const Work& work, const ExpectedCompletion& expected,
+                              RuleRef rule = {});
   iut::Event expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule = {});
-  /// It has not come, as a later exchange shows which the IUT has answered (or, where none can be, the quiet window).
+  /// It has not come, as a later exchange shows which the IUT has answered (or, where none can be,
+  /// the quiet window).
   void expect_none(const ExpectedEvent& unwanted, RuleRef rule = {});
   /// The memory holds this, once the IUT has processed all that was sent.
   void expect(const Region& region, const ExpectedContents& expected, RuleRef rule = {});
   /// Anything else that can be said to hold or not.
   void expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
 
-  /// The connection still works: a Read of a fresh region is answered rightly. It also proves that all sent before was processed.
+  /// What a SHOULD asks for: an advisory where it does not hold.
+  void advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
+
+  /// The connection still works: a Read of a fresh region is answered rightly. It also proves that
+  /// all sent before was processed.
   void expect_still_working(RuleRef rule = {});
 
-  /// Runs `body` as a data row: with a verdict of its own, a fresh connection and a fresh deadline. In a new row the IUT is reset.
+  /// Runs `body` as a data row: with a verdict of its own, a fresh connection and a fresh deadline.
+  /// In a new row the IUT is reset.
   void row(std::string name, const std::function<void()>& body);
   /// Ends the case (or row) with inconclusive or not applicable.
-  [[noreturn]] void stop(Verdict verdict, std::string reason) const { throw CaseStop{verdict, std::move(reason)}; }
+  [[noreturn]] void stop(Verdict verdict, std::string reason) const {
+    throw CaseStop{verdict, std::move(reason)};
+  }
 
   // -- for the executor --
   /// The case itself: what stands between the braces of CONFORMANCE_CASE.
@@ -139,15 +177,22 @@ class Body {
   [[nodiscard]] const Case& the_case() const { return case_; }
 
  private:
+  friend class CasePeer;
+
   void establish_responder(Peer& which, const Establish& options, iut::Handle endpoint);
   void establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint);
   void open_as_initiator(Peer& which, const Region& opening_target);
   void take_rtr(Peer& which, const Establish& options);
   Arrival need(Peer& from, const Expected& expected, const char* what);
-  void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual, std::string hex, Judgement judgement,
-              Direction direction);
+  Arrival expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
+                       const RuleRef& rule);
+  [[noreturn]] void not_established(const std::string& why);
+  void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
+              std::string hex, Judgement judgement, Direction direction);
   /// Whether an exchange with the IUT on the case's connection is still possible.
-  [[nodiscard]] bool can_ask() { return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_; }
+  [[nodiscard]] bool can_ask() {
+    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_;
+  }
   void settle(const RuleRef& rule);
   [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }
   void start_deadline();
@@ -162,6 +207,7 @@ class Body {
   std::optional<Region> probe_;  ///< what settle() reads
   std::set<std::string> faults_noted_;
   bool terminate_seen_ = false;
+  RuleRef establishing_by_;  ///< Establish::judged_by of the connection that is coming up
   std::vector<std::unique_ptr<Peer>> others_;
   std::unique_ptr<Entrance> entrance_;
 };

@@ -12,30 +12,39 @@ namespace suite::cases {
 
 const char* name(Verdict verdict) {
   switch (verdict) {
-    case Verdict::pass: return "pass";
-    case Verdict::fail: return "fail";
-    case Verdict::inconclusive: return "inconclusive";
-    case Verdict::not_applicable: return "not_applicable";
-    case Verdict::error: return "error";
+    case Verdict::pass:
+      return "pass";
+    case Verdict::fail:
+      return "fail";
+    case Verdict::inconclusive:
+      return "inconclusive";
+    case Verdict::not_applicable:
+      return "not_applicable";
+    case Verdict::error:
+      return "error";
   }
   return "?";
 }
 
 std::string Configuration::text() const {
-  return fmt::format("revision {}, crc {}, markers {}{}, rtr {}", revision, crc ? "on" : "off", markers ? "on" : "off",
-                     peer_to_peer ? ", peer to peer" : "", rtr.empty() ? "none" : fmt::format("{}", fmt::join(rtr, "+")));
+  return fmt::format("revision {}, crc {}, markers {}{}, rtr {}", revision, crc ? "on" : "off",
+                     markers ? "on" : "off", peer_to_peer ? ", peer to peer" : "",
+                     rtr.empty() ? "none" : fmt::format("{}", fmt::join(rtr, "+")));
 }
 
 namespace {
 
 bool has(const Environment& environment, std::string_view capability) {
-  return std::ranges::find(environment.iut.hello().capabilities, capability) != environment.iut.hello().capabilities.end();
+  return std::ranges::find(environment.iut.hello().capabilities, capability) !=
+         environment.iut.hello().capabilities.end();
 }
 
 std::string lack_of(std::string_view capability, const Environment& environment) {
   const auto claim = environment.pics.find(std::string(capability));
-  if (claim != environment.pics.end() && !claim->second) return fmt::format("the PICS says that the IUT has no {}", capability);
-  if (!has(environment, capability)) return fmt::format("the upper tester does not offer {}", capability);
+  if (claim != environment.pics.end() && !claim->second)
+    return fmt::format("the PICS says that the IUT has no {}", capability);
+  if (!has(environment, capability))
+    return fmt::format("the upper tester does not offer {}", capability);
   return {};
 }
 
@@ -47,7 +56,8 @@ std::vector<std::string_view> needs_of(const Configuration& wanted) {
   if (wanted.crc != normal.crc) list.push_back(iut::capability::configure_crc);
   if (wanted.markers != normal.markers) list.push_back(iut::capability::configure_markers);
   if (wanted.peer_to_peer != normal.peer_to_peer) list.push_back(iut::capability::peer_to_peer);
-  if (wanted.peer_to_peer != normal.peer_to_peer || wanted.rtr != normal.rtr) list.push_back(iut::capability::configure_rtr);
+  if (wanted.peer_to_peer != normal.peer_to_peer || wanted.rtr != normal.rtr)
+    list.push_back(iut::capability::configure_rtr);
   return list;
 }
 
@@ -65,15 +75,17 @@ std::string why_not_applicable(const Case& a_case, const Environment& environmen
   return {};
 }
 
-void append_case(std::vector<Case>& table, std::string_view folder, std::string_view file, std::string_view slug,
-                 std::string_view source, int line, const CaseOptions& options, const decltype(Case::make)& make) {
+void append_case(std::vector<Case>& table, std::string_view folder, std::string_view file,
+                 std::string_view slug, std::string_view source, int line,
+                 const CaseOptions& options, const decltype(Case::make)& make) {
   Case row;
   row.id = fmt::format("{}.{}.{}", folder, file, slug);
   row.title = slug;
   std::ranges::replace(row.title, '_', ' ');
   row.layer = folder;
   const std::size_t root = source.rfind("suite/cases/");
-  row.file = fmt::format("{}:{}", root == std::string_view::npos ? source : source.substr(root), line);
+  row.file =
+      fmt::format("{}:{}", root == std::string_view::npos ? source : source.substr(root), line);
   row.rules = options.rules;
   row.needs = options.needs;
   row.configuration = options.configuration;

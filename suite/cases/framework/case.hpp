@@ -39,7 +39,9 @@ struct Case {
   rnic::llp::Family family = rnic::llp::Family::ipv4;
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< before the PIXIT's scale
   /// Makes the body, ready to run once. The parts outlive it.
-  std::function<std::unique_ptr<Body>(const Case&, Environment&, lower_tester::Context&, CaseOutcome&)> make;
+  std::function<std::unique_ptr<Body>(const Case&, Environment&, lower_tester::Context&,
+                                      CaseOutcome&)>
+      make;
 };
 
 /// The explicit case table: every case of every file, in the order of the folders, variants

@@ -11,6 +11,8 @@
 //   CASES_OF_FILE(ddp, tagged_validation)
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -31,9 +33,11 @@ struct CaseOptions {
 };
 using CaseOption = std::function<void(CaseOptions&)>;
 
-/// The rules that the case judges. The first is the one that its expectations mean unless they name another.
-[[nodiscard]] inline CaseOption rules(RuleRef first, RuleRef second = {}, RuleRef third = {}, RuleRef fourth = {}, RuleRef fifth = {},
-                                      RuleRef sixth = {}, RuleRef seventh = {}, RuleRef eighth = {}) {
+/// The rules that the case judges, in one rules(...) or several. The first is the one that its
+/// expectations mean unless they name another.
+[[nodiscard]] inline CaseOption rules(RuleRef first, RuleRef second = {}, RuleRef third = {},
+                                      RuleRef fourth = {}, RuleRef fifth = {}, RuleRef sixth = {},
+                                      RuleRef seventh = {}, RuleRef eighth = {}) {
   return [=](CaseOptions& options) {
     for (const RuleRef& rule : {first, second, third, fourth, fifth, sixth, seventh, eighth})
       if (!rule.id.empty()) options.rules.push_back(rule.id);
@@ -49,11 +53,17 @@ template <typename... Names>
   return [=](CaseOptions& options) { options.configuration = configuration; };
 }
 /// The IUT as MPA initiator, in place of responder ...
-inline const CaseOption as_initiator = [](CaseOptions& options) { options.roles = {Role::initiator}; };
+inline const CaseOption as_initiator = [](CaseOptions& options) {
+  options.roles = {Role::initiator};
+};
 /// ... or each in turn: a second row of the table, `id@initiator`.
-inline const CaseOption in_both_roles = [](CaseOptions& options) { options.roles = {Role::responder, Role::initiator}; };
+inline const CaseOption in_both_roles = [](CaseOptions& options) {
+  options.roles = {Role::responder, Role::initiator};
+};
 /// Over IPv6 too: a further row of the table, `id@ipv6`.
-inline const CaseOption over_both_families = [](CaseOptions& options) { options.both_families = true; };
+inline const CaseOption over_both_families = [](CaseOptions& options) {
+  options.both_families = true;
+};
 [[nodiscard]] inline CaseOption deadline_of(std::chrono::nanoseconds deadline) {
   return [=](CaseOptions& options) { options.deadline = deadline; };
 }
@@ -68,58 +78,63 @@ template <typename... Options>
 // ---------------------------------------------------------------- the table of one file
 
 /// Appends the rows of one case: one per role, one more for IPv6.
-void append_case(std::vector<Case>& table, std::string_view folder, std::string_view file, std::string_view slug,
-                 std::string_view source, int line, const CaseOptions& options, const decltype(Case::make)& make);
+void append_case(std::vector<Case>& table, std::string_view folder, std::string_view file,
+                 std::string_view slug, std::string_view source, int line,
+                 const CaseOptions& options, const decltype(Case::make)& make);
 
 namespace {  // each file counts its own cases
 constexpr int counter_before_cases = __COUNTER__;
 template <int Number>
-struct NumberedCase;  // NOLINT(misc-definitions-in-headers): specialised by CONFORMANCE_CASE
-}  // namespace
+struct NumberedCase;  // specialised by CONFORMANCE_CASE
 
-template <template <int> typename Numbered, int First, int... Offsets>
+template <int First, int... Offsets>
 [[nodiscard]] std::vector<Case> table_of(std::string_view folder, std::string_view file,
                                          std::integer_sequence<int, Offsets...>) {
   std::vector<Case> table;
   const auto append = [&]<int Number>() {
-    if constexpr (requires { typename Numbered<Number>::Type; }) {
-      using Type = typename Numbered<Number>::Type;
+    if constexpr (requires { typename NumberedCase<Number>::Type; }) {
+      using Type = typename NumberedCase<Number>::Type;
       append_case(table, folder, file, Type::slug, Type::source, Type::line, Type::options(),
-                  [](const Case& a_case, Environment& environment, lower_tester::Context& context, CaseOutcome& outcome) {
-                    return std::unique_ptr<Body>(std::make_unique<Type>(a_case, environment, context, outcome));
+                  [](const Case& a_case, Environment& environment, lower_tester::Context& context,
+                     CaseOutcome& outcome) {
+                    return std::unique_ptr<Body>(
+                        std::make_unique<Type>(a_case, environment, context, outcome));
                   });
     }
   };
   (append.template operator()<First + Offsets>(), ...);
   return table;
 }
+}  // namespace
 
 }  // namespace suite::cases
 
 #define RNIC_CASE_JOIN(a, b) a##_##b
 
-/// One case. The arguments behind the slug are options: rules(...) always, needs(...), configured(...), in_both_roles, ...
+/// One case. The arguments behind the slug are options: rules(...) always, needs(...),
+/// configured(...), in_both_roles, ...
 #define CONFORMANCE_CASE(name, ...) RNIC_CASE_NUMBERED(name, __COUNTER__, __VA_ARGS__)
-#define RNIC_CASE_NUMBERED(name, number, ...)                                                  \
-  namespace {                                                                                  \
-  struct name final : Body {                                                                   \
-    using Body::Body;                                                                          \
-    static constexpr std::string_view slug = #name;                                            \
-    static constexpr std::string_view source = __FILE__;                                       \
-    static constexpr int line = __LINE__;                                                      \
-    [[nodiscard]] static CaseOptions options() { return case_options(__VA_ARGS__); }           \
-    void body() override;                                                                      \
-  };                                                                                           \
-  template <>                                                                                  \
-  struct NumberedCase<number> {                                                                \
-    using Type = name;                                                                         \
-  };                                                                                           \
-  }                                                                                            \
+#define RNIC_CASE_NUMBERED(name, number, ...)                                        \
+  namespace {                                                                        \
+  struct name final : Body {                                                         \
+    using Body::Body;                                                                \
+    static constexpr std::string_view slug = #name;                                  \
+    static constexpr std::string_view source = __FILE__;                             \
+    static constexpr int line = __LINE__;                                            \
+    [[nodiscard]] static CaseOptions options() { return case_options(__VA_ARGS__); } \
+    void body() override;                                                            \
+  };                                                                                 \
+  template <>                                                                        \
+  struct NumberedCase<number> {                                                      \
+    using Type = name;                                                               \
+  };                                                                                 \
+  }                                                                                  \
   void name::body()
 
 /// The last line of a file: defines `<folder>_<file>_cases()`, which all_cases.cpp lists.
-#define CASES_OF_FILE(folder, file)                                                            \
-  std::vector<Case> RNIC_CASE_JOIN(folder, file)() {                                           \
-    return table_of<NumberedCase, counter_before_cases + 1>(                                   \
-        #folder, #file, std::make_integer_sequence<int, __COUNTER__ - counter_before_cases - 1>{}); \
+#define CASES_OF_FILE(folder, file)                                                 \
+  std::vector<Case> RNIC_CASE_JOIN(folder, file)() {                                \
+    return table_of<counter_before_cases + 1>(                                      \
+        #folder, #file,                                                             \
+        std::make_integer_sequence<int, __COUNTER__ - counter_before_cases - 1>{}); \
   }

@@ -14,7 +14,8 @@ namespace {
 
 iut::Octets to_message(const Octets& octets) {
   iut::Octets out(octets.size());
-  std::ranges::transform(octets, out.begin(), [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
+  std::ranges::transform(octets, out.begin(),
+                         [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
   return out;
 }
 
@@ -26,29 +27,41 @@ Octets from_message(const iut::Octets& octets) {
 
 struct DescribeEvent {
   std::string operator()(const iut::Hello& e) const { return fmt::format("hello of {}", e.driver); }
-  std::string operator()(const iut::Reply& e) const { return fmt::format("reply to command {}", e.command); }
+  std::string operator()(const iut::Reply& e) const {
+    return fmt::format("reply to command {}", e.command);
+  }
   std::string operator()(const iut::ConnectRequestEvent& e) const {
     return fmt::format("connection request, {} octets of private data", e.private_data.size());
   }
-  std::string operator()(const iut::EstablishedEvent& e) const { return fmt::format("endpoint {} established", e.endpoint); }
-  std::string operator()(const iut::RejectedEvent& e) const { return fmt::format("endpoint {} rejected", e.endpoint); }
+  std::string operator()(const iut::EstablishedEvent& e) const {
+    return fmt::format("endpoint {} established", e.endpoint);
+  }
+  std::string operator()(const iut::RejectedEvent& e) const {
+    return fmt::format("endpoint {} rejected", e.endpoint);
+  }
   std::string operator()(const iut::ConnectFailedEvent& e) const {
     return fmt::format("endpoint {} not connected: {}", e.endpoint, e.reason);
   }
-  std::string operator()(const iut::DisconnectedEvent& e) const { return fmt::format("endpoint {} disconnected", e.endpoint); }
+  std::string operator()(const iut::DisconnectedEvent& e) const {
+    return fmt::format("endpoint {} disconnected", e.endpoint);
+  }
   std::string operator()(const iut::CompletionEvent& e) const {
-    return fmt::format("completion of {} {}: {}, {} octets", e.operation, e.work, e.status, e.length);
+    return fmt::format("completion of {} {}: {}, {} octets", e.operation, e.work, e.status,
+                       e.length);
   }
   std::string operator()(const iut::AsynchronousEvent& e) const {
     return fmt::format("asynchronous event {} of endpoint {}", e.kind, e.endpoint);
   }
-  std::string operator()(const iut::GoneEvent& e) const { return fmt::format("the IUT is gone: {}", e.detail); }
+  std::string operator()(const iut::GoneEvent& e) const {
+    return fmt::format("the IUT is gone: {}", e.detail);
+  }
 };
 
 [[noreturn]] void stop_as_gone(const iut::GoneEvent& gone) {
   const bool died = gone.why == iut::GoneEvent::Why::crashed;
   throw CaseStop{died ? Verdict::fail : Verdict::error,
-                 fmt::format("{}: {}", died ? "the IUT's code died" : "the upper tester is gone", gone.detail)};
+                 fmt::format("{}: {}", died ? "the IUT's code died" : "the upper tester is gone",
+                             gone.detail)};
 }
 
 }  // namespace
@@ -58,7 +71,8 @@ std::string describe(const iut::Event& event) { return std::visit(DescribeEvent{
 // ---------------------------------------------------------------- commands and events
 
 void Consumer::keep(iut::Event event) {
-  if (!std::holds_alternative<iut::Reply>(event)) context_.note(Direction::none, "IUT: " + describe(event));
+  if (!std::holds_alternative<iut::Reply>(event))
+    context_.note(Direction::none, "IUT: " + describe(event));
   if (const auto* gone = std::get_if<iut::GoneEvent>(&event)) stop_as_gone(*gone);
   events_.push_back(std::move(event));
 }
@@ -75,7 +89,8 @@ void Consumer::poll() {
   }
 }
 
-std::optional<iut::Event> Consumer::take(const std::function<bool(const iut::Event&)>& wanted, TimePoint deadline) {
+std::optional<iut::Event> Consumer::take(const std::function<bool(const iut::Event&)>& wanted,
+                                         TimePoint deadline) {
   auto at = events_.begin();
   while (true) {
     at = std::find_if(at, events_.end(), wanted);
@@ -103,16 +118,20 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
     return reply != nullptr && reply->command == number;
   };
   const auto event = take(is_reply, context_.deadline);
-  if (!event) throw CaseStop{Verdict::error, fmt::format("no reply of the upper tester to: {}", what)};
+  if (!event)
+    throw CaseStop{Verdict::error, fmt::format("no reply of the upper tester to: {}", what)};
   const iut::Reply& reply = std::get<iut::Reply>(*event);
-  context_.note(Direction::none, fmt::format("IUT: {}{}{}", what, reply.outcome == iut::Outcome::ok ? "" : " failed: ", reply.error));
+  context_.note(Direction::none,
+                fmt::format("IUT: {}{}{}", what,
+                            reply.outcome == iut::Outcome::ok ? "" : " failed: ", reply.error));
   return reply;
 }
 
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
   iut::Reply reply = try_call(std::move(command), what);
   if (reply.outcome == iut::Outcome::unsupported)
-    throw CaseStop{Verdict::not_applicable, fmt::format("the upper tester cannot {}: {}", what, reply.error)};
+    throw CaseStop{Verdict::not_applicable,
+                   fmt::format("the upper tester cannot {}: {}", what, reply.error)};
   if (reply.outcome != iut::Outcome::ok)
     throw CaseStop{Verdict::error, fmt::format("could not {}: {}", what, reply.error)};
   return reply;
@@ -127,7 +146,8 @@ void Consumer::reset() {
 }
 
 bool Consumer::can(std::string_view capability) const {
-  return std::ranges::find(iut_.hello().capabilities, capability) != iut_.hello().capabilities.end();
+  return std::ranges::find(iut_.hello().capabilities, capability) !=
+         iut_.hello().capabilities.end();
 }
 
 // ---------------------------------------------------------------- memory
@@ -135,11 +155,14 @@ bool Consumer::can(std::string_view capability) const {
 Region Consumer::register_as(iut::RegisterMemory command) {
   command.region = new_handle();
   const iut::Reply reply = call(command, fmt::format("register {} octets", command.length));
-  if (!reply.stag || !reply.base) throw CaseStop{Verdict::error, "a registration without STag or base"};
-  return {command.region, *reply.stag, *reply.base, command.length, Octets(command.length, std::byte{command.fill})};
+  if (!reply.stag || !reply.base)
+    throw CaseStop{Verdict::error, "a registration without STag or base"};
+  return {command.region, *reply.stag, *reply.base, command.length,
+          Octets(command.length, std::byte{command.fill})};
 }
 
-Region Consumer::register_memory(std::uint64_t length, const iut::Access& access, std::uint8_t fill, iut::Handle domain) {
+Region Consumer::register_memory(std::uint64_t length, const iut::Access& access, std::uint8_t fill,
+                                 iut::Handle domain) {
   iut::RegisterMemory command;
   command.length = length;
   command.access = access;
@@ -157,16 +180,20 @@ Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& ac
   return register_as(command);
 }
 
-void Consumer::deregister(const Region& region) { call(iut::DeregisterMemory{region.handle}, "deregister memory"); }
+void Consumer::deregister(const Region& region) {
+  call(iut::DeregisterMemory{region.handle}, "deregister memory");
+}
 
 Octets Consumer::read_memory(const Region& region) {
   const iut::Reply reply = call(iut::ReadMemory{region.handle, 0, region.length}, "read memory");
-  if (!reply.octets || reply.octets->size() != region.length) throw CaseStop{Verdict::error, "memory read with a wrong length"};
+  if (!reply.octets || reply.octets->size() != region.length)
+    throw CaseStop{Verdict::error, "memory read with a wrong length"};
   return from_message(*reply.octets);
 }
 
 void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t offset) {
-  call(iut::WriteMemory{region.handle, offset, to_message(octets)}, fmt::format("write {} octets to memory", octets.size()));
+  call(iut::WriteMemory{region.handle, offset, to_message(octets)},
+       fmt::format("write {} octets to memory", octets.size()));
   std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
@@ -195,17 +222,21 @@ std::string Consumer::state(iut::Handle endpoint) {
 
 rnic::llp::Address Consumer::listen(rnic::llp::Family family, const rnic::llp::Address& own) {
   if (const auto found = listening_.find(family); found != listening_.end()) return found->second;
-  const iut::Listen command{new_handle(), own.host(), family == rnic::llp::Family::ipv4 ? "ipv4" : "ipv6", 0};
+  const iut::Listen command{new_handle(), own.host(),
+                            family == rnic::llp::Family::ipv4 ? "ipv4" : "ipv6", 0};
   const iut::Reply reply = call(command, "listen on " + own.host());
   if (!reply.port) throw CaseStop{Verdict::error, "a listener without a port"};
   return listening_[family] = own.with_port(*reply.port);
 }
 
-void Consumer::connect(iut::Handle endpoint, const rnic::llp::Address& remote, const iut::ConnectParameters& parameters) {
-  call(iut::Connect{endpoint, remote.host(), remote.port, parameters}, "connect to " + remote.text());
+void Consumer::connect(iut::Handle endpoint, const rnic::llp::Address& remote,
+                       const iut::ConnectParameters& parameters) {
+  call(iut::Connect{endpoint, remote.host(), remote.port, parameters},
+       "connect to " + remote.text());
 }
 
-void Consumer::accept(iut::Handle request, iut::Handle endpoint, const iut::ConnectParameters& parameters) {
+void Consumer::accept(iut::Handle request, iut::Handle endpoint,
+                      const iut::ConnectParameters& parameters) {
   call(iut::Accept{request, endpoint, parameters}, "accept the connection");
 }
 
@@ -242,7 +273,8 @@ Work Consumer::post(iut::PostWork command) {
   return work;
 }
 
-Work Consumer::post_send(const Octets& data, const char* operation, const std::function<void(iut::PostWork&)>& change) {
+Work Consumer::post_send(const Octets& data, const char* operation,
+                         const std::function<void(iut::PostWork&)>& change) {
   iut::PostWork command;
   command.operation = operation;
   Region source;
@@ -257,14 +289,16 @@ Work Consumer::post_send(const Octets& data, const char* operation, const std::f
   return work;
 }
 
-Work Consumer::post_write(const Octets& data, std::uint32_t remote_stag, std::uint64_t remote_offset) {
+Work Consumer::post_write(const Octets& data, std::uint32_t remote_stag,
+                          std::uint64_t remote_offset) {
   return post_send(data, iut::operation::write, [&](iut::PostWork& work) {
     work.remote_stag = remote_stag;
     work.remote_offset = remote_offset;
   });
 }
 
-Work Consumer::post_read(std::uint32_t length, std::uint32_t remote_stag, std::uint64_t remote_offset) {
+Work Consumer::post_read(std::uint32_t length, std::uint32_t remote_stag,
+                         std::uint64_t remote_offset) {
   iut::PostWork command;
   command.operation = iut::operation::read;
   command.remote_stag = remote_stag;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The consumer of the IUT's RDMA API, as a case writes it: one call per step, each done when it returns.
+// The consumer of the IUT's RDMA API, as a case writes it: one call per step, each done when it
+// returns.
 //
-// A command that fails where the case needs it ends the case with *error* and what the API said; one the IUT has no words for, with
-// *not applicable*. Events are kept until somebody asks for them.
+// A command that fails where the case needs it ends the case with *error* and what the API said;
+// one the IUT has no words for, with *not applicable*. Events are kept until somebody asks for
+// them.
 #pragma once
 
 #include <functional>
@@ -20,15 +22,19 @@ namespace suite::cases {
 
 using lower_tester::Octets;
 
-/// Access rights of registrations, by what the case is about. Remote writing implies local writing, as verbs want it.
+/// Access rights of registrations, by what the case is about. Remote writing implies local writing,
+/// as verbs want it.
 namespace access {
 inline constexpr iut::Access local{.local_write = true};
 inline constexpr iut::Access local_read_only{};
 inline constexpr iut::Access remote_read{.local_write = true, .remote_read = true};
 inline constexpr iut::Access remote_write{.local_write = true, .remote_write = true};
-inline constexpr iut::Access remote_read_write{.local_write = true, .remote_read = true, .remote_write = true};
-inline constexpr iut::Access remote_atomic{.local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
-inline constexpr iut::Access windows{.local_write = true, .remote_read = true, .remote_write = true, .bind_window = true};
+inline constexpr iut::Access remote_read_write{
+    .local_write = true, .remote_read = true, .remote_write = true};
+inline constexpr iut::Access remote_atomic{
+    .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
+inline constexpr iut::Access windows{
+    .local_write = true, .remote_read = true, .remote_write = true, .bind_window = true};
 }  // namespace access
 
 /// Registered memory of the IUT, and what the case knows of its contents.
@@ -57,8 +63,9 @@ class Consumer {
   Consumer& operator=(const Consumer&) = delete;
 
   // -- memory --
-  [[nodiscard]] Region register_memory(std::uint64_t length, const iut::Access& access = access::local, std::uint8_t fill = 0xA5,
-                                       iut::Handle domain = 0);
+  [[nodiscard]] Region register_memory(std::uint64_t length,
+                                       const iut::Access& access = access::local,
+                                       std::uint8_t fill = 0xA5, iut::Handle domain = 0);
   [[nodiscard]] Region register_zero_based(std::uint64_t length, const iut::Access& access);
   void deregister(const Region& region);
   [[nodiscard]] Octets read_memory(const Region& region);
@@ -72,8 +79,10 @@ class Consumer {
   [[nodiscard]] std::string state(iut::Handle endpoint);
   /// Listens on the IUT's own address of the family; one listener per family and case.
   [[nodiscard]] rnic::llp::Address listen(rnic::llp::Family family, const rnic::llp::Address& own);
-  void connect(iut::Handle endpoint, const rnic::llp::Address& remote, const iut::ConnectParameters& parameters = {});
-  void accept(iut::Handle request, iut::Handle endpoint, const iut::ConnectParameters& parameters = {});
+  void connect(iut::Handle endpoint, const rnic::llp::Address& remote,
+               const iut::ConnectParameters& parameters = {});
+  void accept(iut::Handle request, iut::Handle endpoint,
+              const iut::ConnectParameters& parameters = {});
   void reject(iut::Handle request, const Octets& private_data = {});
   void disconnect(bool abortive = false) { disconnect(endpoint(), abortive); }
   void disconnect(iut::Handle endpoint, bool abortive);
@@ -82,12 +91,15 @@ class Consumer {
   /// A receive with a buffer of its own.
   [[nodiscard]] Work post_receive(std::uint32_t length);
   [[nodiscard]] Work post_receive(std::uint32_t length, iut::Handle endpoint);
-  /// Work with `data` as its source, registered for it. `change` sets what the operation needs besides.
+  /// Work with `data` as its source, registered for it. `change` sets what the operation needs
+  /// besides.
   [[nodiscard]] Work post_send(const Octets& data, const char* operation = iut::operation::send,
                                const std::function<void(iut::PostWork&)>& change = {});
-  [[nodiscard]] Work post_write(const Octets& data, std::uint32_t remote_stag, std::uint64_t remote_offset);
+  [[nodiscard]] Work post_write(const Octets& data, std::uint32_t remote_stag,
+                                std::uint64_t remote_offset);
   /// A Read of `length` octets into a buffer of its own.
-  [[nodiscard]] Work post_read(std::uint32_t length, std::uint32_t remote_stag, std::uint64_t remote_offset);
+  [[nodiscard]] Work post_read(std::uint32_t length, std::uint32_t remote_stag,
+                               std::uint64_t remote_offset);
   /// Work as it is; endpoint and id are filled in where they are 0.
   [[nodiscard]] Work post(iut::PostWork work);
 
@@ -99,7 +111,8 @@ class Consumer {
   void reset();
 
   // -- events --
-  /// The first event that came or comes by the deadline and of which `wanted` holds. It is taken out; the others stay.
+  /// The first event that came or comes by the deadline and of which `wanted` holds. It is taken
+  /// out; the others stay.
   [[nodiscard]] std::optional<iut::Event> take(const std::function<bool(const iut::Event&)>& wanted,
                                                rnic::llp::TimePoint deadline);
   template <typename T>

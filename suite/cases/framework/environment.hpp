@@ -40,12 +40,12 @@ struct Environment {
   std::chrono::nanoseconds quiet_window =
       std::chrono::milliseconds(100);  ///< PIXIT: how long "nothing comes" is watched
   std::map<std::string, bool>
-      pics;  ///< what the vendor says of capabilities; what is absent follows from the hello
+      pics{};  ///< what the vendor says of capabilities; what is absent follows from the hello
   bool strict = false;  ///< advisories fail
 
   /// How the IUT is configured now; kept up by the executor, so that cases of one configuration
   /// need no command. Empty: not known.
-  std::optional<Configuration> standing;
+  std::optional<Configuration> standing{};
 };
 
 }  // namespace suite::cases

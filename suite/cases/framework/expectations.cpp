@@ -10,23 +10,35 @@ namespace suite::cases {
 
 namespace {
 
-const std::vector<std::string> all_errors{"flushed",       "local_length",     "local_protection", "local_operation", "remote_access",
-                                          "remote_operation", "bad_response", "invalidation",     "bind",            "other"};
+const std::vector<std::string> all_errors{"flushed",
+                                          "local_length",
+                                          "local_protection",
+                                          "local_operation",
+                                          "remote_access",
+                                          "remote_operation",
+                                          "bad_response",
+                                          "invalidation",
+                                          "bind",
+                                          "other"};
 
 bool same(const iut::Octets& seen, const Octets& wanted) {
-  return std::ranges::equal(seen, wanted, {}, {}, [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
+  return std::ranges::equal(seen, wanted, {}, {},
+                            [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
 }
 
-/// Verbs hand out private data in a buffer of fixed size, zeros behind what came (rdma_cm does): zeros at the end do not count.
+/// Verbs hand out private data in a buffer of fixed size, zeros behind what came (rdma_cm does):
+/// zeros at the end do not count.
 bool same_private_data(const iut::Octets& seen, const Octets& wanted) {
   if (seen.size() < wanted.size()) return false;
   const auto rest = seen.begin() + static_cast<std::ptrdiff_t>(wanted.size());
-  return same({seen.begin(), rest}, wanted) && std::all_of(rest, seen.end(), [](std::uint8_t octet) { return octet == 0; });
+  return same({seen.begin(), rest}, wanted) &&
+         std::all_of(rest, seen.end(), [](std::uint8_t octet) { return octet == 0; });
 }
 
 template <typename T>
 ExpectedEvent event_of(std::string text) {
-  return {std::move(text), [](const iut::Event& event) { return std::holds_alternative<T>(event); }};
+  return {std::move(text),
+          [](const iut::Event& event) { return std::holds_alternative<T>(event); }};
 }
 
 template <typename T>
@@ -53,7 +65,8 @@ ExpectedCompletion ExpectedCompletion::invalidating(std::uint32_t stag) const {
 ExpectedCompletion ExpectedCompletion::with_immediate(const Octets& eight) const {
   ExpectedCompletion copy = *this;
   copy.immediate_.emplace();
-  std::ranges::transform(eight, copy.immediate_->begin(), [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
+  std::ranges::transform(eight, copy.immediate_->begin(),
+                         [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
   return copy;
 }
 ExpectedCompletion ExpectedCompletion::with_solicited(bool solicited) const {
@@ -63,8 +76,10 @@ ExpectedCompletion ExpectedCompletion::with_solicited(bool solicited) const {
 }
 
 bool ExpectedCompletion::matches(const iut::CompletionEvent& event) const {
-  return std::ranges::find(statuses_, event.status) != statuses_.end() && (!length_ || event.length == *length_) &&
-         (!invalidated_ || event.invalidated_stag == invalidated_) && (!immediate_ || event.immediate == immediate_) &&
+  return std::ranges::find(statuses_, event.status) != statuses_.end() &&
+         (!length_ || event.length == *length_) &&
+         (!invalidated_ || event.invalidated_stag == invalidated_) &&
+         (!immediate_ || event.immediate == immediate_) &&
          (!solicited_ || !event.solicited || *event.solicited == *solicited_);
 }
 
@@ -78,11 +93,15 @@ std::string ExpectedCompletion::text() const {
 }
 
 ExpectedCompletion completes() { return ExpectedCompletion({"success"}); }
-ExpectedCompletion completes_with(std::initializer_list<std::string> statuses) { return ExpectedCompletion(statuses); }
+ExpectedCompletion completes_with(std::initializer_list<std::string> statuses) {
+  return ExpectedCompletion(statuses);
+}
 ExpectedCompletion flushed() { return ExpectedCompletion({"flushed"}); }
 ExpectedCompletion completes_in_error() { return ExpectedCompletion(all_errors); }
 
-ExpectedEvent connect_request() { return event_of<iut::ConnectRequestEvent>("a connection request"); }
+ExpectedEvent connect_request() {
+  return event_of<iut::ConnectRequestEvent>("a connection request");
+}
 ExpectedEvent connect_request_with(Octets data) {
   return event_with_private_data<iut::ConnectRequestEvent>("a connection request", std::move(data));
 }
@@ -94,7 +113,9 @@ ExpectedEvent rejected() { return event_of<iut::RejectedEvent>("a rejected event
 ExpectedEvent rejected_with(Octets data) {
   return event_with_private_data<iut::RejectedEvent>("a rejected event", std::move(data));
 }
-ExpectedEvent connect_failed() { return event_of<iut::ConnectFailedEvent>("a connect-failed event"); }
+ExpectedEvent connect_failed() {
+  return event_of<iut::ConnectFailedEvent>("a connect-failed event");
+}
 ExpectedEvent disconnected() { return event_of<iut::DisconnectedEvent>("a disconnected event"); }
 ExpectedEvent asynchronous(std::string kind) {
   std::string text = fmt::format("an asynchronous event {}", kind);
@@ -110,13 +131,15 @@ ExpectedEvent completion_of(const Work& work) {
           }};
 }
 ExpectedEvent operator|(const ExpectedEvent& first, const ExpectedEvent& second) {
-  return {first.text + " or " + second.text, [first = first.matches, second = second.matches](const iut::Event& event) {
+  return {first.text + " or " + second.text,
+          [first = first.matches, second = second.matches](const iut::Event& event) {
             return first(event) || second(event);
           }};
 }
 
 ExpectedContents holds(Octets data, std::uint64_t offset) {
-  std::string text = fmt::format("these {} octets at offset {}, the rest unchanged", data.size(), offset);
+  std::string text =
+      fmt::format("these {} octets at offset {}, the rest unchanged", data.size(), offset);
   return {std::move(text), [data = std::move(data), offset](const Region& region) {
             Octets wanted = region.contents;
             std::ranges::copy(data, wanted.begin() + static_cast<std::ptrdiff_t>(offset));

@@ -66,7 +66,8 @@ struct ExpectedContents {
   std::function<Octets(const Region&)> wanted;
 };
 /// As the case itself last wrote it.
-inline const ExpectedContents unchanged{"memory unchanged", [](const Region& region) { return region.contents; }};
+inline const ExpectedContents unchanged{"memory unchanged",
+                                        [](const Region& region) { return region.contents; }};
 /// `data` at `offset`, and the rest unchanged.
 [[nodiscard]] ExpectedContents holds(Octets data, std::uint64_t offset = 0);
 

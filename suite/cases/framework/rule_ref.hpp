@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A rule named in a case: checked by the compiler, or left out where the case's first rule is meant.
+// A rule named in a case: checked by the compiler, or left out where the case's first rule is
+// meant.
 #pragma once
 
 #include "rules/rule_id.hpp"
@@ -11,7 +12,8 @@ struct RuleRef {
 
   constexpr RuleRef() = default;
   template <std::size_t N>
-  consteval RuleRef(const char (&literal)[N]) : id(::rules::RuleId(literal).id) {}  // NOLINT(google-explicit-constructor)
+  consteval RuleRef(const char (&literal)[N])
+      : id(::rules::RuleId(literal).id) {}  // NOLINT(google-explicit-constructor)
 };
 
 }  // namespace suite::cases

@@ -14,11 +14,16 @@ namespace {
 /// Of two verdicts, the one that the whole takes.
 int weight(Verdict verdict) {
   switch (verdict) {
-    case Verdict::not_applicable: return 0;
-    case Verdict::pass: return 1;
-    case Verdict::inconclusive: return 2;
-    case Verdict::fail: return 3;
-    case Verdict::error: return 4;
+    case Verdict::not_applicable:
+      return 0;
+    case Verdict::pass:
+      return 1;
+    case Verdict::inconclusive:
+      return 2;
+    case Verdict::fail:
+      return 3;
+    case Verdict::error:
+      return 4;
   }
   return 4;
 }
@@ -43,31 +48,40 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   environment.standing.reset();
   const iut::Reply reply = iut.try_call(command, "configure " + wanted.text());
   if (reply.outcome != iut::Outcome::ok)
-    throw CaseStop{Verdict::not_applicable, fmt::format("the IUT cannot be configured ({}): {}", wanted.text(), reply.error)};
+    throw CaseStop{Verdict::not_applicable, fmt::format("the IUT cannot be configured ({}): {}",
+                                                        wanted.text(), reply.error)};
   environment.standing = wanted;
 }
 
-/// Everything that the body's end leaves open: sender faults, rows, and whether anything was expected at all.
+/// Everything that the body's end leaves open: sender faults, rows, and whether anything was
+/// expected at all.
 void conclude(CaseOutcome& outcome) {
   for (const RowOutcome& row : outcome.rows)
-    if (row.verdict != Verdict::pass) worsen(outcome, row.verdict, fmt::format("row {}: {}", row.name, row.reason));
+    if (row.verdict != Verdict::pass)
+      worsen(outcome, row.verdict, fmt::format("row {}: {}", row.name, row.reason));
   const bool only_not_applicable =
-      !outcome.rows.empty() && std::ranges::all_of(outcome.rows, [](const RowOutcome& row) { return row.verdict == Verdict::not_applicable; });
+      !outcome.rows.empty() && std::ranges::all_of(outcome.rows, [](const RowOutcome& row) {
+        return row.verdict == Verdict::not_applicable;
+      });
   if (only_not_applicable && outcome.verdict == Verdict::pass) {
     outcome.verdict = Verdict::not_applicable;
     outcome.reason = outcome.rows.front().reason;
   }
   for (const ExpectationRecord& made : outcome.expectations)
     if (made.judgement == Judgement::fail)
-      worsen(outcome, Verdict::fail, fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front()));
+      worsen(outcome, Verdict::fail,
+             fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front()));
   if (outcome.verdict == Verdict::pass && outcome.expectations.empty())
     worsen(outcome, Verdict::error, "the case expected nothing");
 }
 
-void run_body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome) {
+void run_body(const Case& a_case, Environment& environment, Context& context,
+              CaseOutcome& outcome) {
   const auto body = a_case.make(a_case, environment, context, outcome);
   context.on_fault = [&body](const SenderFault& fault) { body->note_fault(fault); };
-  context.on_inconclusive = [&outcome](const std::string& why) { worsen(outcome, Verdict::inconclusive, why); };
+  context.on_inconclusive = [&outcome](const std::string& why) {
+    worsen(outcome, Verdict::inconclusive, why);
+  };
   try {
     body->iut.reset();
     configure(a_case, environment, body->iut);
@@ -75,8 +89,13 @@ void run_body(const Case& a_case, Environment& environment, Context& context, Ca
     body->iut.poll();  // a death of the IUT at the very end is still its own
   } catch (const CaseStop& end) {
     if (outcome.verdict == Verdict::pass && end.verdict == Verdict::not_applicable)
-      outcome = {.verdict = end.verdict, .reason = end.reason, .expectations = outcome.expectations, .rows = outcome.rows,
-                 .exchange = {}, .connections = {}, .duration = {}};
+      outcome = {.verdict = end.verdict,
+                 .reason = end.reason,
+                 .expectations = outcome.expectations,
+                 .rows = outcome.rows,
+                 .exchange = {},
+                 .connections = {},
+                 .duration = {}};
     worsen(outcome, end.verdict, end.reason);
   } catch (const std::exception& error) {
     worsen(outcome, Verdict::error, fmt::format("fault of the harness: {}", error.what()));

@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The life of a connection: startup, decision, operation, end.
+#include "reference_rnic/access/connection_manager.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+namespace rnic::access {
+
+using stream::Deviation;
+
+namespace {
+
+std::unexpected<Failure> failure(int code, std::string message) {
+  return std::unexpected(Failure{code, std::move(message)});
+}
+
+std::unexpected<Failure> failure(verbs::Error error, const std::string& what) {
+  const int code = error == verbs::Error::invalid_handle ? EBADF : EINVAL;
+  return std::unexpected(Failure{code, what + ": " + verbs::name(error)});
+}
+
+stream::Config config_of(const StartupOptions& options) {
+  stream::Config config;
+  config.revision = options.revision;
+  config.markers = options.markers;
+  config.crc = options.crc;
+  config.enhanced = options.enhanced && options.revision >= 2;
+  config.peer_to_peer = options.peer_to_peer && config.enhanced;
+  config.rtr = options.rtr;
+  config.startup_timeout = options.startup_timeout;
+  config.close_timeout = options.close_timeout;
+  return config;
+}
+
+ConnectFailure failure_of(stream::StartupFault fault) {
+  switch (fault) {
+    case stream::StartupFault::timeout:
+      return ConnectFailure::timeout;
+    case stream::StartupFault::peer_closed:
+    case stream::StartupFault::lost:
+      return ConnectFailure::lost;
+    case stream::StartupFault::invalid_frame:
+    case stream::StartupFault::insufficient_ird:
+    case stream::StartupFault::no_matching_rtr:
+      break;
+  }
+  return ConnectFailure::protocol;
+}
+
+ConnectFailure failure_of(llp::Ending ending) {
+  switch (ending) {
+    case llp::Ending::refused:
+      return ConnectFailure::refused;
+    case llp::Ending::timed_out:
+      return ConnectFailure::timeout;
+    case llp::Ending::reset:
+      return ConnectFailure::lost;
+    case llp::Ending::unreachable:
+    case llp::Ending::failed:
+      break;
+  }
+  return ConnectFailure::unreachable;
+}
+
+/// Octets of private data that the consumer may give: the enhanced words take four of the frame's
+/// 512 (RFC 6581 section 6).
+std::size_t private_data_limit(bool enhanced) {
+  return wire::mpa_max_private_data - (enhanced ? sizeof(wire::EnhancedWords) : 0);
+}
+
+/// A depth that the consumer left open: as much as we have, and not more than the peer can use.
+std::uint16_t depth(const std::optional<std::uint16_t>& wanted, std::uint16_t ours,
+                    std::optional<std::uint16_t> peers) {
+  if (wanted) return *wanted;
+  if (!peers || *peers == wire::read_depth_unnegotiated) return ours;
+  return std::min(ours, *peers);
+}
+
+}  // namespace
+
+const char* name(ConnectFailure failure) {
+  switch (failure) {
+    case ConnectFailure::refused:
+      return "refused";
+    case ConnectFailure::unreachable:
+      return "unreachable";
+    case ConnectFailure::timeout:
+      return "timeout";
+    case ConnectFailure::protocol:
+      return "protocol";
+    case ConnectFailure::lost:
+      return "lost";
+  }
+  return "?";
+}
+
+struct ConnectionManager::ListenerEntry final : llp::Listener::Observer {
+  ListenerEntry(ConnectionManager& the_manager, ListenerId the_id,
+                const StartupOptions& the_options)
+      : manager(the_manager), id(the_id), options(the_options) {}
+  void accepted(std::unique_ptr<llp::Connection> connection) override {
+    manager.accepted(id, std::move(connection));
+  }
+
+  ConnectionManager& manager;
+  ListenerId id;
+  StartupOptions options;
+  std::unique_ptr<llp::Listener> listener;
+};
+
+ConnectionManager::ConnectionManager(llp::World& world, llp::Network& network, verbs::Rnic& rnic,
+                                     Sink sink, stream::Deviating deviations)
+    : world_(world),
+      network_(network),
+      rnic_(rnic),
+      sink_(std::move(sink)),
+      deviations_(deviations) {}
+
+ConnectionManager::~ConnectionManager() { reset(); }
+
+// ---- listeners ----
+
+auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& options)
+    -> std::expected<Listening, Failure> {
+  if (rnic_.streams() == nullptr)
+    return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
+  const ListenerId id{next_id_++};
+  auto entry = std::make_unique<ListenerEntry>(*this, id, options);
+  auto listener = network_.listen(local, *entry);
+  if (!listener) return failure(listener.error().code, std::move(listener.error().message));
+  entry->listener = std::move(*listener);
+  const llp::Address address = entry->listener->local();
+  listeners_.emplace(id, std::move(entry));
+  return Listening{id, address};
+}
+
+std::expected<void, Failure> ConnectionManager::stop_listening(ListenerId listener) {
+  if (listeners_.erase(listener) == 0) return failure(EBADF, "no such listener");
+  for (auto& [id, entry] : entries_) {
+    const bool undecided = entry.phase == Phase::starting || entry.phase == Phase::requested;
+    if (entry.listener != listener || !undecided) continue;
+    entry.link->reset();
+    entry.phase = Phase::over;
+    link_finished(*entry.link);
+  }
+  return {};
+}
+
+void ConnectionManager::accepted(ListenerId listener, std::unique_ptr<llp::Connection> connection) {
+  const auto found = listeners_.find(listener);
+  const auto undecided = std::ranges::count_if(entries_, [&](const auto& item) {
+    const Phase phase = item.second.phase;
+    return item.second.listener == listener &&
+           (phase == Phase::starting || phase == Phase::requested);
+  });
+  if (found == listeners_.end() ||
+      static_cast<std::size_t>(undecided) >= limits_.startups_per_listener) {
+    connection->reset();
+    return;
+  }
+  stream::Config config = config_of(found->second->options);
+  config.role = stream::Role::responder;
+  config.ird = rnic_.attributes().max_ird;
+  config.ord = rnic_.attributes().max_ord;
+  Entry& entry = add(std::move(config), found->second->options);
+  entry.listener = listener;
+  entry.link->adopt(std::move(connection));
+}
+
+auto ConnectionManager::add(stream::Config config, const StartupOptions& options) -> Entry& {
+  const ConnectionId id{next_id_++};
+  Entry& entry = entries_[id];
+  entry.id = id;
+  const Link::Settings settings{
+      .close_timeout = options.close_timeout,
+      .cut_anywhere = deviations_.deviates(Deviation::segments_cut_anywhere)};
+  Link::Owner& owner = *this;
+  entry.link = std::make_unique<Link>(world_, owner,
+                                      rnic_.streams()->open_stream(std::move(config)), settings);
+  by_link_.emplace(entry.link.get(), id);
+  return entry;
+}
+
+// ---- the consumer's calls ----
+
+std::expected<ConnectionId, Failure> ConnectionManager::connect(
+    verbs::QueuePairHandle queue_pair, const llp::Address& remote, const StartupOptions& options,
+    const ConnectParameters& parameters) {
+  if (rnic_.streams() == nullptr)
+    return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
+  stream::Config config = config_of(options);
+  if (parameters.private_data.size() > private_data_limit(config.enhanced))
+    return failure(EINVAL, "more private data than a startup frame holds");
+  config.role = stream::Role::initiator;
+  config.ird = depth(parameters.ird, rnic_.attributes().max_ird, std::nullopt);
+  config.ord = depth(parameters.ord, rnic_.attributes().max_ord, std::nullopt);
+  config.private_data = parameters.private_data;
+  Entry& entry = add(std::move(config), options);
+  entry.queue_pair = queue_pair;
+  std::expected<void, Failure> result;
+  if (const auto attached = rnic_.streams()->attach(queue_pair, entry.link->stream()); !attached) {
+    result = failure(attached.error(), "the queue pair cannot be connected");
+  } else if (auto started = entry.link->connect(network_, remote); !started) {
+    result = failure(started.error().code, std::move(started.error().message));
+  }
+  if (result) return entry.id;
+  by_link_.erase(entry.link.get());
+  entries_.erase(entry.id);
+  return std::unexpected(result.error());
+}
+
+std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
+                                                       verbs::QueuePairHandle queue_pair,
+                                                       const ConnectParameters& parameters) {
+  Entry* entry = find(connection);
+  if (entry == nullptr || entry->phase != Phase::requested)
+    return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
+  if (parameters.private_data.size() > private_data_limit(entry->asked.has_value()))
+    return failure(EINVAL, "more private data than a startup frame holds");
+  if (const auto attached = rnic_.streams()->attach(queue_pair, entry->link->stream()); !attached)
+    return failure(attached.error(), "the queue pair cannot be connected");
+  entry->queue_pair = queue_pair;
+  entry->phase = Phase::replied;
+  const auto& asked = entry->asked;
+  const std::uint16_t ird = depth(parameters.ird, rnic_.attributes().max_ird,
+                                  asked ? std::optional(asked->ord) : std::nullopt);
+  const std::uint16_t ord = depth(parameters.ord, rnic_.attributes().max_ord,
+                                  asked ? std::optional(asked->ird) : std::nullopt);
+  entry->link->stream().accept(ird, ord, parameters.private_data);
+  entry->link->pump();
+  return {};
+}
+
+std::expected<void, Failure> ConnectionManager::reject(ConnectionId connection,
+                                                       wire::Bytes private_data) {
+  Entry* entry = find(connection);
+  if (entry == nullptr || entry->phase != Phase::requested)
+    return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
+  if (private_data.size() > private_data_limit(entry->asked.has_value()))
+    return failure(EINVAL, "more private data than a startup frame holds");
+  entry->phase = Phase::over;
+  entry->link->stream().reject(private_data);
+  entry->link->pump();
+  return {};
+}
+
+std::expected<void, Failure> ConnectionManager::disconnect(verbs::QueuePairHandle queue_pair,
+                                                           bool abortive) {
+  Entry* entry = find(queue_pair);
+  if (entry == nullptr || entry->phase == Phase::over)
+    return failure(ENOTCONN, "the queue pair is not connected");
+  if (entry->phase != Phase::established) {  // an attempt that is given up
+    entry->link->reset();
+    fail(*entry, ConnectFailure::lost);
+    link_finished(*entry->link);
+    return {};
+  }
+  if (abortive) {
+    entry->faulty = true;
+    entry->link->stream().abort();
+  } else {
+    entry->link->stream().disconnect();
+  }
+  entry->link->pump();
+  return {};
+}
+
+void ConnectionManager::drop(verbs::QueuePairHandle queue_pair) {
+  Entry* entry = find(queue_pair);
+  if (entry == nullptr) return;
+  entry->link->reset();
+  by_link_.erase(entry->link.get());
+  std::erase_if(events_, [&](const ConnectionEvent& event) {
+    return std::visit([&](const auto& item) { return item.connection == entry->id; }, event);
+  });
+  entries_.erase(entry->id);
+}
+
+void ConnectionManager::reset() {
+  for (auto& [id, entry] : entries_) entry.link->reset();
+  by_link_.clear();
+  entries_.clear();
+  listeners_.clear();
+  events_.clear();
+}
+
+bool ConnectionManager::is_connecting(verbs::QueuePairHandle queue_pair) const {
+  return std::ranges::any_of(entries_, [&](const auto& item) {
+    const Phase phase = item.second.phase;
+    return item.second.queue_pair == queue_pair &&
+           (phase == Phase::starting || phase == Phase::replied);
+  });
+}
+
+// ---- the stream's news ----
+
+void ConnectionManager::link_connected(Link& link) {
+  Entry* entry = find(link);
+  if (entry == nullptr || !deviations_.deviates(Deviation::established_before_reply)) return;
+  emit(ConnectionEstablished{.connection = entry->id, .queue_pair = entry->queue_pair});
+}
+
+void ConnectionManager::link_event(Link& link, stream::Event& event) {
+  if (Entry* entry = find(link)) std::visit([&](auto& news) { handle(*entry, news); }, event);
+}
+
+void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
+  entry.phase = Phase::requested;
+  entry.asked = event.enhanced;
+  const llp::Connection& connection = *entry.link->connection();
+  ConnectionRequest request{.connection = entry.id,
+                            .listener = *entry.listener,
+                            .local = connection.local(),
+                            .remote = connection.remote(),
+                            .revision = event.revision};
+  if (event.enhanced && deviations_.deviates(Deviation::responder_hides_peer_depths))
+    request.depths = PeerDepths{};
+  else if (event.enhanced)
+    request.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
+  request.peer_to_peer = event.enhanced && event.enhanced->peer_to_peer;
+  request.private_data = shown(std::move(event.private_data));
+  emit(std::move(request));
+}
+
+void ConnectionManager::handle(Entry& entry, stream::Established& event) {
+  const bool announced =
+      entry.phase == Phase::starting && deviations_.deviates(Deviation::established_before_reply);
+  entry.phase = Phase::established;
+  if (announced || deviations_.deviates(Deviation::established_never)) return;
+  established(entry, event.negotiated, std::move(event.private_data));
+}
+
+void ConnectionManager::established(Entry& entry, const stream::Negotiated& negotiated,
+                                    std::vector<std::byte> private_data) {
+  ConnectionEstablished news{
+      .connection = entry.id, .queue_pair = entry.queue_pair, .negotiated = negotiated};
+  if (negotiated.enhanced)
+    news.depths = PeerDepths{.ird = negotiated.peer_ord, .ord = negotiated.peer_ird};
+  if (!entry.listener) news.private_data = shown(std::move(private_data));
+  emit(std::move(news));
+}
+
+void ConnectionManager::handle(Entry& entry, stream::Rejected& event) {
+  entry.phase = Phase::over;
+  if (deviations_.deviates(Deviation::rejection_not_told)) {
+    emit(ConnectionFailed{
+        .connection = entry.id, .queue_pair = entry.queue_pair, .failure = ConnectFailure::lost});
+    return;
+  }
+  ConnectionRejected news{.connection = entry.id, .queue_pair = entry.queue_pair};
+  if (event.enhanced)
+    news.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
+  news.private_data = shown(std::move(event.private_data));
+  emit(std::move(news));
+}
+
+void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
+  if (event.fault == stream::StartupFault::peer_closed &&
+      deviations_.deviates(Deviation::unenhanced_close_not_told))
+    entry.phase = Phase::over;
+  fail(entry, failure_of(event.fault));
+}
+
+void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) { entry.faulty = true; }
+void ConnectionManager::handle(Entry& entry, stream::Failed&) { entry.faulty = true; }
+void ConnectionManager::handle(Entry& entry, stream::Lost&) { entry.faulty = true; }
+
+/// The peer has closed its half: what is posted is still sent, then we close ours (RFC 5041
+/// section 6.1).
+void ConnectionManager::handle(Entry& entry, stream::PeerClosed&) {
+  if (entry.phase == Phase::established) entry.link->stream().disconnect();
+}
+
+void ConnectionManager::handle(Entry& entry, stream::Closed&) { over(entry); }
+
+void ConnectionManager::link_unreachable(Link& link, llp::Ending ending) {
+  if (Entry* entry = find(link)) fail(*entry, failure_of(ending));
+}
+
+void ConnectionManager::link_finished(Link& link) {
+  Entry* entry = find(link);
+  if (entry == nullptr) return;
+  over(*entry);
+  defer([this, id = entry->id] {
+    const auto found = entries_.find(id);
+    if (found == entries_.end()) return;
+    by_link_.erase(found->second.link.get());
+    entries_.erase(found);
+  });
+}
+
+void ConnectionManager::over(Entry& entry) {
+  const Phase before = std::exchange(entry.phase, Phase::over);
+  if (before == Phase::over) return;
+  if (before == Phase::established) {
+    if (!deviations_.deviates(Deviation::disconnection_not_told))
+      emit(ConnectionEnded{
+          .connection = entry.id, .queue_pair = entry.queue_pair, .orderly = !entry.faulty});
+    return;
+  }
+  entry.phase = before;
+  fail(entry, ConnectFailure::lost);
+}
+
+/// A consumer that knows of the attempt is told: the initiator, and a responder that has accepted.
+void ConnectionManager::fail(Entry& entry, ConnectFailure failure) {
+  const Phase before = std::exchange(entry.phase, Phase::over);
+  const bool known = before == Phase::replied || (before == Phase::starting && !entry.listener);
+  if (!known || deviations_.deviates(Deviation::startup_failure_not_told)) return;
+  emit(
+      ConnectionFailed{.connection = entry.id, .queue_pair = entry.queue_pair, .failure = failure});
+}
+
+std::vector<std::byte> ConnectionManager::shown(std::vector<std::byte> private_data) const {
+  constexpr std::size_t cramped = 256;
+  if (deviations_.deviates(Deviation::private_data_lost)) private_data.clear();
+  if (private_data.size() > cramped &&
+      deviations_.deviates(Deviation::private_data_cut_for_consumer))
+    private_data.resize(cramped);
+  if (private_data.empty() && deviations_.deviates(Deviation::private_data_made_up))
+    private_data.resize(4);
+  return private_data;
+}
+
+// ---- events ----
+
+void ConnectionManager::emit(ConnectionEvent event) {
+  events_.push_back(std::move(event));
+  if (std::exchange(delivery_due_, true)) return;
+  defer([this] { deliver(); });
+}
+
+void ConnectionManager::deliver() {
+  delivery_due_ = false;
+  const std::weak_ptr<char> alive = alive_;
+  while (!alive.expired() && !events_.empty()) {
+    const ConnectionEvent event = std::move(events_.front());
+    events_.pop_front();
+    sink_(event);
+  }
+}
+
+void ConnectionManager::defer(std::function<void()> callback) {
+  world_.defer([alive = std::weak_ptr<char>(alive_), callback = std::move(callback)] {
+    if (!alive.expired()) callback();
+  });
+}
+
+auto ConnectionManager::find(Link& link) -> Entry* {
+  const auto found = by_link_.find(&link);
+  return found == by_link_.end() ? nullptr : find(found->second);
+}
+
+auto ConnectionManager::find(ConnectionId connection) -> Entry* {
+  const auto found = entries_.find(connection);
+  return found == entries_.end() ? nullptr : &found->second;
+}
+
+auto ConnectionManager::find(verbs::QueuePairHandle queue_pair) -> Entry* {
+  if (!queue_pair) return nullptr;
+  // The latest: an earlier connection of the same queue pair may still linger.
+  const auto found =
+      std::ranges::find_if(entries_.rbegin(), entries_.rend(),
+                           [&](const auto& item) { return item.second.queue_pair == queue_pair; });
+  return found == entries_.rend() ? nullptr : &found->second;
+}
+
+}  // namespace rnic::access

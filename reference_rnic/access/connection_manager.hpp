@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Connections of queue pairs: listen, connect, accept, reject, disconnect, and the events of their
+// lives.
+//
+// One manager serves one RNIC on one host. Its sink is called from the World's loop only, never
+// from inside a call, so a consumer may do anything in it. Peers that are slow in their startup
+// hold up nobody else.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <expected>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "reference_rnic/access/link.hpp"
+#include "reference_rnic/access/startup_options.hpp"
+#include "reference_rnic/stream/deviation.hpp"
+
+namespace rnic::access {
+
+enum class ListenerId : std::uint64_t {};
+enum class ConnectionId : std::uint64_t {};
+
+/// Why a call was refused.
+struct Failure {
+  int code = 0;           ///< errno
+  std::string message{};  ///< one line
+};
+
+/// IRD and ORD as the peer's startup frame states them, named from our side: its ORD is what our
+/// IRD has to serve.
+struct PeerDepths {
+  std::uint16_t ird = 0, ord = 0;
+  bool operator==(const PeerDepths&) const = default;
+};
+
+// ---- events ----
+
+/// A startup request came to a listener; accept() or reject() must follow.
+struct ConnectionRequest {
+  ConnectionId connection{};
+  ListenerId listener{};
+  llp::Address local{}, remote{};
+  std::uint8_t revision = 1;
+  std::optional<PeerDepths> depths{};
+  bool peer_to_peer = false;
+  std::vector<std::byte> private_data{};
+};
+struct ConnectionEstablished {
+  ConnectionId connection{};
+  verbs::QueuePairHandle queue_pair{};
+  stream::Negotiated negotiated{};
+  std::optional<PeerDepths> depths{};
+  std::vector<std::byte> private_data{};  ///< of the reply, where we asked
+};
+struct ConnectionRejected {
+  ConnectionId connection{};
+  verbs::QueuePairHandle queue_pair{};
+  std::optional<PeerDepths> depths{};
+  std::vector<std::byte> private_data{};
+};
+enum class ConnectFailure : std::uint8_t { refused, unreachable, timeout, protocol, lost };
+[[nodiscard]] const char* name(ConnectFailure failure);
+struct ConnectionFailed {
+  ConnectionId connection{};
+  verbs::QueuePairHandle queue_pair{};
+  ConnectFailure failure = ConnectFailure::lost;
+};
+/// An established connection has ended; the queue pair has flushed.
+struct ConnectionEnded {
+  ConnectionId connection{};
+  verbs::QueuePairHandle queue_pair{};
+  bool orderly = true;  ///< both sides closed, without Terminate or loss
+};
+using ConnectionEvent = std::variant<ConnectionRequest, ConnectionEstablished, ConnectionRejected,
+                                     ConnectionFailed, ConnectionEnded>;
+
+/// What the consumer says with connect() and accept(). Absent depths: as much as the RNIC has and
+/// the peer can use.
+struct ConnectParameters {
+  std::optional<std::uint16_t> ird{}, ord{};
+  std::vector<std::byte> private_data{};
+};
+
+class ConnectionManager final : private Link::Owner {
+ public:
+  using Sink = std::function<void(const ConnectionEvent&)>;
+  struct Limits {
+    std::size_t startups_per_listener =
+        256;  ///< accepted LLP connections without a decision; more are reset
+  };
+
+  ConnectionManager(llp::World& world, llp::Network& network, verbs::Rnic& rnic, Sink sink,
+                    stream::Deviating deviations = {});
+  ~ConnectionManager() override;
+  ConnectionManager(const ConnectionManager&) = delete;
+  ConnectionManager& operator=(const ConnectionManager&) = delete;
+
+  struct Listening {
+    ListenerId listener{};
+    llp::Address local{};
+  };
+  [[nodiscard]] std::expected<Listening, Failure> listen(const llp::Address& local,
+                                                         const StartupOptions& options);
+  /// Requests without a decision are dropped, connections stay.
+  std::expected<void, Failure> stop_listening(ListenerId listener);
+
+  /// The queue pair must be idle. One of established, rejected, failed follows.
+  [[nodiscard]] std::expected<ConnectionId, Failure> connect(verbs::QueuePairHandle queue_pair,
+                                                             const llp::Address& remote,
+                                                             const StartupOptions& options,
+                                                             const ConnectParameters& parameters);
+  /// One of established, failed follows.
+  std::expected<void, Failure> accept(ConnectionId connection, verbs::QueuePairHandle queue_pair,
+                                      const ConnectParameters& parameters);
+  std::expected<void, Failure> reject(ConnectionId connection, wire::Bytes private_data);
+  /// Orderly (what is posted is carried out first) or abortive (with a Terminate where one may be
+  /// sent).
+  std::expected<void, Failure> disconnect(verbs::QueuePairHandle queue_pair, bool abortive);
+  /// Resets the connection of a queue pair, if it has one, without further events.
+  void drop(verbs::QueuePairHandle queue_pair);
+  /// Resets and forgets everything, undelivered events too.
+  void reset();
+
+  [[nodiscard]] bool is_connecting(verbs::QueuePairHandle queue_pair) const;
+  [[nodiscard]] std::size_t connections() const { return entries_.size(); }
+
+ private:
+  enum class Phase : std::uint8_t { starting, requested, replied, established, over };
+  struct ListenerEntry;
+  struct Entry {
+    ConnectionId id{};
+    std::unique_ptr<Link> link;
+    Phase phase = Phase::starting;
+    std::optional<ListenerId> listener;  ///< we are the responder
+    verbs::QueuePairHandle queue_pair{};
+    bool faulty = false;
+    std::optional<wire::EnhancedWords::Values> asked;  ///< responder: of the request
+  };
+
+  void link_connected(Link& link) override;
+  void link_event(Link& link, stream::Event& event) override;
+  void link_unreachable(Link& link, llp::Ending ending) override;
+  void link_finished(Link& link) override;
+
+  void accepted(ListenerId listener, std::unique_ptr<llp::Connection> connection);
+  void handle(Entry& entry, stream::ConnectRequest& event);
+  void handle(Entry& entry, stream::Established& event);
+  void handle(Entry& entry, stream::Rejected& event);
+  void handle(Entry& entry, stream::StartupFailed& event);
+  void handle(Entry& entry, stream::TerminateReceived& event);
+  void handle(Entry& entry, stream::Failed& event);
+  void handle(Entry& entry, stream::PeerClosed& event);
+  void handle(Entry& entry, stream::Lost& event);
+  void handle(Entry& entry, stream::Closed& event);
+  template <typename Other>
+  void handle(Entry&, Other&) {}
+  void established(Entry& entry, const stream::Negotiated& negotiated,
+                   std::vector<std::byte> private_data);
+  void over(Entry& entry);
+  void fail(Entry& entry, ConnectFailure failure);
+  void emit(ConnectionEvent event);
+  void deliver();
+  void defer(std::function<void()> callback);
+  [[nodiscard]] Entry* find(Link& link);
+  [[nodiscard]] Entry* find(ConnectionId connection);
+  [[nodiscard]] Entry* find(verbs::QueuePairHandle queue_pair);
+  [[nodiscard]] Entry& add(stream::Config config, const StartupOptions& options);
+  [[nodiscard]] std::vector<std::byte> shown(std::vector<std::byte> private_data) const;
+
+  llp::World& world_;
+  llp::Network& network_;
+  verbs::Rnic& rnic_;
+  Sink sink_;
+  stream::Deviating deviations_;
+  Limits limits_;
+  std::map<ListenerId, std::unique_ptr<ListenerEntry>> listeners_;
+  std::map<ConnectionId, Entry> entries_;
+  std::map<const Link*, ConnectionId> by_link_;
+  std::deque<ConnectionEvent> events_;
+  bool delivery_due_ = false;
+  std::uint64_t next_id_ = 1;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
+};
+
+}  // namespace rnic::access

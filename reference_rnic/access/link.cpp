@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How a stream's octets meet TCP: segments begin with an FPDU, closings are carried out once all is
+// sent.
+#include "reference_rnic/access/link.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace rnic::access {
+
+namespace {
+
+constexpr std::size_t gather_limit = 256 * 1024;
+constexpr int reads_per_turn = 64;  ///< then others get theirs
+constexpr llp::Duration emss_check_interval = std::chrono::milliseconds(100);
+
+}  // namespace
+
+Link::Link(llp::World& world, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
+           Settings settings)
+    : world_(world), owner_(owner), settings_(settings), stream_(std::move(stream)) {
+  stream_->set_observer(this);
+}
+
+Link::~Link() {
+  stream_->set_observer(nullptr);
+  if (timer_at_) world_.cancel(timer_);
+}
+
+std::expected<void, llp::Error> Link::connect(llp::Network& network, const llp::Address& remote) {
+  auto connection = network.connect(remote, *this);
+  if (!connection) return std::unexpected(std::move(connection.error()));
+  connection_ = std::move(*connection);
+  set_timer();
+  return {};
+}
+
+void Link::adopt(std::unique_ptr<llp::Connection> connection) {
+  connection_ = std::move(connection);
+  phase_ = Phase::running;
+  connection_->set_observer(*this);
+  refresh_emss();
+  pump();
+}
+
+void Link::connected() {
+  phase_ = Phase::running;
+  refresh_emss();
+  owner_.link_connected(*this);
+  pump();
+}
+
+// ---- in ----
+
+void Link::readable() {
+  if (phase_ == Phase::running) read_some();
+  if (phase_ == Phase::lingering) discard();
+  pump();
+}
+
+void Link::read_some() {
+  for (int turn = 0; turn < reads_per_turn && connection_ != nullptr; ++turn) {
+    const auto targets = stream_->receive_targets();
+    if (targets.empty()) return discard();  // the stream takes no more
+    std::size_t room = 0;
+    for (const wire::MutableBytes& target : targets) room += target.size();
+    const auto got = connection_->receive(targets);
+    if (got.count > 0) stream_->received(got.count);
+    if (got.peer_closed && !std::exchange(peer_closed_, true)) stream_->peer_closed();
+    if (got.peer_closed || got.count < room) return;
+  }
+}
+
+void Link::discard() {
+  std::array<std::byte, 4096> trash;
+  const std::array<wire::MutableBytes, 1> targets{trash};
+  for (int turn = 0; turn < reads_per_turn; ++turn) {
+    const auto got = connection_->receive(targets);
+    if (got.peer_closed) {
+      peer_closed_ = true;
+      if (phase_ == Phase::lingering) finish();
+      return;
+    }
+    if (got.count == 0) return;
+  }
+}
+
+// ---- out ----
+
+void Link::writable() {
+  blocked_ = false;
+  pump();
+}
+
+void Link::pump() {
+  if (std::exchange(pumping_, true)) {
+    pump_again_ = true;
+    return;
+  }
+  do {
+    pump_again_ = false;
+    hand_on_events();
+    if (phase_ == Phase::running) write_out();
+    if (phase_ == Phase::running) carry_out_closing();
+    if (phase_ == Phase::connecting && stream_->state() == stream::State::closed)
+      give_up_connecting();
+    hand_on_events();
+  } while (pump_again_);
+  set_timer();
+  pumping_ = false;
+}
+
+void Link::hand_on_events() {
+  while (auto event = stream_->next_event()) owner_.link_event(*this, *event);
+}
+
+void Link::write_out() {
+  if (world_.now() - emss_checked_ > emss_check_interval) refresh_emss();
+  while (!blocked_) {
+    gathered_.clear();
+    ends_.clear();
+    stream_->gather(gathered_, gather_limit, &ends_);
+    if (gathered_.empty()) return;
+    const std::size_t sent = send_gathered();
+    if (sent > 0) stream_->transmitted(sent);
+  }
+}
+
+/// Sends the gathered octets so that each FPDU begins a TCP segment (RFC 5044 section 5): FPDUs
+/// that each fill one go together, for TCP cuts them apart again at the same places; any other ends
+/// its segment.
+std::size_t Link::send_gathered() {
+  std::size_t total = 0, list = 0, used = 0;  // used: octets of gathered_[list] that are sent
+  for (std::size_t first = 0; list < gathered_.size();) {
+    const std::size_t past = group_end(first);
+    const std::size_t end = past == 0 ? SIZE_MAX : ends_[past - 1];
+    first = past == 0 ? ends_.size() : past;
+    std::size_t offered = 0;
+    for (pieces_.clear(); list < gathered_.size() && total + offered < end;) {
+      const wire::Bytes rest = gathered_[list].subspan(used);
+      const std::size_t take = std::min(rest.size(), end - total - offered);
+      pieces_.push_back(rest.first(take));
+      offered += take;
+      used += take;
+      if (used < gathered_[list].size()) break;
+      ++list;
+      used = 0;
+    }
+    const std::size_t sent = connection_->send(pieces_, !settings_.cut_anywhere);
+    total += sent;
+    if (sent == offered) continue;
+    blocked_ = true;
+    return total;
+  }
+  return total;
+}
+
+/// One past the last of the boundaries that the group beginning with boundary `first` covers; 0: no
+/// boundary is left, the rest is one group.
+std::size_t Link::group_end(std::size_t first) const {
+  if (first >= ends_.size() || settings_.cut_anywhere) return 0;
+  const auto size = [&](std::size_t i) { return ends_[i] - (i == 0 ? 0 : ends_[i - 1]); };
+  std::size_t past = first + 1;
+  while (past < ends_.size() && size(past - 1) == emss_ && size(past) == emss_) ++past;
+  return past;
+}
+
+void Link::refresh_emss() {
+  emss_checked_ = world_.now();
+  const std::size_t emss = connection_->emss();
+  if (emss == 0 || emss == emss_) return;
+  emss_ = emss;
+  stream_->set_emss(emss);
+}
+
+// ---- closing ----
+
+void Link::carry_out_closing() {
+  if (blocked_) return;
+  switch (stream_->closing()) {
+    case stream::Closing::none:
+      break;
+    case stream::Closing::half_close:
+      if (std::exchange(fin_sent_, true)) break;
+      connection_->shutdown_send();
+      stream_->close_done();
+      break;
+    case stream::Closing::full_close:
+      if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
+      stream_->close_done();
+      linger();
+      break;
+    case stream::Closing::reset:
+      connection_->reset();
+      stream_->close_done();
+      finish();
+      break;
+  }
+  if (phase_ == Phase::running && stream_->state() == stream::State::closed) linger();
+}
+
+void Link::linger() {
+  if (phase_ != Phase::running) return;
+  phase_ = Phase::lingering;
+  if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
+  if (peer_closed_) return finish();
+  linger_deadline_ = world_.now() + settings_.close_timeout;
+}
+
+/// The startup timeout came before the LLP connection.
+void Link::give_up_connecting() {
+  connection_->reset();
+  finish();
+}
+
+void Link::ended(llp::Ending ending) {
+  const Phase before = phase_;
+  if (before == Phase::finished) return;
+  if (before == Phase::connecting) {
+    owner_.link_unreachable(*this, ending);
+  } else if (before == Phase::running) {
+    stream_->lost();
+  }
+  finish();
+  pump();
+}
+
+void Link::reset() {
+  if (phase_ == Phase::finished) return;
+  if (connection_ != nullptr) connection_->reset();
+  phase_ = Phase::finished;
+}
+
+/// The connection object stays until the link goes: we may be inside one of its callbacks.
+void Link::finish() {
+  if (std::exchange(phase_, Phase::finished) == Phase::finished) return;
+  hand_on_events();
+  owner_.link_finished(*this);
+}
+
+// ---- time ----
+
+void Link::set_timer() {
+  std::optional<llp::TimePoint> wanted;
+  if (phase_ == Phase::connecting || phase_ == Phase::running) wanted = stream_->next_wakeup();
+  if (phase_ == Phase::lingering) wanted = linger_deadline_;
+  if (timer_at_ == wanted) return;
+  if (timer_at_) world_.cancel(timer_);
+  timer_at_ = wanted;
+  if (wanted) timer_ = world_.schedule(*wanted, [this] { timer_fired(); });
+}
+
+void Link::timer_fired() {
+  timer_at_.reset();
+  if (phase_ == Phase::lingering) {  // the peer keeps its half open for good
+    connection_->reset();
+    finish();
+  } else if (phase_ == Phase::connecting || phase_ == Phase::running) {
+    stream_->wakeup();
+  }
+  pump();
+}
+
+}  // namespace rnic::access

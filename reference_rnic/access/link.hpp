@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One LLP connection and the RDMA stream on it: octets both ways, timers, and the closing that the
+// stream asks for.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "reference_rnic/access/startup_options.hpp"
+#include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/llp/world.hpp"
+#include "reference_rnic/verbs/rnic.hpp"
+
+namespace rnic::access {
+
+class Link final : private llp::Connection::Observer, private verbs::RdmaStream::Observer {
+ public:
+  /// Called from the World's loop or from inside a consumer's post. The link must not be destroyed
+  /// in any of them.
+  class Owner {
+   public:
+    virtual ~Owner() = default;
+    virtual void link_connected(Link& link) = 0;
+    virtual void link_event(Link& link, stream::Event& event) = 0;
+    /// The LLP connection never came to be.
+    virtual void link_unreachable(Link& link, llp::Ending ending) = 0;
+    /// Neither octets nor events come any more: the link may be released, though not at once.
+    virtual void link_finished(Link& link) = 0;
+  };
+  struct Settings {
+    stream::Duration close_timeout{};
+    bool cut_anywhere = false;  ///< deviation: TCP segments do not begin with an FPDU
+  };
+
+  Link(llp::World& world, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
+       Settings settings);
+  ~Link() override;
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  /// Opens the LLP connection. The stream's startup timeout runs from here.
+  [[nodiscard]] std::expected<void, llp::Error> connect(llp::Network& network,
+                                                        const llp::Address& remote);
+  /// Takes over an accepted LLP connection.
+  void adopt(std::unique_ptr<llp::Connection> connection);
+  /// Sends what the stream has, carries out its closing, hands on its events and sets the timer.
+  void pump();
+  /// Ends everything at once, with RST where a connection is.
+  void reset();
+
+  [[nodiscard]] verbs::RdmaStream& stream() { return *stream_; }
+  [[nodiscard]] const llp::Connection* connection() const { return connection_.get(); }
+
+ private:
+  void connected() override;
+  void readable() override;
+  void writable() override;
+  void ended(llp::Ending ending) override;
+  void attention() override { pump(); }
+
+  void read_some();
+  void discard();
+  void hand_on_events();
+  void write_out();
+  [[nodiscard]] std::size_t send_gathered();
+  [[nodiscard]] std::size_t group_end(std::size_t first) const;
+  void carry_out_closing();
+  void refresh_emss();
+  void set_timer();
+  void timer_fired();
+  void linger();
+  void give_up_connecting();
+  void finish();
+
+  enum class Phase : std::uint8_t {
+    connecting,
+    running,
+    lingering,  ///< the stream has ended; the peer's octets are thrown away until its FIN, so that
+                ///< it can read ours before any RST
+    finished,
+  };
+
+  llp::World& world_;
+  Owner& owner_;
+  Settings settings_;
+  std::unique_ptr<verbs::RdmaStream> stream_;
+  std::unique_ptr<llp::Connection> connection_;
+  Phase phase_ = Phase::connecting;
+  bool pumping_ = false, pump_again_ = false;
+  bool blocked_ = false;  ///< the LLP takes no more until writable()
+  bool fin_sent_ = false;
+  bool peer_closed_ = false;
+  llp::TimePoint linger_deadline_{};
+  std::optional<llp::TimePoint> timer_at_;
+  llp::TimerId timer_{};
+  llp::TimePoint emss_checked_{};
+  std::vector<wire::Bytes> gathered_, pieces_;
+  std::vector<std::size_t> ends_;
+  std::size_t emss_ = 0;
+};
+
+}  // namespace rnic::access

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Making the two hosts.
+#include "reference_rnic/access/tests/two_hosts.hpp"
+
+#include <array>
+
+namespace rnic::access::test {
+
+namespace {
+
+std::unique_ptr<verbs::Rnic> make_rnic(llp::World& world, const Deviations& deviations) {
+  verbs::Host host{
+      .now = [&world] { return world.now(); },
+      .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
+  if (deviations.empty())
+    return std::make_unique<verbs::SoftRnic<stream::Conforming>>(std::move(host));
+  return std::make_unique<verbs::SoftRnic<stream::Deviating>>(
+      std::move(host), verbs::SoftRnicOptions{}, stream::Deviating(deviations));
+}
+
+llp::Address parse(const std::string& literal) { return *llp::Address::parse(literal); }
+
+}  // namespace
+
+Host::Host(llp::World& world, std::unique_ptr<llp::Network> the_network,
+           const Deviations& deviations)
+    : network(std::move(the_network)), rnic(make_rnic(world, deviations)) {
+  domain = *rnic->create_domain();
+  queue = *rnic->create_completion_queue(1024, {});
+  pair = make_pair();
+  region = *rnic->register_memory(
+      domain, {.memory = memory,
+               .access = {.local_write = true, .remote_read = true, .remote_write = true},
+               .base = 0});
+  manager = std::make_unique<ConnectionManager>(
+      world, *network, *rnic, [this](const ConnectionEvent& event) { events.push_back(event); },
+      stream::Deviating(deviations));
+}
+
+verbs::QueuePairHandle Host::make_pair() {
+  return *rnic->create_queue_pair(
+      {.domain = domain, .send_completions = queue, .receive_completions = queue});
+}
+
+std::vector<verbs::Completion> Host::completions() {
+  std::vector<verbs::Completion> all;
+  std::array<verbs::Completion, 8> some;
+  for (auto count = rnic->poll(queue, some); count && *count > 0; count = rnic->poll(queue, some))
+    all.insert(all.end(), some.begin(), some.begin() + static_cast<std::ptrdiff_t>(*count));
+  return all;
+}
+
+std::unique_ptr<llp::Network> Memory::host(int number) {
+  const std::string text = std::to_string(number);
+  return fabric.add_host(parse("10.77.0." + text), parse("fd77::" + text));
+}
+
+std::unique_ptr<llp::Network> Tcp::host(int number) {
+  llp::TcpHost host;
+  host.ipv4 = parse("127.0.0." + std::to_string(number));
+  host.ipv6 = parse("::1");
+  host.max_segment = 1448;
+  return std::make_unique<llp::TcpNetwork>(world, host);
+}
+
+}  // namespace rnic::access::test

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Two conforming streams back to back: every operation under every combination of startup options
+// and cuts.
+#include <boost/test/unit_test.hpp>
+
+#include "reference_rnic/stream/tests/stream_pair.hpp"
+
+namespace rnic::stream::test {
+namespace {
+
+struct Variant {
+  std::uint8_t revision = 2;
+  bool crc = true, initiator_markers = false, responder_markers = false, peer_to_peer = false;
+  RtrKinds rtr;
+  std::size_t cut = 0;
+};
+
+Config config_of(const Variant& variant, bool markers) {
+  Config config;
+  config.revision = variant.revision;
+  config.crc = variant.crc;
+  config.markers = markers;
+  config.peer_to_peer = variant.peer_to_peer;
+  config.rtr = variant.rtr;
+  return config;
+}
+
+Work send_work(std::uint64_t id, wire::Bytes octets) {
+  Work work;
+  work.id = id;
+  work.gather = {octets};
+  return work;
+}
+
+void transfer_everything(const Variant& variant) {
+  ConformingPair pair(config_of(variant, variant.initiator_markers),
+                      config_of(variant, variant.responder_markers));
+  pair.cut = variant.cut;
+  const auto message = pattern(5000), written = pattern(4001, 2), source = pattern(3000, 3);
+  for (auto* memory : {&pair.initiator.memory, &pair.responder.memory}) {
+    memory->add_region(0x101, 0x10000, 8192, every_access);
+    memory->add_region(0x202, 7, 8192, every_access);
+    memory->post_receive(1, 6000, 1000);
+    memory->post_receive(2, 16);
+    memory->post_receive(3, 0);
+  }
+  std::ranges::copy(source, pair.responder.memory.region(0x202).octets.begin() + 5);
+  pair.run();
+  BOOST_REQUIRE(pair.initiator.find<Established>() != nullptr);
+  BOOST_REQUIRE(pair.responder.find<Established>() != nullptr);
+
+  auto& initiator = pair.initiator.stream;
+  initiator.post(send_work(10, message), pair.now);
+  Work write = send_work(11, written);
+  write.kind = WorkKind::write;
+  write.remote_stag = 0x101;
+  write.remote_offset = 0x10003;
+  initiator.post(write, pair.now);
+  Work read;
+  read.id = 12;
+  read.kind = WorkKind::read;
+  read.remote_stag = 0x202;
+  read.remote_offset = 12;
+  read.sink_stag = 0x101;
+  read.sink_offset = 0x10000 + 100;
+  read.length = 3000;
+  initiator.post(read, pair.now);
+  Work atomic;
+  atomic.id = 13;
+  atomic.kind = WorkKind::atomic;
+  atomic.remote_stag = 0x101;
+  atomic.remote_offset = 0x10000 + 8000;
+  atomic.add_or_swap = 41;
+  atomic.add_or_swap_mask = 0;
+  initiator.post(atomic, pair.now);
+  Work immediate;
+  immediate.id = 14;
+  immediate.kind = WorkKind::immediate;
+  immediate.solicited = true;
+  std::ranges::copy(text_octets("IMMEDIAT"), immediate.immediate.begin());
+  initiator.post(immediate, pair.now);
+  Work empty;
+  empty.id = 15;
+  initiator.post(empty, pair.now);
+  pair.run();
+
+  const auto done = pair.initiator.all<WorkDone>();
+  BOOST_REQUIRE_EQUAL(done.size(), 6U);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    BOOST_TEST(done[i].id == 10 + i);
+    BOOST_TEST(name(done[i].status) == std::string("success"));
+  }
+  const auto received = pair.responder.all<MessageReceived>();
+  BOOST_REQUIRE_EQUAL(received.size(), 3U);
+  BOOST_TEST(received[0].length == message.size());
+  const auto& landed = pair.responder.memory.received(1);
+  BOOST_TEST(std::equal(message.begin(), message.end(), landed.begin()));
+  BOOST_TEST((landed[message.size()] == std::byte{0xEE}));
+  BOOST_TEST((received[1].opcode == wire::Opcode::immediate_solicited));
+  BOOST_REQUIRE(received[1].immediate);
+  BOOST_TEST((*received[1].immediate == immediate.immediate));
+  BOOST_TEST(received[2].length == 0U);
+  const auto& target = pair.responder.memory.region(0x101).octets;
+  BOOST_TEST(std::equal(written.begin(), written.end(), target.begin() + 3));
+  BOOST_TEST((target[8000] == std::byte{41}));  // little-endian host
+  const auto& sink = pair.initiator.memory.region(0x101).octets;
+  BOOST_TEST(std::equal(source.begin(), source.end(), sink.begin() + 100));
+
+  // And the other way, now that the responder may send.
+  pair.responder.stream.post(send_work(20, message), pair.now);
+  pair.run();
+  BOOST_REQUIRE(pair.initiator.find<MessageReceived>() != nullptr);
+  const auto& back = pair.initiator.memory.received(1);
+  BOOST_TEST(std::equal(message.begin(), message.end(), back.begin()));
+
+  initiator.disconnect(pair.now);
+  pair.run();
+  BOOST_TEST(pair.responder.find<PeerClosed>() != nullptr);
+  pair.responder.stream.disconnect(pair.now);
+  pair.run();
+  BOOST_TEST(pair.initiator.find<Closed>() != nullptr);
+  BOOST_TEST(pair.responder.find<Closed>() != nullptr);
+  BOOST_TEST(pair.initiator.find<Failed>() == nullptr);
+  BOOST_TEST(pair.responder.find<Failed>() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(every_operation_under_every_option) {
+  for (const std::uint8_t revision : {std::uint8_t{1}, std::uint8_t{2}})
+    for (const bool crc : {false, true})
+      for (const int markers : {0, 1, 2, 3})
+        for (const std::size_t cut : {0U, 1U, 2U, 3U, 7U, 61U, 1448U, 4096U})
+          for (int rtr = 0; rtr < (revision == 2 ? 4 : 1); ++rtr) {
+            Variant variant{revision, crc, (markers & 1) != 0, (markers & 2) != 0, rtr != 0,
+                            {},       cut};
+            if (rtr != 0) variant.rtr = {rtr == 1, rtr == 2, rtr == 3};
+            BOOST_TEST_CONTEXT("revision " << int(revision) << " crc " << crc << " markers "
+                                           << markers << " cut " << cut << " rtr " << rtr)
+            transfer_everything(variant);
+          }
+}
+
+}  // namespace
+}  // namespace rnic::stream::test

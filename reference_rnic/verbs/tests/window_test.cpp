@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Memory windows: bound by work requests, narrower than their region, gone when unbound.
+#include <boost/test/unit_test.hpp>
+
+#include "reference_rnic/verbs/tests/two_rnics.hpp"
+
+using namespace rnic::verbs;
+using namespace rnic::verbs::test;
+
+namespace {
+
+/// Side b has a window; a first message of a has let b send.
+struct Bench : TwoRnics {
+  explicit Bench(const Deviations& of_b = {}) : TwoRnics({}, of_b) {
+    connect();
+    a.send({.id = 1, .operation = Operation::write});
+    settle();
+    static_cast<void>(a.completions());
+    window = *b.rnic->allocate_window(b.domain, WindowScope::queue_pair);
+  }
+  Status bind(std::uint64_t offset, std::uint64_t length, const Access& access,
+              bool zero_based = false) {
+    b.send({.id = 9,
+            .operation = Operation::bind_window,
+            .bind = {.window = window.window,
+                     .region = b.region.region,
+                     .offset = b.region.base + offset,
+                     .length = length,
+                     .access = access,
+                     .zero_based = zero_based}});
+    settle();
+    const auto completions = b.completions();
+    BOOST_REQUIRE(!completions.empty());
+    return completions.front().status;
+  }
+  /// Whether a can write 8 octets there.
+  bool writes(std::uint64_t offset) {
+    a.number(8);
+    a.send({.id = 2,
+            .operation = Operation::write,
+            .pieces = {a.piece(0, 8)},
+            .remote_stag = window.stag,
+            .remote_offset = offset});
+    settle();
+    return a.state() == QueuePairState::rts;
+  }
+  WindowInfo window;
+};
+
+constexpr Access write_only{.remote_write = true};
+constexpr std::uint64_t base = 0x10000;
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(windows)
+
+BOOST_AUTO_TEST_CASE(a_window_that_was_never_bound_gives_nothing) {
+  Bench bench;
+  BOOST_TEST(!bench.writes(base));
+}
+
+BOOST_AUTO_TEST_CASE(a_bound_window_opens_its_range) {
+  Bench bench;
+  BOOST_TEST((bench.bind(16, 32, write_only) == Status::success));
+  BOOST_TEST(bench.writes(base + 16));
+  BOOST_TEST(bench.writes(base + 40));
+  BOOST_TEST((bench.b.memory[47] == std::byte{8}));
+  BOOST_TEST(!bench.writes(base + 41));
+  BOOST_TEST((bench.b.memory[48] == std::byte{0}));
+}
+
+BOOST_AUTO_TEST_CASE(a_zero_based_window_counts_from_its_start) {
+  Bench bench;
+  BOOST_TEST((bench.bind(16, 32, write_only, true) == Status::success));
+  BOOST_TEST(bench.writes(0));
+  BOOST_TEST((bench.b.memory[16] == std::byte{1}));
+  BOOST_TEST(!bench.writes(base + 16));
+}
+
+BOOST_AUTO_TEST_CASE(a_window_grants_its_own_rights_not_the_region_s) {
+  Bench bench;
+  BOOST_TEST((bench.bind(0, 64, {.remote_read = true}) == Status::success));
+  BOOST_TEST(!bench.writes(base));
+}
+
+BOOST_AUTO_TEST_CASE(length_zero_unbinds) {
+  Bench bench;
+  BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
+  BOOST_TEST((bench.b.rnic->deregister(bench.b.region.region).error() == Error::in_use));
+  BOOST_TEST((bench.bind(0, 0, {}) == Status::success));
+  BOOST_TEST(!bench.b.rnic->query_window(bench.window.window)->bound);
+  BOOST_TEST(bench.b.rnic->deregister(bench.b.region.region).has_value());
+  BOOST_TEST(!bench.writes(base));
+}
+
+BOOST_AUTO_TEST_CASE(binding_again_moves_the_window) {
+  Bench bench;
+  BOOST_TEST((bench.bind(0, 8, write_only) == Status::success));
+  BOOST_TEST((bench.bind(100, 8, write_only) == Status::success));
+  BOOST_TEST(bench.writes(base + 100));
+  BOOST_TEST(!bench.writes(base));
+}
+
+BOOST_AUTO_TEST_CASE(the_consumer_may_choose_the_key) {
+  Bench bench;
+  const auto key = static_cast<std::uint8_t>(bench.window.stag + 1);
+  bench.b.send({.id = 9,
+                .operation = Operation::bind_window,
+                .bind = {.window = bench.window.window,
+                         .region = bench.b.region.region,
+                         .offset = base,
+                         .length = 8,
+                         .access = write_only,
+                         .key = key}});
+  bench.settle();
+  const std::uint32_t stag = bench.b.rnic->query_window(bench.window.window)->stag;
+  BOOST_TEST(stag == ((bench.window.stag & ~0xFFU) | key));
+  BOOST_TEST(!bench.writes(base));  // by the old key
+}
+
+BOOST_AUTO_TEST_CASE(a_bind_outside_of_the_region_fails_and_ends_the_stream) {
+  Bench bench;
+  BOOST_TEST((bench.bind(4000, 97, write_only) == Status::bind));
+  BOOST_TEST((bench.b.state() == QueuePairState::error));
+}
+
+BOOST_AUTO_TEST_CASE(a_region_must_allow_windows_and_what_they_grant) {
+  for (const Access& access : {Access{.local_write = true}, Access{.bind_window = true}}) {
+    Bench bench;
+    const RegionInfo region = bench.b.expose(0, 64, access);
+    bench.b.send({.id = 9,
+                  .operation = Operation::bind_window,
+                  .bind = {.window = bench.window.window,
+                           .region = region.region,
+                           .offset = region.base,
+                           .length = 8,
+                           .access = write_only}});
+    bench.settle();
+    const auto completions = bench.b.completions();
+    BOOST_REQUIRE(!completions.empty());
+    BOOST_TEST((completions[0].status == Status::bind));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(windows_and_regions_of_other_domains_are_refused) {
+  Bench bench;
+  const DomainHandle other = *bench.b.rnic->create_domain();
+  const WindowInfo foreign = *bench.b.rnic->allocate_window(other, WindowScope::domain);
+  const SendRequest request{
+      .operation = Operation::bind_window,
+      .bind = {
+          .window = foreign.window, .region = bench.b.region.region, .offset = base, .length = 8}};
+  const auto posted = bench.b.rnic->post_send(bench.b.pair, std::span(&request, 1));
+  BOOST_REQUIRE(!posted);
+  BOOST_TEST((posted.error().error == Error::wrong_domain));
+}
+
+BOOST_AUTO_TEST_CASE(the_peer_can_invalidate_a_bound_window_which_then_is_unbound) {
+  Bench bench;
+  BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
+  bench.b.receive(3, {bench.b.piece(200, 8)});
+  bench.a.send(
+      {.id = 4, .operation = Operation::send_invalidate, .invalidate_stag = bench.window.stag});
+  bench.settle();
+  BOOST_TEST(!bench.b.rnic->query_window(bench.window.window)->bound);
+  BOOST_TEST(bench.b.rnic->query_region(bench.b.region.region)->valid);
+  BOOST_TEST(!bench.writes(base));
+}
+
+BOOST_AUTO_TEST_CASE(a_freed_window_gives_nothing) {
+  Bench bench;
+  BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
+  BOOST_TEST(bench.b.rnic->free_window(bench.window.window).has_value());
+  BOOST_TEST(bench.b.rnic->deregister(bench.b.region.region).has_value());
+  BOOST_TEST(!bench.writes(base));
+}
+
+BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
+  Bench bench({rnic::stream::Deviation::unbind_without_effect});
+  BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
+  BOOST_TEST((bench.bind(0, 0, {}) == Status::success));
+  BOOST_TEST(bench.writes(base));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

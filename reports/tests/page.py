@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Reads a finished page the way a browser would, far enough to say what it would load, run and link to."""
+
+import html.parser
+
+VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
+
+
+class Page(html.parser.HTMLParser):
+    """Tags in order, text by tag, ids, links; `faults` holds what a careful author would not write."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.tags, self.ids, self.links, self.faults, self.scripts, self.words = [], [], [], [], [], []
+        self._open = []
+        self.feed(text)
+        self.close()
+        self.faults += [f"<{tag}> is never closed" for tag in self._open]
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append((tag, dict(attributes)))
+        for name, value in attributes:
+            if name.startswith("on"):
+                self.faults.append(f"<{tag}> has {name}")
+            if name == "id":
+                self.ids.append(value)
+            if name in ("href", "src", "action", "srcset"):
+                self.links.append(value)
+        if tag not in VOID:
+            self._open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self._open or self._open[-1] != tag:
+            self.faults.append(f"</{tag}> closes {self._open[-1:]} at {self.getpos()}")
+        if tag in self._open:
+            while self._open.pop() != tag:
+                pass
+
+    def handle_data(self, data):
+        (self.scripts if self._open and self._open[-1] == "script" else self.words).append(data)
+
+    @property
+    def text(self):
+        return " ".join("".join(self.words).split())
+
+    def with_class(self, name):
+        return [attributes for _, attributes in self.tags if name in (attributes.get("class") or "").split()]

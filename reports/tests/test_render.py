@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The program: its options, its exit codes, one line for each fault, and files that are whole or not there."""
+
+import resource
+import signal
+import subprocess
+import sys
+
+from tests.support import REPORTS, FolderTest
+
+
+class Program(FolderTest):
+    def names(self, folder):
+        return sorted(path.name for path in folder.iterdir())
+
+    def test_three_reports_beside_the_results(self):
+        folder = self.copy_of("mixed")
+        self.assertEqual(self.render(folder), (0, []))
+        self.assertEqual(self.names(folder), ["junit.xml", "report.html", "results.json", "summary.md"])
+
+    def test_each_report_goes_where_it_is_told(self):
+        folder = self.copy_of("clean")
+        paths = [self.folder / name for name in ("a.html", "b.xml", "c.md")]
+        self.assertEqual(self.render(folder, "--html", paths[0], "--junit", paths[1], "--markdown", paths[2])[0], 0)
+        self.assertTrue(all(path.stat().st_size for path in paths))
+        self.assertEqual(self.names(folder), ["results.json"])
+
+    def test_usage(self):
+        self.assertEqual(self.render()[0], 2)
+        self.assertEqual(self.render(self.folder, "--no-such-option")[0], 2)
+        self.assertEqual(self.render("--help")[0], 0)
+
+    def test_unreadable_results_leave_nothing_behind(self):
+        for content in (None, b"{", b'{"schema": "rnic-results-1"}'):
+            if content is not None:
+                (self.folder / "results.json").write_bytes(content)
+            code, errors = self.render(self.folder)
+            self.assertEqual((code, len(errors)), (3, 1))
+            self.assertTrue(errors[0].startswith("render.py: "), errors)
+            self.assertLessEqual(self.names(self.folder), ["results.json"])
+
+    def test_a_torn_journal_is_rendered_and_the_notes_are_told(self):
+        code, errors = self.render(self.copy_of("torn"))
+        self.assertEqual(code, 0)
+        self.assertEqual([line.startswith("render.py: note: ") for line in errors], [True, True])
+
+    def test_a_report_that_cannot_be_written_does_not_stop_the_others(self):
+        folder = self.copy_of("mixed")
+        (folder / "taken").mkdir()
+        code, errors = self.render(folder, "--junit", self.folder / "absent" / "j.xml", "--markdown", folder / "taken")
+        self.assertEqual((code, len(errors)), (3, 2))
+        self.assertIn("absent/j.xml: cannot be written: No such file or directory", errors[0])
+        self.assertEqual(self.names(folder), ["report.html", "results.json", "taken"])
+
+    def test_a_full_disk_keeps_the_old_report_and_leaves_no_temporary(self):
+        folder = self.copy_of("mixed")
+        (folder / "report.html").write_text("old", encoding="utf-8")
+
+        def small_files():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+
+        ended = subprocess.run([sys.executable, REPORTS / "render.py", folder], preexec_fn=small_files, capture_output=True, text=True,
+                               check=False)
+        self.assertEqual(ended.returncode, 3)
+        self.assertRegex(ended.stderr, r"^render\.py: \S+/report\.html: cannot be written: File too large\n$")
+        self.assertEqual((folder / "report.html").read_text(encoding="utf-8"), "old")
+        self.assertEqual(self.names(folder), ["junit.xml", "report.html", "results.json", "summary.md"])
+
+    def test_the_same_results_give_the_same_reports(self):
+        folder = self.copy_of("mixed")
+        contents = []
+        for _ in range(2):
+            self.render(folder)
+            contents.append([(folder / name).read_bytes() for name in ("report.html", "junit.xml", "summary.md")])
+        self.assertEqual(*contents)

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5041 section 7.1: the five checks of a tagged segment, and the Terminate that follows each
+// (section 7.2).
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+CONFORMANCE_CASE(write_to_an_unknown_stag_is_rejected,
+                 rules("ddp.tagged.check-stag-valid", "ddp.terminate.tagged-invalid-stag",
+                       "ddp.terminate.placement-ceases"),
+                 in_both_roles) {
+  const Region region = iut.register_memory(4096, access::remote_write);
+  peer.send(rdma_write(region.stag_with_other_key(), region.base, payload(16)));
+  expect_rejection({cause::ddp_tagged_invalid_stag}, "ddp.tagged.check-stag-valid",
+                   "ddp.terminate.tagged-invalid-stag");
+  expect(region, unchanged, "ddp.terminate.placement-ceases");
+}
+
+CONFORMANCE_CASE(write_to_a_deregistered_stag_is_rejected,
+                 rules("sec.buffer.revocation-stops-writes", "ddp.terminate.tagged-invalid-stag")) {
+  const Region region = iut.register_memory(4096, access::remote_write);
+  iut.deregister(region);
+  peer.send(rdma_write(region.stag, region.base, payload(16)));
+  expect_rejection({cause::ddp_tagged_invalid_stag}, "sec.buffer.revocation-stops-writes",
+                   "ddp.terminate.tagged-invalid-stag");
+}
+
+CONFORMANCE_CASE(write_without_the_access_right_is_rejected,
+                 rules("ddp.tagged.check-stag-allows-placement",
+                       "ddp.terminate.tagged-invalid-stag")) {
+  const Region region = iut.register_memory(4096, access::remote_read);
+  peer.send(rdma_write(region.stag, region.base, payload(16)));
+  // DDP has no code of its own for it (docs/disputes.md D3).
+  expect_rejection({cause::ddp_tagged_invalid_stag, cause::rdmap_access_rights},
+                   "ddp.tagged.check-stag-allows-placement", "ddp.terminate.tagged-invalid-stag");
+  expect(region, unchanged, "ddp.tagged.check-stag-allows-placement");
+}
+
+CONFORMANCE_CASE(write_to_an_stag_of_another_domain_is_rejected,
+                 rules("ddp.terminate.tagged-stag-not-associated")) {
+  const Region region = iut.register_memory(4096, access::remote_write, 0xA5, iut.create_domain());
+  peer.send(rdma_write(region.stag, region.base, payload(16)));
+  // Some devices cannot tell such an STag from one that does not exist.
+  expect_rejection({cause::ddp_tagged_stag_not_associated},
+                   "ddp.terminate.tagged-stag-not-associated",
+                   "ddp.terminate.tagged-stag-not-associated", {cause::ddp_tagged_invalid_stag});
+}
+
+CONFORMANCE_CASE(write_reaches_no_memory_of_another_domain, rules("sec.stag.pd-isolation")) {
+  const Region region = iut.register_memory(4096, access::remote_write, 0xA5, iut.create_domain());
+  peer.send(rdma_write(region.stag, region.base, payload(16)));
+  watch();
+  expect(region, unchanged);
+}
+
+CONFORMANCE_CASE(write_beyond_the_end_is_rejected,
+                 rules("ddp.tagged.check-end-in-range", "ddp.terminate.tagged-base-or-bounds",
+                       "sec.buffer.octet-granular-check"),
+                 in_both_roles, over_both_families) {
+  for (const std::uint64_t excess : {1, 6, 16}) {
+    row(fmt::format("{} octets too many", excess), [&] {
+      const Region region = iut.register_memory(4096, access::remote_write);
+      peer.send(rdma_write(region.stag, region.base + 4096 - 16 + excess, payload(16)));
+      expect_rejection({cause::ddp_tagged_base_or_bounds}, "ddp.tagged.check-end-in-range",
+                       "ddp.terminate.tagged-base-or-bounds");
+      expect(region, unchanged, "ddp.tagged.check-end-in-range");
+    });
+  }
+}
+
+CONFORMANCE_CASE(write_one_octet_too_far_is_rejected,
+                 rules("sec.buffer.octet-granular-check", "ddp.terminate.tagged-base-or-bounds")) {
+  const Region region = iut.register_memory(100, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base + 85, payload(16)));
+  expect_rejection({cause::ddp_tagged_base_or_bounds}, "sec.buffer.octet-granular-check",
+                   "ddp.terminate.tagged-base-or-bounds");
+}
+
+CONFORMANCE_CASE(write_before_the_base_is_rejected,
+                 rules("ddp.tagged.check-to-in-range", "ddp.terminate.tagged-base-or-bounds")) {
+  for (const std::uint64_t before : {1, 8, 4096}) {
+    row(fmt::format("{} octets before the base", before), [&] {
+      const Region region = iut.register_memory(4096, access::remote_write);
+      if (region.base < before) stop(Verdict::inconclusive, "the region begins at offset 0");
+      peer.send(rdma_write(region.stag, region.base - before, payload(16)));
+      expect_rejection({cause::ddp_tagged_base_or_bounds}, "ddp.tagged.check-to-in-range",
+                       "ddp.terminate.tagged-base-or-bounds");
+      expect(region, unchanged, "ddp.tagged.check-to-in-range");
+    });
+  }
+}
+
+CONFORMANCE_CASE(write_whose_offset_wraps_is_rejected,
+                 rules("ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap")) {
+  const Region region = iut.register_memory(4096, access::remote_write);
+  peer.send(rdma_write(region.stag, ~std::uint64_t{0} - 7, payload(16)));
+  // It is out of bounds as well, and no order of the checks is laid down.
+  expect_rejection({cause::ddp_tagged_to_wrap, cause::ddp_tagged_base_or_bounds},
+                   "ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap");
+  expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
+}
+
+CONFORMANCE_CASE(tagged_segment_of_another_version_is_rejected,
+                 rules("ddp.terminate.tagged-invalid-version")) {
+  for (const std::uint8_t version : std::initializer_list<std::uint8_t>{0, 2, 3}) {
+    row(fmt::format("DV {}", version), [&] {
+      const Region region = iut.register_memory(4096, access::remote_write);
+      peer.send(rdma_write(region.stag, region.base, payload(16)).with_ddp_version(version));
+      expect_rejection({cause::ddp_tagged_invalid_version}, "ddp.terminate.tagged-invalid-version",
+                       "ddp.terminate.tagged-invalid-version");
+      expect(region, unchanged);
+    });
+  }
+}
+
+CONFORMANCE_CASE(every_segment_of_a_message_is_checked,
+                 rules("ddp.tagged.validated-before-placement",
+                       "ddp.terminate.tagged-base-or-bounds")) {
+  const Region region = iut.register_memory(100, access::remote_write);
+  const Octets data = payload(120);
+  peer.send(rdma_write(region.stag, region.base, data).with_segments_of(40));
+  expect_rejection({cause::ddp_tagged_base_or_bounds}, "ddp.tagged.validated-before-placement",
+                   "ddp.terminate.tagged-base-or-bounds");
+  // The first two segments were right and may have been placed; of the third not one octet is.
+  const Octets now = iut.read_memory(region);
+  expect_that(std::equal(now.begin() + 80, now.end(), region.contents.begin() + 80),
+              "octets 80 to 99 unchanged", "octets placed there");
+}
+
+CONFORMANCE_CASE(segment_without_payload_is_not_checked,
+                 rules("ddp.tagged.zero-length-unchecked", "rdmap.write.zero-length")) {
+  for (const std::uint32_t stag : {0U, 0xDEADBEEFU}) {
+    row(fmt::format("STag {:#010x}", stag), [&] {
+      peer.send(rdma_write(stag, ~std::uint64_t{0}, {}));
+      expect_still_working();
+    });
+  }
+}
+
+CONFORMANCE_CASE(write_of_exactly_the_whole_region_is_placed,
+                 rules("ddp.tagged.placed-at-to", "ddp.tagged.check-end-in-range"), in_both_roles) {
+  const Region region = iut.register_memory(4096, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base, payload(4096)));
+  expect(region, holds(payload(4096)));
+}
+
+CONFORMANCE_CASE(write_to_part_of_a_region_leaves_the_rest_alone,
+                 rules("rdmap.write.partial-buffer", "ddp.tagged.arbitrary-initial-to")) {
+  for (const std::uint64_t offset : {1, 1023, 4095}) {
+    row(fmt::format("offset {}", offset), [&] {
+      const Region target = iut.register_memory(4096, access::remote_write);
+      peer.send(rdma_write(target.stag, target.base + offset, payload(1)));
+      expect(target, holds(payload(1), offset));
+    });
+  }
+}
+
+CONFORMANCE_CASE(reserved_ddp_bits_of_a_tagged_segment_are_ignored,
+                 rules("ddp.header.rsvd-ignored-on-receive")) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base, payload(16)).with_ddp_reserved());
+  expect(region, holds(payload(16)));
+}
+
+CASES_OF_FILE(ddp, tagged_validation)
+
+}  // namespace suite::cases

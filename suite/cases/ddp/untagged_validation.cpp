@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5041 section 7.1: the checks of an untagged segment, and the Terminate that follows each
+// (section 7.2).
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+CONFORMANCE_CASE(unknown_queue_is_rejected,
+                 rules("ddp.untagged.check-qn-valid", "ddp.terminate.untagged-invalid-qn"),
+                 in_both_roles) {
+  for (const std::uint32_t queue : {4U, 0x100U, 0xFFFFFFFFU}) {
+    row(fmt::format("QN {:#x}", queue), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16)).with_queue(queue));
+      expect_rejection({cause::ddp_untagged_invalid_queue}, "ddp.untagged.check-qn-valid",
+                       "ddp.terminate.untagged-invalid-qn");
+      expect(receive.buffer, unchanged, "ddp.untagged.check-qn-valid");
+    });
+  }
+}
+
+CONFORMANCE_CASE(message_without_a_buffer_is_rejected,
+                 rules("ddp.untagged.check-buffer-available", "ddp.terminate.untagged-no-buffer")) {
+  peer.send(send_message(payload(16)));
+  expect_rejection({cause::ddp_untagged_no_buffer}, "ddp.untagged.check-buffer-available",
+                   "ddp.terminate.untagged-no-buffer");
+}
+
+CONFORMANCE_CASE(one_message_more_than_buffers_is_rejected,
+                 rules("rdmap.send.consumes-one-buffer", "ddp.terminate.untagged-no-buffer")) {
+  const Work first = iut.post_receive(64), second = iut.post_receive(64);
+  peer.send(send_message(payload(10)).with_segments_of(3));
+  peer.send(send_message(payload(20)));
+  expect(first, completes().with_length(10));
+  expect(second, completes().with_length(20));
+  peer.send(send_message(payload(1)));
+  expect_rejection({cause::ddp_untagged_no_buffer}, "rdmap.send.consumes-one-buffer",
+                   "ddp.terminate.untagged-no-buffer");
+}
+
+CONFORMANCE_CASE(msn_out_of_range_is_rejected,
+                 rules("ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range"),
+                 in_both_roles) {
+  for (const std::int64_t distance : {-1, 64, 1 << 20, 1 << 30}) {
+    row(fmt::format("MSN {} from the expected one", distance), [&] {
+      const Work receive = iut.post_receive(64);
+      const std::uint32_t expected = peer.next_msn(Queue::send);
+      peer.send(
+          send_message(payload(16)).with_msn(static_cast<std::uint32_t>(expected + distance)));
+      // Far ahead, "no buffer for this MSN" says the same (RFC 5041 section 7.1).
+      expect_rejection({cause::ddp_untagged_msn_out_of_range, cause::ddp_untagged_no_buffer},
+                       "ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range");
+      expect(receive.buffer, unchanged, "ddp.untagged.check-msn-in-range");
+    });
+  }
+}
+
+CONFORMANCE_CASE(completed_msn_is_rejected,
+                 rules("ddp.terminate.untagged-msn-range", "ddp.untagged.check-msn-in-range",
+                       "ddp.delivery.at-most-once")) {
+  const Work first = iut.post_receive(64), second = iut.post_receive(64);
+  const std::uint32_t msn = peer.next_msn(Queue::send);
+  peer.send(send_message(payload(16)));
+  expect(first, completes().with_length(16), "ddp.delivery.at-most-once");
+  peer.send(send_message(payload(16)).with_msn(msn));
+  expect_rejection({cause::ddp_untagged_msn_out_of_range}, "ddp.untagged.check-msn-in-range",
+                   "ddp.terminate.untagged-msn-range");
+  expect(second.buffer, unchanged, "ddp.untagged.check-msn-in-range");
+}
+
+CONFORMANCE_CASE(offset_outside_the_buffer_is_rejected,
+                 rules("ddp.untagged.check-mo-in-range", "ddp.terminate.untagged-invalid-mo")) {
+  for (const std::uint32_t offset : {65U, 4096U, 0xFFFFFFF0U}) {
+    row(fmt::format("MO {}", offset), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16))
+                    .with_untagged([=](std::size_t, rnic::wire::UntaggedHeader& header) {
+                      header.message_offset = offset;
+                    }));
+      expect_rejection({cause::ddp_untagged_invalid_offset, cause::ddp_untagged_message_too_long},
+                       "ddp.untagged.check-mo-in-range", "ddp.terminate.untagged-invalid-mo");
+      expect(receive.buffer, unchanged, "ddp.untagged.check-mo-in-range");
+    });
+  }
+}
+
+CONFORMANCE_CASE(offset_is_checked_before_the_end_of_the_segment,
+                 rules("ddp.untagged.check-mo-in-range")) {
+  const Work receive = iut.post_receive(64);
+  peer.send(
+      send_message(payload(1)).with_untagged([](std::size_t, rnic::wire::UntaggedHeader& header) {
+        header.message_offset = 65U;
+      }));
+  // MO 64 is outside a buffer of 64 octets; that the segment ends outside as well is the lesser
+  // thing to say of it.
+  expect_rejection({cause::ddp_untagged_invalid_offset}, "ddp.untagged.check-mo-in-range",
+                   "ddp.untagged.check-mo-in-range");
+  expect(receive.buffer, unchanged);
+}
+
+CONFORMANCE_CASE(message_longer_than_its_buffer_is_rejected,
+                 rules("ddp.untagged.check-end-in-range", "ddp.terminate.untagged-message-too-long",
+                       "rdmap.send.too-long-is-error"),
+                 in_both_roles) {
+  for (const std::size_t excess : {1, 1000}) {
+    row(fmt::format("{} octets too many", excess), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(64 + excess)));
+      expect_rejection({cause::ddp_untagged_message_too_long}, "ddp.untagged.check-end-in-range",
+                       "ddp.terminate.untagged-message-too-long");
+      expect(receive, completes_in_error(), "rdmap.send.too-long-is-error");
+    });
+  }
+}
+
+CONFORMANCE_CASE(untagged_segment_of_another_version_is_rejected,
+                 rules("ddp.terminate.untagged-invalid-version")) {
+  for (const std::uint8_t version : std::initializer_list<std::uint8_t>{0, 2, 3}) {
+    row(fmt::format("DV {}", version), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16)).with_ddp_version(version));
+      expect_rejection({cause::ddp_untagged_invalid_version},
+                       "ddp.terminate.untagged-invalid-version",
+                       "ddp.terminate.untagged-invalid-version");
+      expect(receive.buffer, unchanged);
+    });
+  }
+}
+
+CONFORMANCE_CASE(reserved_ddp_bits_of_an_untagged_segment_are_ignored,
+                 rules("ddp.header.rsvd-ignored-on-receive")) {
+  const Work receive = iut.post_receive(64);
+  peer.send(send_message(payload(16)).with_ddp_reserved());
+  expect(receive, completes().with_length(16));
+}
+
+CASES_OF_FILE(ddp, untagged_validation)
+
+}  // namespace suite::cases

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// An IUT for tests of the framework alone: it answers every command as it was told, and does
+// nothing on the wire.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+
+#include "reference_rnic/llp/memory_network.hpp"
+#include "reference_rnic/llp/simulated_world.hpp"
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+class FakeIut final : public iut::Iut {
+ public:
+  explicit FakeIut(rnic::llp::World& world) : world_(world) {}
+
+  [[nodiscard]] const iut::Hello& hello() const override { return hello_; }
+  std::uint64_t post(iut::Command command) override {
+    posted.push_back(command);
+    iut::Reply reply;
+    reply.command = posted.size();
+    if (std::holds_alternative<iut::RegisterMemory>(command)) {
+      reply.stag = 0x100;
+      reply.base = 0;
+    }
+    if (answer) answer(command, reply);
+    events.emplace_back(reply);
+    return posted.size();
+  }
+  [[nodiscard]] std::optional<iut::Event> next_event(rnic::llp::TimePoint deadline) override {
+    world_.run_until(deadline, [this] { return !events.empty(); });
+    if (events.empty()) return std::nullopt;
+    iut::Event event = std::move(events.front());
+    events.pop_front();
+    return event;
+  }
+  template <typename T>
+  [[nodiscard]] std::size_t count() const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        posted, [](const iut::Command& c) { return std::holds_alternative<T>(c); }));
+  }
+
+  std::vector<iut::Command> posted;
+  std::deque<iut::Event> events;
+  std::function<void(const iut::Command&, iut::Reply&)> answer;
+  iut::Hello hello_;
+
+ private:
+  rnic::llp::World& world_;
+};
+
+/// A world, a fabric with two hosts, and the fake IUT on one of them.
+struct FakeSetting {
+  rnic::llp::SimulatedWorld world;
+  rnic::llp::MemoryFabric fabric{world};
+  std::unique_ptr<rnic::llp::Network> tester = fabric.add_host(
+      *rnic::llp::Address::parse("10.77.0.1"), *rnic::llp::Address::parse("fd77::1"));
+  FakeIut iut{world};
+  Environment environment{world, *tester, iut, *rnic::llp::Address::parse("10.77.0.2"),
+                          *rnic::llp::Address::parse("fd77::2")};
+};
+
+}  // namespace suite::cases

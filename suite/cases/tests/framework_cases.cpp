@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Cases whose verdict is known, for the test of the framework.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+CONFORMANCE_CASE(expects_nothing, rules("mpa.crc.support-implemented")) {}
+
+CONFORMANCE_CASE(holds, rules("mpa.crc.support-implemented")) {
+  expect_that(true, "truth", "truth");
+}
+
+CONFORMANCE_CASE(does_not_hold,
+                 rules("mpa.crc.support-implemented", "mpa.crc.covers-length-to-pad")) {
+  expect_that(true, "truth", "truth");
+  expect_that(false, "truth", "a lie", "mpa.crc.covers-length-to-pad");
+  expect_that(true, "never reached", "reached");
+}
+
+CONFORMANCE_CASE(needs_atomics, rules("mpa.crc.support-implemented"), needs(capability::atomics)) {
+  expect_that(true, "truth", "truth");
+}
+
+CONFORMANCE_CASE(wants_markers, rules("mpa.markers.sender-able-to-insert"),
+                 configured({.markers = true}), in_both_roles, over_both_families,
+                 deadline_of(std::chrono::seconds(9))) {
+  expect_that(true, "truth", "truth");
+}
+
+CONFORMANCE_CASE(has_rows, rules("mpa.crc.support-implemented")) {
+  for (const int number : {1, 2, 3})
+    row("row " + std::to_string(number), [&] { expect_that(number != 2, "not two", "two"); });
+}
+
+CONFORMANCE_CASE(throws, rules("mpa.crc.support-implemented")) {
+  throw std::runtime_error("out of the blue");
+}
+
+CONFORMANCE_CASE(registers, rules("mpa.crc.support-implemented")) {
+  const Region region = iut.register_memory(16, access::remote_write, 7);
+  expect_that(region.contents.size() == 16, "16 octets", "others");
+}
+
+CONFORMANCE_CASE(waits_for_a_completion, rules("mpa.crc.support-implemented")) {
+  expect(iut.post_receive(16), completes().with_length(5));
+}
+
+CONFORMANCE_CASE(uses_the_peer, rules("mpa.crc.support-implemented")) {
+  peer.send(send_message({}));
+}
+
+CASES_OF_FILE(mpa, startup)
+
+}  // namespace suite::cases

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Verdicts: from what happened in a body to what the outcome says.
+#include <boost/test/unit_test.hpp>
+#include <set>
+
+#include "rules/catalogue.hpp"
+#include "suite/cases/tests/fake_iut.hpp"
+
+namespace suite::cases {
+
+std::vector<Case> mpa_startup();
+
+namespace {
+
+Case find_case(std::string_view slug) {
+  for (const Case& a_case : mpa_startup())
+    if (a_case.id == "mpa.startup." + std::string(slug)) return a_case;
+  throw std::runtime_error("no such case");
+}
+
+struct Fixture : FakeSetting {
+  CaseOutcome run(std::string_view slug) { return run_case(find_case(slug), environment); }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(framework, Fixture)
+
+BOOST_AUTO_TEST_CASE(a_case_that_expects_nothing_is_an_error) {
+  const CaseOutcome outcome = run("expects_nothing");
+  BOOST_TEST((outcome.verdict == Verdict::error));
+  BOOST_TEST(outcome.reason == "the case expected nothing");
+}
+
+BOOST_AUTO_TEST_CASE(a_case_whose_expectations_hold_passes) {
+  const CaseOutcome outcome = run("holds");
+  BOOST_TEST((outcome.verdict == Verdict::pass));
+  BOOST_TEST(outcome.reason.empty());
+  BOOST_TEST(iut.count<iut::Reset>() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_failed_expectation_names_its_rule_and_ends_the_body) {
+  const CaseOutcome outcome = run("does_not_hold");
+  BOOST_TEST((outcome.verdict == Verdict::fail));
+  BOOST_REQUIRE(outcome.expectations.size() == 2u);
+  BOOST_TEST(outcome.expectations[0].rule == "mpa.crc.support-implemented");
+  BOOST_TEST(outcome.expectations[1].rule == "mpa.crc.covers-length-to-pad");
+  BOOST_TEST(outcome.reason == "mpa.crc.covers-length-to-pad: a lie in place of truth");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_iut_lacks_makes_a_case_not_applicable) {
+  CaseOutcome outcome = run("needs_atomics");
+  BOOST_TEST((outcome.verdict == Verdict::not_applicable));
+  BOOST_TEST(outcome.reason.find("does not offer atomics") != std::string::npos);
+  iut.hello_.capabilities = {"atomics"};
+  BOOST_TEST((run("needs_atomics").verdict == Verdict::pass));
+  environment.pics["atomics"] = false;
+  outcome = run("needs_atomics");
+  BOOST_TEST((outcome.verdict == Verdict::not_applicable));
+  BOOST_TEST(outcome.reason.find("PICS") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(an_iut_is_configured_once_for_cases_that_want_the_same) {
+  BOOST_TEST((run("wants_markers").verdict == Verdict::not_applicable));
+  iut.hello_.capabilities = {"configure.markers"};
+  BOOST_TEST((run("wants_markers").verdict == Verdict::pass));
+  BOOST_TEST((run("wants_markers").verdict == Verdict::pass));
+  BOOST_TEST(iut.count<iut::Configure>() == 1u);
+  iut.answer = [](const iut::Command& command, iut::Reply& reply) {
+    if (std::holds_alternative<iut::Configure>(command)) reply.outcome = iut::Outcome::unsupported;
+  };
+  BOOST_TEST((run("holds").verdict == Verdict::not_applicable));
+}
+
+BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
+  const CaseOutcome outcome = run("has_rows");
+  BOOST_TEST((outcome.verdict == Verdict::fail));
+  BOOST_REQUIRE(outcome.rows.size() == 3u);
+  BOOST_TEST(
+      (outcome.rows[0].verdict == Verdict::pass && outcome.rows[1].verdict == Verdict::fail));
+  BOOST_TEST((outcome.rows[2].verdict == Verdict::pass));
+  BOOST_TEST(outcome.reason.find("row 2") != std::string::npos);
+  BOOST_TEST(outcome.expectations[1].row == "row 2");
+  BOOST_TEST(iut.count<iut::Reset>() == 3u);
+}
+
+BOOST_AUTO_TEST_CASE(a_fault_of_the_harness_is_an_error) {
+  const CaseOutcome outcome = run("throws");
+  BOOST_TEST((outcome.verdict == Verdict::error));
+  BOOST_TEST(outcome.reason.find("out of the blue") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_command_that_fails_is_an_error_and_an_unsupported_one_not_applicable) {
+  iut::Outcome result = iut::Outcome::failed;
+  iut.answer = [&](const iut::Command& command, iut::Reply& reply) {
+    if (!std::holds_alternative<iut::RegisterMemory>(command)) return;
+    reply.outcome = result;
+    reply.error = "ENOMEM";
+  };
+  CaseOutcome outcome = run("registers");
+  BOOST_TEST((outcome.verdict == Verdict::error));
+  BOOST_TEST(outcome.reason.find("ENOMEM") != std::string::npos);
+  result = iut::Outcome::unsupported;
+  BOOST_TEST((run("registers").verdict == Verdict::not_applicable));
+}
+
+BOOST_AUTO_TEST_CASE(a_completion_is_judged_in_all_that_was_said_of_it) {
+  const auto complete = [&](std::string status, std::uint32_t length) {
+    iut.answer = [=, this](const iut::Command& command, iut::Reply&) {
+      const auto* receive = std::get_if<iut::PostReceive>(&command);
+      if (receive == nullptr) return;
+      iut::CompletionEvent event;
+      event.endpoint = receive->endpoint;
+      event.work = receive->work;
+      event.status = status;
+      event.length = length;
+      iut.events.emplace_back(event);
+    };
+    return run("waits_for_a_completion").verdict;
+  };
+  BOOST_TEST((complete("success", 5) == Verdict::pass));
+  BOOST_TEST((complete("success", 6) == Verdict::fail));
+  BOOST_TEST((complete("flushed", 5) == Verdict::fail));
+  iut.answer = {};
+  const auto before = world.now();
+  const CaseOutcome outcome = run("waits_for_a_completion");
+  BOOST_TEST((outcome.verdict == Verdict::fail));
+  BOOST_TEST(outcome.reason.find("no completion") != std::string::npos);
+  BOOST_TEST(
+      (world.now() - before == std::chrono::seconds(5)));  // the case's deadline, in simulated time
+}
+
+BOOST_AUTO_TEST_CASE(the_death_of_the_iut_fails_and_a_lost_agent_is_an_error) {
+  const auto die = [&](iut::GoneEvent::Why why) {
+    iut.events.clear();
+    iut.answer = [=, this](const iut::Command& command, iut::Reply&) {
+      if (std::holds_alternative<iut::PostReceive>(command))
+        iut.events.emplace_back(iut::GoneEvent{why, "signal 11"});
+    };
+    return run("waits_for_a_completion");
+  };
+  BOOST_TEST((die(iut::GoneEvent::Why::crashed).verdict == Verdict::fail));
+  BOOST_TEST((die(iut::GoneEvent::Why::transport_lost).verdict == Verdict::error));
+  BOOST_TEST((die(iut::GoneEvent::Why::bad_protocol).verdict == Verdict::error));
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_does_not_come_up_is_inconclusive) {
+  iut.answer = [](const iut::Command& command, iut::Reply& reply) {
+    if (std::holds_alternative<iut::Listen>(command)) reply.port = 7;
+  };
+  const CaseOutcome outcome = run("uses_the_peer");
+  BOOST_TEST((outcome.verdict == Verdict::inconclusive));
+  BOOST_TEST(outcome.reason.find("10.77.0.2:7") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(options_give_variants_with_ids_of_their_own) {
+  std::set<std::string> ids;
+  for (const Case& a_case : mpa_startup()) ids.insert(a_case.id);
+  BOOST_TEST(ids.contains("mpa.startup.wants_markers"));
+  BOOST_TEST(ids.contains("mpa.startup.wants_markers@initiator"));
+  BOOST_TEST(ids.contains("mpa.startup.wants_markers@ipv6"));
+  BOOST_TEST(ids.size() == 12u);
+  const Case initiator = find_case("wants_markers@initiator");
+  BOOST_TEST((initiator.role == Role::initiator && initiator.variant == "initiator"));
+  BOOST_TEST(initiator.title == "wants markers");
+  BOOST_TEST((initiator.deadline == std::chrono::seconds(9)));
+  BOOST_TEST(initiator.file.find("suite/cases/tests/framework_cases.cpp:") == 0u);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_SUITE(table)
+
+BOOST_AUTO_TEST_CASE(ids_are_unique_name_their_file_and_have_rules) {
+  std::set<std::string> ids;
+  for (const Case& a_case : all_cases()) {
+    BOOST_TEST_CONTEXT(a_case.id) {
+      BOOST_TEST(ids.insert(a_case.id).second);
+      BOOST_TEST(!a_case.rules.empty());
+      std::string path = a_case.id.substr(0, a_case.id.find('.', a_case.id.find('.') + 1));
+      std::ranges::replace(path, '.', '/');
+      BOOST_TEST(a_case.file.find("suite/cases/" + path + ".cpp:") == 0u);
+      for (const auto rule : a_case.rules) BOOST_TEST(::rules::find(rule) != nullptr);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_rules_judged_on_everything_sent_are_in_the_catalogue) {
+  for (const auto rule : SenderRules::rules())
+    BOOST_TEST_CONTEXT(rule) BOOST_TEST(::rules::find(rule) != nullptr);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace suite::cases

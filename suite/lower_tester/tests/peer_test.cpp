@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Two scripted peers against one another, over kernel TCP and over the in-memory link.
+#include <boost/mpl/list.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "reference_rnic/llp/memory_network.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+#include "reference_rnic/llp/simulated_world.hpp"
+#include "reference_rnic/llp/tcp_network.hpp"
+#include "suite/lower_tester/expected.hpp"
+#include "suite/lower_tester/peer.hpp"
+
+using namespace suite::lower_tester;
+using namespace rnic::llp;
+using namespace std::chrono_literals;
+using wire::Opcode;
+
+namespace {
+
+struct TcpLink {
+  RealWorld world;
+  TcpNetwork network{world,
+                     {.namespace_fd = {},
+                      .ipv4 = *Address::parse("127.0.0.1"),
+                      .ipv6 = *Address::parse("::1"),
+                      .max_segment = 1448,
+                      .receive_buffer = {}}};
+};
+struct MemoryLink {
+  SimulatedWorld world;
+  MemoryFabric fabric{world};
+  std::unique_ptr<Network> host =
+      fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
+  Network& network = *host;
+};
+using Links = boost::mpl::list<TcpLink, MemoryLink>;
+
+template <typename Link>
+struct Pair : Link {
+  std::vector<std::string> faults, inconclusive;
+  Context context{this->world,
+                  this->network,
+                  {},
+                  this->world.now(),
+                  this->world.now() + 10s,
+                  [this](const SenderFault& fault) { faults.emplace_back(fault.rule); },
+                  [this](std::string why) { inconclusive.push_back(std::move(why)); }};
+  Peer client{context}, server{context};
+
+  explicit Pair(Family family = Family::ipv4) {
+    Entrance entrance(context, family);
+    BOOST_REQUIRE(entrance.error().empty());
+    BOOST_REQUIRE(client.connect(entrance.address()));
+    auto connection = entrance.next(context.deadline);
+    BOOST_REQUIRE(connection);
+    server.adopt(std::move(connection));
+  }
+  void start(bool client_markers = false, bool server_markers = false, bool crc = true) {
+    client.send(mpa_request().with_markers(client_markers).with_crc(crc));
+    const Arrival request = next(server);
+    BOOST_REQUIRE(request.template as<ReceivedFrame>());
+    server.send(mpa_reply_to(server.received_frame()->frame())
+                    .with_markers(server_markers)
+                    .with_crc(false));
+    BOOST_REQUIRE(next(client).template as<ReceivedFrame>());
+  }
+  Arrival next(Peer& peer) { return peer.next(context.deadline); }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(peer)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(startup_and_messages_in_every_framing, Link, Links) {
+  for (const Family family : {Family::ipv4, Family::ipv6})
+    for (const int options : {0, 1, 2, 3, 4, 5, 6, 7}) {
+      Pair<Link> pair(family);
+      pair.start(options & 1, options & 2, options & 4);
+      pair.client.send(send_message(payload(5000)));
+      const Arrival first = pair.next(pair.server);
+      BOOST_REQUIRE(first.message(Opcode::send));
+      BOOST_TEST((first.message(Opcode::send)->payload == payload(5000)));
+      pair.server.send(rdma_write(1, 2, payload(3000)));
+      BOOST_TEST(
+          (tagged_message(Opcode::rdma_write, 1, 2, payload(3000)).judge(pair.next(pair.client)) ==
+           Judgement::pass));
+      BOOST_TEST(pair.faults.empty());
+    }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_cut_reaches_the_wire_and_changes_nothing, Link, Links) {
+  Pair<Link> pair;
+  pair.client.send(mpa_request().with_private_data(payload(40)), Cut::single_octets());
+  BOOST_REQUIRE(pair.next(pair.server).template as<ReceivedFrame>());
+  pair.server.send(mpa_reply());
+  BOOST_REQUIRE(pair.next(pair.client).template as<ReceivedFrame>());
+  pair.client.send(send_message(payload(30)), Cut::at({1, 2, 19, 20}));
+  BOOST_TEST((message(Opcode::send, payload(30)).judge(pair.next(pair.server)) == Judgement::pass));
+  const auto before = pair.client.connection().data_segments_sent();
+  pair.client.send(std::vector{pair.client.prepare(send_message(payload(3))).front(),
+                               pair.client.prepare(send_message({})).front()});
+  BOOST_TEST((message(Opcode::send, payload(3)).judge(pair.next(pair.server)) == Judgement::pass));
+  BOOST_TEST((message(Opcode::send, {}).judge(pair.next(pair.server)) == Judgement::pass));
+  BOOST_TEST(pair.client.connection().data_segments_sent() - before == 1u);
+  BOOST_TEST(pair.inconclusive.empty());
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(endings_are_told_apart, Link, Links) {
+  {
+    Pair<Link> pair;
+    pair.start();
+    pair.client.half_close();
+    BOOST_TEST((fin().judge(pair.next(pair.server)) == Judgement::pass));
+    pair.server.send(send_message({}));  // the other direction still works
+    BOOST_TEST((message(Opcode::send).judge(pair.next(pair.client)) == Judgement::pass));
+  }
+  {
+    Pair<Link> pair;
+    pair.start();
+    pair.client.reset();
+    const Arrival arrival = pair.next(pair.server);
+    BOOST_TEST((connection_reset().judge(arrival) == Judgement::pass));
+    BOOST_TEST((fin().judge(arrival) == Judgement::fail));
+    pair.server.send(send_message({}));  // noted, no fault of the harness
+    BOOST_TEST(pair.context.evidence.exchange.back().text.find("not sent") == 0u);
+  }
+  Pair<Link> pair;
+  pair.start();
+  pair.client.send_octets(payload(7));
+  pair.client.half_close();
+  const Arrival arrival = pair.next(pair.server);
+  BOOST_REQUIRE(arrival.template as<PeerClosed>());
+  BOOST_TEST(arrival.template as<PeerClosed>()->mid_fpdu);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_responder_that_speaks_first_is_a_fault, Link, Links) {
+  Pair<Link> pair;
+  pair.start();
+  pair.server.send(send_message({}));
+  BOOST_TEST((message(Opcode::send).judge(pair.next(pair.client)) == Judgement::pass));
+  BOOST_TEST(
+      (pair.faults == std::vector<std::string>{"mpa.startup.responder-silent-before-first-fpdu"}));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(fpdus_before_the_reply_are_a_fault, Link, Links) {
+  Pair<Link> pair;
+  Octets both = mpa_request().encode();
+  const Octets fpdu = encode(send_message({}).segments(1000, 1).front(), {});
+  both.insert(both.end(), fpdu.begin(), fpdu.end());
+  pair.client.send_octets(both);
+  BOOST_REQUIRE(pair.next(pair.server).template as<ReceivedFrame>());
+  pair.server.send(mpa_reply());
+  BOOST_TEST((pair.faults == std::vector<std::string>{"mpa.startup.no-fpdu-before-both-frames"}));
+  BOOST_TEST((message(Opcode::send).judge(pair.next(pair.server)) == Judgement::pass));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(silence_is_reported_with_its_length, Link, Links) {
+  Pair<Link> pair;
+  pair.start();
+  const Arrival nothing = pair.server.next(pair.world.now() + 20ms);
+  BOOST_REQUIRE(nothing.template as<Nothing>());
+  BOOST_TEST((nothing.template as<Nothing>()->waited >= 20ms));
+  BOOST_TEST((silence().judge(nothing) == Judgement::pass));
+  BOOST_TEST((message(Opcode::send).judge(nothing) == Judgement::fail));
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_receiver_that_takes_nothing_stops_the_sender, Link, Links) {
+  Pair<Link> pair;
+  pair.start();
+  pair.server.pause_receiving(true);
+  pair.context.deadline = pair.world.now() + 200ms;
+  pair.client.send(send_message(Octets(8 << 20)));
+  BOOST_TEST(pair.context.evidence.exchange.back().text.find("takes no more") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(the_evidence_holds_both_directions, Link, Links) {
+  Pair<Link> pair;
+  pair.start();
+  pair.client.send(send_message(payload(4)));
+  BOOST_REQUIRE(pair.next(pair.server).message(Opcode::send));
+  const auto& records = pair.context.evidence.connections;
+  BOOST_REQUIRE(records.size() == 2u);
+  BOOST_TEST(records[0].opened_by_tester);
+  BOOST_TEST(!records[1].opened_by_tester);
+  BOOST_TEST(records[0].tester.text() == records[1].iut.text());
+  const auto octets_to_iut = [](const ConnectionRecord& record, Direction direction) {
+    std::size_t sum = 0;
+    for (const auto& mark : record.marks)
+      sum += mark.direction == direction ? mark.octets.size() : 0;
+    return sum;
+  };
+  BOOST_TEST(octets_to_iut(records[0], Direction::to_iut) == 20u + 28);
+  BOOST_TEST(octets_to_iut(records[1], Direction::from_iut) == 20u + 28);
+  BOOST_TEST(octets_to_iut(records[0], Direction::from_iut) == 20u);
+}
+
+BOOST_AUTO_TEST_CASE(alternatives_are_judged_in_their_order) {
+  const Expected expected = terminate(wire::cause::mpa_crc) | inconclusive(silence());
+  BOOST_TEST((expected.judge({{}, PeerClosed{}}) == Judgement::advisory));
+  BOOST_TEST((expected.judge({{}, Nothing{}}) == Judgement::inconclusive));
+  BOOST_TEST((expected.judge({{}, Malformed{}}) == Judgement::fail));
+  BOOST_TEST(expected.accepts_silence());
+  BOOST_TEST(!fin().accepts_silence());
+  BOOST_TEST(expected.admissible().size() == 3u);
+  BOOST_TEST((only_terminate({wire::cause::mpa_crc}).judge({{}, PeerClosed{}}) == Judgement::fail));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

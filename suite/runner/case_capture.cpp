@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/case_capture.hpp"
+
+#include <sys/epoll.h>
+
+#include <utility>
+
+namespace suite::runner {
+
+namespace {
+
+using namespace dissectors::capture;
+
+constexpr std::size_t capacity = 512UL * 1024 * 1024;  // octets of frames that wait for their case
+constexpr auto patience = std::chrono::seconds(2);     // libpcap delivers within 10 ms on an idle host
+
+}  // namespace
+
+std::expected<std::unique_ptr<CaseCapture>, std::string> CaseCapture::open(rnic::llp::RealWorld& world,
+                                                                           const std::string& interface, std::uint64_t nonce) {
+  auto live = LiveCapture::open(interface);
+  if (!live) return std::unexpected(live.error());
+  auto sentinel = Sentinel::open(interface, nonce);
+  if (!sentinel) return std::unexpected(sentinel.error());
+  return std::unique_ptr<CaseCapture>(new CaseCapture(world, std::move(*live), std::move(*sentinel)));
+}
+
+CaseCapture::CaseCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel)
+    : world_(world), live_(std::move(live)), sentinel_(std::move(sentinel)), splitter_(live_.link(), capacity) {
+  world_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
+}
+
+CaseCapture::~CaseCapture() {
+  if (broken_.empty()) world_.unwatch(live_.fd());
+  for (const auto& [number, waiting] : waiting_) world_.cancel(waiting.deadline);
+}
+
+void CaseCapture::when_seen(std::function<void(bool)> callback) {
+  const auto number = broken_.empty() ? sentinel_.send() : std::unexpected(broken_);
+  if (!number) {
+    world_.defer([callback = std::move(callback)] { callback(false); });
+    return;
+  }
+  const auto deadline = world_.schedule(world_.now() + patience, [this, number = *number] { seen_up_to(number, false); });
+  waiting_.emplace(*number, Waiting{std::move(callback), deadline});
+}
+
+void CaseCapture::poll() {
+  std::uint64_t highest = 0;
+  const auto polled = live_.poll([&](Frame frame) {
+    if (const auto number = sentinel_.recognise(live_.link(), frame.octets)) {
+      highest = std::max(highest, *number);
+    } else {
+      splitter_.add(std::move(frame));
+    }
+  });
+  if (highest > 0) seen_up_to(highest, true);
+  if (polled) return;
+  broken_ = polled.error();
+  world_.unwatch(live_.fd());
+  if (!waiting_.empty()) seen_up_to(waiting_.rbegin()->first, false);
+}
+
+void CaseCapture::seen_up_to(std::uint64_t number, bool complete) {
+  while (!waiting_.empty() && waiting_.begin()->first <= number) {
+    const Waiting waiting = std::move(waiting_.extract(waiting_.begin()).mapped());
+    world_.cancel(waiting.deadline);
+    waiting.callback(complete);
+  }
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/crew.hpp"
+
+#include <algorithm>
+#include <cassert>
+
+#include <fmt/format.h>
+
+#include "suite/runner/case_record.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+constexpr auto time_to_start = std::chrono::seconds(60);  // an agent on a slow host, through ssh
+constexpr auto grace = std::chrono::seconds(2);           // beyond twice a case's deadline, for its reset and report
+constexpr unsigned most_fruitless = 3;
+
+std::string last_line(const std::string& text) {
+  const auto end = text.find_last_not_of('\n');
+  if (end == std::string::npos) return {};
+  const auto begin = text.rfind('\n', end);
+  return text.substr(begin + 1, end - begin);
+}
+
+}  // namespace
+
+Crew::Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule, std::vector<const cases::Case*> list, unsigned jobs,
+           double deadline_scale, Observer& observer)
+    : world_(world),
+      site_(site),
+      schedule_(schedule),
+      list_(std::move(list)),
+      jobs_(jobs),
+      deadline_scale_(deadline_scale),
+      observer_(observer) {}
+
+Crew::~Crew() { dismiss(true); }
+
+void Crew::pump() {
+  if (dismissed_) return;
+  while (schedule_.waiting() > 0) {
+    const auto idle = std::ranges::find(seats_, Seat::State::idle, [](const auto& seat) { return seat->state; });
+    if (idle == seats_.end()) break;
+    const auto job = schedule_.next();
+    if (!job) return;
+    begin(**idle, *job);
+  }
+  // Workers start while others work: not more of them than there is work left.
+  const auto starting = static_cast<std::size_t>(
+      std::ranges::count(seats_, Seat::State::starting, [](const auto& seat) { return seat->state; }));
+  for (std::size_t more = starting; seats_.size() < jobs_ && more < schedule_.waiting(); ++more) open_seat();
+}
+
+void Crew::open_seat() {
+  auto seat = std::make_unique<Seat>();
+  std::uint32_t number = 0;
+  while (std::ranges::any_of(seats_, [&](const auto& other) { return other->worker->number() == number; })) ++number;
+  auto started = WorkerProcess::start(world_, number, site_.setup(number), *this);
+  if (!started) {
+    observer_.crew_lost("cannot start a worker: " + started.error());
+    return;
+  }
+  seat->worker = std::move(*started);
+  set_deadline(*seat, time_to_start);
+  seats_.push_back(std::move(seat));
+}
+
+void Crew::begin(Seat& seat, const Job& job) {
+  const cases::Case* one = list_.at(job.number);
+  seat.state = Seat::State::busy;
+  seat.attempt.emplace(Attempt{.job = job,
+                               .one = one,
+                               .worker = seat.worker->number(),
+                               .wall_start = std::chrono::system_clock::now(),
+                               .start = world_.now(),
+                               .stderr_text = {}});
+  static_cast<void>(seat.worker->take_stderr());
+  seat.worker->send(RunWord{one->id, job.attempt, job.group});
+  set_deadline(seat, std::chrono::duration_cast<std::chrono::nanoseconds>(one->deadline * (2 * deadline_scale_)) + grace);
+  observer_.attempt_started(*seat.attempt);
+}
+
+void Crew::set_deadline(Seat& seat, std::chrono::nanoseconds time) {
+  if (seat.deadline) world_.cancel(*seat.deadline);
+  seat.deadline = world_.schedule(world_.now() + time, [&seat] {
+    seat.deadline.reset();
+    seat.overdue = true;
+    seat.worker->abort();
+  });
+}
+
+void Crew::word(WorkerProcess& worker, WorkerWord word) {
+  Seat& seat = seat_of(worker);
+  if (auto* ready = std::get_if<ReadyWord>(&word)) {
+    if (seat.deadline) world_.cancel(*seat.deadline);
+    seat.deadline.reset();
+    seat.state = Seat::State::idle;
+    fruitless_ = 0;
+    if (!hello_) hello_ = std::move(ready->hello);
+    pump();
+  } else if (const auto* why = std::get_if<UnreachableWord>(&word)) {
+    unreachable(seat, why->why);
+  } else if (const auto* died = std::get_if<DiedWord>(&word)) {
+    seat.died = *died;
+  } else if (auto* outcome = std::get_if<OutcomeWord>(&word)) {
+    if (!seat.attempt) return;
+    seat.attempt->stderr_text = std::move(outcome->stderr_text);
+    seat.state = Seat::State::starting;  // until it is ready again: its agent may have to be restarted
+    conclude(seat, std::move(outcome->outcome));
+    set_deadline(seat, time_to_start);
+  }
+}
+
+void Crew::conclude(Seat& seat, cases::CaseOutcome outcome) {
+  Attempt attempt = std::move(*seat.attempt);
+  seat.attempt.reset();
+  attempt.stderr_text += seat.worker->take_stderr();
+  schedule_.ended();
+  observer_.attempt_ended(std::move(attempt), std::move(outcome));
+}
+
+void Crew::unreachable(Seat& seat, const std::string& why) {
+  seat.state = Seat::State::leaving;
+  last_complaint_ = why;
+}
+
+void Crew::ended(WorkerProcess& worker, iut::Ended how) {
+  Seat& seat = seat_of(worker);
+  if (seat.deadline) world_.cancel(*seat.deadline);
+  seat.deadline.reset();
+  if (seat.attempt) {
+    conclude(seat, outcome_of_death(seat, how));
+  } else if (seat.state != Seat::State::idle) {
+    ++fruitless_;
+    if (last_complaint_.empty()) last_complaint_ = last_line(worker.take_stderr());
+  }
+  // The process object is in the middle of telling us: it goes when that is over.
+  const auto found = std::ranges::find_if(seats_, [&](const auto& one) { return one.get() == &seat; });
+  world_.defer([kept = std::shared_ptr<Seat>(std::move(*found))] {});
+  seats_.erase(found);
+  check_for_loss();
+}
+
+// The run goes on as long as somebody can take cases, or the IUT's host can be brought up again.
+void Crew::check_for_loss() {
+  if (dismissed_) return;
+  if (fruitless_ >= most_fruitless && site_.up() && seats_.empty()) {
+    observer_.crew_lost(last_complaint_.empty() ? "workers end before they can take a case" : last_complaint_);
+  } else if (!hello_ && seats_.empty()) {
+    observer_.crew_lost(last_complaint_.empty() ? "the first worker ended before it could take a case" : last_complaint_);
+  } else {
+    pump();
+  }
+}
+
+cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) const {
+  const double limit = std::chrono::duration<double>(world_.now() - seat.attempt->start).count();
+  const bool in_iut = seat.died && seat.died->in_iut;
+  if (seat.overdue) {
+    return outcome_without_evidence(
+        in_iut ? cases::Verdict::fail : cases::Verdict::error,
+        fmt::format("no verdict within {:.1f} s{}", limit, in_iut ? ": the IUT's code did not return" : "; the worker was ended"));
+  }
+  if (seat.worker->spoke_nonsense()) {
+    return outcome_without_evidence(cases::Verdict::error, "the worker said something that is no word");
+  }
+  const std::string name = how.signal != 0 ? iut::signal_name(how.signal) : fmt::format("exit status {}", how.exit_status);
+  if (in_iut) return outcome_without_evidence(cases::Verdict::fail, fmt::format("{} in the IUT's code", name));
+  return outcome_without_evidence(cases::Verdict::error, fmt::format("the worker ended by {} outside the IUT's code", name));
+}
+
+std::vector<const Attempt*> Crew::running() const {
+  std::vector<const Attempt*> list;
+  for (const auto& seat : seats_) {
+    if (seat->attempt) list.push_back(&*seat->attempt);
+  }
+  return list;
+}
+
+void Crew::dismiss(bool at_once) {
+  dismissed_ = true;
+  for (const auto& seat : seats_) {
+    if (seat->deadline) world_.cancel(*seat->deadline);
+    if (at_once) seat->worker->kill();
+  }
+  seats_.clear();
+}
+
+Crew::Seat& Crew::seat_of(const WorkerProcess& worker) {
+  const auto found = std::ranges::find_if(seats_, [&](const auto& seat) { return seat->worker.get() == &worker; });
+  assert(found != seats_.end());
+  return **found;
+}
+
+}  // namespace suite::runner

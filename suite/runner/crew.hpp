@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The workers of a run: keeps them busy with what the schedule gives, replaces those that die or hang, and says how each attempt ended.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference_rnic/llp/real_world.hpp"
+#include "suite/runner/schedule.hpp"
+#include "suite/runner/site.hpp"
+#include "suite/runner/suite_parts.hpp"
+#include "suite/runner/worker_process.hpp"
+
+namespace suite::runner {
+
+/// One attempt at a case while it runs and until it is judged.
+struct Attempt {
+  Job job;
+  const cases::Case* one = nullptr;
+  std::uint32_t worker = 0;
+  std::chrono::system_clock::time_point wall_start;
+  rnic::llp::TimePoint start;
+  std::string stderr_text;  ///< of agent and worker
+};
+
+class Crew final : WorkerProcess::Observer {
+ public:
+  /// Called from the World's dispatch loop; each may call pump().
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void attempt_started(const Attempt& attempt) = 0;
+    virtual void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) = 0;
+    /// The IUT cannot be reached or workers cannot live: the run cannot go on. One line.
+    virtual void crew_lost(const std::string& why) = 0;
+  };
+  /// `list[n]` is the case of the job with number n.
+  Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule, std::vector<const cases::Case*> list, unsigned jobs,
+       double deadline_scale, Observer& observer);
+  ~Crew() override;
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  /// Starts one worker, so that the IUT says who it is before any case runs.
+  void open_first_seat() { open_seat(); }
+  /// What the IUT said of itself, once it did.
+  [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
+  /// Gives what can start now to those who are free.
+  void pump();
+  /// The attempts that run now.
+  [[nodiscard]] std::vector<const Attempt*> running() const;
+  /// Ends all workers, at once or after a farewell to their agents; what runs has no outcome then.
+  void dismiss(bool at_once);
+
+ private:
+  struct Seat {
+    std::unique_ptr<WorkerProcess> worker;
+    enum class State : std::uint8_t { starting, idle, busy, leaving } state = State::starting;
+    std::optional<Attempt> attempt;
+    std::optional<DiedWord> died;
+    bool overdue = false;
+    std::optional<rnic::llp::TimerId> deadline;
+  };
+  void word(WorkerProcess& worker, WorkerWord word) override;
+  void ended(WorkerProcess& worker, iut::Ended how) override;
+
+  void open_seat();
+  void begin(Seat& seat, const Job& job);
+  void conclude(Seat& seat, cases::CaseOutcome outcome);
+  void set_deadline(Seat& seat, std::chrono::nanoseconds time);
+  void unreachable(Seat& seat, const std::string& why);
+  void check_for_loss();
+  [[nodiscard]] cases::CaseOutcome outcome_of_death(const Seat& seat, iut::Ended how) const;
+  [[nodiscard]] Seat& seat_of(const WorkerProcess& worker);
+
+  rnic::llp::RealWorld& world_;
+  Site& site_;
+  Schedule& schedule_;
+  std::vector<const cases::Case*> list_;
+  unsigned jobs_;
+  double deadline_scale_;
+  Observer& observer_;
+  std::vector<std::unique_ptr<Seat>> seats_;
+  std::optional<iut::Hello> hello_;
+  std::string last_complaint_;
+  unsigned fruitless_ = 0;  ///< workers in a row that ended before they could take a case
+  bool dismissed_ = false;
+};
+
+}  // namespace suite::runner

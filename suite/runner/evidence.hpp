@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The evidence of a run: cuts each attempt's pcap, names frames, and completes its record.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "reference_rnic/llp/real_world.hpp"
+#include "suite/results/folder.hpp"
+#include "suite/runner/case_capture.hpp"
+#include "suite/runner/crew.hpp"
+
+namespace suite::runner {
+
+class Evidence {
+ public:
+  /// `capture` may be null: every pcap is then the tester's own record.
+  Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder, std::unique_ptr<CaseCapture> capture);
+
+  /// `attempt` began; frames from now on may belong to it.
+  void begin(const Attempt& attempt);
+  /// Completes `record` with verdict, pcap and frame numbers, later, from the World's loop.
+  using Done = std::function<void(results::Result<results::CaseRecord>)>;
+  void complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome, Done done);
+  /// Attempts whose record is not complete yet.
+  [[nodiscard]] std::size_t pending() const { return pending_; }
+
+  /// Sends the closing sentinel; the callback learns whether it was seen.
+  void close(std::function<void(bool)> seen);
+  [[nodiscard]] bool live() const { return capture_ != nullptr; }
+  /// Counters and doubts for the results.
+  void report(results::CaptureRecord& record) const;
+
+ private:
+  struct Pieces {
+    std::vector<dissectors::capture::Frame> frames;
+    dissectors::capture::LinkType link = dissectors::capture::LinkType::ethernet;
+    results::PcapSource source = results::PcapSource::capture;
+    std::string note;
+  };
+  [[nodiscard]] Pieces collect(const Attempt& attempt, const cases::CaseOutcome& outcome, bool all_seen);
+  [[nodiscard]] results::Result<results::CaseRecord> finish(results::CaseRecord record, const Attempt& attempt,
+                                                            const cases::CaseOutcome& outcome, bool all_seen);
+
+  rnic::llp::RealWorld& world_;
+  std::filesystem::path folder_;
+  std::unique_ptr<CaseCapture> capture_;
+  std::multiset<std::uint64_t> begun_;  ///< starts of attempts that are not complete
+  std::size_t pending_ = 0;
+};
+
+}  // namespace suite::runner

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Finds for each line of a case's evidence the frame of its pcap, through what the lower tester recorded of its connections.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissectors/capture/stream_index.hpp"
+#include "dissectors/capture/synthesizer.hpp"
+#include "suite/cases/framework/outcome.hpp"
+
+namespace suite::runner {
+
+/// The flow of a connection in the tester's own direction.
+[[nodiscard]] dissectors::capture::Flow flow_to_iut(const cases::ConnectionRecord& connection);
+
+/// Frames made of the tester's own record, in order of time; `start` is the wall time of the attempt's start in nanoseconds since 1970.
+[[nodiscard]] std::vector<dissectors::capture::Frame> synthesize(std::span<const cases::ConnectionRecord> connections,
+                                                                 std::uint64_t start);
+
+class FrameFinder {
+ public:
+  FrameFinder(std::span<const cases::ConnectionRecord> connections, dissectors::capture::StreamIndex index);
+
+  /// The frame where the octets `hex` that passed in this direction by the time `at` begin; without octets, or where the wire carried them
+  /// otherwise (Markers), the frame of the last thing that passed by then: data, FIN or RST.
+  [[nodiscard]] std::optional<std::uint32_t> find(cases::Direction direction, cases::Offset at, const std::string& hex) const;
+
+ private:
+  struct Event {
+    cases::Offset at;
+    cases::ConnectionRecord::Mark::Kind kind;
+    std::uint64_t end;  ///< octets of the stream passed with it
+  };
+  struct Stream {
+    dissectors::capture::Flow flow;
+    cases::Direction direction;
+    std::string octets;
+    std::vector<Event> events;
+  };
+  void add(const cases::ConnectionRecord& connection, cases::Direction direction);
+  [[nodiscard]] std::optional<std::uint32_t> frame_of(const Stream& stream, const Event& event) const;
+
+  std::vector<Stream> streams_;
+  dissectors::capture::StreamIndex index_;
+};
+
+}  // namespace suite::runner

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/incident.hpp"
+
+namespace suite::runner {
+
+void Incidents::open(const std::string& excerpt, const std::vector<std::size_t>& cases) {
+  auto incident = std::make_shared<Incident>();
+  incident->excerpt = excerpt;
+  for (const std::size_t one : cases) {
+    if (by_case_.try_emplace(one, incident).second) incident->suspects.insert(one);
+  }
+}
+
+std::optional<std::string> Incidents::suspected(std::size_t one) const {
+  const auto found = by_case_.find(one);
+  if (found == by_case_.end() || repeating_.contains(one)) return {};
+  return found->second->excerpt;
+}
+
+void Incidents::will_repeat(std::size_t one) { repeating_.insert(one); }
+bool Incidents::repeating(std::size_t one) const { return repeating_.contains(one); }
+
+std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::CaseRecord record, bool complaint) {
+  repeating_.erase(one);
+  const auto incident = by_case_.extract(one).mapped();
+  incident->suspects.erase(one);
+  incident->reproduced |= complaint;
+  incident->repeated.push_back(std::move(record));
+  if (!incident->suspects.empty()) return {};
+  for (results::CaseRecord& held : incident->repeated) {
+    if (incident->reproduced) break;
+    held.verdict = results::Verdict::error;
+    held.reason = "the IUT's kernel complained while this case ran beside others, and not when they ran alone";
+    held.kernel_log = incident->excerpt;
+  }
+  return std::move(incident->repeated);
+}
+
+}  // namespace suite::runner

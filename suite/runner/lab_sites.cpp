@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/lab_sites.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "suite/lab/guest.hpp"
+#include "suite/lab/kernel_log.hpp"
+#include "suite/lab/namespaces.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+namespace fs = std::filesystem;
+template <typename Value>
+using Result = std::expected<Value, std::string>;
+
+std::string path_of(int fd) { return fd < 0 ? "" : fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
+
+HostWords words(const lab::LabHost& host) {
+  return {.network_namespace = path_of(host.network_namespace), .ipv4 = host.ipv4, .ipv6 = host.ipv6};
+}
+
+results::LabRecord lab_record(results::LabKind kind, const lab::Lab& lab) {
+  return {.kind = kind,
+          .interface = lab.tester().interface,
+          .mtu = lab.tester().mtu,
+          .tester_addresses = {lab.tester().ipv4, lab.tester().ipv6},
+          .note = ""};
+}
+
+void at(const lab::LabHost& host, const std::function<void()>& make) {
+  static_cast<void>(lab::in_network_namespace(host.network_namespace, [&]() -> Result<void> {
+    make();
+    return {};
+  }));
+}
+
+class NamespaceSite final : public Site {
+ public:
+  NamespaceSite(lab::Lab lab, const Options& options)
+      : lab_(std::move(lab)), record_(lab_record(results::LabKind::namespaces, lab_)), setup_(common_setup(options)) {
+    setup_.tester = words(lab_.tester());
+    setup_.iut = words(lab_.iut());
+    add_reference_agent(setup_, options, lab_.iut().network_namespace);
+  }
+  WorkerSetup setup(std::uint32_t) const override { return setup_; }
+  const results::LabRecord& record() const override { return record_; }
+  unsigned usual_jobs() const override { return reference_jobs(); }
+  void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
+
+ private:
+  lab::Lab lab_;
+  results::LabRecord record_;
+  WorkerSetup setup_;
+};
+
+// ---------------------------------------------------------------- the guest
+
+constexpr unsigned guest_channels = 6;
+
+lab::GuestOptions guest_options(const Options& options) {
+  lab::GuestOptions guest;
+  guest.programs = {agent_program()};
+  guest.agent_channels = guest_channels;
+  guest.variant = "tunable";
+  guest.log_file = fs::absolute(options.out) / "kernel.log";
+  return guest;
+}
+
+class GuestSite final : public Site {
+ public:
+  GuestSite(lab::Lab lab, const Options& options)
+      : lab_(std::move(lab)),
+        guest_(guest_options(options)),
+        record_(lab_record(results::LabKind::guest, lab_)),
+        setup_(common_setup(options)) {
+    setup_.reach = WorkerSetup::Reach::process;
+    setup_.tester = words(lab_.tester());
+    setup_.iut = {.network_namespace = "", .ipv4 = lab_.iut().ipv4, .ipv6 = lab_.iut().ipv6};
+  }
+
+  Result<void> start(const std::function<void(const std::string&)>& tell) {
+    const auto progress = [&](std::string_view line) { tell(std::string(line)); };
+    if (auto prepared = guest_.prepare(progress); !prepared) return prepared;
+    return bring_up();
+  }
+
+  WorkerSetup setup(std::uint32_t worker) const override {
+    WorkerSetup setup = setup_;
+    setup.agent = guest_.agent_command(worker, {"rnic-agent", "--driver", "verbs", "--device", "siw0", "--address", setup.iut.ipv4,
+                                                "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
+    return setup;
+  }
+  const results::LabRecord& record() const override { return record_; }
+  unsigned usual_jobs() const override { return guest_channels; }
+  unsigned most_jobs() const override { return guest_channels; }
+  bool configuration_is_shared() const override { return true; }
+  void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
+
+  std::string kernel_complaints() override {
+    if (guest_.alive()) guest_.flush_log();
+    const std::string log = guest_.log_since(position_);
+    position_ = guest_.log_position();
+    const auto faults = lab::find_kernel_faults(log);
+    if (!faults.empty()) return lab::kernel_log_excerpt(log, faults.front().offset);
+    if (!guest_.alive() && !mourned_) {
+      mourned_ = true;
+      return "the guest died: " + guest_.obituary();
+    }
+    return {};
+  }
+  bool up() override { return guest_.alive(); }
+  Result<void> bring_up() override {
+    auto booted = guest_.boot(lab_.tap());
+    position_ = guest_.log_position();
+    mourned_ = false;
+    return booted;
+  }
+
+ private:
+  lab::Lab lab_;
+  lab::Guest guest_;
+  results::LabRecord record_;
+  WorkerSetup setup_;
+  std::uint64_t position_ = 0;  ///< of the kernel log, behind what was looked at
+  bool mourned_ = false;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Site>> namespace_site(const Options& options) {
+  if (auto entered = lab::enter_private_namespaces(); !entered) return std::unexpected(entered.error());
+  auto made = lab::Lab::with_veth();
+  if (!made) return std::unexpected(made.error());
+  return std::make_unique<NamespaceSite>(std::move(*made), options);
+}
+
+Result<std::unique_ptr<Site>> guest_site(const Options& options, const std::function<void(const std::string&)>& tell) {
+  if (auto entered = lab::enter_private_namespaces(); !entered) return std::unexpected(entered.error());
+  auto made = lab::Lab::with_tap();
+  if (!made) return std::unexpected(made.error());
+  auto site = std::make_unique<GuestSite>(std::move(*made), options);
+  if (auto started = site->start(tell); !started) return std::unexpected(started.error());
+  return site;
+}
+
+WorkerSetup common_setup(const Options& options) {
+  WorkerSetup setup;
+  setup.deviations = options.deviations;
+  setup.strict = options.strict;
+  setup.quiet_window = std::chrono::nanoseconds(std::chrono::milliseconds(100)).count();
+  return setup;
+}
+
+void add_reference_agent(WorkerSetup& setup, const Options& options, int network_namespace) {
+  if (!options.choice.local_reference) return;
+  setup.reach = WorkerSetup::Reach::process;
+  if (network_namespace >= 0) setup.agent = {"nsenter", "--net=" + path_of(network_namespace)};
+  setup.agent.insert(setup.agent.end(),
+                     {agent_program(), "--driver", "reference", "--address", setup.iut.ipv4, "--address", setup.iut.ipv6});
+  for (const std::string& deviation : options.deviations) setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
+}
+
+std::string agent_program() {
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  const fs::path beside = own.parent_path().parent_path() / "upper_tester" / "rnic-agent";
+  return fs::exists(beside, error) ? beside.string() : "rnic-agent";
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The command line of rnic-suite as values.
+#pragma once
+
+#include <expected>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "suite/runner/exit_code.hpp"
+
+namespace suite::runner {
+
+enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect, worker };
+
+/// Which IUT: what `--iut` and `--host` say.
+struct IutChoice {
+  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
+  std::string device;              ///< verbs, dat
+  std::vector<std::string> agent;  ///< argv of the agent's process; empty: in process, or in the guest
+  bool local_reference = false;    ///< agent:reference: our own agent, in the lab's namespace
+  /// Whether it runs in the lab's own network; otherwise it is somebody's host.
+  [[nodiscard]] bool in_lab() const { return kind == Kind::reference || kind == Kind::siw_vm || local_reference; }
+  /// The word that results and expectations use.
+  [[nodiscard]] std::string name() const;
+};
+
+/// The IUT of `--iut IUT --host HOST`, or one line that says what is wrong with them.
+[[nodiscard]] std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host);
+
+struct Options {
+  Command command = Command::run;
+  // the IUT
+  std::string iut = "reference", host;
+  IutChoice choice;
+  std::vector<std::string> addresses;  ///< of the IUT, where it is not in the lab's network
+  std::vector<std::string> tester_addresses;
+  std::string capture_interface;
+  std::vector<std::string> deviations;
+  std::string link = "tcp";  ///< or memory
+  std::filesystem::path pics, pixit, expectations;
+  // the cases
+  std::vector<std::string> select, rules;
+  bool rerun_failed = false, long_run = false, strict = false;
+  // the run
+  std::filesystem::path out = "out", junit;
+  unsigned jobs = 0;  ///< 0: as the IUT suits
+  bool capture = true;
+  // other commands
+  std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file
+};
+
+/// What the command line ended in where there is nothing to run: help was asked for, or it is wrong.
+struct Stop {
+  ExitCode code = ExitCode::usage;
+  std::string text;  ///< for standard output if the code is good, else one line for standard error
+};
+
+[[nodiscard]] std::expected<Options, Stop> parse_options(const std::vector<std::string>& arguments);
+
+/// The arguments that make another run judge likewise: IUT and judgement, without selection, output and parallelism.
+[[nodiscard]] std::vector<std::string> judging_arguments(const Options& options);
+/// Every option that changes what is run or how it is judged, by name.
+[[nodiscard]] nlohmann::ordered_json options_record(const Options& options);
+/// Words as a shell command that means just them.
+[[nodiscard]] std::string shell_text(const std::vector<std::string>& words);
+
+}  // namespace suite::runner

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The commands of rnic-suite.
+#include <csignal>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "suite/results/folder.hpp"
+#include "suite/runner/explain.hpp"
+#include "suite/runner/options.hpp"
+#include "suite/runner/progress.hpp"
+#include "suite/runner/report.hpp"
+#include "suite/runner/run.hpp"
+#include "suite/runner/selection.hpp"
+#include "suite/runner/suite_parts.hpp"
+#include "suite/runner/worker.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+ExitCode list(const SuiteParts& parts, const Options& options) {
+  Options selection = options;
+  selection.rerun_failed = false;
+  const auto chosen = select(parts.table, selection, {});
+  if (!chosen) {
+    fmt::print(stderr, "rnic-suite: {}\n", chosen.error());
+    return ExitCode::usage;
+  }
+  for (const cases::Case* one : *chosen) fmt::print("{}\n", one->id);
+  return ExitCode::good;
+}
+
+ExitCode collect(const Options& options) {
+  const auto document = results::collect(options.subject);
+  if (!document) {
+    fmt::print(stderr, "rnic-suite: {}\n", document.error());
+    return ExitCode::usage;
+  }
+  fmt::print("{}\n", summary_text(*document));
+  std::fflush(stdout);
+  Options report = options;
+  report.out = options.subject;
+  if (const auto rendered = render_reports(report); !rendered) {
+    fmt::print(stderr, "rnic-suite: {}\n", rendered.error());
+    return ExitCode::harness;
+  }
+  return ExitCode::good;
+}
+
+ExitCode perform(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command) {
+  switch (options.command) {
+    case Command::run: return run(parts, options, command);
+    case Command::list: return list(parts, options);
+    case Command::explain: return explain(parts, options.subject);
+    case Command::coverage: return print_coverage(parts);
+    case Command::collect: return collect(options);
+    case Command::probe:
+    case Command::doctor:
+    case Command::worker: break;
+  }
+  return ExitCode::usage;
+}
+
+}  // namespace
+
+const cases::Case* SuiteParts::find(const std::string& id) const {
+  if (id == sentinel.id) return &sentinel;
+  for (const cases::Case& one : table) {
+    if (one.id == id) return &one;
+  }
+  return nullptr;
+}
+
+int run_program(const SuiteParts& parts, int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  const std::vector<std::string> command(argv, argv + argc);
+  std::vector<std::string> arguments(command.begin() + 1, command.end());
+  if (!arguments.empty() && arguments.front() == "--worker") return run_worker(parts);
+  const auto options = parse_options(arguments);
+  if (!options) {
+    const Stop& stop = options.error();
+    if (stop.code == ExitCode::good) {
+      fmt::print("{}", stop.text);
+    } else {
+      fmt::print(stderr, "rnic-suite: {}\n", stop.text);
+    }
+    return static_cast<int>(stop.code);
+  }
+  return static_cast<int>(perform(parts, *options, command));
+}
+
+}  // namespace suite::runner

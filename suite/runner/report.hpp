@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Hands the results of a run to the reports.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "suite/runner/options.hpp"
+
+namespace suite::runner {
+
+/// Runs reports/render.py on the output folder. The error is one line.
+[[nodiscard]] std::expected<void, std::string> render_reports(const Options& options);
+
+}  // namespace suite::runner

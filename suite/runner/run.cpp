@@ -1,0 +1,504 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/run.hpp"
+
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <deque>
+
+#include <fmt/format.h>
+
+#include "rules/catalogue.hpp"
+#include "suite/expectations/gate.hpp"
+#include "suite/results/folder.hpp"
+#include "suite/results/time_text.hpp"
+#include "suite/runner/case_record.hpp"
+#include "suite/runner/crew.hpp"
+#include "suite/runner/evidence.hpp"
+#include "suite/runner/host_facts.hpp"
+#include "suite/runner/incident.hpp"
+#include "suite/runner/progress.hpp"
+#include "suite/runner/report.hpp"
+#include "suite/runner/selection.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+namespace fs = std::filesystem;
+using results::WallTime;
+using std::chrono::steady_clock;
+
+// What ends a run before its first case: an exit code and one line.
+struct Refusal {
+  ExitCode code;
+  std::string why;
+};
+template <typename Value>
+using Checked = std::expected<Value, Refusal>;
+std::unexpected<Refusal> refuse(ExitCode code, std::string why) { return std::unexpected(Refusal{code, std::move(why)}); }
+
+// SIGINT, SIGTERM and SIGHUP as an event of the World, as long as it lives.
+class EndingSignals {
+ public:
+  EndingSignals(rnic::llp::RealWorld& world, std::function<void(int)> callback) : world_(world) {
+    sigemptyset(&set_);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
+    sigprocmask(SIG_BLOCK, &set_, &before_);
+    fd_ = rnic::llp::FileDescriptor(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
+    world_.watch(fd_.get(), EPOLLIN, [this, callback = std::move(callback)](std::uint32_t) {
+      signalfd_siginfo info{};
+      if (::read(fd_.get(), &info, sizeof info) == sizeof info) callback(static_cast<int>(info.ssi_signo));
+    });
+  }
+  ~EndingSignals() {
+    world_.unwatch(fd_.get());
+    sigprocmask(SIG_SETMASK, &before_, nullptr);
+  }
+  EndingSignals(const EndingSignals&) = delete;
+  EndingSignals& operator=(const EndingSignals&) = delete;
+
+ private:
+  rnic::llp::RealWorld& world_;
+  rnic::llp::FileDescriptor fd_;
+  sigset_t set_{}, before_{};
+};
+
+// ---------------------------------------------------------------- before the run
+
+std::vector<std::string> not_passed(const results::Document& document) {
+  std::vector<std::string> ids;
+  for (const auto& record : document.cases) {
+    const bool good = record.verdict == results::Verdict::pass || record.verdict == results::Verdict::not_applicable;
+    if (!good && record.gate.result != results::GateResult::superseded) ids.push_back(record.id);
+  }
+  return ids;
+}
+
+Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts, const Options& options) {
+  std::vector<std::string> failed;
+  if (options.rerun_failed) {
+    const auto last = results::read(options.out);
+    if (!last) return refuse(ExitCode::usage, "--rerun-failed: " + last.error());
+    failed = not_passed(*last);
+  }
+  auto chosen = select(parts.table, options, failed);
+  if (!chosen) return refuse(ExitCode::usage, chosen.error());
+  return std::move(*chosen);
+}
+
+std::optional<std::string> unknown_deviation(const Options& options) {
+  for (const std::string& name : options.deviations) {
+    if (!rnic::stream::find_deviation(name)) return name;
+  }
+  return std::nullopt;
+}
+
+// The file of known deviations: the one asked for, or the IUT's own if there is one.
+fs::path expectations_path(const Options& options) {
+  if (!options.expectations.empty()) return options.expectations;
+  const fs::path own = fs::path(RNIC_SOURCE_DIR) / "suite/expectations" / (options.choice.name() + ".yaml");
+  return fs::exists(own) ? own : fs::path();
+}
+
+Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& parts, const fs::path& path) {
+  if (path.empty()) return std::vector<expectations::Entry>();
+  const expectations::Known known{[&](const std::string& id) {
+    const cases::Case* one = parts.find(id);
+    return one == nullptr ? std::vector<std::string>() : std::vector<std::string>(one->rules.begin(), one->rules.end());
+  }};
+  auto entries = expectations::load(path, known);
+  if (entries) return std::move(*entries);
+  std::string faults;
+  for (const std::string& fault : entries.error()) faults += (faults.empty() ? "" : "\n") + fault;
+  return refuse(ExitCode::usage, faults);
+}
+
+// All cases of a run by the schedule's numbers: the sentinel first and last, the selected ones between them.
+struct Plan {
+  std::vector<const cases::Case*> list;
+  std::vector<Job> jobs;
+};
+
+Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& selected) {
+  Plan plan;
+  std::vector<cases::Configuration> groups;
+  const auto add = [&](const cases::Case* one, bool alone) {
+    auto group = std::ranges::find(groups, one->configuration);
+    if (group == groups.end()) group = groups.insert(groups.end(), one->configuration);
+    plan.jobs.push_back({.number = plan.list.size(),
+                         .attempt = 1,
+                         .group = static_cast<std::size_t>(group - groups.begin()),
+                         .alone = alone});
+    plan.list.push_back(one);
+  };
+  add(&parts.sentinel, true);
+  for (const cases::Case* one : selected) add(one, false);
+  add(&parts.sentinel, true);
+  return plan;
+}
+
+// ---------------------------------------------------------------- the run
+
+class Run final : Crew::Observer {
+ public:
+  Run(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command)
+      : parts_(parts), options_(options), progress_(stderr) {
+    record_.id = new_run_id();
+    record_.start = results::time_text(begin_wall_);
+    record_.suite = suite_version();
+    record_.catalogue = rules::version();
+    record_.command = command;
+    record_.host = host_name();
+    record_.machine = machine();
+    record_.options = options_record(options);
+  }
+
+  ExitCode execute() {
+    if (auto ready = prepare(); !ready) {
+      progress_.close();
+      fmt::print(stderr, "rnic-suite: {}\n", ready.error().why);
+      return ready.error().code;
+    }
+    run_cases();
+    return finish();
+  }
+
+ private:
+  [[nodiscard]] Checked<void> prepare();
+  [[nodiscard]] Checked<void> prepare_site();
+  void open_capture(std::unique_ptr<CaseCapture>& capture);
+  [[nodiscard]] Checked<void> meet_iut();
+  void describe_iut(const iut::Hello& hello);
+  void run_cases();
+  void end_capture();
+  [[nodiscard]] ExitCode finish();
+  [[nodiscard]] bool nothing_left() const;
+  [[nodiscard]] bool recover_site();
+
+  void attempt_started(const Attempt& attempt) override;
+  void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) override;
+  void crew_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
+
+  void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome, results::CaseRecord& record);
+  [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
+  void repeat(const Attempt& attempt);
+  [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
+  void settle(results::CaseRecord record, std::size_t number, bool complaint);
+  void write(results::CaseRecord record);
+  void abort_run(results::Ending ending, const std::string& why);
+  void pump();
+
+  const SuiteParts& parts_;
+  const Options& options_;
+  const WallTime begin_wall_ = std::chrono::system_clock::now();
+  const steady_clock::time_point begin_ = steady_clock::now();
+  Progress progress_;
+  rnic::llp::RealWorld world_;
+  Plan plan_;
+  std::unique_ptr<Site> site_;
+  std::optional<results::Folder> folder_;
+  std::vector<expectations::Entry> entries_;
+  std::optional<expectations::Gate> gate_;
+  std::optional<Evidence> evidence_;
+  std::optional<Schedule> schedule_;
+  std::optional<Crew> crew_;
+  std::optional<EndingSignals> signals_;
+  Incidents incidents_;
+  struct Recent {
+    Attempt attempt;
+    steady_clock::time_point ended;
+  };
+  std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
+  results::RunRecord record_;
+  std::vector<results::CaseRecord> failures_;  ///< new failures, to be told at the end
+  std::vector<std::string> stale_;
+  std::size_t judged_ = 0, records_ = 0;
+  bool over_ = false;  ///< ended before its time: interrupted or aborted
+};
+
+Checked<void> Run::prepare() {
+  if (const auto unknown = unknown_deviation(options_)) {
+    return refuse(ExitCode::usage, fmt::format("--deviation: there is no deviation '{}'", *unknown));
+  }
+  auto selected = select_cases(parts_, options_);
+  if (!selected) return std::unexpected(selected.error());
+  plan_ = make_plan(parts_, *selected);
+  record_.selected = selected->size();
+
+  const fs::path path = expectations_path(options_);
+  auto entries = load_expectations(parts_, path);
+  if (!entries) return std::unexpected(entries.error());
+  entries_ = std::move(*entries);
+  record_.expectations_file = path.string();
+
+  auto folder = results::Folder::open(options_.out);
+  if (!folder) return refuse(ExitCode::harness, folder.error());
+  folder_.emplace(std::move(*folder));
+  signals_.emplace(world_, [this](int signal) { abort_run(results::Ending::interrupted, "interrupted by " + iut::signal_name(signal)); });
+  return prepare_site();
+}
+
+Checked<void> Run::prepare_site() {
+  auto site = make_site(options_, [this](const std::string& line) { progress_.tell(line); });
+  if (!site) return refuse(ExitCode::harness, site.error());
+  site_ = std::move(*site);
+  std::unique_ptr<CaseCapture> capture;
+  open_capture(capture);
+  evidence_.emplace(world_, folder_->path(), std::move(capture));
+
+  schedule_.emplace(plan_.jobs, site_->configuration_is_shared());
+  const unsigned wanted = options_.jobs > 0 ? options_.jobs : site_->usual_jobs();
+  crew_.emplace(world_, *site_, *schedule_, plan_.list, std::min(wanted, site_->most_jobs()), site_->setup(0).deadline_scale,
+                static_cast<Crew::Observer&>(*this));
+  if (auto met = meet_iut(); !met) return met;
+
+  record_.lab = site_->record();
+  describe_iut(*crew_->hello());
+  gate_.emplace(std::move(entries_), record_.iut);
+  if (auto begun = folder_->begin(record_); !begun) return refuse(ExitCode::harness, begun.error());
+  return {};
+}
+
+void Run::open_capture(std::unique_ptr<CaseCapture>& capture) {
+  const std::string interface = site_->record().interface;
+  if (!options_.capture) {
+    record_.capture.note = "switched off";
+  } else if (interface.empty()) {
+    record_.capture.note = "there is no interface to capture on";
+  } else {
+    site_->at_tester([&] {
+      auto opened = CaseCapture::open(world_, interface, random_number());
+      if (opened) {
+        capture = std::move(*opened);
+      } else {
+        record_.capture.note = opened.error();
+        progress_.tell(opened.error() + "; each pcap will be the tester's own record");
+      }
+    });
+  }
+  record_.capture.mode = capture ? results::CaptureMode::live : results::CaptureMode::tester;
+}
+
+// One worker starts, and the IUT says who it is.
+Checked<void> Run::meet_iut() {
+  crew_->open_first_seat();
+  world_.run_until(rnic::llp::TimePoint::max(), [this] { return over_ || crew_->hello(); });
+  if (over_) return refuse(ExitCode::harness, record_.ending_reason);
+  return {};
+}
+
+void Run::describe_iut(const iut::Hello& hello) {
+  record_.iut = {.kind = options_.choice.name(),
+                 .driver = hello.driver,
+                 .driver_version = hello.driver_version,
+                 .firmware = hello.firmware,
+                 .kernel = hello.kernel,
+                 .implementation = hello.implementation,
+                 .capabilities = hello.capabilities,
+                 .limits = hello.limits,
+                 .addresses = site_->iut_addresses(),
+                 .deviations = options_.deviations};
+}
+
+void Run::run_cases() {
+  record_.timings["setup"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
+  const auto start = steady_clock::now();
+  progress_.expect(plan_.list.size());
+  pump();
+  world_.run_until(rnic::llp::TimePoint::max(), [this] { return nothing_left(); });
+  record_.timings["cases"] = std::chrono::duration<double>(steady_clock::now() - start).count();
+}
+
+bool Run::nothing_left() const { return evidence_->pending() == 0 && (over_ || schedule_->done()); }
+
+void Run::pump() {
+  if (over_) return;
+  if (!site_->up()) {
+    if (schedule_->running() > 0) return;  // they notice by themselves, then it is brought up again
+    if (!schedule_->done() && !recover_site()) return;
+  }
+  crew_->pump();
+}
+
+bool Run::recover_site() {
+  progress_.tell("the IUT's host is down: bringing it up again");
+  if (auto again = site_->bring_up(); !again) {
+    abort_run(results::Ending::aborted, again.error());
+    return false;
+  }
+  return true;
+}
+
+// ---------------------------------------------------------------- attempts
+
+results::CaseRecord Run::describe(const Attempt& attempt) const {
+  results::CaseRecord record = describe_case(*attempt.one);
+  auto words = judging_arguments(options_);
+  words.insert(words.begin(), {"./run_suite.sh"});
+  if (attempt.one == &parts_.sentinel) {
+    record.id += attempt.job.number == 0 ? ".first" : ".last";
+  } else {
+    words.insert(words.end(), {"--select", record.id});
+  }
+  record.rerun = shell_text(words);
+  record.attempt = attempt.job.attempt;
+  record.worker = attempt.worker;
+  record.start = results::time_text(attempt.wall_start);
+  record.stderr_text = attempt.stderr_text;
+  return record;
+}
+
+void Run::attempt_started(const Attempt& attempt) {
+  evidence_->begin(attempt);
+  progress_.started(describe(attempt).id);
+}
+
+void Run::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
+  results::CaseRecord record = describe(attempt);
+  consider_kernel(attempt, outcome, record);
+  const std::size_t number = attempt.job.number;
+  const bool complaint = !record.kernel_log.empty();
+  evidence_->complete(std::move(record), attempt, std::move(outcome), [this, number, complaint](auto completed) {
+    if (!completed) return abort_run(results::Ending::aborted, completed.error());
+    settle(std::move(*completed), number, complaint);
+  });
+  recent_.push_back({std::move(attempt), steady_clock::now()});
+  pump();
+}
+
+// What the IUT's kernel has to say decides over what the case saw.
+void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome, results::CaseRecord& record) {
+  const std::size_t number = attempt.job.number;
+  const std::string excerpt = site_->kernel_complaints();
+  std::erase_if(recent_, [](const Recent& one) { return steady_clock::now() - one.ended > std::chrono::milliseconds(500); });
+  if (!excerpt.empty()) {
+    const auto others = flight(attempt);
+    if (attempt.job.alone || others.empty()) {
+      outcome.verdict = cases::Verdict::fail;
+      outcome.reason = "the IUT's kernel complained: " + excerpt.substr(0, excerpt.find('\n'));
+      record.kernel_log = excerpt;
+      return;
+    }
+    std::vector<std::size_t> suspects = others;
+    suspects.push_back(number);
+    incidents_.open(excerpt, suspects);
+    for (const Recent& one : std::exchange(recent_, {})) {
+      if (incidents_.suspected(one.attempt.job.number)) repeat(one.attempt);
+    }
+  }
+  if (const auto suspicion = incidents_.suspected(number)) {
+    outcome.verdict = cases::Verdict::error;
+    outcome.reason = "the IUT's kernel complained while this case ran beside others; it runs again alone";
+    record.kernel_log = *suspicion;
+    repeat(attempt);
+  }
+}
+
+// The cases, sentinels aside, that run beside this one or have only just ended.
+std::vector<std::size_t> Run::flight(const Attempt& attempt) const {
+  std::vector<std::size_t> numbers;
+  for (const Attempt* other : crew_->running()) {
+    if (other->job.number != attempt.job.number) numbers.push_back(other->job.number);
+  }
+  for (const Recent& one : recent_) {
+    if (!one.attempt.job.alone) numbers.push_back(one.attempt.job.number);
+  }
+  return numbers;
+}
+
+void Run::repeat(const Attempt& attempt) {
+  Job job = attempt.job;
+  ++job.attempt;
+  incidents_.will_repeat(job.number);
+  schedule_->repeat_alone({job});
+}
+
+void Run::settle(results::CaseRecord record, std::size_t number, bool complaint) {
+  if (record.attempt > 1 && incidents_.repeating(number)) {
+    for (auto& settled : incidents_.settle(number, std::move(record), complaint)) write(std::move(settled));
+  } else {
+    write(std::move(record));
+  }
+}
+
+void Run::write(results::CaseRecord record) {
+  record.gate = gate_->judge(record);
+  const bool sentinel = record.id.starts_with(parts_.sentinel.id);
+  if (!sentinel && record.verdict != results::Verdict::not_applicable) ++judged_;
+  auto added = folder_->add(record);
+  // Syncing once for all that is settled at this moment keeps the disk from setting the pace.
+  if (added && records_++ % 8 == 0) added = folder_->sync();
+  if (!added) return abort_run(results::Ending::aborted, added.error());
+  progress_.ended(record);
+  if (record.gate.result == results::GateResult::stale) stale_.push_back(record.gate.entry + " " + record.id);
+  const bool dead = sentinel && record.verdict != results::Verdict::pass && options_.deviations.empty();
+  if (dead && record.id.ends_with(".first")) abort_run(results::Ending::aborted, "the IUT does not work: " + record.reason);
+  if (record.gate.result == results::GateResult::new_failure) failures_.push_back(std::move(record));
+}
+
+void Run::abort_run(results::Ending ending, const std::string& why) {
+  if (over_) return;
+  over_ = true;
+  record_.ending = ending;
+  record_.ending_reason = why;
+  if (schedule_) schedule_->give_up();
+  if (crew_) world_.defer([this] { crew_->dismiss(true); });
+}
+
+// ---------------------------------------------------------------- after the run
+
+void Run::end_capture() {
+  bool answered = !evidence_->live();
+  if (!answered) {
+    evidence_->close([&](bool seen) {
+      record_.capture.closing_seen = seen;
+      answered = true;
+    });
+  }
+  world_.run_until(rnic::llp::TimePoint::max(), [&] { return answered; });
+  evidence_->report(record_.capture);
+}
+
+ExitCode Run::finish() {
+  const auto start = steady_clock::now();
+  crew_->dismiss(over_);
+  end_capture();
+  if (!over_) record_.ending = results::Ending::finished;
+  record_.complete = !over_;
+  record_.end = results::time_text(std::chrono::system_clock::now());
+  Findings findings{.harness = over_ || judged_ == 0, .new_failure = !failures_.empty(), .stale = !stale_.empty()};
+  if (!over_ && judged_ == 0) record_.ending_reason = "no case was judged: all are not applicable";
+  record_.exit_code = static_cast<int>(exit_code(findings));
+  record_.timings["teardown"] = std::chrono::duration<double>(steady_clock::now() - start).count();
+  record_.timings["total"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
+
+  const auto document = folder_->end(record_, stale_);
+  progress_.close();
+  for (const auto& failure : failures_) fmt::print("\n{}", failure_text(failure, options_.out.string()));
+  for (const std::string& stale : stale_) fmt::print("\nstale: {} passes now; remove the entry\n", stale);
+  if (document) {
+    fmt::print("{}{}\n", failures_.empty() && stale_.empty() ? "" : "\n", summary_text(*document));
+    std::fflush(stdout);
+    if (const auto rendered = render_reports(options_); !rendered) {
+      findings.harness = true;
+      fmt::print(stderr, "rnic-suite: {}\n", rendered.error());
+    }
+  } else {
+    findings.harness = true;
+    fmt::print(stderr, "rnic-suite: {}\n", document.error());
+  }
+  if (!record_.ending_reason.empty()) fmt::print(stderr, "rnic-suite: {}\n", record_.ending_reason);
+  return exit_code(findings);
+}
+
+}  // namespace
+
+ExitCode run(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command) {
+  return Run(parts, options, command).execute();
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/worker.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "reference_rnic/llp/file_descriptor.hpp"
+#include "suite/runner/bench.hpp"
+#include "suite/runner/iut_guard.hpp"
+#include "suite/runner/line_reader.hpp"
+#include "suite/runner/worker_words.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+using rnic::llp::FileDescriptor;
+
+constexpr int exit_bad_words = 70;  // the parent spoke nonsense: a fault of the harness
+
+class Worker {
+ public:
+  Worker(const SuiteParts& parts, FileDescriptor words) : parts_(parts), words_(std::move(words)) {}
+
+  int serve() {
+    const auto first = next();
+    if (!first) return 0;
+    const auto* setup = std::get_if<WorkerSetup>(&*first);
+    if (setup == nullptr) return exit_bad_words;
+    auto bench = make_bench(*setup, parts_);
+    if (!bench) return unreachable(bench.error());
+    while (true) {
+      if (auto alive = (*bench)->revive(); !alive) return unreachable(alive.error());
+      say(ReadyWord{(*bench)->environment().iut.hello()});
+      const auto word = next();
+      if (!word) return 0;
+      const auto* run = std::get_if<RunWord>(&*word);
+      const cases::Case* one = run == nullptr ? nullptr : parts_.find(run->id);
+      if (one == nullptr) return exit_bad_words;
+      execute(*one, run->group, **bench);
+    }
+  }
+
+ private:
+  void execute(const cases::Case& one, std::uint64_t group, Bench& bench) {
+    cases::Environment& environment = bench.environment();
+    if (group != group_) environment.standing.reset();
+    group_ = group;
+    OutcomeWord word;
+    word.outcome = parts_.execute(one, environment);
+    word.stderr_text = bench.take_diagnostics();
+    say(word);
+  }
+
+  int unreachable(const std::string& why) {
+    say(UnreachableWord{why});
+    return 0;
+  }
+
+  // The parent's next word; nothing when it has hung up or spoke nonsense.
+  std::optional<ParentWord> next() {
+    while (true) {
+      if (const auto line = input_.next()) return parse_parent_word(*line);
+      std::array<char, 65536> buffer;
+      const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return std::nullopt;
+      input_.append({buffer.data(), static_cast<std::size_t>(count)});
+    }
+  }
+
+  // A parent that is gone is noticed by next().
+  void say(const WorkerWord& word) {
+    const std::string line = format(word) + "\n";
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t count = ::write(words_.get(), rest.data(), rest.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) return;
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+  const SuiteParts& parts_;
+  FileDescriptor words_;
+  LineReader input_;
+  std::uint64_t group_ = 0;
+};
+
+}  // namespace
+
+int run_worker(const SuiteParts& parts) {
+  // Ctrl-C reaches the whole process group; the parent decides what becomes of us.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
+  FileDescriptor words(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  ::dup2(STDERR_FILENO, STDOUT_FILENO);
+  report_fatal_signals(words.get());
+  return Worker(parts, std::move(words)).serve();
+}
+
+}  // namespace suite::runner

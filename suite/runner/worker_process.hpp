@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The parent's end of a worker: starts it, reads its words, and notices its death.
+#pragma once
+
+#include <expected>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "reference_rnic/llp/real_world.hpp"
+#include "suite/iut/child_process.hpp"
+#include "suite/runner/line_reader.hpp"
+#include "suite/runner/worker_words.hpp"
+
+namespace suite::runner {
+
+class WorkerProcess {
+ public:
+  /// Called from the World's dispatch loop. The process object must not be destroyed in word(), but may be in ended().
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    virtual void word(WorkerProcess& worker, WorkerWord word) = 0;
+    /// It is no more; all its words were delivered.
+    virtual void ended(WorkerProcess& worker, iut::Ended how) = 0;
+  };
+
+  [[nodiscard]] static std::expected<std::unique_ptr<WorkerProcess>, std::string> start(rnic::llp::RealWorld& world,
+                                                                                        std::uint32_t number,
+                                                                                        const WorkerSetup& setup,
+                                                                                        Observer& observer);
+  ~WorkerProcess();
+  WorkerProcess(const WorkerProcess&) = delete;
+  WorkerProcess& operator=(const WorkerProcess&) = delete;
+
+  void send(const ParentWord& word);
+  /// Ends it by SIGABRT, so that it can still say where it was; a worker that does not heed that is killed soon after.
+  void abort();
+  void kill() { child_.kill(); }
+
+  [[nodiscard]] std::uint32_t number() const { return number_; }
+  /// The end of what it wrote to its stderr since this was last asked.
+  [[nodiscard]] std::string take_stderr();
+  /// It said something that is no word, and was killed for it.
+  [[nodiscard]] bool spoke_nonsense() const { return nonsense_; }
+
+ private:
+  WorkerProcess(rnic::llp::RealWorld& world, std::uint32_t number, iut::ChildProcess child, Observer& observer);
+  void read_words();
+  void read_stderr();
+  void write_words();
+  void finish();
+
+  rnic::llp::RealWorld& world_;
+  std::uint32_t number_;
+  iut::ChildProcess child_;
+  Observer& observer_;
+  LineReader input_;
+  std::string output_;  ///< what its end would not take yet
+  std::string stderr_;
+  bool words_ended_ = false, stderr_ended_ = false, nonsense_ = false;
+  std::optional<rnic::llp::TimerId> kill_timer_;
+};
+
+}  // namespace suite::runner

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/worker_words.hpp"
+
+#include <array>
+
+#include "suite/iut/json.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+using Json = nlohmann::json;
+using cases::ConnectionRecord;
+
+// Enumerators travel as numbers: both ends are the same build.
+template <typename Enumeration>
+int number(Enumeration value) {
+  return static_cast<int>(value);
+}
+template <typename Enumeration>
+Enumeration enumerator(const Json& json) {
+  return static_cast<Enumeration>(json.get<int>());
+}
+
+Json encode(const HostWords& host) {
+  return {{"namespace", host.network_namespace}, {"ipv4", host.ipv4}, {"ipv6", host.ipv6}, {"max_segment", host.max_segment}};
+}
+HostWords decode_host(const Json& json) { return {json.at("namespace"), json.at("ipv4"), json.at("ipv6"), json.at("max_segment")}; }
+
+Json encode(const WorkerSetup& setup) {
+  return {{"reach", number(setup.reach)},
+          {"agent", setup.agent},
+          {"socket", setup.socket},
+          {"deviations", setup.deviations},
+          {"memory_link", setup.memory_link},
+          {"tester", encode(setup.tester)},
+          {"iut", encode(setup.iut)},
+          {"deadline_scale", setup.deadline_scale},
+          {"quiet_window", setup.quiet_window},
+          {"pics", setup.pics},
+          {"strict", setup.strict}};
+}
+WorkerSetup decode_setup(const Json& json) {
+  WorkerSetup setup;
+  setup.reach = enumerator<WorkerSetup::Reach>(json.at("reach"));
+  json.at("agent").get_to(setup.agent);
+  json.at("socket").get_to(setup.socket);
+  json.at("deviations").get_to(setup.deviations);
+  json.at("memory_link").get_to(setup.memory_link);
+  setup.tester = decode_host(json.at("tester"));
+  setup.iut = decode_host(json.at("iut"));
+  json.at("deadline_scale").get_to(setup.deadline_scale);
+  json.at("quiet_window").get_to(setup.quiet_window);
+  json.at("pics").get_to(setup.pics);
+  json.at("strict").get_to(setup.strict);
+  return setup;
+}
+
+Json encode(const cases::ExpectationRecord& record) {
+  return {{"rule", record.rule},     {"row", record.row}, {"admissible", record.admissible},
+          {"actual", record.actual}, {"hex", record.hex}, {"judgement", number(record.judgement)},
+          {"direction", number(record.direction)},        {"at", record.at.count()}};
+}
+cases::ExpectationRecord decode_expectation(const Json& json) {
+  cases::ExpectationRecord record;
+  json.at("rule").get_to(record.rule);
+  json.at("row").get_to(record.row);
+  json.at("admissible").get_to(record.admissible);
+  json.at("actual").get_to(record.actual);
+  json.at("hex").get_to(record.hex);
+  record.judgement = enumerator<cases::Judgement>(json.at("judgement"));
+  record.direction = enumerator<cases::Direction>(json.at("direction"));
+  record.at = cases::Offset(json.at("at").get<std::int64_t>());
+  return record;
+}
+
+Json encode(const cases::RowOutcome& row) {
+  return {{"name", row.name}, {"verdict", number(row.verdict)}, {"reason", row.reason}};
+}
+cases::RowOutcome decode_row(const Json& json) {
+  return {json.at("name"), enumerator<cases::Verdict>(json.at("verdict")), json.at("reason")};
+}
+
+Json encode(const cases::Step& step) {
+  return {{"at", step.at.count()}, {"direction", number(step.direction)}, {"text", step.text}, {"hex", step.hex}};
+}
+cases::Step decode_step(const Json& json) {
+  return {cases::Offset(json.at("at").get<std::int64_t>()), enumerator<cases::Direction>(json.at("direction")),
+          json.at("text"), json.at("hex")};
+}
+
+Json encode(const rnic::llp::Address& address) { return {{"host", address.host()}, {"port", address.port}}; }
+rnic::llp::Address decode_address(const Json& json) {
+  return rnic::llp::Address::parse(json.at("host").get<std::string>(), json.at("port")).value();
+}
+
+Json encode(const ConnectionRecord::Mark& mark) {
+  return {{"kind", number(mark.kind)}, {"direction", number(mark.direction)}, {"at", mark.at.count()}, {"octets", to_hex(mark.octets)}};
+}
+ConnectionRecord::Mark decode_mark(const Json& json) {
+  return {enumerator<ConnectionRecord::Mark::Kind>(json.at("kind")), enumerator<cases::Direction>(json.at("direction")),
+          cases::Offset(json.at("at").get<std::int64_t>()), from_hex(json.at("octets").get_ref<const std::string&>())};
+}
+
+template <typename Record>
+Json encode_list(const std::vector<Record>& list, Json (*encode_one)(const Record&)) {
+  Json json = Json::array();
+  for (const Record& record : list) json.push_back(encode_one(record));
+  return json;
+}
+template <typename Record>
+std::vector<Record> decode_list(const Json& json, Record (*decode)(const Json&)) {
+  std::vector<Record> list;
+  for (const Json& element : json) list.push_back(decode(element));
+  return list;
+}
+
+Json encode(const ConnectionRecord& record) {
+  return {{"tester", encode(record.tester)},
+          {"iut", encode(record.iut)},
+          {"opened_by_tester", record.opened_by_tester},
+          {"marks", encode_list(record.marks, encode)}};
+}
+ConnectionRecord decode_connection(const Json& json) {
+  return {decode_address(json.at("tester")), decode_address(json.at("iut")), json.at("opened_by_tester"),
+          decode_list(json.at("marks"), decode_mark)};
+}
+
+Json encode(const cases::CaseOutcome& outcome) {
+  return {{"verdict", number(outcome.verdict)},
+          {"reason", outcome.reason},
+          {"expectations", encode_list(outcome.expectations, encode)},
+          {"rows", encode_list(outcome.rows, encode)},
+          {"exchange", encode_list(outcome.exchange, encode)},
+          {"connections", encode_list(outcome.connections, encode)},
+          {"duration", outcome.duration.count()}};
+}
+cases::CaseOutcome decode_outcome(const Json& json) {
+  cases::CaseOutcome outcome;
+  outcome.verdict = enumerator<cases::Verdict>(json.at("verdict"));
+  json.at("reason").get_to(outcome.reason);
+  outcome.expectations = decode_list(json.at("expectations"), decode_expectation);
+  outcome.rows = decode_list(json.at("rows"), decode_row);
+  outcome.exchange = decode_list(json.at("exchange"), decode_step);
+  outcome.connections = decode_list(json.at("connections"), decode_connection);
+  outcome.duration = std::chrono::nanoseconds(json.at("duration").get<std::int64_t>());
+  return outcome;
+}
+
+// The hello travels as the agent's own line.
+iut::Hello decode_hello(const Json& json) {
+  auto event = iut::parse_event(json.get_ref<const std::string&>());
+  return std::get<iut::Hello>(event.value());
+}
+
+struct Encoder {
+  Json operator()(const WorkerSetup& setup) const { return {{"setup", encode(setup)}}; }
+  Json operator()(const RunWord& run) const {
+    return {{"run", {{"id", run.id}, {"attempt", run.attempt}, {"group", run.group}}}};
+  }
+  Json operator()(const ReadyWord& ready) const { return {{"ready", iut::format(iut::Event(ready.hello))}}; }
+  Json operator()(const UnreachableWord& word) const { return {{"unreachable", word.why}}; }
+  Json operator()(const OutcomeWord& word) const { return {{"outcome", encode(word.outcome)}, {"stderr", word.stderr_text}}; }
+  Json operator()(const DiedWord& died) const { return {{"died", {{"signal", died.signal}, {"in_iut", died.in_iut}}}}; }
+};
+
+std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+}  // namespace
+
+std::string format(const ParentWord& word) { return line(std::visit(Encoder{}, word)); }
+std::string format(const WorkerWord& word) { return line(std::visit(Encoder{}, word)); }
+
+std::optional<ParentWord> parse_parent_word(std::string_view text) try {
+  const Json json = Json::parse(text);
+  if (json.contains("setup")) return decode_setup(json["setup"]);
+  const Json& run = json.at("run");
+  return RunWord{run.at("id"), run.at("attempt"), run.at("group")};
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+std::optional<WorkerWord> parse_worker_word(std::string_view text) try {
+  const Json json = Json::parse(text);
+  if (json.contains("ready")) return ReadyWord{decode_hello(json["ready"])};
+  if (json.contains("unreachable")) return UnreachableWord{json["unreachable"]};
+  if (json.contains("outcome")) return OutcomeWord{decode_outcome(json["outcome"]), json.at("stderr")};
+  const Json& died = json.at("died");
+  return DiedWord{died.at("signal"), died.at("in_iut")};
+} catch (const std::exception&) {
+  return std::nullopt;
+}
+
+std::string to_hex(std::span<const std::byte> octets) {
+  constexpr std::string_view digits = "0123456789abcdef";
+  std::string text;
+  text.reserve(octets.size() * 2);
+  for (const std::byte octet : octets) {
+    text += digits[std::to_integer<std::size_t>(octet >> 4)];
+    text += digits[std::to_integer<std::size_t>(octet & std::byte{15})];
+  }
+  return text;
+}
+
+namespace {
+
+constexpr std::array<std::int8_t, 256> hex_values = [] {
+  std::array<std::int8_t, 256> table{};
+  table.fill(-1);
+  for (int digit = 0; digit < 10; ++digit) table[static_cast<std::size_t>('0' + digit)] = static_cast<std::int8_t>(digit);
+  for (int digit = 10; digit < 16; ++digit) {
+    table[static_cast<std::size_t>('a' + digit - 10)] = table[static_cast<std::size_t>('A' + digit - 10)] =
+        static_cast<std::int8_t>(digit);
+  }
+  return table;
+}();
+
+}  // namespace
+
+std::vector<std::byte> from_hex(std::string_view text) {
+  std::vector<std::byte> octets;
+  octets.reserve(text.size() / 2);
+  for (; text.size() >= 2; text.remove_prefix(2)) {
+    const int high = hex_values[static_cast<unsigned char>(text[0])], low = hex_values[static_cast<unsigned char>(text[1])];
+    if (high < 0 || low < 0) break;
+    octets.push_back(static_cast<std::byte>(high * 16 + low));
+  }
+  return octets;
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The words between the parent and a worker: one JSON object a line, over the worker's standard input and output.
+//
+//   parent: {"setup": {...}}                          once, first
+//   worker: {"ready": {...hello...}}                  whenever it can take a case; {"unreachable": "..."}: it never will
+//   parent: {"run": {"id": ..., "attempt": ..., "group": ...}}
+//   worker: {"outcome": {...}, "stderr": "..."}        then ready again
+//   worker: {"died": {"signal": 11, "in_iut": true}}  its last word, from the signal handler
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "suite/cases/framework/outcome.hpp"
+#include "suite/iut/messages.hpp"
+
+namespace suite::runner {
+
+/// One side of the wire as a worker's sockets need it.
+struct HostWords {
+  std::string network_namespace;  ///< path of the namespace; empty: the worker's own
+  std::string ipv4, ipv6;         ///< literals; empty: the side has none
+  std::uint32_t max_segment = 0;  ///< TCP_MAXSEG; 0: as the route says
+};
+
+/// All that a worker needs to make its environment.
+struct WorkerSetup {
+  enum class Reach : std::uint8_t { in_process, process, socket } reach = Reach::in_process;
+  std::vector<std::string> agent;  ///< process: argv
+  std::string socket;              ///< socket: path
+  std::vector<std::string> deviations;
+  bool memory_link = false;
+  HostWords tester, iut;
+  double deadline_scale = 1;
+  std::uint64_t quiet_window = 0;  ///< nanoseconds
+  std::map<std::string, bool> pics;
+  bool strict = false;
+};
+
+struct RunWord {
+  std::string id;
+  std::uint32_t attempt = 1;
+  std::uint64_t group = 0;  ///< when it differs from the last one, others may have configured the IUT meanwhile
+};
+
+struct ReadyWord {
+  iut::Hello hello;
+};
+struct UnreachableWord {
+  std::string why;
+};
+struct OutcomeWord {
+  cases::CaseOutcome outcome;
+  std::string stderr_text;  ///< of an agent process, during the attempt
+};
+struct DiedWord {
+  int signal = 0;
+  bool in_iut = false;
+};
+using WorkerWord = std::variant<ReadyWord, UnreachableWord, OutcomeWord, DiedWord>;
+using ParentWord = std::variant<WorkerSetup, RunWord>;
+
+/// One line, without its newline.
+[[nodiscard]] std::string format(const ParentWord& word);
+[[nodiscard]] std::string format(const WorkerWord& word);
+/// Nothing: it is no such word. Both ends are this program, so that is a fault of the harness.
+[[nodiscard]] std::optional<ParentWord> parse_parent_word(std::string_view line);
+[[nodiscard]] std::optional<WorkerWord> parse_worker_word(std::string_view line);
+
+[[nodiscard]] std::string to_hex(std::span<const std::byte> octets);
+[[nodiscard]] std::vector<std::byte> from_hex(std::string_view text);  ///< stops at what is no hex
+
+}  // namespace suite::runner

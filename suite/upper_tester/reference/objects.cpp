@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Commands that make and destroy domains, memory, windows, shared queues and endpoints.
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "suite/upper_tester/reference/reference_driver.hpp"
+#include "suite/upper_tester/reference/replies.hpp"
+#include "suite/upper_tester/reference/translation.hpp"
+
+namespace suite::upper_tester::reference {
+
+namespace verbs = rnic::verbs;
+
+// ---- domains ----
+
+auto ReferenceDriver::domain(iut::Handle handle) const -> const Held<verbs::DomainHandle>* {
+  const auto found = domains_.find(handle);
+  return found == domains_.end() ? nullptr : &found->second;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::CreateDomain& command) {
+  if (command.domain == 0 || domains_.contains(command.domain))
+    return bad_handle("domain", command.domain);
+  const auto created = rnic_->create_domain();
+  if (!created) return failed(created.error(), "create domain");
+  const verbs::DomainHandle handle = *created;
+  domains_[command.domain] = {handle,
+                              resources_.add([this, handle] { rnic_->destroy_domain(handle); })};
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::DestroyDomain& command) {
+  const auto* held = command.domain == 0 ? nullptr : domain(command.domain);
+  if (held == nullptr) return bad_handle("domain", command.domain);
+  if (const auto destroyed = rnic_->destroy_domain(held->object); !destroyed)
+    return failed(destroyed.error(), "destroy domain");
+  resources_.forget(held->resource);
+  domains_.erase(command.domain);
+  return {};
+}
+
+// ---- memory ----
+
+iut::Reply ReferenceDriver::perform(const iut::RegisterMemory& command) {
+  constexpr std::uint64_t page = 4096;
+  if (command.region == 0 || regions_.contains(command.region))
+    return bad_handle("region", command.region);
+  const auto* home = domain(command.domain);
+  if (home == nullptr) return bad_handle("domain", command.domain);
+  if (command.length > max_region_octets) return failed(ENOMEM, "a region has at most 1 GiB");
+  Region region;
+  try {
+    region.octets.assign(command.length, std::byte{command.fill});
+  } catch (const std::bad_alloc&) {
+    return failed(ENOMEM, "no memory for the region");
+  }
+  verbs::RegionAttributes attributes{.memory = region.octets,
+                                     .access = access_of(command.access),
+                                     .zero_based = command.zero_based};
+  if (!command.zero_based) attributes.base = next_base_;
+  const auto registered = rnic_->register_memory(home->object, attributes);
+  if (!registered) return failed(registered.error(), "register memory");
+  next_base_ += (command.length / page + 2) * page;
+  region.info = *registered;
+  const verbs::RegionHandle handle = registered->region;
+  region.resource = resources_.add([this, handle] { rnic_->deregister(handle); }, {home->resource});
+  regions_[command.region] = std::move(region);
+  iut::Reply reply;
+  reply.stag = registered->stag;
+  reply.base = registered->base;
+  return reply;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::DeregisterMemory& command) {
+  const auto found = regions_.find(command.region);
+  if (found == regions_.end()) return bad_handle("region", command.region);
+  if (const auto done = rnic_->deregister(found->second.info.region); !done)
+    return failed(done.error(), "deregister");
+  resources_.forget(found->second.resource);
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::ReadMemory& command) {
+  const auto found = regions_.find(command.region);
+  if (found == regions_.end()) return bad_handle("region", command.region);
+  const auto& octets = found->second.octets;
+  if (command.offset > octets.size() || command.length > octets.size() - command.offset)
+    return failed(EINVAL, "outside of the region");
+  iut::Reply reply;
+  reply.octets = octets_of(rnic::wire::Bytes(octets).subspan(command.offset, command.length));
+  return reply;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::WriteMemory& command) {
+  const auto found = regions_.find(command.region);
+  if (found == regions_.end()) return bad_handle("region", command.region);
+  auto& octets = found->second.octets;
+  if (command.offset > octets.size() || command.octets.size() > octets.size() - command.offset)
+    return failed(EINVAL, "outside of the region");
+  if (!command.octets.empty())
+    std::memcpy(octets.data() + command.offset, command.octets.data(), command.octets.size());
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::AllocateWindow& command) {
+  if (command.window == 0 || windows_.contains(command.window))
+    return bad_handle("window", command.window);
+  const auto* home = domain(command.domain);
+  if (home == nullptr) return bad_handle("domain", command.domain);
+  const auto allocated = rnic_->allocate_window(home->object, verbs::WindowScope::queue_pair);
+  if (!allocated) return failed(allocated.error(), "allocate window");
+  const verbs::WindowHandle handle = allocated->window;
+  windows_[command.window] = {
+      handle, resources_.add([this, handle] { rnic_->free_window(handle); }, {home->resource})};
+  iut::Reply reply;
+  reply.stag = allocated->stag;
+  return reply;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::FreeWindow& command) {
+  const auto found = windows_.find(command.window);
+  if (found == windows_.end()) return bad_handle("window", command.window);
+  resources_.release(found->second.resource);
+  windows_.erase(found);
+  return {};
+}
+
+// ---- shared receive queues ----
+
+iut::Reply ReferenceDriver::perform(const iut::CreateSharedQueue& command) {
+  if (command.queue == 0 || shared_queues_.contains(command.queue))
+    return bad_handle("shared queue", command.queue);
+  const auto* home = domain(command.domain);
+  if (home == nullptr) return bad_handle("domain", command.domain);
+  const auto created = rnic_->create_shared_queue(home->object, {.depth = command.depth});
+  if (!created) return failed(created.error(), "create shared queue");
+  const verbs::SharedQueueHandle handle = *created;
+  shared_queues_[command.queue] = {
+      handle,
+      resources_.add([this, handle] { rnic_->destroy_shared_queue(handle); }, {home->resource})};
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::DestroySharedQueue& command) {
+  const auto found = shared_queues_.find(command.queue);
+  if (found == shared_queues_.end()) return bad_handle("shared queue", command.queue);
+  if (const auto destroyed = rnic_->destroy_shared_queue(found->second.object); !destroyed)
+    return failed(destroyed.error(), "destroy shared queue");
+  resources_.forget(found->second.resource);
+  shared_queues_.erase(found);
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::ArmSharedQueueLimit& command) {
+  const auto found = shared_queues_.find(command.queue);
+  if (found == shared_queues_.end()) return bad_handle("shared queue", command.queue);
+  if (const auto armed = rnic_->arm_limit(found->second.object, command.limit); !armed)
+    return failed(armed.error(), "arm limit");
+  return {};
+}
+
+// ---- endpoints ----
+
+iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
+  if (command.endpoint == 0 || endpoints_.contains(command.endpoint))
+    return bad_handle("endpoint", command.endpoint);
+  const auto* home = domain(command.domain);
+  if (home == nullptr) return bad_handle("domain", command.domain);
+  const auto shared = shared_queues_.find(command.shared_queue);
+  if (command.shared_queue != 0 && shared == shared_queues_.end())
+    return bad_handle("shared queue", command.shared_queue);
+  verbs::QueuePairAttributes attributes{.domain = home->object,
+                                        .send_depth = command.send_depth,
+                                        .receive_depth = command.receive_depth,
+                                        .max_pieces = command.max_pieces};
+  std::uint64_t receives = command.receive_depth;
+  if (command.shared_queue != 0) {
+    attributes.shared_queue = shared->second.object;
+    receives = rnic_->query_shared_queue(shared->second.object)->attributes.depth;
+  }
+  // Room for everything that can be posted at one time.
+  const std::uint64_t depth =
+      std::min<std::uint64_t>(receives + command.send_depth, rnic_->attributes().max_completions);
+  const iut::Handle name = command.endpoint;
+  const auto queue =
+      rnic_->create_completion_queue(static_cast<std::uint32_t>(depth),
+                                     [this, name](verbs::CompletionQueueHandle) { drain(name); });
+  if (!queue) return failed(queue.error(), "create completion queue");
+  attributes.send_completions = attributes.receive_completions = *queue;
+  const auto pair = rnic_->create_queue_pair(attributes);
+  if (!pair) {
+    static_cast<void>(rnic_->destroy_completion_queue(*queue));
+    return failed(pair.error(), "create queue pair");
+  }
+  static_cast<void>(rnic_->arm(*queue, verbs::Arm::next));
+  const Resource shared_resource =
+      command.shared_queue != 0 ? shared->second.resource : Resource::none;
+  endpoints_[name] = {
+      *pair, *queue,
+      resources_.add([this, name] { release_endpoint(name); }, {home->resource, shared_resource})};
+  return {};
+}
+
+void ReferenceDriver::release_endpoint(iut::Handle handle) {
+  const auto found = endpoints_.find(handle);
+  if (found == endpoints_.end()) return;
+  const Endpoint endpoint = found->second;
+  endpoints_.erase(found);
+  connections_->drop(endpoint.queue_pair);
+  static_cast<void>(rnic_->destroy_queue_pair(endpoint.queue_pair));
+  static_cast<void>(rnic_->destroy_completion_queue(endpoint.completions));
+}
+
+iut::Reply ReferenceDriver::perform(const iut::DestroyEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  resources_.release(found->second.resource);
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::QueryEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  const verbs::QueuePairInfo info = *rnic_->query_queue_pair(found->second.queue_pair);
+  const bool connecting = info.state == verbs::QueuePairState::idle &&
+                          connections_->is_connecting(found->second.queue_pair);
+  iut::Reply reply;
+  reply.state = connecting ? "connecting" : state_word(info.state);
+  return reply;
+}
+
+iut::Handle ReferenceDriver::endpoint_of(verbs::QueuePairHandle queue_pair) const {
+  for (const auto& [handle, endpoint] : endpoints_)
+    if (endpoint.queue_pair == queue_pair) return handle;
+  return 0;
+}
+
+iut::Handle ReferenceDriver::endpoint_of(verbs::CompletionQueueHandle queue) const {
+  for (const auto& [handle, endpoint] : endpoints_)
+    if (endpoint.completions == queue) return handle;
+  return 0;
+}
+
+}  // namespace suite::upper_tester::reference

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Commands of connections and the driver's own life; those of objects and of work have files of
+// their own.
+#include "suite/upper_tester/reference/reference_driver.hpp"
+
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "reference_rnic/verbs/soft_rnic.hpp"
+#include "suite/upper_tester/reference/replies.hpp"
+#include "suite/upper_tester/reference/translation.hpp"
+
+namespace suite::upper_tester::reference {
+
+namespace access = rnic::access;
+namespace verbs = rnic::verbs;
+namespace llp = rnic::llp;
+
+namespace {
+
+constexpr std::uint64_t first_base =
+    0x1000'0000;  // tagged offsets do not depend on where the process has its memory
+
+std::unique_ptr<verbs::Rnic> make_rnic(llp::World& world, const DriverOptions& options) {
+  verbs::Host host{
+      .now = [&world] { return world.now(); },
+      .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
+  const verbs::SoftRnicOptions rnic_options{.stag_seed = options.stag_seed};
+  if (options.deviations.empty())
+    return std::make_unique<verbs::SoftRnic<rnic::stream::Conforming>>(std::move(host),
+                                                                       rnic_options);
+  return std::make_unique<verbs::SoftRnic<rnic::stream::Deviating>>(
+      std::move(host), rnic_options, rnic::stream::Deviating(options.deviations));
+}
+
+}  // namespace
+
+ReferenceDriver::ReferenceDriver(llp::World& world, llp::Network& network,
+                                 const DriverOptions& options, Sink sink)
+    : Driver(std::move(sink)),
+      network_(network),
+      options_(options),
+      rnic_(make_rnic(world, options)),
+      connections_(std::make_unique<access::ConnectionManager>(
+          world, network, *rnic_,
+          [this](const access::ConnectionEvent& event) {
+            std::visit([this](const auto& news) { handle(news); }, event);
+          },
+          rnic::stream::Deviating(options.deviations))) {
+  rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { handle(event); });
+  create_default_domain();
+}
+
+ReferenceDriver::~ReferenceDriver() { release_everything(); }
+
+iut::Hello ReferenceDriver::hello() {
+  const verbs::RnicAttributes& attributes = rnic_->attributes();
+  iut::Hello hello;
+  hello.driver = "reference";
+  hello.implementation = "reference software RNIC";
+  for (std::size_t i = 0; i < options_.deviations.size(); ++i)
+    hello.implementation +=
+        (i == 0 ? " with deviations " : ", ") + std::string(info(options_.deviations[i]).name);
+  hello.driver_version = attributes.version;
+  hello.capabilities = all_capabilities();
+  hello.limits = {{"max_ird", attributes.max_ird},
+                  {"max_ord", attributes.max_ord},
+                  {"max_private_data", 508},
+                  {"max_pieces", attributes.max_pieces},
+                  {"max_region", static_cast<std::int64_t>(max_region_octets)}};
+  return hello;
+}
+
+void ReferenceDriver::execute(std::uint64_t number, const iut::Command& command) {
+  iut::Reply reply = std::visit([this](const auto& known) { return perform(known); }, command);
+  reply.command = number;
+  emit(std::move(reply));
+}
+
+// ---- configuration, reset ----
+
+iut::Reply ReferenceDriver::perform(const iut::Configure& command) {
+  if (command.revision && *command.revision != 1 && *command.revision != 2)
+    return failed(EINVAL,
+                  "MPA revision " + std::to_string(*command.revision) + " is not one of 1, 2");
+  access::StartupOptions wanted = startup_;
+  if (command.revision) wanted.revision = static_cast<std::uint8_t>(*command.revision);
+  if (command.crc) wanted.crc = *command.crc;
+  if (command.markers) wanted.markers = *command.markers;
+  if (command.peer_to_peer) wanted.peer_to_peer = *command.peer_to_peer;
+  if (command.rtr) {
+    const auto kinds = rtr_of(*command.rtr);
+    if (!kinds) return failed(EINVAL, "RTR kinds are send, write, read");
+    wanted.rtr = *kinds;
+  }
+  startup_ = wanted;
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::Reset&) {
+  release_everything();
+  create_default_domain();
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::Cancel&) {
+  return {};  // every other command has been answered by the time this one is read
+}
+
+void ReferenceDriver::create_default_domain() {
+  next_base_ = first_base;
+  const verbs::DomainHandle handle = *rnic_->create_domain();
+  const Resource resource = resources_.add([this, handle] { rnic_->destroy_domain(handle); });
+  domains_[0] = {handle, resource};
+}
+
+void ReferenceDriver::release_everything() {
+  connections_->reset();
+  resources_.release_all();
+  endpoints_.clear();
+  listeners_.clear();
+  requests_.clear();
+  windows_.clear();
+  shared_queues_.clear();
+  domains_.clear();
+  regions_.clear();  // the memory itself, now that nothing is registered
+}
+
+// ---- connections ----
+
+iut::Reply ReferenceDriver::perform(const iut::Listen& command) {
+  if (command.listener == 0 || listeners_.contains(command.listener))
+    return bad_handle("listener", command.listener);
+  const auto family = family_of(command.family);
+  if (!family) return failed(EINVAL, "family is ipv4 or ipv6");
+  llp::Address local = network_.address(*family).with_port(command.port);
+  if (!command.address.empty()) {
+    const auto parsed = llp::Address::parse(command.address, command.port);
+    if (!parsed) return failed(EINVAL, parsed.error());
+    local = *parsed;
+  }
+  const auto listening = connections_->listen(local, startup_);
+  if (!listening) return failed(listening.error().code, listening.error().message);
+  const access::ListenerId id = listening->listener;
+  listeners_[command.listener] = {id,
+                                  resources_.add([this, id] { connections_->stop_listening(id); })};
+  iut::Reply reply;
+  reply.address = listening->local.host();
+  reply.port = listening->local.port;
+  return reply;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::StopListening& command) {
+  const auto found = listeners_.find(command.listener);
+  if (found == listeners_.end()) return bad_handle("listener", command.listener);
+  resources_.release(found->second.resource);
+  listeners_.erase(found);
+  return {};
+}
+
+std::expected<access::ConnectParameters, iut::Reply> ReferenceDriver::parameters_of(
+    const iut::ConnectParameters& parameters) const {
+  const auto admissible = [](const std::optional<int>& depth, std::uint16_t most) {
+    return !depth || (*depth >= 0 && *depth <= most) ||
+           *depth == rnic::wire::read_depth_unnegotiated;
+  };
+  const verbs::RnicAttributes& limits = rnic_->attributes();
+  if (!admissible(parameters.ird, limits.max_ird) || !admissible(parameters.ord, limits.max_ord))
+    return std::unexpected(failed(
+        EINVAL, "IRD and ORD go from 0 to " + std::to_string(limits.max_ird) + ", or are 16383"));
+  access::ConnectParameters result;
+  if (parameters.ird) result.ird = static_cast<std::uint16_t>(*parameters.ird);
+  if (parameters.ord) result.ord = static_cast<std::uint16_t>(*parameters.ord);
+  result.private_data = bytes_of(parameters.private_data);
+  return result;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::Connect& command) {
+  const auto endpoint = endpoints_.find(command.endpoint);
+  if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  const auto remote = llp::Address::parse(command.address, command.port);
+  if (!remote) return failed(EINVAL, remote.error());
+  const auto parameters = parameters_of(command.parameters);
+  if (!parameters) return parameters.error();
+  const auto started =
+      connections_->connect(endpoint->second.queue_pair, *remote, startup_, *parameters);
+  if (!started) return failed(started.error().code, started.error().message);
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::Accept& command) {
+  const auto request = requests_.find(command.request);
+  const auto endpoint = endpoints_.find(command.endpoint);
+  if (request == requests_.end()) return bad_handle("request", command.request);
+  if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  const auto parameters = parameters_of(command.parameters);
+  if (!parameters) return parameters.error();
+  const auto accepted =
+      connections_->accept(request->second, endpoint->second.queue_pair, *parameters);
+  if (!accepted) return failed(accepted.error().code, accepted.error().message);
+  requests_.erase(request);
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::Reject& command) {
+  const auto request = requests_.find(command.request);
+  if (request == requests_.end()) return bad_handle("request", command.request);
+  const auto rejected = connections_->reject(request->second, bytes_of(command.private_data));
+  if (!rejected) return failed(rejected.error().code, rejected.error().message);
+  requests_.erase(request);
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::Disconnect& command) {
+  const auto endpoint = endpoints_.find(command.endpoint);
+  if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  const auto done = connections_->disconnect(endpoint->second.queue_pair, command.abortive);
+  if (!done) return failed(done.error().code, done.error().message);
+  return {};
+}
+
+// ---- news ----
+
+void ReferenceDriver::handle(const access::ConnectionRequest& event) {
+  for (const auto& [handle, listener] : listeners_) {
+    if (listener.object != event.listener) continue;
+    const iut::Handle request = next_request_++;
+    requests_[request] = event.connection;
+    iut::ConnectRequestEvent news;
+    news.listener = handle;
+    news.request = request;
+    news.private_data = octets_of(event.private_data);
+    if (event.depths) {
+      news.ird = event.depths->ird;
+      news.ord = event.depths->ord;
+    }
+    return emit(std::move(news));
+  }
+}
+
+void ReferenceDriver::handle(const access::ConnectionEstablished& event) {
+  iut::EstablishedEvent news;
+  news.endpoint = endpoint_of(event.queue_pair);
+  news.private_data = octets_of(event.private_data);
+  if (event.depths) {
+    news.ird = event.depths->ird;
+    news.ord = event.depths->ord;
+  }
+  emit(std::move(news));
+}
+
+void ReferenceDriver::handle(const access::ConnectionRejected& event) {
+  emit(iut::RejectedEvent{endpoint_of(event.queue_pair), octets_of(event.private_data)});
+}
+
+void ReferenceDriver::handle(const access::ConnectionFailed& event) {
+  const iut::Handle endpoint = endpoint_of(event.queue_pair);
+  drain(endpoint);
+  emit(iut::ConnectFailedEvent{endpoint, name(event.failure)});
+}
+
+void ReferenceDriver::handle(const access::ConnectionEnded& event) {
+  const iut::Handle endpoint = endpoint_of(event.queue_pair);
+  drain(endpoint);  // what was flushed came before
+  emit(iut::DisconnectedEvent{endpoint});
+}
+
+void ReferenceDriver::handle(const verbs::AsyncEvent& event) {
+  iut::AsynchronousEvent news;
+  if (event.queue_pair) news.endpoint = endpoint_of(event.queue_pair);
+  if (event.completion_queue) news.endpoint = endpoint_of(event.completion_queue);
+  const bool gone = (event.queue_pair || event.completion_queue) && news.endpoint == 0;
+  if (gone) return;
+  news.kind = kind_word(event.kind);
+  news.detail = event.detail;
+  emit(std::move(news));
+}
+
+void ReferenceDriver::drain(iut::Handle endpoint) {
+  const auto found = endpoints_.find(endpoint);
+  if (found == endpoints_.end()) return;
+  std::array<verbs::Completion, 16> completions;
+  for (;;) {
+    const auto count = rnic_->poll(found->second.completions, completions);
+    if (!count || *count == 0) break;
+    for (std::size_t i = 0; i < *count; ++i) emit(completion_event(endpoint, completions[i]));
+  }
+  static_cast<void>(rnic_->arm(found->second.completions, verbs::Arm::next));
+}
+
+}  // namespace suite::upper_tester::reference

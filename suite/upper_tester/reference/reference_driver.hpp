@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The driver of the reference RNIC: every command of the upper tester over access and verbs, in the
+// World of whoever owns it.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "reference_rnic/access/connection_manager.hpp"
+#include "reference_rnic/access/resource_tree.hpp"
+#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/verbs/rnic.hpp"
+#include "suite/upper_tester/driver.hpp"
+
+namespace suite::upper_tester::reference {
+
+struct DriverOptions {
+  std::uint64_t stag_seed =
+      0x5eed;  ///< a program takes a random one; in tests equal seeds give equal runs
+  std::vector<rnic::stream::Deviation> deviations{};
+};
+
+/// World and network must outlive it. It lives in the World's loop: there is no descriptor to poll.
+class ReferenceDriver final : public Driver {
+ public:
+  ReferenceDriver(rnic::llp::World& world, rnic::llp::Network& network,
+                  const DriverOptions& options, Sink sink);
+  ~ReferenceDriver() override;
+
+  [[nodiscard]] iut::Hello hello() override;
+  void execute(std::uint64_t number, const iut::Command& command) override;
+
+ private:
+  using Resource = rnic::access::Resource;
+  template <typename Object>
+  struct Held {
+    Object object{};
+    Resource resource = Resource::none;
+  };
+  /// Memory stays readable after its registration has ended, until the reset.
+  struct Region {
+    std::vector<std::byte> octets;
+    rnic::verbs::RegionInfo info;
+    Resource resource = Resource::none;  ///< while registered
+  };
+  struct Endpoint {
+    rnic::verbs::QueuePairHandle queue_pair;
+    rnic::verbs::CompletionQueueHandle completions;
+    Resource resource = Resource::none;
+  };
+
+  iut::Reply perform(const iut::Configure& command);
+  iut::Reply perform(const iut::Reset& command);
+  iut::Reply perform(const iut::CreateDomain& command);
+  iut::Reply perform(const iut::DestroyDomain& command);
+  iut::Reply perform(const iut::RegisterMemory& command);
+  iut::Reply perform(const iut::DeregisterMemory& command);
+  iut::Reply perform(const iut::ReadMemory& command);
+  iut::Reply perform(const iut::WriteMemory& command);
+  iut::Reply perform(const iut::AllocateWindow& command);
+  iut::Reply perform(const iut::FreeWindow& command);
+  iut::Reply perform(const iut::CreateSharedQueue& command);
+  iut::Reply perform(const iut::DestroySharedQueue& command);
+  iut::Reply perform(const iut::ArmSharedQueueLimit& command);
+  iut::Reply perform(const iut::CreateEndpoint& command);
+  iut::Reply perform(const iut::DestroyEndpoint& command);
+  iut::Reply perform(const iut::QueryEndpoint& command);
+  iut::Reply perform(const iut::Listen& command);
+  iut::Reply perform(const iut::StopListening& command);
+  iut::Reply perform(const iut::Connect& command);
+  iut::Reply perform(const iut::Accept& command);
+  iut::Reply perform(const iut::Reject& command);
+  iut::Reply perform(const iut::Disconnect& command);
+  iut::Reply perform(const iut::PostReceive& command);
+  iut::Reply perform(const iut::PostWork& command);
+  iut::Reply perform(const iut::Cancel& command);
+
+  void handle(const rnic::access::ConnectionRequest& event);
+  void handle(const rnic::access::ConnectionEstablished& event);
+  void handle(const rnic::access::ConnectionRejected& event);
+  void handle(const rnic::access::ConnectionFailed& event);
+  void handle(const rnic::access::ConnectionEnded& event);
+  void handle(const rnic::verbs::AsyncEvent& event);
+  /// Emits every completion that is there and arms the queue for the next.
+  void drain(iut::Handle endpoint);
+
+  void create_default_domain();
+  void release_everything();
+  void release_endpoint(iut::Handle handle);
+  [[nodiscard]] const Held<rnic::verbs::DomainHandle>* domain(iut::Handle handle) const;
+  [[nodiscard]] iut::Handle endpoint_of(rnic::verbs::QueuePairHandle queue_pair) const;
+  [[nodiscard]] iut::Handle endpoint_of(rnic::verbs::CompletionQueueHandle queue) const;
+  [[nodiscard]] std::optional<std::vector<rnic::verbs::Piece>> pieces_of(
+      const std::vector<iut::Piece>& pieces) const;
+  [[nodiscard]] std::expected<rnic::access::ConnectParameters, iut::Reply> parameters_of(
+      const iut::ConnectParameters& parameters) const;
+  [[nodiscard]] std::optional<iut::Reply> fill_bind(rnic::verbs::SendRequest& request,
+                                                    const iut::PostWork& command) const;
+
+  rnic::llp::Network& network_;
+  DriverOptions options_;
+  std::unique_ptr<rnic::verbs::Rnic> rnic_;
+  std::unique_ptr<rnic::access::ConnectionManager> connections_;
+  rnic::access::StartupOptions startup_;
+
+  std::map<iut::Handle, Held<rnic::verbs::DomainHandle>> domains_;  ///< 0: the default domain
+  std::map<iut::Handle, Region> regions_;
+  std::map<iut::Handle, Held<rnic::verbs::WindowHandle>> windows_;
+  std::map<iut::Handle, Held<rnic::verbs::SharedQueueHandle>> shared_queues_;
+  std::map<iut::Handle, Endpoint> endpoints_;
+  std::map<iut::Handle, Held<rnic::access::ListenerId>> listeners_;
+  std::map<iut::Handle, rnic::access::ConnectionId> requests_;
+  iut::Handle next_request_ = 1;
+  std::uint64_t next_base_ = 0;
+  /// Last: it releases into all of the above.
+  rnic::access::ResourceTree resources_;
+};
+
+}  // namespace suite::upper_tester::reference

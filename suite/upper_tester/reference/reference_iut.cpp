@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Commands into the loop, events out of it.
+#include "suite/upper_tester/reference/reference_iut.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace suite::upper_tester::reference {
+
+ReferenceIut::ReferenceIut(rnic::llp::World& world, rnic::llp::Network& network,
+                           const DriverOptions& options)
+    : world_(world),
+      driver_(world, network, options,
+              [this](iut::Event event) { events_.push_back(std::move(event)); }),
+      hello_(driver_.hello()) {}
+
+std::uint64_t ReferenceIut::post(iut::Command command) {
+  const std::uint64_t number = ++last_number_;
+  if (const auto* cancel = std::get_if<iut::Cancel>(&command)) take_back(cancel->command);
+  waiting_.push_back({number, std::move(command)});
+  world_.defer([this, alive = std::weak_ptr<char>(alive_)] {
+    if (!alive.expired()) carry_out();
+  });
+  return number;
+}
+
+void ReferenceIut::take_back(std::uint64_t number) {
+  const auto found = std::ranges::find(waiting_, number, &Waiting::number);
+  if (found == waiting_.end()) return;
+  waiting_.erase(found);
+  iut::Reply reply;
+  reply.command = number;
+  reply.outcome = iut::Outcome::cancelled;
+  events_.emplace_back(std::move(reply));
+}
+
+void ReferenceIut::carry_out() {
+  if (waiting_.empty()) return;
+  const Waiting next = std::move(waiting_.front());
+  waiting_.pop_front();
+  driver_.execute(next.number, next.command);
+}
+
+std::optional<iut::Event> ReferenceIut::next_event(rnic::llp::TimePoint deadline) {
+  world_.run_until(deadline, [this] { return !events_.empty(); });
+  if (events_.empty()) return std::nullopt;
+  iut::Event event = std::move(events_.front());
+  events_.pop_front();
+  return event;
+}
+
+std::unique_ptr<iut::Iut> make_reference_iut(rnic::llp::World& world, rnic::llp::Network& network,
+                                             std::span<const rnic::stream::Deviation> deviations) {
+  return std::make_unique<ReferenceIut>(
+      world, network,
+      DriverOptions{.deviations = std::vector(deviations.begin(), deviations.end())});
+}
+
+}  // namespace suite::upper_tester::reference

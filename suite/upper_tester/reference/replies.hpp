@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Answers that many commands of the reference driver share.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "reference_rnic/verbs/rnic.hpp"
+#include "suite/iut/messages.hpp"
+
+namespace suite::upper_tester::reference {
+
+inline constexpr std::uint64_t max_region_octets = std::uint64_t{1} << 30;
+
+[[nodiscard]] iut::Reply failed(int code, std::string why);
+[[nodiscard]] iut::Reply failed(rnic::verbs::Error error, const std::string& what);
+/// The handle is 0, taken already, or names nothing.
+[[nodiscard]] iut::Reply bad_handle(const std::string& kind, iut::Handle handle);
+
+}  // namespace suite::upper_tester::reference

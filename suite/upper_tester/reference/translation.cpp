@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The tables of words.
+#include "suite/upper_tester/reference/translation.hpp"
+
+#include <cerrno>
+#include <cstring>
+
+namespace suite::upper_tester::reference {
+
+namespace verbs = rnic::verbs;
+
+verbs::Access access_of(const iut::Access& access) {
+  return {.local_write = access.local_write,
+          .remote_read = access.remote_read,
+          .remote_write = access.remote_write,
+          .remote_atomic = access.remote_atomic,
+          .bind_window = access.bind_window};
+}
+
+std::optional<verbs::Operation> operation_of(std::string_view word) {
+  for (auto operation = verbs::Operation::send; operation < verbs::Operation::receive;
+       operation = static_cast<verbs::Operation>(static_cast<int>(operation) + 1))
+    if (word == verbs::name(operation)) return operation;
+  return std::nullopt;
+}
+
+iut::Octets octets_of(rnic::wire::Bytes bytes) {
+  iut::Octets octets(bytes.size());
+  if (!bytes.empty()) std::memcpy(octets.data(), bytes.data(), bytes.size());
+  return octets;
+}
+
+std::vector<std::byte> bytes_of(const iut::Octets& octets) {
+  std::vector<std::byte> bytes(octets.size());
+  if (!octets.empty()) std::memcpy(bytes.data(), octets.data(), octets.size());
+  return bytes;
+}
+
+int code_of(verbs::Error error) {
+  switch (error) {
+    case verbs::Error::invalid_handle:
+      return EBADF;
+    case verbs::Error::invalid_parameter:
+    case verbs::Error::invalid_state:
+    case verbs::Error::wrong_domain:
+      return EINVAL;
+    case verbs::Error::in_use:
+      return EBUSY;
+    case verbs::Error::no_resources:
+    case verbs::Error::queue_full:
+      return ENOMEM;
+    case verbs::Error::overflowed:
+      return EOVERFLOW;
+    case verbs::Error::unsupported:
+      return EOPNOTSUPP;
+  }
+  return EINVAL;
+}
+
+const char* kind_word(verbs::AsyncKind kind) {
+  switch (kind) {
+    case verbs::AsyncKind::queue_pair_fatal:
+    case verbs::AsyncKind::terminate_received:
+      return "qp_fatal";
+    case verbs::AsyncKind::queue_pair_access_error:
+      return "qp_access_error";
+    case verbs::AsyncKind::queue_pair_request_error:
+      return "qp_request_error";
+    case verbs::AsyncKind::last_buffer:
+      return "last_buffer";
+    case verbs::AsyncKind::completion_queue_error:
+      return "cq_error";
+    case verbs::AsyncKind::shared_queue_limit:
+      return "srq_limit";
+    case verbs::AsyncKind::device_fatal:
+      return "device_fatal";
+  }
+  return "other";
+}
+
+const char* state_word(verbs::QueuePairState state) {
+  switch (state) {
+    case verbs::QueuePairState::idle:
+      return "idle";
+    case verbs::QueuePairState::rts:
+      return "connected";
+    case verbs::QueuePairState::closing:
+      return "closing";
+    case verbs::QueuePairState::terminate:
+      return "terminated";
+    case verbs::QueuePairState::error:
+      return "error";
+  }
+  return "error";
+}
+
+std::optional<rnic::llp::Family> family_of(std::string_view word) {
+  if (word == "ipv4") return rnic::llp::Family::ipv4;
+  if (word == "ipv6") return rnic::llp::Family::ipv6;
+  return std::nullopt;
+}
+
+std::optional<rnic::stream::RtrKinds> rtr_of(const std::vector<std::string>& words) {
+  rnic::stream::RtrKinds kinds{.send = false, .write = false, .read = false};
+  for (const std::string& word : words) {
+    if (word == "send") {
+      kinds.send = true;
+    } else if (word == "write") {
+      kinds.write = true;
+    } else if (word == "read") {
+      kinds.read = true;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return kinds;
+}
+
+iut::CompletionEvent completion_event(iut::Handle endpoint, const verbs::Completion& completion) {
+  iut::CompletionEvent event;
+  event.endpoint = endpoint;
+  event.work = completion.id;
+  event.operation = verbs::name(completion.operation);
+  event.status = verbs::name(completion.status);
+  event.length = completion.length;
+  event.invalidated_stag = completion.invalidated;
+  if (completion.immediate) {
+    event.immediate.emplace();
+    std::memcpy(event.immediate->data(), completion.immediate->data(), event.immediate->size());
+  }
+  if (completion.operation == verbs::Operation::receive) event.solicited = completion.solicited;
+  return event;
+}
+
+std::vector<std::string> all_capabilities() {
+  namespace word = iut::capability;
+  return {word::configure_revision_1,
+          word::configure_crc,
+          word::configure_markers,
+          word::configure_rtr,
+          word::send_invalidate,
+          word::remote_invalidate,
+          word::local_invalidate,
+          word::read_invalidate,
+          word::solicited,
+          word::memory_windows,
+          word::zero_based,
+          word::shared_receive_queue,
+          word::atomics,
+          word::immediate,
+          word::peer_to_peer,
+          word::ipv6,
+          word::enhanced_startup,
+          word::completion_events};
+}
+
+}  // namespace suite::upper_tester::reference

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Between the words of the upper tester and those of the reference RNIC.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "reference_rnic/access/connection_manager.hpp"
+#include "reference_rnic/verbs/rnic.hpp"
+#include "suite/iut/messages.hpp"
+
+namespace suite::upper_tester::reference {
+
+[[nodiscard]] rnic::verbs::Access access_of(const iut::Access& access);
+[[nodiscard]] std::optional<rnic::verbs::Operation> operation_of(std::string_view word);
+[[nodiscard]] iut::Octets octets_of(rnic::wire::Bytes bytes);
+[[nodiscard]] std::vector<std::byte> bytes_of(const iut::Octets& octets);
+/// errno for an error of the RNIC.
+[[nodiscard]] int code_of(rnic::verbs::Error error);
+[[nodiscard]] const char* kind_word(rnic::verbs::AsyncKind kind);
+[[nodiscard]] const char* state_word(rnic::verbs::QueuePairState state);
+[[nodiscard]] std::optional<rnic::llp::Family> family_of(std::string_view word);
+[[nodiscard]] std::optional<rnic::stream::RtrKinds> rtr_of(const std::vector<std::string>& words);
+[[nodiscard]] iut::CompletionEvent completion_event(iut::Handle endpoint,
+                                                    const rnic::verbs::Completion& completion);
+/// Everything that can be asked of the reference.
+[[nodiscard]] std::vector<std::string> all_capabilities();
+
+}  // namespace suite::upper_tester::reference

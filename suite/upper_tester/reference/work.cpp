@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Commands that post work.
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "suite/upper_tester/reference/reference_driver.hpp"
+#include "suite/upper_tester/reference/replies.hpp"
+#include "suite/upper_tester/reference/translation.hpp"
+
+namespace suite::upper_tester::reference {
+
+namespace verbs = rnic::verbs;
+
+std::optional<std::vector<verbs::Piece>> ReferenceDriver::pieces_of(
+    const std::vector<iut::Piece>& pieces) const {
+  std::vector<verbs::Piece> result;
+  for (const iut::Piece& piece : pieces) {
+    const auto found = regions_.find(piece.region);
+    if (found == regions_.end()) return std::nullopt;
+    const verbs::RegionInfo& info = found->second.info;
+    result.push_back(
+        {.stag = info.stag, .offset = info.base + piece.offset, .length = piece.length});
+  }
+  return result;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::PostReceive& command) {
+  auto pieces = pieces_of(command.pieces);
+  if (!pieces) return failed(EBADF, "a piece names an unknown region");
+  const std::array<verbs::ReceiveRequest, 1> requests{
+      verbs::ReceiveRequest{.id = command.work, .pieces = std::move(*pieces)}};
+  std::expected<void, verbs::PostError> posted;
+  if (command.shared_queue != 0) {
+    const auto queue = shared_queues_.find(command.shared_queue);
+    if (queue == shared_queues_.end()) return bad_handle("shared queue", command.shared_queue);
+    posted = rnic_->post_receive(queue->second.object, requests);
+  } else {
+    const auto endpoint = endpoints_.find(command.endpoint);
+    if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+    posted = rnic_->post_receive(endpoint->second.queue_pair, requests);
+  }
+  return posted ? iut::Reply{} : failed(posted.error().error, "post receive");
+}
+
+std::optional<iut::Reply> ReferenceDriver::fill_bind(verbs::SendRequest& request,
+                                                     const iut::PostWork& command) const {
+  const auto window = windows_.find(command.window);
+  if (window == windows_.end()) return bad_handle("window", command.window);
+  request.bind.window = window->second.object;
+  request.bind.access = access_of(command.window_access);
+  if (command.pieces.size() > 1) return failed(EINVAL, "a window is bound to one piece");
+  if (command.pieces.empty() || command.pieces.front().length == 0) return std::nullopt;  // unbinds
+  const auto region = regions_.find(command.pieces.front().region);
+  if (region == regions_.end()) return bad_handle("region", command.pieces.front().region);
+  request.bind.region = region->second.info.region;
+  request.bind.offset = region->second.info.base + command.pieces.front().offset;
+  request.bind.length = command.pieces.front().length;
+  return std::nullopt;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
+  const auto endpoint = endpoints_.find(command.endpoint);
+  if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  const auto operation = operation_of(command.operation);
+  if (!operation) return failed(EINVAL, "no operation is called " + command.operation);
+  verbs::SendRequest request{.id = command.work,
+                             .operation = *operation,
+                             .remote_stag = command.remote_stag,
+                             .remote_offset = command.remote_offset,
+                             .invalidate_stag = command.invalidate_stag,
+                             .signaled = command.signaled,
+                             .fence = command.fence,
+                             .add_or_swap = command.add_or_swap,
+                             .compare = command.compare,
+                             .add_or_swap_mask = command.add_or_swap_mask,
+                             .compare_mask = command.compare_mask};
+  std::memcpy(request.immediate.data(), command.immediate.data(), request.immediate.size());
+  if (*operation == verbs::Operation::bind_window) {
+    if (auto reply = fill_bind(request, command)) return *reply;
+  } else {
+    auto pieces = pieces_of(command.pieces);
+    if (!pieces) return failed(EBADF, "a piece names an unknown region");
+    request.pieces = std::move(*pieces);
+  }
+  const auto posted = rnic_->post_send(endpoint->second.queue_pair, std::span(&request, 1));
+  return posted ? iut::Reply{} : failed(posted.error().error, "post work");
+}
+
+}  // namespace suite::upper_tester::reference
