@@ -11,7 +11,7 @@ namespace rnic::access {
 
 namespace {
 
-constexpr std::size_t gather_limit = 256 * 1024;
+constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr llp::Duration emss_check_interval = std::chrono::milliseconds(100);
 
