@@ -48,6 +48,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
  private:
   // startup.cpp's decisions, carried out (machine_startup.cpp)
   void read_startup_frame();
+  [[nodiscard]] bool octets_behind_request() const;
   void take_request(const wire::ParsedMpaFrame& parsed);
   void take_reply(const wire::ParsedMpaFrame& parsed);
   void enter_operation_after_reply(ReplyVerdict verdict);

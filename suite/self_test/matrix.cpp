@@ -15,13 +15,16 @@ using cases::CaseOutcome;
 using cases::Judgement;
 using cases::Verdict;
 
-bool judges(const Case& one, std::string_view rule) { return std::ranges::find(one.rules, rule) != one.rules.end(); }
+bool judges(const Case& one, std::string_view rule) {
+  return std::ranges::find(one.rules, rule) != one.rules.end();
+}
 
 // In strict judgement an advisory fails, so both count as the place of the failure.
 std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
   std::set<std::string> rules;
   for (const auto& record : outcome.expectations)
-    if (record.judgement == Judgement::fail || record.judgement == Judgement::advisory) rules.insert(record.rule);
+    if (record.judgement == Judgement::fail || record.judgement == Judgement::advisory)
+      rules.insert(record.rule);
   return {rules.begin(), rules.end()};
 }
 
@@ -33,16 +36,18 @@ std::string first_divergence(const CaseOutcome& right, const CaseOutcome& wrong)
       return fmt::format("line {}: '{}' in place of '{}'", i + 1, b.text, a.text);
   }
   if (wrong.exchange.size() < right.exchange.size())
-    return fmt::format("line {}: nothing in place of '{}'", common + 1, right.exchange[common].text);
+    return fmt::format("line {}: nothing in place of '{}'", common + 1,
+                       right.exchange[common].text);
   if (wrong.exchange.size() > right.exchange.size())
-    return fmt::format("line {}: '{}' in place of nothing", common + 1, wrong.exchange[common].text);
+    return fmt::format("line {}: '{}' in place of nothing", common + 1,
+                       wrong.exchange[common].text);
   return "at the IUT's API only";
 }
 
 using Baseline = std::map<std::string, CaseOutcome>;
 
-std::expected<std::unique_ptr<runner::Bench>, std::string> bench_with(const runner::SuiteParts& parts, const Plan& plan,
-                                                                     std::string_view deviation) {
+std::expected<std::unique_ptr<runner::Bench>, std::string> bench_with(
+    const runner::SuiteParts& parts, const Plan& plan, std::string_view deviation) {
   runner::WorkerSetup setup = plan.setup;
   setup.deviations.clear();
   if (!deviation.empty()) setup.deviations.emplace_back(deviation);
@@ -52,7 +57,8 @@ std::expected<std::unique_ptr<runner::Bench>, std::string> bench_with(const runn
   return bench;
 }
 
-void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline, DeviationResult& result) {
+void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline,
+           DeviationResult& result) {
   ++result.cases_run;
   if (outcome.verdict == Verdict::pass || outcome.verdict == Verdict::not_applicable) return;
   Failure failure{.id = one.id,
@@ -60,7 +66,8 @@ void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline
                   .reason = outcome.reason,
                   .divergence = first_divergence(baseline.at(one.id), outcome),
                   .error = outcome.verdict != Verdict::fail};
-  const bool own = !failure.error && std::ranges::find(failure.rules, result.info->rule) != failure.rules.end();
+  const bool own =
+      !failure.error && std::ranges::find(failure.rules, result.info->rule) != failure.rules.end();
   (own ? result.own : result.collateral).push_back(std::move(failure));
 }
 
@@ -72,13 +79,15 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
   auto conforming = bench_with(parts, plan, {});
   if (!conforming) return std::unexpected(conforming.error());
   for (const Case& one : parts.table) {
-    const CaseOutcome& outcome = baseline[one.id] = parts.execute(one, (*conforming)->environment());
+    const CaseOutcome& outcome = baseline[one.id] =
+        parts.execute(one, (*conforming)->environment());
     if (outcome.verdict != Verdict::pass && outcome.verdict != Verdict::not_applicable)
       matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
   }
   unsigned number = 0;
   for (const auto& info : rnic::stream::deviations()) {
-    if (!plan.chosen.empty() && std::ranges::find(plan.chosen, info.name) == plan.chosen.end()) continue;
+    if (!plan.chosen.empty() && std::ranges::find(plan.chosen, info.name) == plan.chosen.end())
+      continue;
     if (number++ % plan.shards != plan.shard - 1) continue;
     auto bench = bench_with(parts, plan, info.name);
     if (!bench) return std::unexpected(bench.error());

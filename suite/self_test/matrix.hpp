@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviation x case: what each deviation of the reference RNIC made fail, at which rule, and where the run first diverged.
+// Deviation x case: what each deviation of the reference RNIC made fail, at which rule, and where
+// the run first diverged.
 #pragma once
 
 #include <functional>
@@ -16,7 +17,8 @@ struct Failure {
   std::string id;                  ///< of the case, variant included
   std::vector<std::string> rules;  ///< of the expectations that failed; empty for an error
   std::string reason;
-  std::string divergence;          ///< the first line of the exchange that differs from the conforming run's
+  std::string
+      divergence;  ///< the first line of the exchange that differs from the conforming run's
   bool error = false;
 };
 
@@ -29,7 +31,8 @@ struct DeviationResult {
 
 struct Matrix {
   std::vector<DeviationResult> deviations;
-  std::vector<std::string> broken;  ///< cases that do not pass on the conforming reference, with the reason
+  std::vector<std::string>
+      broken;  ///< cases that do not pass on the conforming reference, with the reason
 };
 
 struct Plan {
@@ -41,9 +44,11 @@ struct Plan {
 };
 
 /// The error is one line: the bench could not be made.
-[[nodiscard]] std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, const Plan& plan);
+[[nodiscard]] std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts,
+                                                            const Plan& plan);
 
 /// Case bodies (variants folded) of the table that no deviation of the matrix made fail.
-[[nodiscard]] std::vector<std::string> never_failed(const runner::SuiteParts& parts, const Matrix& matrix);
+[[nodiscard]] std::vector<std::string> never_failed(const runner::SuiteParts& parts,
+                                                    const Matrix& matrix);
 
 }  // namespace suite::self_test

@@ -6,9 +6,11 @@
 namespace suite::self_test {
 
 std::string line_of(const DeviationResult& result) {
-  return fmt::format("{:<9} {:<44} {} of {} cases at {}{}", result.own.empty() ? "UNNOTICED" : "caught", result.info->name,
-                     result.own.size(), result.cases_run, result.info->rule,
-                     result.collateral.empty() ? std::string() : fmt::format("; {} elsewhere", result.collateral.size()));
+  return fmt::format(
+      "{:<9} {:<44} {} of {} cases at {}{}", result.own.empty() ? "UNNOTICED" : "caught",
+      result.info->name, result.own.size(), result.cases_run, result.info->rule,
+      result.collateral.empty() ? std::string()
+                                : fmt::format("; {} elsewhere", result.collateral.size()));
 }
 
 nlohmann::ordered_json json_of(const Matrix& matrix) {
@@ -17,7 +19,8 @@ nlohmann::ordered_json json_of(const Matrix& matrix) {
   for (const DeviationResult& result : matrix.deviations) {
     const std::string name(result.info->name);
     auto& entry = deviations[name];
-    entry = {{"rule", result.info->rule}, {"text", result.info->text}, {"cases_run", result.cases_run}};
+    entry = {
+        {"rule", result.info->rule}, {"text", result.info->text}, {"cases_run", result.cases_run}};
     entry["caught_by"] = nlohmann::ordered_json::array();
     entry["collateral"] = nlohmann::ordered_json::array();
     for (const Failure& failure : result.own) {
