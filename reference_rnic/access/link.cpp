@@ -11,7 +11,7 @@ namespace rnic::access {
 
 namespace {
 
-constexpr std::size_t gather_limit = 256 * 1024;
+constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr llp::Duration emss_check_interval = std::chrono::milliseconds(100);
 
@@ -184,8 +184,8 @@ void Link::carry_out_closing() {
     case stream::Closing::half_close:
       if (std::exchange(fin_sent_, true)) break;
       connection_->shutdown_send();
-      close_deadline_ = world_.now() + settings_.close_timeout;
       stream_->close_done();
+      if (stream_->state() == stream::State::terminating) end_after_fault();
       break;
     case stream::Closing::full_close:
       if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
@@ -201,12 +201,18 @@ void Link::carry_out_closing() {
   if (phase_ == Phase::running && stream_->state() == stream::State::closed) linger();
 }
 
+/// Nothing of the peer counts any more, and the consumer need not wait until it closes.
+void Link::end_after_fault() {
+  stream_->lost();
+  linger();
+}
+
 void Link::linger() {
   if (phase_ != Phase::running) return;
   phase_ = Phase::lingering;
   if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
   if (peer_closed_) return finish();
-  close_deadline_ = world_.now() + settings_.close_timeout;
+  linger_deadline_ = world_.now() + settings_.close_timeout;
 }
 
 /// The startup timeout came before the LLP connection.
@@ -243,11 +249,9 @@ void Link::finish() {
 // ---- time ----
 
 void Link::set_timer() {
-  std::optional<llp::TimePoint> wanted = phase_ == Phase::finished ? std::nullopt : close_deadline_;
-  if (phase_ == Phase::connecting || phase_ == Phase::running) {
-    const auto wakeup = stream_->next_wakeup();
-    if (wakeup && (!wanted || *wakeup < *wanted)) wanted = wakeup;
-  }
+  std::optional<llp::TimePoint> wanted;
+  if (phase_ == Phase::connecting || phase_ == Phase::running) wanted = stream_->next_wakeup();
+  if (phase_ == Phase::lingering) wanted = linger_deadline_;
   if (timer_at_ == wanted) return;
   if (timer_at_) world_.cancel(timer_);
   timer_at_ = wanted;
@@ -256,10 +260,8 @@ void Link::set_timer() {
 
 void Link::timer_fired() {
   timer_at_.reset();
-  if (close_deadline_ && world_.now() >= *close_deadline_ && phase_ != Phase::finished) {
-    // The peer keeps its half open for good.
+  if (phase_ == Phase::lingering) {  // the peer keeps its half open for good
     connection_->reset();
-    if (phase_ == Phase::running) stream_->lost();
     finish();
   } else if (phase_ == Phase::connecting || phase_ == Phase::running) {
     stream_->wakeup();

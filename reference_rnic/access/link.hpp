@@ -70,6 +70,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void refresh_emss();
   void set_timer();
   void timer_fired();
+  void end_after_fault();
   void linger();
   void give_up_connecting();
   void finish();
@@ -92,7 +93,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   bool blocked_ = false;  ///< the LLP takes no more until writable()
   bool fin_sent_ = false;
   bool peer_closed_ = false;
-  std::optional<llp::TimePoint> close_deadline_;
+  llp::TimePoint linger_deadline_{};
   std::optional<llp::TimePoint> timer_at_;
   llp::TimerId timer_{};
   llp::TimePoint emss_checked_{};

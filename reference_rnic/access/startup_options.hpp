@@ -16,7 +16,7 @@ struct StartupOptions {
   bool peer_to_peer = false;  ///< initiator: flag A
   stream::RtrKinds rtr{};
   stream::Duration startup_timeout = std::chrono::seconds(10);
-  /// After our FIN the peer has this long for its own, then the connection is reset.
+  /// After our FIN a silent peer has this long for its own, then the connection is reset.
   stream::Duration close_timeout = std::chrono::seconds(10);
 };
 

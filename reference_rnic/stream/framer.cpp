@@ -49,7 +49,8 @@ std::span<const wire::MutableBytes> Framer<Policy>::targets() {
                                            : std::max(waiting + 1, longest_fpdu));
   if (phase_ != Phase::startup && waiting == 0) buffer_.reserve(scratch);
   wire::MutableBytes tail = buffer_.tail();
-  if (rest_length_ >= direct_worthwhile) tail = tail.first(std::min(tail.size(), direct_lookahead));
+  if (!rest_.empty() && rest_length_ >= direct_worthwhile)
+    tail = tail.first(std::min(tail.size(), direct_lookahead));
   targets_.push_back(tail);
   return targets_;
 }
@@ -181,8 +182,7 @@ void Framer<Policy>::deliver(wire::Bytes ulpdu) {
   const auto segment = wire::parse_segment(ulpdu);
   if (!segment) return malformed();
   const auto places = sink_.begin_segment({*segment, segment->payload.size()});
-  if (!places) return;
-  rest_.assign(places->begin(), places->end());
+  rest_.assign(places.begin(), places.end());
   place(segment->payload);
   rest_.clear();
   sink_.end_segment();
@@ -247,8 +247,7 @@ bool Framer<Policy>::begin_direct() {
   const auto segment = wire::parse_segment(reader.rest().first(header));
   buffer_.consume(wire::fpdu_length_size + header);
   const auto places = sink_.begin_segment({*segment, ulpdu_length_ - header});
-  if (!places) return false;
-  rest_.assign(places->begin(), places->end());
+  rest_.assign(places.begin(), places.end());
   rest_length_ = ulpdu_length_ - header;
   phase_ = Phase::payload;
   return true;

@@ -23,10 +23,8 @@ class SegmentSink {
  public:
   virtual ~SegmentSink() = default;
   /// A header came. Answers with the places of the payload, payload_length octets in all, or with
-  /// nothing: the segment is refused and the framer must be discarding by now. The pieces stay
-  /// valid until end_segment().
-  virtual std::optional<std::span<const wire::MutableBytes>> begin_segment(
-      const IncomingSegment& segment) = 0;
+  /// none: the payload is dropped. The pieces stay valid until end_segment().
+  virtual std::span<const wire::MutableBytes> begin_segment(const IncomingSegment& segment) = 0;
   /// The whole FPDU of the segment begun last is there and verified, its payload in place.
   virtual void end_segment() = 0;
   /// The stream cannot go on: bad CRC, bad Marker, or a ULPDU too short for a DDP header.
@@ -52,6 +50,7 @@ class Framer {
   void resume();
   /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
   void discard();
+  [[nodiscard]] bool discarding() const { return phase_ == Phase::discarding; }
   /// Whether part of an FPDU has come and the rest has not.
   [[nodiscard]] bool inside_fpdu() const;
 

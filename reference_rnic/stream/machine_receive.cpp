@@ -29,16 +29,15 @@ StartupFault startup_fault(wire::TerminateCause cause) {
 }  // namespace
 
 template <typename Policy>
-std::optional<std::span<const wire::MutableBytes>> Stream<Policy>::Machine::begin_segment(
+std::span<const wire::MutableBytes> Stream<Policy>::Machine::begin_segment(
     const IncomingSegment& segment) {
-  fpdu_validated_ = true;
-  auto places = check_segment(segment);
-  if (!places) {
-    fail(std::move(places.error()));
-    return std::nullopt;
-  }
   segment_ = segment;
-  return *places;
+  segment_fault_.reset();
+  auto places = check_segment(segment);
+  if (places) return *places;
+  // mpa.receive.entire-fpdu-before-ddp: a fault counts only when the FPDU is there.
+  segment_fault_ = std::move(places.error());
+  return {};
 }
 
 template <typename Policy>
@@ -63,16 +62,18 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Stream<Policy>::Machin
 
 template <typename Policy>
 void Stream<Policy>::Machine::end_segment() {
-  if (!segment_) return;
   const IncomingSegment incoming = *segment_;
-  first_fpdu_validated();
-  if (incoming.segment.tagged) {
-    segment_.reset();
-    if (auto fault = tagged_.end(incoming)) fail(std::move(*fault));
-    return;
+  fpdu_validated_ = true;
+  if (segment_fault_) {
+    fail(std::move(*segment_fault_));
+  } else {
+    first_fpdu_validated();
+    if (incoming.segment.tagged) {
+      if (auto fault = tagged_.end(incoming)) fail(std::move(*fault));
+    } else if (const auto delivered = untagged_.end(incoming)) {
+      deliver(*delivered);
+    }
   }
-  const auto delivered = untagged_.end(incoming);
-  if (delivered) deliver(*delivered);
   segment_.reset();
 }
 
@@ -80,7 +81,9 @@ template <typename Policy>
 void Stream<Policy>::Machine::framing_fault(Fault fault) {
   // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
   // that no FPDU came at all.
-  if (fault.cause.layer != wire::cause::mpa_crc.layer) fpdu_validated_ = true;
+  if (fault.cause.layer != wire::cause::mpa_crc.layer ||
+      context_.deviates(Deviation::terminate_before_valid_fpdu))
+    fpdu_validated_ = true;
   fail(std::move(fault));
 }
 
@@ -88,7 +91,6 @@ void Stream<Policy>::Machine::framing_fault(Fault fault) {
 template <typename Policy>
 void Stream<Policy>::Machine::first_fpdu_validated() {
   if (state_ != State::awaiting_first_fpdu) return;
-  fpdu_validated_ = true;
   transition(state_, State::operational);
   if (!established_ && segment_ && segment_->segment.rdmap().opcode() != Opcode::terminate)
     establish({});

@@ -144,7 +144,9 @@ void Transmitter<Policy>::spoil_parts(Unit& unit) {
   if (context_.deviates(Deviation::length_little_endian)) std::swap(unit.head[0], unit.head[1]);
   if (context_.deviates(Deviation::pad_not_zero))
     std::fill_n(unit.trailer.begin(), pad, std::byte{0xA5});
-  if (context_.deviates(Deviation::pad_missing)) unit.trailer_size = wire::fpdu_crc_size;
+  // Markers stand at multiples of four octets: without pads there is no saying where.
+  if (context_.deviates(Deviation::pad_missing) && !context_.negotiated.send_markers)
+    unit.trailer_size = wire::fpdu_crc_size;
   if (!context_.negotiated.crc && context_.deviates(Deviation::crc_field_left_out))
     unit.trailer_size -= wire::fpdu_crc_size;
 }

@@ -63,6 +63,9 @@ class QueuePair {
   void terminate_received(wire::TerminateCause cause);
   void stream_failed(wire::TerminateCause cause, const std::string& detail);
   void stream_lost();
+  /// Once all news are heard: after a fault no message comes any more, so receives need not wait
+  /// for the peer to close (RFC 5040 section 6.2.1). Sends are flushed by the stream.
+  void flush_after_fault();
   /// Nothing more comes from the stream: everything still posted is flushed.
   void stream_ended();
 
@@ -105,7 +108,7 @@ class QueuePair {
   void complete_receive(const ReceiveRequest& request, Completion completion);
   [[nodiscard]] bool bind(const BindRequest& request);
   [[nodiscard]] bool invalidate_locally(std::uint32_t stag);
-  void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, std::string detail);
+  void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, const std::string& detail);
 
   Core<Policy>& core_;
   QueuePairHandle handle_;
@@ -241,7 +244,8 @@ std::optional<Status> QueuePair<Policy>::fill(stream::Work& work, const SendRequ
                            ? wire::AtomicOperation::fetch_add
                            : wire::AtomicOperation::compare_swap;
       work.add_or_swap = request.add_or_swap;
-      work.add_or_swap_mask = request.add_or_swap_mask;
+      work.add_or_swap_mask = request.add_or_swap_mask.value_or(
+          request.operation == Operation::fetch_add ? 0 : ~std::uint64_t{0});
       work.compare = request.compare;
       work.compare_mask = request.compare_mask;
       if (core_.tags.resolve(requester(), sink.stag, sink.offset, sink.length, Need::local_write))
@@ -280,7 +284,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_receive(
       return std::unexpected(PostError{Error::queue_full, i});
     receives_.push_back(requests[i]);
   }
-  if (state_ == QueuePairState::error) flush_receives();
+  if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
   return {};
 }
 
@@ -584,6 +588,11 @@ std::expected<void, Error> QueuePair<Policy>::reset() {
 }
 
 template <typename Policy>
+void QueuePair<Policy>::flush_after_fault() {
+  if (state_ == QueuePairState::terminate) flush_receives();
+}
+
+template <typename Policy>
 void QueuePair<Policy>::terminate_received(wire::TerminateCause cause) {
   move(StateInput::fault);
   if (core_.deviates(stream::Deviation::terminate_not_reported)) return;
@@ -619,8 +628,8 @@ void QueuePair<Policy>::stream_ended() {
 
 template <typename Policy>
 void QueuePair<Policy>::raise(AsyncKind kind, std::optional<wire::TerminateCause> cause,
-                              std::string detail) {
-  core_.raise({.kind = kind, .queue_pair = handle_, .cause = cause, .detail = std::move(detail)});
+                              const std::string& detail) {
+  core_.raise({.kind = kind, .queue_pair = handle_, .cause = cause, .detail = detail});
 }
 
 template <typename Policy>

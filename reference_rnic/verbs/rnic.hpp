@@ -124,8 +124,11 @@ struct SendRequest {
       0;  ///< send with invalidate: the peer's STag; local_invalidate: our own
   bool signaled = true;
   bool fence = false;  ///< start only after all earlier reads and atomics have completed
-  std::uint64_t add_or_swap = 0, add_or_swap_mask = ~std::uint64_t{0};
-  std::uint64_t compare = 0, compare_mask = ~std::uint64_t{0};
+  std::uint64_t add_or_swap = 0, compare = 0;
+  /// Swap: the bits exchanged. Add: the bits that no carry leaves (RFC 7306 section 5.1.1). Absent:
+  /// all 64 bits as one number.
+  std::optional<std::uint64_t> add_or_swap_mask{};
+  std::uint64_t compare_mask = ~std::uint64_t{0};
   std::array<std::byte, wire::immediate_size> immediate{};
   BindRequest bind{};
 };

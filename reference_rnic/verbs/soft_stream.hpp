@@ -113,11 +113,15 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   template <typename Call>
   void during(Call&& call) {
     std::forward<Call>(call)();
-    while (auto event = machine_.next_event())
-      std::visit([&](auto& news) { handle(news); }, *event);
-    if (!abort_due_ || machine_.state() != stream::State::operational) return;
+    hand_on();
+    if (abort_due_ && machine_.state() == stream::State::operational) {
+      machine_.abort(now());
+      hand_on();
+    }
     abort_due_ = false;
-    machine_.abort(now());
+    if (pair_ != nullptr) pair_->flush_after_fault();
+  }
+  void hand_on() {
     while (auto event = machine_.next_event())
       std::visit([&](auto& news) { handle(news); }, *event);
   }

@@ -63,6 +63,12 @@ class CaseView:
         return found.frame if found else None
 
     @property
+    def advisories(self):
+        """Those that no judgement of the case tells as well."""
+        told = {(found.rule, found.actual) for found in self.case.judgements if found.verdict == "advisory"}
+        return [advisory for advisory in self.case.advisories if (advisory.rule, advisory.text) not in told]
+
+    @property
     def search(self):
         """What the text filter looks at."""
         case = self.case

@@ -136,6 +136,13 @@ class Html(FolderTest):
         raw = self.rendered(make_samples.document(cases))[0]
         self.check_sound(Page(raw), raw)
 
+    def test_an_advisory_that_a_judgement_tells_is_not_told_twice(self):
+        case = make_samples.case("mpa.a.b", "mpa/a.cpp", ["r"], advisories=[{"rule": "r", "text": "in two segments"}, {"rule": "", "text": "odd"}],
+                                 expectations=[make_samples.judged("r", ["in one segment"], "in two segments", "advisory", 0.1)])
+        page = self.page(make_samples.document([case]))
+        self.assertEqual(len(page.with_class("advisory")), 1)
+        self.assertTrue("odd not a failure" in page.text)
+
     def test_lost_frames_are_told(self):
         document = self.sample("clean")
         document["run"]["capture"].update(dropped=3, closing_seen=False)

@@ -82,6 +82,11 @@ class JUnit(FolderTest):
             "fail-known": "skipped", "fail-as_expected": "failure", "inconclusive-known": "skipped",
             "inconclusive-as_expected": "failure", "error-known": "error", "error-as_expected": "error"})
 
+    def test_another_outcome_than_the_recorded_one_fails_even_without_a_failure(self):
+        gate = {"result": "new_failure", "entry": "e:1", "reason": "recorded as fail, not applicable now"}
+        case = make_samples.case("mpa.a.b", "mpa/a.cpp", ["r"], "not_applicable", gate=gate, reason="PICS")
+        self.assertEqual(self.outcomes(self.checked(junit(self.loaded(make_samples.document([case])))))["mpa.a.b"], "failure")
+
     def test_hostile_text_is_only_text(self):
         text = junit(load.load(SAMPLES / "hostile"))
         root = self.checked(text)

@@ -28,6 +28,10 @@ class Ladder(unittest.TestCase):
         self.assertEqual([rung.worst for rung in found.rungs], ["", "", "fail"])
         self.assertEqual(found.place, {0: 2})
 
+    def test_the_frame_decides_between_steps_that_say_the_same(self):
+        steps = [step(0.001, "from_iut", "Send 1", SEND, 7), step(0.009, "from_iut", "Send 1", SEND, 9)]
+        self.assertEqual(of_steps(steps, [judged("r", ["x"], "Send 1", "fail", 0.001, octets=SEND, frame=9)]).place, {0: 1})
+
     def test_without_a_frame_the_words_decide_and_then_the_time(self):
         steps = [step(0.001, "none", "event"), step(0.010, "none", "event"), step(0.011, "from_iut", "event")]
         found = of_steps(steps, [judged("r", ["x"], "event", "fail", 0.009, "none")])
@@ -72,6 +76,12 @@ class Coverage(unittest.TestCase):
         self.assertEqual(self.state(), "kept")
         self.assertEqual(self.state(verdict="not_applicable"), "not_applicable")
         self.assertEqual(self.state(verdict="error"), "not_reached")
+
+    def test_the_worst_case_makes_the_state_of_a_rule(self):
+        use = coverage.RuleUse(catalogue.Rule("r", check="active"), [(None, "kept"), (None, "broken"), (None, "not_applicable")])
+        self.assertEqual(use.state, "broken")
+        self.assertEqual([coverage.RuleUse(catalogue.Rule("r", check=check), []).state for check in ("active", "none")],
+                         ["unjudged", "untestable"])
 
     def test_every_rule_of_the_catalogue_has_one_tile(self):
         report = load.load(SAMPLES / "mixed")

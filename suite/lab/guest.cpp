@@ -108,6 +108,9 @@ GuestPaths default_guest_paths() {
 }
 
 struct Guest::Running {
+  Running(Machine started, Descriptor control_channel, std::uint64_t position)
+      : machine(std::move(started)), control(std::move(control_channel)), first_line(position) {}
+
   Machine machine;
   Descriptor control;
   std::uint64_t first_line;  ///< of its console output
@@ -161,8 +164,8 @@ std::vector<std::string> Guest::command_line(int tap, int control,
          {"-append",
           fmt::format("console=ttyS0 ignore_loglevel panic=-1 oops=panic mitigations=off nokaslr "
                       "{}rnic.ipv4={} rnic.ipv6={} rnic.mtu={} rnic.variant={}",
-                      options_.slab_checks ? "slub_debug=FZPU " : "", options_.ipv4, options_.ipv6,
-                      options_.mtu, options_.variant)});
+                      options_.slab_checks ? "slub_debug=FZP,kmalloc-* " : "", options_.ipv4,
+                      options_.ipv6, options_.mtu, options_.variant)});
   append(argv, {"-device", fmt::format("virtio-serial-pci,max_ports={}", channels.size() + 2),
                 "-chardev", fmt::format("socket,id=control,fd={}", control), "-device",
                 fmt::format("virtserialport,chardev=control,name={}", channel::control_name)});
@@ -212,8 +215,8 @@ Done Guest::boot(int tap, std::chrono::milliseconds time_limit) {
   for (const Descriptor& channel : channels) inherited.push_back(channel.get());
   auto machine = Machine::start(command_line(tap, control_of_qemu.get(), channels), inherited);
   if (!machine) return std::unexpected(machine.error());
-  running_ = std::make_unique<Running>(
-      Running{std::move(*machine), std::move(control), console_.position(), 1, {}});
+  running_ =
+      std::make_unique<Running>(std::move(*machine), std::move(control), console_.position());
   console_.follow(running_->machine.take_console());
   const auto answer = this->control("ping", left_until(deadline));
   if (answer) return {};

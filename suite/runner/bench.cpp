@@ -100,14 +100,15 @@ class InProcessBench : public Bench {
 
 // Members of a bench that the base class's IUT uses must outlive it, so they come from a base that is destroyed after it.
 struct TcpGround {
+  TcpGround(Host one, Host other) : tester_host(std::move(one)), iut_host(std::move(other)) {}
   Host tester_host, iut_host;
   rnic::llp::RealWorld world;
   rnic::llp::TcpNetwork tester{world, tester_host.tcp}, iut{world, iut_host.tcp};
 };
 class TcpBench final : TcpGround, public InProcessBench {
  public:
-  TcpBench(Host tester_host, Host iut_host, const WorkerSetup& setup, const SuiteParts& parts)
-      : TcpGround{std::move(tester_host), std::move(iut_host)} {
+  TcpBench(Host tester_side, Host iut_side, const WorkerSetup& setup, const SuiteParts& parts)
+      : TcpGround(std::move(tester_side), std::move(iut_side)) {
     set_up(world, tester, iut, setup, parts);
   }
 };
@@ -119,9 +120,9 @@ struct MemoryGround {
 };
 class MemoryBench final : MemoryGround, public InProcessBench {
  public:
-  MemoryBench(const Host& tester_host, const Host& iut_host, const WorkerSetup& setup, const SuiteParts& parts) {
-    tester = fabric.add_host(tester_host.tcp.ipv4, tester_host.tcp.ipv6);
-    iut = fabric.add_host(iut_host.tcp.ipv4, iut_host.tcp.ipv6);
+  MemoryBench(const Host& tester_side, const Host& iut_side, const WorkerSetup& setup, const SuiteParts& parts) {
+    tester = fabric.add_host(tester_side.tcp.ipv4, tester_side.tcp.ipv6);
+    iut = fabric.add_host(iut_side.tcp.ipv4, iut_side.tcp.ipv6);
     set_up(world, *tester, *iut, setup, parts);
   }
 };

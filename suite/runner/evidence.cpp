@@ -42,6 +42,7 @@ void Evidence::begin(const Attempt& attempt) { begun_.insert(wall_nanoseconds(at
 
 void Evidence::complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome, Done done) {
   ++pending_;
+  const bool on_the_wire = !outcome.connections.empty();
   auto finish_now = [this, record = std::move(record), attempt, outcome = std::move(outcome), done = std::move(done)](bool all_seen) {
     auto finished = finish(record, attempt, outcome, all_seen);
     --pending_;
@@ -49,7 +50,7 @@ void Evidence::complete(results::CaseRecord record, const Attempt& attempt, case
     if (capture_ && !begun_.empty()) capture_->forget_before(*begun_.begin());
     done(std::move(finished));
   };
-  if (capture_ && !outcome.connections.empty()) {
+  if (capture_ && on_the_wire) {
     capture_->when_seen(std::move(finish_now));
   } else {
     world_.defer([finish_now = std::move(finish_now)] { finish_now(true); });

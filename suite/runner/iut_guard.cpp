@@ -58,6 +58,7 @@ class GuardedConnection final : public Connection, Connection::Observer {
   std::size_t unacknowledged() const override { return inner_->unacknowledged(); }
   std::uint64_t data_segments_sent() const override { return inner_->data_segments_sent(); }
   void pause_receiving(bool paused) override { inner_->pause_receiving(paused); }
+  void set_receive_buffer(std::size_t octets) override { inner_->set_receive_buffer(octets); }
 
  private:
   // The IUT may destroy this connection in any of these: nothing of it is touched after the call.

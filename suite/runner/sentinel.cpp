@@ -8,7 +8,7 @@ namespace suite::cases {
 CONFORMANCE_CASE(alive, rules("rdmap.send.untagged-buffer")) {
   const Work received = iut.post_receive(64);
   let_iut_send();
-  peer.send(send(payload(16)));
+  peer.send(send_message(payload(16)));
   expect(received, completes().with_length(16));
   const Work sent = iut.post_send(payload(16));
   static_cast<void>(expect_message(Opcode::send));

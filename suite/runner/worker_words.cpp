@@ -103,9 +103,9 @@ ConnectionRecord::Mark decode_mark(const Json& json) {
 }
 
 template <typename Record>
-Json encode_list(const std::vector<Record>& list) {
+Json encode_list(const std::vector<Record>& list, Json (*encode_one)(const Record&)) {
   Json json = Json::array();
-  for (const Record& record : list) json.push_back(encode(record));
+  for (const Record& record : list) json.push_back(encode_one(record));
   return json;
 }
 template <typename Record>
@@ -119,7 +119,7 @@ Json encode(const ConnectionRecord& record) {
   return {{"tester", encode(record.tester)},
           {"iut", encode(record.iut)},
           {"opened_by_tester", record.opened_by_tester},
-          {"marks", encode_list(record.marks)}};
+          {"marks", encode_list(record.marks, encode)}};
 }
 ConnectionRecord decode_connection(const Json& json) {
   return {decode_address(json.at("tester")), decode_address(json.at("iut")), json.at("opened_by_tester"),
@@ -129,10 +129,10 @@ ConnectionRecord decode_connection(const Json& json) {
 Json encode(const cases::CaseOutcome& outcome) {
   return {{"verdict", number(outcome.verdict)},
           {"reason", outcome.reason},
-          {"expectations", encode_list(outcome.expectations)},
-          {"rows", encode_list(outcome.rows)},
-          {"exchange", encode_list(outcome.exchange)},
-          {"connections", encode_list(outcome.connections)},
+          {"expectations", encode_list(outcome.expectations, encode)},
+          {"rows", encode_list(outcome.rows, encode)},
+          {"exchange", encode_list(outcome.exchange, encode)},
+          {"connections", encode_list(outcome.connections, encode)},
           {"duration", outcome.duration.count()}};
 }
 cases::CaseOutcome decode_outcome(const Json& json) {

@@ -9,7 +9,6 @@ include_guard(GLOBAL)
 
 option(RNIC_FUZZ "Build the fuzz targets with libFuzzer (needs clang++-19)" OFF)
 set(RNIC_FUZZ_SECONDS 60 CACHE STRING "How long fuzz_run_all runs each target")
-set(RNIC_FUZZ_REPLAY "${CMAKE_CURRENT_LIST_DIR}/fuzz_replay.cpp")
 
 if(RNIC_FUZZ)
   if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
@@ -25,7 +24,7 @@ function(rnic_fuzz_target name)
   cmake_parse_arguments(ARG "" "SOURCE;CORPUS" "LIBS" ${ARGN})
   cmake_path(ABSOLUTE_PATH ARG_CORPUS NORMALIZE)
 
-  add_executable(${name}_replay ${ARG_SOURCE} "${RNIC_FUZZ_REPLAY}")
+  add_executable(${name}_replay ${ARG_SOURCE} "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fuzz_replay.cpp")
   target_link_libraries(${name}_replay PRIVATE rnic_options ${ARG_LIBS})
   add_test(NAME ${name}_replay COMMAND ${name}_replay "${ARG_CORPUS}")
   set_tests_properties(${name}_replay PROPERTIES TIMEOUT 120)
@@ -38,8 +37,8 @@ function(rnic_fuzz_target name)
     file(MAKE_DIRECTORY "${found}")
     set(run ${name} -max_total_time=${RNIC_FUZZ_SECONDS} -max_len=4096 -print_final_stats=1
             "-artifact_prefix=${found}/" "${found}" "${ARG_CORPUS}")
+    # The terminal is one, so that the runs of fuzz_run_all follow one another.
     add_custom_target(fuzz_run_${name} COMMAND ${run} USES_TERMINAL VERBATIM)
-    add_custom_command(TARGET fuzz_run_all POST_BUILD COMMAND ${run} VERBATIM)
-    add_dependencies(fuzz_run_all ${name})
+    add_dependencies(fuzz_run_all fuzz_run_${name})
   endif()
 endfunction()

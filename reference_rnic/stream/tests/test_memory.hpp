@@ -7,10 +7,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "reference_rnic/stream/memory.hpp"
+#include "reference_rnic/stream/tests/hex_octets.hpp"
 
 namespace rnic::stream::test {
 
@@ -49,6 +51,15 @@ class TestMemory final : public Memory {
   [[nodiscard]] const std::vector<std::uint32_t>& invalidated() const { return invalidated_; }
   [[nodiscard]] const std::vector<std::uint64_t>& performed() const { return performed_; }
   void refuse_local_work() { local_refused_ = true; }
+  /// The contents of all regions and receive buffers.
+  [[nodiscard]] std::string dump() const {
+    std::string text;
+    for (const auto& [stag, region] : regions_)
+      text += "region " + std::to_string(stag) + " " + hex(region.octets) + "\n";
+    for (const auto& [id, buffer] : receives_)
+      text += "buffer " + std::to_string(id) + " " + hex(buffer) + "\n";
+    return text;
+  }
 
   std::expected<wire::MutableBytes, MemoryFault> resolve(std::uint32_t stag, std::uint64_t offset,
                                                          std::size_t length,

@@ -91,17 +91,17 @@ BOOST_AUTO_TEST_CASE(an_atomic_without_the_right_is_refused) {
 }
 
 BOOST_AUTO_TEST_CASE(an_atomic_changes_there_and_brings_the_original_here) {
-  const std::uint64_t before = 40;
+  const std::uint64_t before = 41;
   std::memcpy(b.memory.data() + 16, &before, 8);
   SendRequest atomic = request(Operation::fetch_add, {a.piece(8, 8)}, b.region, 16);
-  atomic.add_or_swap = 2;
+  atomic.add_or_swap = 3;  // carries
   a.send(atomic);
   settle();
   std::uint64_t original = 0, after = 0;
   std::memcpy(&original, a.memory.data() + 8, 8);
   std::memcpy(&after, b.memory.data() + 16, 8);
-  BOOST_TEST(original == 40U);
-  BOOST_TEST(after == 42U);
+  BOOST_TEST(original == 41U);
+  BOOST_TEST(after == 44U);
 }
 
 BOOST_AUTO_TEST_CASE(the_sink_of_a_read_needs_remote_write) {

@@ -17,8 +17,8 @@ bool post_refused(const Result& result, Error error, std::size_t index) {
   return !result && result.error().error == error && result.error().index == index;
 }
 struct Alone {
-  rnic::llp::SimulatedWorld world;
-  Side side{world, {}, 1};
+  Loop loop;
+  Side side{loop, {}, 1};
   Rnic& rnic = *side.rnic;
 };
 }  // namespace
@@ -158,7 +158,7 @@ BOOST_AUTO_TEST_CASE(aborted_without_a_stream_it_flushes_and_can_be_reset) {
 }
 
 BOOST_AUTO_TEST_CASE(a_stream_of_another_rnic_is_not_attached) {
-  const auto other = make_rnic(world);
+  const auto other = make_rnic(loop);
   const auto stream = other->streams()->open_stream({});
   const auto own = rnic.streams()->open_stream({});
   BOOST_TEST(rnic.streams()->attach(side.pair, *own).has_value());

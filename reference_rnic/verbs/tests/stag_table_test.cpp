@@ -270,6 +270,11 @@ BOOST_AUTO_TEST_CASE(a_deviating_table_never_hands_out_memory_behind_the_region)
       (bench.fault(bench.tag.stag, base + 63, 2, Need::local_read) == MemoryFault::base_or_bounds));
 }
 
+BOOST_AUTO_TEST_CASE(shared_stags_can_be_made_open_to_invalidation) {
+  Bench bench({Deviation::invalidates_shared_stag});
+  BOOST_TEST(bench.table.may_invalidate(who, bench.tag.stag, true).has_value());
+}
+
 BOOST_AUTO_TEST_CASE(stags_can_be_made_predictable_or_hastily_reused) {
   const Deviating predictable(std::vector{Deviation::stags_predictable});
   StagTable<Deviating> counting(predictable, 5);

@@ -8,11 +8,20 @@
 
 namespace rnic::verbs::test {
 
-std::unique_ptr<Rnic> make_rnic(llp::World& world, const Deviations& deviations,
-                                std::uint64_t seed) {
-  Host host{
-      .now = [&world] { return world.now(); },
-      .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
+void Loop::run() {
+  while (!deferred.empty()) {
+    const auto callback = std::move(deferred.front());
+    deferred.pop_front();
+    callback();
+  }
+}
+
+std::unique_ptr<Rnic> make_rnic(Loop& loop, const Deviations& deviations, std::uint64_t seed) {
+  Host host{.now = [] { return stream::TimePoint{}; },
+            .defer =
+                [&loop](std::function<void()> callback) {
+                  loop.deferred.push_back(std::move(callback));
+                }};
   const SoftRnicOptions options{.stag_seed = seed};
   if (deviations.empty())
     return std::make_unique<SoftRnic<stream::Conforming>>(std::move(host), options);
@@ -20,8 +29,8 @@ std::unique_ptr<Rnic> make_rnic(llp::World& world, const Deviations& deviations,
                                                        stream::Deviating(deviations));
 }
 
-Side::Side(llp::World& world, const Deviations& deviations, std::uint64_t seed)
-    : rnic(make_rnic(world, deviations, seed)) {
+Side::Side(Loop& loop, const Deviations& deviations, std::uint64_t seed)
+    : rnic(make_rnic(loop, deviations, seed)) {
   rnic->set_async_handler([this](const AsyncEvent& event) { async.push_back(event); });
   domain = *rnic->create_domain();
   queue = *rnic->create_completion_queue(256, {});
@@ -131,7 +140,7 @@ void TwoRnics::settle() {
     busy = close(a, b) || busy;
     busy = close(b, a) || busy;
   }
-  world.run_until(world.now() + std::chrono::microseconds(1), [] { return false; });
+  loop.run();
 }
 
 void TwoRnics::lose() {

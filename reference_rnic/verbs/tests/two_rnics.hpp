@@ -4,17 +4,24 @@
 
 #include <array>
 #include <cstddef>
+#include <deque>
+#include <functional>
 #include <memory>
 #include <vector>
 
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
 
 namespace rnic::verbs::test {
 
 using Deviations = std::vector<stream::Deviation>;
 
-std::unique_ptr<Rnic> make_rnic(llp::World& world, const Deviations& deviations = {},
+/// A dispatch loop without time: what is deferred runs in settle().
+struct Loop {
+  std::deque<std::function<void()>> deferred;
+  void run();
+};
+
+std::unique_ptr<Rnic> make_rnic(Loop& loop, const Deviations& deviations = {},
                                 std::uint64_t seed = 1);
 
 inline constexpr Access all_access{.local_write = true,
@@ -25,7 +32,7 @@ inline constexpr Access all_access{.local_write = true,
 
 /// One RNIC with a domain, a completion queue, a queue pair, and a region of 4096 octets.
 struct Side {
-  Side(llp::World& world, const Deviations& deviations, std::uint64_t seed);
+  Side(Loop& loop, const Deviations& deviations, std::uint64_t seed);
 
   std::unique_ptr<Rnic> rnic;
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
@@ -55,7 +62,7 @@ struct Side {
 class TwoRnics {
  public:
   explicit TwoRnics(const Deviations& of_a = {}, const Deviations& of_b = {})
-      : a(world, of_a, 1), b(world, of_b, 2) {}
+      : a(loop, of_a, 1), b(loop, of_b, 2) {}
   ~TwoRnics() {
     a.stream.reset();
     b.stream.reset();
@@ -68,7 +75,7 @@ class TwoRnics {
   /// Cuts the line: both ends are told that the LLP is lost.
   void lose();
 
-  llp::SimulatedWorld world;
+  Loop loop;
   Side a, b;
 
  private:

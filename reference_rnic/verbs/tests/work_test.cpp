@@ -116,6 +116,20 @@ BOOST_AUTO_TEST_CASE(an_orderly_close_carries_out_what_is_posted_and_flushes_rec
   BOOST_TEST(two.a.rnic->reset_queue_pair(two.a.pair).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(after_a_fault_receives_are_flushed_before_the_peer_has_closed) {
+  TwoRnics two;
+  two.connect();
+  two.a.receive(1, {two.a.piece(0, 8)});
+  two.a.send({.id = 2, .operation = Operation::local_invalidate, .invalidate_stag = 0xBAD});
+  BOOST_TEST((two.a.state() == QueuePairState::terminate));
+  two.a.receive(3, {});
+  const auto completions = two.a.completions();
+  BOOST_REQUIRE(completions.size() == 3U);
+  BOOST_TEST((completions[0].id == 2U && completions[0].status == Status::invalidation));
+  BOOST_TEST((completions[1].id == 1U && completions[1].status == Status::flushed));
+  BOOST_TEST((completions[2].id == 3U && completions[2].status == Status::flushed));
+}
+
 BOOST_AUTO_TEST_CASE(an_abort_is_seen_by_the_peer_as_a_terminate) {
   TwoRnics two;
   two.connect();
@@ -172,7 +186,7 @@ BOOST_AUTO_TEST_CASE(handlers_never_run_inside_a_call) {
   two.a.receive(1, {});
   BOOST_TEST(two.a.rnic->abort(two.a.pair).has_value());
   inside = false;
-  two.world.run_until(two.world.now() + std::chrono::microseconds(1), [] { return false; });
+  two.loop.run();
   BOOST_TEST(calls == 1);
   BOOST_TEST(!seen_inside);
 }

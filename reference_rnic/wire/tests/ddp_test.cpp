@@ -137,6 +137,14 @@ BOOST_AUTO_TEST_CASE(described) {
   BOOST_TEST(describe_header(parsed(header)) == "Send L qn=0 msn=1 mo=0");
 }
 
+// No RFC says which queue an undefined opcode belongs on, or a tagged one in an untagged segment.
+BOOST_AUTO_TEST_CASE(no_queue_is_wrong_where_none_is_right) {
+  BOOST_TEST(text("414f 00000009 00000007 00000001 00000000") ==
+             "opcode 0xf L qn=7 msn=1 mo=0 len=0");
+  BOOST_TEST(text("4140 00000009 00000007 00000001 00000000") ==
+             "RDMA Write L qn=7 msn=1 mo=0 len=0 ! in an untagged segment");
+}
+
 BOOST_AUTO_TEST_CASE(faults_described) {
   BOOST_TEST(
       text("7e33 00000000 00000000 00000001 00000000") ==

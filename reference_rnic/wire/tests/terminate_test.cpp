@@ -113,6 +113,16 @@ BOOST_AUTO_TEST_CASE(an_atomic_request_header_may_come_whole) {
   BOOST_TEST(parse_terminate(input).value().rdmap_header.size() == 28U);
 }
 
+BOOST_AUTO_TEST_CASE(only_an_atomic_request_has_a_header_of_52_octets) {
+  Octets read = octets("0100 e000 002e");
+  read += octets(read_request_ddp);
+  read += repeated(52, 0);
+  BOOST_TEST(fails_with(read, TerminateError::trailing_octets));
+  Octets no_ddp_header = octets("0100 2000");
+  no_ddp_header += repeated(52, 0);
+  BOOST_TEST(fails_with(no_ddp_header, TerminateError::trailing_octets));
+}
+
 BOOST_AUTO_TEST_CASE(reserved_bits_come_through) {
   const Parsed parsed("2002 1fff");
   BOOST_TEST(parsed.terminate.reserved == 0x1FFF);

@@ -72,8 +72,8 @@ iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
                              .signaled = command.signaled,
                              .fence = command.fence,
                              .add_or_swap = command.add_or_swap,
-                             .add_or_swap_mask = command.add_or_swap_mask,
                              .compare = command.compare,
+                             .add_or_swap_mask = command.add_or_swap_mask,
                              .compare_mask = command.compare_mask};
   std::memcpy(request.immediate.data(), command.immediate.data(), request.immediate.size());
   if (*operation == verbs::Operation::bind_window) {

@@ -2,9 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The agent's program as a person or a client meets it: options, errors, exit statuses."""
 import glob
+import pathlib
 import subprocess
 import sys
+import tempfile
 import unittest
+
+import talk
 
 AGENT = sys.argv.pop(1)
 
@@ -44,6 +48,84 @@ class Program(unittest.TestCase):
         self.assert_refused(run("--driver", "verbs"), 3, "no RDMA device")
         self.assert_refused(run("--driver", "verbs", "--device", "siw9"), 3, "no RDMA device")
         self.assert_refused(run("--driver", "verbs", "--address", "dut"), 3, "no IPv4 or IPv6 literal")
+
+    def test_an_unknown_deviation_is_status_3(self):
+        self.assert_refused(run("--driver", "reference", "--deviation", "be_nice"), 3, "be_nice is unknown")
+
+
+class Reference(unittest.TestCase):
+    """Two agents with the reference driver, over loopback."""
+
+    def setUp(self):
+        self.passive, self.active = (talk.Agent([AGENT, "--driver", "reference"]) for _ in range(2))
+        for agent in (self.passive, self.active):
+            self.addCleanup(agent.kill)
+
+    def tearDown(self):
+        self.assertEqual(self.passive.end(), 0)
+        self.assertEqual(self.active.end(), 0)
+
+    def test_data_moves_over_ipv4(self):
+        talk.exercise(self.passive, self.active, "127.0.0.1")
+
+    def test_data_moves_over_ipv6(self):
+        talk.exercise(self.passive, self.active, "::1", "ipv6")
+
+    def test_refusals_are_told(self):
+        talk.refuse(self.passive, self.active, "127.0.0.1")
+
+    def test_a_shared_receive_queue(self):
+        talk.shared_queue(self.passive, self.active, "127.0.0.1")
+
+    def test_disconnecting(self):
+        talk.disconnect_behind_work(self.passive, self.active, "127.0.0.1")
+        talk.disconnect_abortively(self.passive, self.active, "127.0.0.1")
+
+    def test_private_data(self):
+        for size in (0, 1, 255):
+            talk.private_data(self.passive, self.active, "127.0.0.1", size)
+
+    def test_a_violation_ends_the_connection(self):
+        talk.break_off(self.passive, self.active, "127.0.0.1")
+
+
+class Commands(unittest.TestCase):
+    def test_commands_from_a_person(self):
+        ran = run("--driver", "reference", said='{"number":1,"type":"reset"}\n{"number":2,"type":"fly"}\n')
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        lines = ran.stdout.splitlines()
+        self.assertEqual(len(lines), 3, lines)
+        self.assertIn('"type":"hello"', lines[0])
+        self.assertIn('"outcome":"ok"', lines[1])
+        self.assertIn('"outcome":"unsupported"', lines[2])
+
+    def test_nonsense_is_status_1_and_one_line(self):
+        ran = run("--driver", "reference", said="hello\n")
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn("rnic-agent: not a command: the line is not JSON", ran.stderr)
+        self.assertEqual(ran.stderr.count("\n"), 1)
+
+    def test_a_configure_script_is_run_without_losing_a_word(self):
+        with tempfile.TemporaryDirectory() as folder:
+            script, seen = pathlib.Path(folder, "configure script"), pathlib.Path(folder, "seen")
+            script.write_text("#!/bin/sh\n"
+                              'if [ "$1" = capabilities ]; then echo configure.crc; exit 0; fi\n'
+                              f'echo "$@" >>{seen}\n'
+                              'case "$*" in *markers=on*) echo no markers here; exit 2;; *revision=1*) exit 7;; esac\n',
+                              encoding="utf-8")
+            script.chmod(0o755)
+            agent = talk.Agent([AGENT, "--driver", "reference", "--configure-script", str(script)])
+            numbers = [agent.post("configure", crc=True, rtr=["read", "write"]),
+                       agent.post("create_domain", domain=1), agent.post("configure", markers=True),
+                       agent.post("configure", revision=1), agent.post("reset")]
+            replies = [agent.wait("reply", command=number) for number in numbers]
+            self.assertEqual([reply["outcome"] for reply in replies], ["ok", "ok", "unsupported", "failed", "ok"])
+            self.assertIn("no markers here", replies[2]["error"])
+            self.assertEqual(replies[3]["code"], 7)
+            self.assertEqual(seen.read_text(encoding="utf-8"),
+                             "crc=on rtr=read,write\nmarkers=on\nrevision=1\n")
+            self.assertFalse(any(event["type"] == "hello" for event in agent.events))
+            self.assertEqual(agent.end(), 0)
 
 
 if __name__ == "__main__":

@@ -170,7 +170,7 @@ iut::Hello describe(const Device& device, const DriverOptions& options) {
       {"max_shared_depth", attributes.max_srq_wr},
       {"max_endpoints", attributes.max_qp},
       {"max_regions", attributes.max_mr},
-      {"max_region_length",
+      {"max_region",
        static_cast<std::int64_t>(std::min<std::uint64_t>(attributes.max_mr_size, INT64_MAX))},
   };
   return hello;

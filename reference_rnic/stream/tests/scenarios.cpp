@@ -1,0 +1,461 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/stream/tests/scenarios.hpp"
+
+#include <numeric>
+
+#include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/stream/tests/bad_messages.hpp"
+#include "reference_rnic/stream/tests/raw_peer.hpp"
+#include "reference_rnic/stream/tests/startup_frames.hpp"
+#include "reference_rnic/stream/tests/transcript.hpp"
+
+namespace rnic::stream::test {
+namespace {
+
+using DeviatingSubject = Subject<Deviating>;
+using DeviatingPair = Pair<Deviating, Deviating>;
+
+// ---- two streams ----
+
+void furnish_for_transfer(TestMemory& memory) {
+  furnish(memory);
+  memory.add_region(0x1001, 0x10000, 4096, every_access);
+  memory.add_region(0x1002, 0x20000, 4096, every_access);
+  auto& source = memory.region(0x1002).octets;
+  std::iota(reinterpret_cast<unsigned char*>(source.data()),  // NOLINT: octets to be counted up
+            reinterpret_cast<unsigned char*>(source.data()) + source.size(), 0);  // NOLINT
+  for (std::uint64_t id = 1; id <= 12; ++id) memory.post_receive(id, id <= 2 ? 4000 : 16);
+}
+
+Work work_of(std::uint64_t id, WorkKind kind) {
+  Work work;
+  work.id = id;
+  work.kind = kind;
+  work.remote_stag = 0x1001;
+  work.remote_offset = 0x10000;
+  return work;
+}
+
+/// One work of every kind and shape.
+template <typename Stream>
+void post_everything(Stream& stream, const std::vector<std::byte>& message) {
+  const auto post = [&](Work work) { stream.post(std::move(work), TimePoint{}); };
+  std::uint64_t id = 100;
+  Work send = work_of(id++, WorkKind::send);
+  send.gather = {wire::Bytes(message).first(1500), wire::Bytes(message).subspan(1500, 1501)};
+  post(send);
+  send = work_of(id++, WorkKind::send);
+  send.gather = {wire::Bytes(message).first(5)};
+  send.solicited = true;
+  post(send);
+  send.id = id++;
+  send.invalidate = 0x101;
+  post(send);
+  post(work_of(id++, WorkKind::send));
+  Work write = work_of(id++, WorkKind::write);
+  write.gather = {wire::Bytes(message).first(3003)};
+  write.remote_offset += 9;
+  post(write);
+  for (const std::uint32_t length : {2000U, 0U, 7U, 100U}) {
+    Work read = work_of(id++, WorkKind::read);
+    read.remote_stag = 0x1002;
+    read.remote_offset = 0x20000 + length % 100;
+    read.sink_stag = 0x1001;
+    read.sink_offset = 0x10000 + length;
+    read.length = length;
+    post(read);
+  }
+  for (int i = 0; i < 4; ++i) {
+    Work atomic = work_of(id++, WorkKind::atomic);
+    atomic.remote_stag = 0x1002;
+    atomic.remote_offset = 0x20000 + 8U * static_cast<unsigned>(i);
+    atomic.operation =
+        i < 2 ? wire::AtomicOperation::fetch_add : wire::AtomicOperation::compare_swap;
+    atomic.add_or_swap = 0x80FF80FF80FF80FF;
+    atomic.add_or_swap_mask = i % 2 == 0 ? 0x00FF0000FF000080 : i == 1 ? 0 : ~std::uint64_t{0};
+    atomic.compare = i == 2 ? 0x1716151413121110 : 0;  // what stands there, or not
+    atomic.compare_mask = i == 2 ? 0x00000000FFFFFFFF : ~std::uint64_t{0};
+    if (i == 2) atomic.compare |= 0xAAAA000000000000;
+    post(atomic);
+  }
+  Work immediate = work_of(id++, WorkKind::immediate);
+  std::ranges::copy(text_octets("12345678"), immediate.immediate.begin());
+  post(immediate);
+  immediate.id = id++;
+  immediate.solicited = true;
+  post(immediate);
+}
+
+struct PairOptions {
+  Config initiator, responder;
+  bool initiator_is_subject = true;
+  bool accepted = true;
+};
+
+std::string run_pair(const PairOptions& options, const Deviating& subject) {
+  DeviatingPair pair(options.initiator, options.responder,
+                     options.initiator_is_subject ? subject : Deviating(),
+                     options.initiator_is_subject ? Deviating() : subject);
+  pair.accepting = options.accepted;
+  pair.accept_ird = options.responder.ird;
+  pair.accept_ord = options.responder.ord;
+  pair.reply_private_data = text_octets("welcome");
+  furnish_for_transfer(pair.initiator.memory);
+  furnish_for_transfer(pair.responder.memory);
+  const auto message = pattern(4000);
+  const Work early = work_of(99, WorkKind::send);
+  pair.initiator.stream.post(early, pair.now);
+  pair.responder.stream.post(early, pair.now);
+  pair.run();
+  if (pair.initiator.stream.state() == State::operational) {
+    post_everything(pair.initiator.stream, message);
+    pair.run();
+    pair.initiator.stream.set_emss(600);
+    pair.responder.stream.set_emss(600);
+    post_everything(pair.responder.stream, message);
+    pair.run();
+    pair.initiator.stream.set_emss(60);
+    pair.responder.stream.set_emss(60);
+    pair.responder.stream.post(early, pair.now);
+    Work write = work_of(98, WorkKind::write);
+    write.gather = {wire::Bytes(message).first(300)};
+    pair.initiator.stream.post(write, pair.now);
+    pair.responder.stream.post(write, pair.now);
+    pair.run();
+  }
+  pair.initiator.stream.disconnect(pair.now);
+  pair.initiator.stream.post(early, pair.now);
+  pair.run();
+  pair.responder.stream.disconnect(pair.now);
+  pair.run();
+  return "initiator\n" + transcript(pair.initiator) + "responder\n" + transcript(pair.responder);
+}
+
+PairOptions options_of(bool markers, bool crc, std::optional<RtrKind> rtr,
+                       bool initiator_is_subject) {
+  PairOptions options;
+  for (Config* config : {&options.initiator, &options.responder}) {
+    config->markers = markers;
+    config->crc = crc;
+    config->ird = 3;
+    config->ord = 3;
+    config->emss = 1001;
+  }
+  options.initiator.private_data = text_octets("hello");
+  options.initiator.peer_to_peer = rtr.has_value();
+  if (rtr)
+    options.initiator.rtr = {*rtr == RtrKind::send, *rtr == RtrKind::write, *rtr == RtrKind::read};
+  options.initiator_is_subject = initiator_is_subject;
+  return options;
+}
+
+void add_pairs(std::vector<Scenario>& list) {
+  for (const bool initiator : {true, false}) {
+    const std::string side = initiator ? "initiator" : "responder";
+    const auto add = [&](const std::string& what, const PairOptions& options) {
+      list.push_back({"pair, " + side + ", " + what,
+                      [=](const Deviating& subject) { return run_pair(options, subject); }});
+    };
+    add("CRC", options_of(false, true, std::nullopt, initiator));
+    add("nothing", options_of(false, false, std::nullopt, initiator));
+    add("Markers", options_of(true, true, std::nullopt, initiator));
+    add("RTR Send", options_of(false, true, RtrKind::send, initiator));
+    add("RTR Write", options_of(false, true, RtrKind::write, initiator));
+    add("RTR Read", options_of(true, false, RtrKind::read, initiator));
+    PairOptions options = options_of(false, true, std::nullopt, initiator);
+    options.accepted = false;
+    add("rejected", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    (initiator ? options.responder : options.initiator).crc = false;
+    add("CRC wanted by the subject", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    options.initiator.revision = options.responder.revision = 1;
+    add("revision 1", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    options.initiator.ird = 1;
+    options.initiator.ord = 9;
+    options.responder.ird = 2;
+    options.responder.ord = 9;
+    add("unequal depths", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    options.initiator.first_sent =
+        options.initiator.first_expected = {0xFFFFFFFE, 0xFFFFFFFE, 1, 0xFFFFFFFE};
+    options.responder.first_sent = options.responder.first_expected = options.initiator.first_sent;
+    add("wrap", options);
+  }
+}
+
+// ---- hand-typed peers ----
+
+void add_bad_messages(std::vector<Scenario>& list) {
+  for (const BadMessage& bad : bad_messages())
+    list.push_back({std::string("bad message ") + bad.name, [&bad](const Deviating& policy) {
+                      DeviatingSubject subject(plain_config(Role::responder), policy);
+                      furnish(subject.memory);
+                      for (std::size_t i = 0; i < bad.receive_buffers; ++i)
+                        subject.memory.post_receive(i + 1, 32);
+                      subject.establish_as_responder();
+                      for (const std::string_view ulpdu : bad.ulpdus) subject.feed(fpdu(ulpdu));
+                      (void)subject.output();
+                      subject.feed(fpdu("c1 40 00000101 0000000000001030 cccc"));
+                      (void)subject.output();
+                      return transcript(subject);
+                    }});
+}
+
+void add_startup_frames(std::vector<Scenario>& list) {
+  for (const RequestRow& row : request_rows())
+    list.push_back({std::string("request ") + row.name, [&row](const Deviating& policy) {
+                      DeviatingSubject subject(enhanced_config(Role::responder), policy);
+                      subject.feed(row.request);
+                      subject.stream.accept(8, 4, {}, subject.now);
+                      (void)subject.output();
+                      return transcript(subject);
+                    }});
+  for (const ReplyRow& row : reply_rows())
+    list.push_back({std::string("reply ") + row.name, [&row](const Deviating& policy) {
+                      Config config = enhanced_config(Role::initiator);
+                      config.peer_to_peer = row.peer_to_peer;
+                      DeviatingSubject subject(config, policy);
+                      (void)subject.output();
+                      subject.feed(row.reply);
+                      (void)subject.output();
+                      return transcript(subject);
+                    }});
+}
+
+/// A responder in full operation, fed with FPDUs, and some time to look at it afterwards.
+template <typename Body>
+Scenario operational(std::string name, Body body, bool crc = false, bool markers = false) {
+  return {std::move(name), [=](const Deviating& policy) {
+            Config config = plain_config(Role::responder, crc);
+            config.markers = markers;
+            config.ird = config.ord = 2;
+            config.emss = 136;
+            DeviatingSubject subject(config, policy);
+            furnish(subject.memory);
+            for (std::uint64_t id = 1; id <= 4; ++id) subject.memory.post_receive(id, 32);
+            subject.feed(request(crc ? "40 01 0000" : "00 01 0000"));
+            subject.stream.accept(2, 2, {}, subject.now);
+            (void)subject.output();
+            body(subject);
+            (void)subject.output();
+            return transcript(subject);
+          }};
+}
+
+constexpr std::string_view empty_write = "c1 40 00000000 0000000000000000";
+
+void add_receiving(std::vector<Scenario>& list) {
+  list.push_back(operational(
+      "bad CRC",
+      [](DeviatingSubject& subject) {
+        subject.feed(fpdu(empty_write, true));
+        auto bad = fpdu("c1 40 00000101 0000000000001000 aabb", true);
+        bad.back() ^= std::byte{1};
+        subject.feed(bad);
+        (void)subject.output();
+        subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa", true));
+      },
+      true));
+  list.push_back(operational("CRC field of any content", [](DeviatingSubject& subject) {
+    auto odd = fpdu(empty_write);
+    odd.back() = std::byte{0x77};
+    subject.feed(odd);
+  }));
+  list.push_back(operational(
+      "pad of any content",
+      [](DeviatingSubject& subject) {
+        std::vector<std::byte> odd = octets("000f c1 40 00000101 0000000000001000 aa 112233");
+        const auto crc = wire::crc32c_trailer(odd);
+        odd.insert(odd.end(), crc.begin(), crc.end());
+        subject.feed(odd);
+      },
+      true));
+  list.push_back(operational(
+      "bad Marker",
+      [](DeviatingSubject& subject) {
+        const auto content = octets(empty_write);
+        const wire::Bytes piece(content);
+        std::vector<std::byte> first(64);
+        wire::Writer writer(first);
+        wire::format_fpdu(writer, std::span(&piece, 1), {false, true, 0});
+        first.resize(writer.size());
+        subject.feed(first);
+        std::vector<std::byte> second = octets("01f8 c1 40 00000101 0000000000001000");
+        second.resize(600);
+        subject.feed(second);
+      },
+      false, true));
+  list.push_back(operational("good and odd messages", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.feed(fpdu("fd 70 00000101 0000000000001000 aa"));
+    subject.feed(fpdu("41 43 00000101 00000000 00000001 00000000 aabb"));
+    subject.feed(fpdu("01 43 00000000 00000000 00000002 00000000 aabb"));
+    subject.feed(fpdu("41 45 00000000 00000000 00000002 00000002 cc"));
+    subject.feed(fpdu("41 43 00000000 00000000 00000003 00000000"));
+    subject.feed(
+        fpdu("41 41 00000000 00000001 00000001 00000000"
+             "00000777 0000000000002000 00000000 00000999 0000000000001000"));
+    (void)subject.output();
+    subject.feed(
+        fpdu("41 4a 00000000 00000001 00000002 00000000 12345670 00000001 00000101 0000000000001000"
+             "0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"));
+  }));
+  list.push_back(operational("two Reads at once", [](DeviatingSubject& subject) {
+    for (const char* msn : {"00000001", "00000002"})
+      subject.feed(fpdu("41 41 00000000 00000001" + std::string(msn) +
+                        "00000000 00000777 0000000000002000 00000004"
+                        "00000101 000000000000100" +
+                        msn[7]));
+  }));
+  list.push_back(operational("Terminate received", [](DeviatingSubject& subject) {
+    subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000 1100 0000"));
+  }));
+}
+
+void add_sending(std::vector<Scenario>& list) {
+  list.push_back(operational("silence before the first FPDU", [](DeviatingSubject& subject) {
+    subject.stream.post(work_of(1, WorkKind::send), subject.now);
+  }));
+  list.push_back(operational("Read Responses to the wrong places", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 8;
+    subject.stream.post(read, subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("81 42 00000101 0000000000001000 aabb"));
+    subject.feed(fpdu("c1 42 00000101 0000000000001010 aabbccdd"));
+  }));
+  list.push_back(
+      operational("Atomic Response with another identifier", [](DeviatingSubject& subject) {
+        subject.feed(fpdu(empty_write));
+        subject.stream.post(work_of(1, WorkKind::atomic), subject.now);
+        (void)subject.output();
+        subject.feed(fpdu("41 4b 00000000 00000003 00000001 00000000 77777777 0000000000000000"));
+      }));
+  list.push_back(operational("Read that fails half-way", [](DeviatingSubject& subject) {
+    subject.memory.add_region(0x606, 0x8000, 400, every_access);
+    subject.feed(
+        fpdu("41 41 00000000 00000001 00000001 00000000"
+             "00000777 0000000000002000 00000190 00000606 0000000000008000"));
+    std::vector<wire::Bytes> taken;
+    subject.stream.gather(taken, 200);
+    std::size_t count = 0;
+    for (const wire::Bytes piece : taken) count += piece.size();
+    subject.stream.transmitted(count, subject.now);
+    subject.memory.remove_region(0x606);
+  }));
+  list.push_back(operational("local error", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.length = 1;
+    subject.stream.post(read, subject.now);
+    subject.stream.post(work_of(2, WorkKind::send), subject.now);
+  }));
+  list.push_back(operational("Read answered, then a Send", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 4;
+    for (std::uint64_t id = 1; id <= 3; ++id) {
+      read.id = id;
+      subject.stream.post(read, subject.now);
+    }
+    subject.stream.post(work_of(4, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("81 42 00000101 0000000000001000 aabb"));
+    subject.collect();
+    subject.feed(fpdu("c1 42 00000101 0000000000001002 ccdd"));
+  }));
+}
+
+void add_endings(std::vector<Scenario>& list) {
+  list.push_back(operational("FIN within an FPDU", [](DeviatingSubject& subject) {
+    const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb");
+    subject.feed(wire::Bytes(message).first(10));
+    subject.stream.peer_closed(subject.now);
+  }));
+  list.push_back(operational("half-closed peer", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.peer_closed(subject.now);
+    subject.stream.post(work_of(1, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.stream.disconnect(subject.now);
+  }));
+  list.push_back(operational("orderly close", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.post(work_of(1, WorkKind::send), subject.now);
+    subject.stream.disconnect(subject.now);
+    subject.stream.post(work_of(2, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.stream.close_done(subject.now);
+    subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aabb"));
+  }));
+  list.push_back(operational("orderly close, not done", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.disconnect(subject.now);
+  }));
+  list.push_back(operational("loss", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 4;
+    subject.stream.post(read, subject.now);
+    (void)subject.output();
+    subject.stream.lost(subject.now);
+  }));
+  list.push_back({"startup timer", [](const Deviating& policy) {
+                    DeviatingSubject subject(plain_config(Role::responder), policy);
+                    return transcript(subject);
+                  }});
+  list.push_back({"RTR of another kind", [](const Deviating& policy) {
+                    Config config = enhanced_config(Role::responder);
+                    config.crc = false;
+                    DeviatingSubject subject(config, policy);
+                    subject.memory.post_receive(1, 8);
+                    subject.feed(request("10 02 0004 c004 0004"));
+                    subject.stream.accept(4, 4, {}, subject.now);
+                    (void)subject.output();
+                    subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"octets behind the reply", [](const Deviating& policy) {
+                    DeviatingSubject subject(enhanced_config(Role::initiator), policy);
+                    subject.memory.post_receive(1, 8);
+                    (void)subject.output();
+                    auto input = octets(reply("50 02 0004 0004 0004"));
+                    const auto message =
+                        fpdu("41 43 00000000 00000000 00000001 00000000 aabb", true);
+                    input.insert(input.end(), message.begin(), message.end());
+                    subject.feed(input);
+                    return transcript(subject);
+                  }});
+  list.push_back({"private data of 300 octets", [](const Deviating& policy) {
+                    DeviatingSubject subject(plain_config(Role::responder), policy);
+                    auto input = octets(request("00 01 012c"));
+                    input.resize(input.size() + 300, std::byte{7});
+                    subject.feed(input);
+                    return transcript(subject);
+                  }});
+}
+
+}  // namespace
+
+std::vector<Scenario> scenarios() {
+  std::vector<Scenario> list;
+  add_pairs(list);
+  add_bad_messages(list);
+  add_startup_frames(list);
+  add_receiving(list);
+  add_sending(list);
+  add_endings(list);
+  return list;
+}
+
+}  // namespace rnic::stream::test

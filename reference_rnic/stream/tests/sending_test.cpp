@@ -1,0 +1,614 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What a stream sends: segmentation, sequence numbers, order, limits, and how it keeps CRCs true
+// under backpressure.
+#include <boost/test/unit_test.hpp>
+
+#include "reference_rnic/stream/tests/raw_peer.hpp"
+#include "reference_rnic/wire/crc32c.hpp"
+
+namespace rnic::stream::test {
+namespace {
+
+Work send_of(std::uint64_t id, wire::Bytes message) {
+  Work work;
+  work.id = id;
+  work.gather = {message};
+  return work;
+}
+
+Work write_of(std::uint64_t id, wire::Bytes message, std::uint64_t offset = 0x2000) {
+  Work work = send_of(id, message);
+  work.kind = WorkKind::write;
+  work.remote_stag = 0xAABB;
+  work.remote_offset = offset;
+  return work;
+}
+
+Work read_of(std::uint64_t id, std::uint32_t length = 4) {
+  Work work;
+  work.id = id;
+  work.kind = WorkKind::read;
+  work.remote_stag = 0x42;
+  work.sink_stag = 0x101;
+  work.sink_offset = 0x1000;
+  work.length = length;
+  return work;
+}
+
+Work atomic_of(std::uint64_t id) {
+  Work work;
+  work.id = id;
+  work.kind = WorkKind::atomic;
+  work.remote_stag = 0x42;
+  return work;
+}
+
+/// A responder that may send, with furnished memory.
+std::unique_ptr<Subject<>> operational(Config config) {
+  auto subject = std::make_unique<Subject<>>(config);
+  furnish(subject->memory);
+  subject->feed(request(config.crc ? "40 01 0000" : "00 01 0000"));
+  subject->stream.accept(config.ird, config.ord, {}, subject->now);
+  (void)subject->output();
+  subject->feed(fpdu("c1 40 00000000 0000000000000000", config.crc));
+  BOOST_REQUIRE((subject->stream.state() == State::operational));
+  return subject;
+}
+
+/// Splits CRC-less FPDUs into their ULPDUs, in hex.
+std::vector<std::string> ulpdus(std::string_view hex_text) {
+  const auto input = octets(hex_text);
+  std::vector<std::string> found;
+  for (std::size_t at = 0; at + 2 <= input.size();) {
+    const std::size_t length =
+        std::to_integer<std::size_t>(input[at]) << 8 | std::to_integer<std::size_t>(input[at + 1]);
+    found.push_back(hex(wire::Bytes(input).subspan(at + 2, length)));
+    at += wire::fpdu_size(length);
+  }
+  return found;
+}
+
+BOOST_AUTO_TEST_CASE(untagged_messages_are_cut_by_the_mulpdu) {
+  Config config = plain_config(Role::responder);
+  config.emss = 1508;  // MULPDU 1502
+  auto subject = operational(config);
+  const auto message = pattern(2048);
+  subject->stream.post(send_of(1, message), subject->now);
+  const auto sent = ulpdus(subject->output());
+  BOOST_REQUIRE_EQUAL(sent.size(), 2U);
+  const wire::Bytes all(message);
+  BOOST_TEST(sent[0] ==
+             squeezed("01 43 00000000 00000000 00000001 00000000") + hex(all.first(1484)));
+  BOOST_TEST(sent[1] ==
+             squeezed("41 43 00000000 00000000 00000001 000005cc") + hex(all.subspan(1484)));
+}
+
+BOOST_AUTO_TEST_CASE(tagged_messages_advance_their_offset) {
+  Config config = plain_config(Role::responder);
+  config.emss = 1508;
+  auto subject = operational(config);
+  const auto message = pattern(2048);
+  subject->stream.post(write_of(1, message, 16384), subject->now);
+  const auto sent = ulpdus(subject->output());
+  BOOST_REQUIRE_EQUAL(sent.size(), 2U);
+  const wire::Bytes all(message);
+  BOOST_TEST(sent[0] == squeezed("81 40 0000aabb 0000000000004000") + hex(all.first(1488)));
+  BOOST_TEST(sent[1] == squeezed("c1 40 0000aabb 00000000000045d0") + hex(all.subspan(1488)));
+}
+
+BOOST_AUTO_TEST_CASE(a_message_that_fills_segments_exactly_has_no_empty_tail) {
+  Config config = plain_config(Role::responder);
+  config.emss = 1508;
+  auto subject = operational(config);
+  const auto message = pattern(2 * 1488);
+  subject->stream.post(write_of(1, message), subject->now);
+  BOOST_TEST(ulpdus(subject->output()).size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(the_mulpdu_follows_the_emss_and_stops_at_128) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = pattern(1000);
+  subject->stream.set_emss(600);
+  subject->stream.post(write_of(1, message), subject->now);
+  BOOST_TEST(ulpdus(subject->output())[0].size() / 2 == 594U);
+  subject->stream.set_emss(40);
+  subject->stream.post(write_of(2, message), subject->now);
+  BOOST_TEST(ulpdus(subject->output())[0].size() / 2 == 128U);
+  subject->stream.set_emss(1000000);
+  const auto large = pattern(200000);
+  subject->stream.post(write_of(3, large), subject->now);
+  BOOST_TEST(ulpdus(subject->output())[0].size() / 2 <= 64768U);
+}
+
+BOOST_AUTO_TEST_CASE(sequence_numbers_wrap_to_zero_in_both_directions) {
+  Config config = plain_config(Role::responder);
+  config.ird = config.ord = 4;
+  config.first_sent = {0xFFFFFFFF, 0xFFFFFFFF, 1, 0xFFFFFFFF};
+  config.first_expected = config.first_sent;
+  auto subject = operational(config);
+  subject->memory.post_receive(1, 1);
+  subject->memory.post_receive(2, 1);
+  for (const char* msn : {"ffffffff", "00000000"}) {
+    subject->feed(fpdu("41 43 00000000 00000000" + std::string(msn) + "00000000 aa"));
+    subject->stream.post(send_of(1, {}), subject->now);
+    BOOST_TEST(ulpdus(subject->output())[0] ==
+               squeezed("41 43 00000000 00000000" + std::string(msn) + "00000000"));
+    subject->feed(fpdu("41 4a 00000000 00000001" + std::string(msn) +
+                       "00000000 00000000 00000001 00000101 0000000000001000"
+                       "0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"));
+    BOOST_TEST(ulpdus(subject->output())[0].substr(0, 36) ==
+               squeezed("41 4b 00000000 00000003" + std::string(msn) + "00000000"));
+    subject->stream.post(read_of(2), subject->now);
+    BOOST_TEST(ulpdus(subject->output())[0].substr(0, 36) ==
+               squeezed("41 41 00000000 00000001" + std::string(msn) + "00000000"));
+  }
+  BOOST_TEST(subject->find<Failed>() == nullptr);
+  BOOST_TEST(subject->all<MessageReceived>().size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(each_kind_of_send_has_its_opcode) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = text_octets("x");
+  Work work = send_of(1, message);
+  work.invalidate = 0x01020304;
+  subject->stream.post(work, subject->now);
+  work.solicited = true;
+  subject->stream.post(work, subject->now);
+  work.invalidate.reset();
+  subject->stream.post(work, subject->now);
+  const auto sent = ulpdus(subject->output());
+  BOOST_REQUIRE_EQUAL(sent.size(), 3U);
+  BOOST_TEST(sent[0] == squeezed("41 44 01020304 00000000 00000001 00000000 78"));
+  BOOST_TEST(sent[1] == squeezed("41 46 01020304 00000000 00000002 00000000 78"));
+  BOOST_TEST(sent[2] == squeezed("41 45 00000000 00000000 00000003 00000000 78"));
+}
+
+BOOST_AUTO_TEST_CASE(an_atomic_request_octet_by_octet) {
+  auto subject = operational(plain_config(Role::responder));
+  Work work = atomic_of(1);
+  work.remote_offset = 0x18;
+  work.add_or_swap = 5;
+  work.add_or_swap_mask = 0x80;
+  work.compare = 77;
+  work.compare_mask = 78;
+  subject->stream.post(work, subject->now);
+  BOOST_TEST(
+      ulpdus(subject->output())[0] ==
+      squeezed(
+          "41 4a 00000000 00000001 00000001 00000000 00000000 00000001 00000042 0000000000000018"
+          "0000000000000005 0000000000000080 0000000000000000 ffffffffffffffff"));
+  subject->feed(fpdu("41 4b 00000000 00000003 00000001 00000000 00000001 00000000000000aa"));
+  BOOST_REQUIRE(subject->find<WorkDone>() != nullptr);
+  BOOST_TEST(subject->find<WorkDone>()->original_value == 0xAAU);
+  work.operation = wire::AtomicOperation::compare_swap;
+  subject->stream.post(work, subject->now);
+  BOOST_TEST(
+      ulpdus(subject->output())[0] ==
+      squeezed(
+          "41 4a 00000000 00000001 00000002 00000000 00000002 00000002 00000042 0000000000000018"
+          "0000000000000005 0000000000000080 000000000000004d 000000000000004e"));
+}
+
+BOOST_AUTO_TEST_CASE(outstanding_reads_and_atomics_stay_within_the_ord) {
+  Config config = plain_config(Role::responder);
+  config.ord = 2;
+  auto subject = operational(config);
+  subject->stream.post(read_of(1), subject->now);
+  subject->stream.post(atomic_of(2), subject->now);
+  subject->stream.post(read_of(3), subject->now);
+  subject->stream.post(send_of(4, {}), subject->now);
+  BOOST_TEST(ulpdus(subject->output()).size() == 2U);  // the Send keeps its place behind the Read
+  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  BOOST_TEST(ulpdus(subject->output()).size() == 2U);
+  subject->feed(fpdu("41 4b 00000000 00000003 00000001 00000000 00000001 0000000000000000"));
+  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  const auto done = subject->all<WorkDone>();
+  BOOST_REQUIRE_EQUAL(done.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i) BOOST_TEST(done[i].id == i + 1);
+}
+
+BOOST_AUTO_TEST_CASE(work_completes_in_the_order_posted) {
+  Config config = plain_config(Role::responder);
+  config.ord = 4;
+  auto subject = operational(config);
+  subject->stream.post(read_of(1), subject->now);
+  subject->stream.post(send_of(2, {}), subject->now);
+  (void)subject->output();
+  BOOST_TEST(subject->find<WorkDone>() ==
+             nullptr);  // the Send has left, yet it stands behind the Read
+  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  BOOST_TEST(subject->all<WorkDone>().size() == 2U);
+}
+
+BOOST_AUTO_TEST_CASE(a_fence_waits_for_all_earlier_reads) {
+  Config config = plain_config(Role::responder);
+  config.ord = 4;
+  auto subject = operational(config);
+  subject->stream.post(read_of(1), subject->now);
+  subject->stream.post(read_of(2), subject->now);
+  Work fenced = send_of(3, {});
+  fenced.fence = true;
+  subject->stream.post(fenced, subject->now);
+  Work local;
+  local.id = 4;
+  local.kind = WorkKind::local;
+  subject->stream.post(local, subject->now);
+  BOOST_TEST(ulpdus(subject->output()).size() == 2U);
+  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  BOOST_TEST(subject->output().empty());
+  BOOST_TEST(subject->memory.performed().empty());
+  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  BOOST_TEST(ulpdus(subject->output()).size() == 1U);
+  BOOST_TEST(subject->memory.performed().size() == 1U);
+  BOOST_TEST(subject->all<WorkDone>().size() == 4U);
+}
+
+BOOST_AUTO_TEST_CASE(local_work_needs_no_octet_to_leave) {
+  auto subject = operational(plain_config(Role::responder));
+  Work local;
+  local.id = 4;
+  local.kind = WorkKind::local;
+  subject->stream.post(local, subject->now);
+  subject->collect();
+  BOOST_TEST(subject->all<WorkDone>().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(work_that_cannot_be_carried_out_ends_the_stream) {
+  const auto expect = [](Work work, WorkStatus status, bool refuse_local = false) {
+    auto subject = operational(plain_config(Role::responder));
+    if (refuse_local) subject->memory.refuse_local_work();
+    subject->stream.post(work, subject->now);
+    subject->stream.post(send_of(99, {}), subject->now);
+    BOOST_TEST(subject->output() ==
+               hex(fpdu("41 47 00000000 00000002 00000001 00000000 0000 0000")));
+    const auto done = subject->all<WorkDone>();
+    BOOST_REQUIRE_EQUAL(done.size(), 2U);
+    BOOST_TEST(name(done[0].status) == std::string(name(status)));
+    BOOST_TEST((done[1].id == 99 && done[1].status == WorkStatus::flushed));
+  };
+  Work read = read_of(1);
+  read.sink_stag = 0x999;
+  expect(read, WorkStatus::local_protection);
+  read = read_of(1, 65);
+  expect(read, WorkStatus::local_protection);
+  Work local;
+  local.kind = WorkKind::local;
+  expect(local, WorkStatus::local_operation, true);
+  static const std::vector<std::byte> block(1 << 20);
+  Work huge = send_of(1, {});
+  huge.gather.assign(4096, wire::Bytes(block));  // 2^32 octets
+  expect(huge, WorkStatus::local_length);
+}
+
+// ---- Read Responses ----
+
+BOOST_AUTO_TEST_CASE(a_read_response_must_match_its_request) {
+  struct Row {
+    const char* name;
+    std::vector<std::string_view> ulpdus;
+    std::string_view terminate;
+  };
+  const std::vector<Row> table{
+      {"other STag",
+       {"c1 42 00000404 0000000000001000 aabbccdd"},
+       "1100 c000 0012 c1 42 00000404 0000000000001000"},
+      {"before the sink",
+       {"c1 42 00000101 0000000000000fff aabbccdd"},
+       "1101 c000 0012 c1 42 00000101 0000000000000fff"},
+      {"too long",
+       {"c1 42 00000101 0000000000001000 aabbccddee"},
+       "1101 c000 0013 c1 42 00000101 0000000000001000"},
+      {"too long in the second segment",
+       {"81 42 00000101 0000000000001000 aabb", "c1 42 00000101 0000000000001002 ccddee"},
+       "1101 c000 0011 c1 42 00000101 0000000000001002"},
+      {"too short",
+       {"c1 42 00000101 0000000000001000 aabbcc"},
+       "1101 c000 0011 c1 42 00000101 0000000000001000"},
+      {"empty",
+       {"c1 42 00000101 0000000000001000"},
+       "1101 c000 000e c1 42 00000101 0000000000001000"},
+  };
+  for (const Row& row : table) BOOST_TEST_CONTEXT(row.name) {
+      auto subject = operational(plain_config(Role::responder));
+      subject->stream.post(read_of(1), subject->now);
+      (void)subject->output();
+      for (const std::string_view ulpdu : row.ulpdus) subject->feed(fpdu(ulpdu));
+      BOOST_TEST(subject->output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000" +
+                                               std::string(row.terminate))));
+      BOOST_REQUIRE(subject->find<WorkDone>() != nullptr);
+      BOOST_TEST((subject->find<WorkDone>()->status == WorkStatus::bad_response));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_read_that_fails_half_way_says_how_far_it_came) {
+  Config config = plain_config(Role::responder);
+  config.emss = 136;  // MULPDU 130: 116 octets per segment of a Response
+  auto subject = operational(config);
+  subject->memory.add_region(0x606, 0x8000, 400, every_access);
+  subject->feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000777 0000000000002000 00000190 00000606 0000000000008000"));
+  std::vector<wire::Bytes> list;
+  subject->stream.gather(list, 200);  // two segments
+  std::size_t count = 0;
+  for (const wire::Bytes piece : list) count += piece.size();
+  subject->stream.transmitted(count, subject->now);
+  subject->memory.remove_region(0x606);
+  BOOST_TEST(subject->output() ==
+             hex(fpdu("41 47 00000000 00000002 00000001 00000000 0100 e000 002e"
+                      "41 41 00000000 00000001 00000001 00000000"
+                      "00000777 00000000000020e8 000000a8 00000606 00000000000080e8")));
+}
+
+BOOST_AUTO_TEST_CASE(responses_and_posted_work_take_turns) {
+  Config config = plain_config(Role::responder);
+  config.ird = 4;
+  auto subject = operational(config);
+  for (int i = 1; i <= 3; ++i)
+    subject->feed(fpdu("41 41 00000000 00000001 0000000" + std::to_string(i) +
+                       "00000000 00000777 0000000000002000 00000004 00000101 0000000000001000"));
+  for (std::uint64_t i = 1; i <= 3; ++i) subject->stream.post(send_of(i, {}), subject->now);
+  std::string order;
+  for (const std::string& ulpdu : ulpdus(subject->output())) order += ulpdu[3];
+  BOOST_TEST((order == "323232" || order == "232323"));
+}
+
+// ---- backpressure ----
+
+/// Takes `count` octets of the output, as an LLP does whose window is that small.
+std::string take(Subject<>& subject, std::size_t count) {
+  std::vector<wire::Bytes> list;
+  subject.stream.gather(list, count);
+  std::string taken;
+  std::size_t left = count;
+  for (const wire::Bytes piece : list) {
+    const std::size_t here = std::min(left, piece.size());
+    taken += hex(piece.first(here));
+    left -= here;
+  }
+  subject.stream.transmitted(count - left, subject.now);
+  subject.collect();
+  return taken;
+}
+
+BOOST_AUTO_TEST_CASE(octets_are_the_same_however_the_llp_takes_them) {
+  const auto message = pattern(9000), other = pattern(77, 4);
+  const auto all_at_once = [&](bool crc) {
+    auto subject = operational(plain_config(Role::responder, crc));
+    subject->stream.post(write_of(1, message), subject->now);
+    subject->stream.post(send_of(2, other), subject->now);
+    return subject->output();
+  };
+  for (const bool crc : {false, true})
+    for (const std::size_t step : {1U, 3U, 100U, 1447U, 1449U, 5000U}) {
+      auto subject = operational(plain_config(Role::responder, crc));
+      subject->stream.post(write_of(1, message), subject->now);
+      subject->stream.post(send_of(2, other), subject->now);
+      std::string sent;
+      for (std::string part = take(*subject, step); !part.empty(); part = take(*subject, step))
+        sent += part;
+      BOOST_TEST((sent == all_at_once(crc)), "step " << step);
+      BOOST_TEST(subject->all<WorkDone>().size() == 2U);
+    }
+}
+
+BOOST_AUTO_TEST_CASE(crcs_stay_true_while_the_consumer_writes_into_its_buffer) {
+  auto subject = operational(plain_config(Role::responder, true));
+  auto message = pattern(6000);
+  subject->stream.post(write_of(1, message), subject->now);
+  std::string sent;
+  for (std::string part = take(*subject, 700); !part.empty(); part = take(*subject, 700)) {
+    sent += part;
+    for (std::byte& octet : message) octet ^= std::byte{0x55};
+  }
+  const auto stream = octets(sent);
+  std::vector<std::byte> scratch;
+  for (wire::Bytes rest(stream); !rest.empty();) {
+    const auto parsed = wire::parse_fpdu(rest, {true, false, 0}, scratch);
+    BOOST_REQUIRE(parsed.has_value());
+    rest = rest.subspan(parsed->consumed);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(boundaries_are_told_where_fpdus_end) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = pattern(3000);
+  subject->stream.post(write_of(1, message), subject->now);
+  std::vector<wire::Bytes> list;
+  std::vector<std::size_t> boundaries;
+  subject->stream.gather(list, 100000, &boundaries);
+  BOOST_TEST((boundaries == std::vector<std::size_t>{1448, 2896, 3060}));
+}
+
+BOOST_AUTO_TEST_CASE(a_terminate_follows_the_message_in_progress_and_nothing_else) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = pattern(3000);
+  subject->stream.post(write_of(1, message), subject->now);
+  subject->stream.post(send_of(2, message), subject->now);
+  std::vector<wire::Bytes> list;
+  subject->stream.gather(list, 100000);
+  subject->stream.transmitted(1500, subject->now);  // one FPDU and a bit of the next
+  subject->feed(fpdu("c1 40 00000999 0000000000001000 aa"));
+  const std::string rest = subject->output();
+  // 3060 octets of the Write in all, then the Terminate.
+  BOOST_TEST(rest.substr((3060 - 1500) * 2) ==
+             hex(fpdu("41 47 00000000 00000002 00000001 00000000 1100 c000 000f c1 40 00000999 "
+                      "0000000000001000")));
+  const auto done = subject->all<WorkDone>();
+  BOOST_REQUIRE_EQUAL(done.size(), 2U);
+  BOOST_TEST((done[0].status == WorkStatus::success && done[1].status == WorkStatus::flushed));
+}
+
+BOOST_AUTO_TEST_CASE(messages_not_begun_give_way_to_a_terminate) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = pattern(3000);
+  subject->stream.post(write_of(1, message), subject->now);
+  std::vector<wire::Bytes> list;
+  subject->stream.gather(list, 100000);
+  subject->feed(fpdu("c1 40 00000999 0000000000001000 aa"));
+  BOOST_TEST(ulpdus(subject->output()).size() == 1U);
+  BOOST_TEST((subject->find<WorkDone>()->status == WorkStatus::flushed));
+}
+
+// ---- the end ----
+
+BOOST_AUTO_TEST_CASE(an_orderly_close_waits_for_all_work) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->stream.post(read_of(1), subject->now);
+  subject->stream.post(send_of(2, {}), subject->now);
+  subject->stream.disconnect(subject->now);
+  subject->stream.post(send_of(3, {}), subject->now);
+  BOOST_TEST(ulpdus(subject->output()).size() == 2U);
+  BOOST_TEST((subject->stream.closing() == Closing::none));
+  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  BOOST_TEST((subject->stream.closing() == Closing::half_close));
+  const auto done = subject->all<WorkDone>();
+  BOOST_REQUIRE_EQUAL(done.size(), 3U);
+  BOOST_TEST((done[2].id == 3 && done[2].status == WorkStatus::flushed));
+  subject->stream.close_done(subject->now);
+  BOOST_TEST((subject->stream.closing() == Closing::none));
+  // The other half still works.
+  subject->memory.post_receive(1, 1);
+  subject->feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa"));
+  BOOST_TEST(subject->find<MessageReceived>() != nullptr);
+  subject->stream.peer_closed(subject->now);
+  subject->collect();
+  BOOST_TEST(subject->find<Closed>() != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_half_closed_peer_still_gets_what_is_posted) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->stream.post(read_of(1), subject->now);
+  (void)subject->output();
+  subject->stream.peer_closed(subject->now);
+  subject->stream.post(send_of(2, {}), subject->now);
+  subject->stream.post(read_of(3), subject->now);
+  BOOST_TEST(ulpdus(subject->output()).size() == 1U);
+  BOOST_TEST(subject->find<PeerClosed>() != nullptr);
+  const auto done = subject->all<WorkDone>();
+  BOOST_REQUIRE_EQUAL(done.size(), 3U);
+  BOOST_TEST((done[0].status == WorkStatus::flushed));
+  BOOST_TEST((done[1].status == WorkStatus::success));
+  BOOST_TEST((done[2].status == WorkStatus::flushed));
+  subject->stream.disconnect(subject->now);
+  BOOST_TEST((subject->stream.closing() == Closing::full_close));
+  subject->stream.close_done(subject->now);
+  subject->collect();
+  BOOST_TEST(subject->find<Closed>() != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_fin_within_an_fpdu_is_an_error) {
+  for (const bool crc : {false, true}) {
+    auto subject = operational(plain_config(Role::responder, crc));
+    subject->memory.post_receive(5, 8);
+    const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb", crc);
+    subject->feed(wire::Bytes(message).first(message.size() - 1));
+    subject->stream.peer_closed(subject->now);
+    BOOST_TEST(subject->output() ==
+               hex(fpdu("41 47 00000000 00000002 00000001 00000000 2001 0000", crc)));
+    BOOST_REQUIRE(subject->find<Failed>() != nullptr);
+    BOOST_TEST((subject->find<Failed>()->cause == wire::cause::mpa_connection_lost));
+    BOOST_TEST(subject->find<MessageReceived>() == nullptr);
+    BOOST_TEST(subject->find<PeerClosed>() == nullptr);
+    BOOST_TEST((subject->stream.closing() == Closing::full_close));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_half_filled_receive_buffer_is_given_back) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->memory.post_receive(5, 8);
+  subject->feed(fpdu("01 43 00000000 00000000 00000001 00000000 aabb"));
+  subject->stream.lost(subject->now);
+  subject->collect();
+  BOOST_REQUIRE(subject->find<ReceiveFailed>() != nullptr);
+  BOOST_TEST(
+      (subject->find<ReceiveFailed>()->work_id == 5 && !subject->find<ReceiveFailed>()->too_long));
+  BOOST_TEST(subject->find<Lost>() != nullptr);
+  BOOST_TEST(subject->find<Closed>() != nullptr);
+  BOOST_TEST((subject->stream.closing() == Closing::none));
+}
+
+BOOST_AUTO_TEST_CASE(a_message_too_long_fails_its_receive_buffer) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->memory.post_receive(5, 1);
+  subject->feed(fpdu("41 43 00000000 00000000 00000001 00000000 aabb"));
+  BOOST_REQUIRE(subject->find<ReceiveFailed>() != nullptr);
+  BOOST_TEST(subject->find<ReceiveFailed>()->too_long);
+}
+
+BOOST_AUTO_TEST_CASE(loss_flushes_work_in_order) {
+  auto subject = operational(plain_config(Role::responder));
+  for (std::uint64_t id = 1; id <= 3; ++id) subject->stream.post(read_of(id), subject->now);
+  (void)subject->output();
+  subject->stream.lost(subject->now);
+  subject->stream.post(send_of(4, {}), subject->now);
+  subject->collect();
+  const auto done = subject->all<WorkDone>();
+  BOOST_REQUIRE_EQUAL(done.size(), 4U);
+  for (std::size_t i = 0; i < 4; ++i)
+    BOOST_TEST((done[i].id == i + 1 && done[i].status == WorkStatus::flushed));
+}
+
+BOOST_AUTO_TEST_CASE(an_abort_tells_the_peer) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->stream.abort(subject->now);
+  BOOST_TEST(subject->output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000 0000 0000")));
+  BOOST_TEST((subject->stream.closing() == Closing::half_close));
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_never_closes_is_reset) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->stream.abort(subject->now);
+  (void)subject->output();
+  subject->stream.close_done(subject->now);
+  BOOST_REQUIRE(subject->stream.next_wakeup());
+  subject->stream.wakeup(*subject->stream.next_wakeup());
+  subject->collect();
+  BOOST_TEST(subject->find<Closed>() != nullptr);
+  BOOST_TEST((subject->stream.closing() == Closing::reset));
+}
+
+BOOST_AUTO_TEST_CASE(a_read_request_after_our_close_cannot_be_answered) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->stream.disconnect(subject->now);
+  (void)subject->output();
+  subject->stream.close_done(subject->now);
+  subject->feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000777 0000000000002000 00000004 00000101 0000000000001000"));
+  BOOST_TEST(subject->output().empty());
+  BOOST_REQUIRE(subject->find<Failed>() != nullptr);
+  BOOST_TEST(!subject->find<Failed>()->terminate_queued);
+  BOOST_TEST((subject->stream.closing() == Closing::reset));
+}
+
+// ---- Markers and direct placement ----
+
+BOOST_AUTO_TEST_CASE(the_first_octets_with_markers_are_a_zero_marker) {
+  Config config = plain_config(Role::responder, true);
+  Subject<> subject(config);
+  subject.feed(request("c0 01 0000"));
+  subject.stream.accept(1, 1, {}, subject.now);
+  (void)subject.output();
+  subject.feed(fpdu("c1 40 00000000 0000000000000000", true));
+  // RFC 5044 Figure 5: a Send of 24 zero octets as the first FPDU.
+  const std::vector<std::byte> zeros(24);
+  subject.stream.post(send_of(1, zeros), subject.now);
+  BOOST_TEST(subject.output() ==
+             squeezed("00000000 002a 4143 00000000 00000000 00000001 00000000") +
+                 std::string(48, '0') + "52239983");
+}
+
+BOOST_AUTO_TEST_CASE(without_crc_and_markers_payload_lands_without_a_copy) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = fpdu("c1 40 00000101 0000000000001004 000102030405060708090a0b0c0d0e0f");
+  const std::size_t head = 2 + 14 + 3;  // and three octets of the payload
+  subject->feed(wire::Bytes(message).first(head));
+  const auto targets = subject->stream.receive_targets();
+  BOOST_REQUIRE_GE(targets.size(), 2U);
+  BOOST_TEST(targets[0].data() == subject->memory.region(0x101).octets.data() + 7);
+  BOOST_TEST(targets[0].size() == 13U);
+}
+
+}  // namespace
+}  // namespace rnic::stream::test

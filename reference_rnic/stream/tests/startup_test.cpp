@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// MPA startup against hand-typed frames (RFC 5044 section 7.1, RFC 6581), in both roles.
+#include <boost/test/unit_test.hpp>
+
+#include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/stream/tests/raw_peer.hpp"
+#include "reference_rnic/stream/tests/startup_frames.hpp"
+
+namespace rnic::stream::test {
+namespace {
+
+// ---- responder ----
+
+BOOST_AUTO_TEST_CASE(each_request_gets_its_reply) {
+  for (const RequestRow& row : request_rows())
+    for (const bool octetwise : {false, true})
+      BOOST_TEST_CONTEXT(row.name << (octetwise ? ", octet by octet" : "")) {
+        Subject<> subject(enhanced_config(Role::responder));
+        const auto input = octets(row.request);
+        for (std::size_t at = 0; at < input.size(); at += octetwise ? 1 : input.size())
+          subject.feed(wire::Bytes(input).subspan(at, octetwise ? 1 : input.size()));
+        subject.stream.accept(8, 4, {}, subject.now);
+        BOOST_TEST(subject.output() == squeezed(row.reply));
+        const bool fine = !row.reply.empty();
+        BOOST_TEST((subject.find<StartupFailed>() == nullptr) == fine);
+        BOOST_TEST((subject.stream.closing() == (fine ? Closing::none : Closing::full_close)));
+        BOOST_TEST((subject.find<Closed>() == nullptr) == fine);
+      }
+}
+
+BOOST_AUTO_TEST_CASE(private_data_of_every_length_reaches_the_consumer) {
+  for (const std::size_t length : {0U, 1U, 4U, 255U, 256U, 257U, 508U, 511U, 512U}) {
+    const auto data = pattern(length);
+    Subject<> subject(enhanced_config(Role::responder));
+    auto input = octets(request("40 01"));
+    input.push_back(static_cast<std::byte>(length >> 8));
+    input.push_back(static_cast<std::byte>(length & 0xFF));
+    input.insert(input.end(), data.begin(), data.end());
+    subject.feed(input);
+    BOOST_REQUIRE(subject.find<ConnectRequest>() != nullptr);
+    BOOST_TEST((subject.find<ConnectRequest>()->private_data == data));
+    BOOST_TEST(subject.find<ConnectRequest>()->revision == 1);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_request_is_shown_as_the_peer_stated_it) {
+  Subject<> subject(enhanced_config(Role::responder));
+  subject.feed(request("d0 02 0007 c003 8002 616263"));
+  BOOST_REQUIRE(subject.find<ConnectRequest>() != nullptr);
+  const ConnectRequest& shown = *subject.find<ConnectRequest>();
+  BOOST_TEST(shown.flags.markers());
+  BOOST_REQUIRE(shown.enhanced);
+  const wire::EnhancedWords::Values expected{true, true, true, false, 3, 2};
+  BOOST_TEST((*shown.enhanced == expected));
+  BOOST_TEST((shown.private_data == text_octets("abc")));
+}
+
+BOOST_AUTO_TEST_CASE(a_rejection_carries_private_data_and_leaves_mpa) {
+  Subject<> subject(enhanced_config(Role::responder));
+  subject.feed(request("50 02 0004 c003 8002"));
+  subject.stream.reject(text_octets("no"), subject.now);
+  BOOST_TEST(subject.output() == squeezed(reply("70 02 0006 c008 c004 6e6f")));
+  BOOST_TEST(subject.find<Closed>() != nullptr);
+  BOOST_TEST((subject.stream.closing() == Closing::full_close));
+  BOOST_TEST(subject.find<Established>() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_responder_of_revision_one_closes_on_revision_two) {
+  Config config = enhanced_config(Role::responder);
+  config.revision = 1;
+  Subject<> subject(config);
+  subject.feed(request("50 02 0004 0003 0002"));
+  BOOST_TEST(subject.output().empty());
+  BOOST_TEST(subject.find<StartupFailed>() != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(depths_in_use_follow_the_negotiation) {
+  const auto negotiated = [](std::string_view words) {
+    Subject<> subject(enhanced_config(Role::responder));
+    subject.feed(request("50 02 0004" + std::string(words)));
+    subject.stream.accept(8, 4, {}, subject.now);
+    return subject.stream.negotiated();
+  };
+  BOOST_TEST(negotiated("0003 0002").ord == 3);
+  BOOST_TEST(negotiated("0003 0002").ird == 8);
+  BOOST_TEST(negotiated("0003 0002").peer_ird == 3);
+  BOOST_TEST(negotiated("0003 0002").peer_ord == 2);
+  BOOST_TEST(negotiated("3fff 3fff").ord == 4);
+  BOOST_TEST(negotiated("3fff 3fff").ird == 8);
+  BOOST_TEST(negotiated("3ffe 0000").ord == 4);
+}
+
+BOOST_AUTO_TEST_CASE(a_read_as_rtr_gets_room_even_with_ird_zero) {
+  Subject<> subject(enhanced_config(Role::responder));
+  subject.feed(request("50 02 0004 8000 4000"));
+  subject.stream.accept(0, 0, {}, subject.now);
+  BOOST_TEST(subject.output() == squeezed(reply("50 02 0004 8001 4000")));
+  subject.feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000000 0000000000000000 00000000 00000000 0000000000000000",
+           true));
+  BOOST_TEST(subject.find<Established>() != nullptr);
+  BOOST_TEST(subject.output() == hex(fpdu("c1 42 00000000 0000000000000000", true)));
+}
+
+// ---- initiator ----
+
+BOOST_AUTO_TEST_CASE(the_request_says_what_was_configured) {
+  const auto request_of = [](Config config) { return Subject<>(std::move(config)).output(); };
+  Config config = enhanced_config(Role::initiator);
+  BOOST_TEST(request_of(config) == squeezed(request("50 02 0004 0008 0004")));
+  config.peer_to_peer = true;
+  BOOST_TEST(request_of(config) == squeezed(request("50 02 0004 c008 c004")));
+  config.rtr = {false, true, false};
+  BOOST_TEST(request_of(config) == squeezed(request("50 02 0004 8008 8004")));
+  config.ird = config.ord = wire::read_depth_unnegotiated;
+  config.private_data = text_octets("abc");
+  BOOST_TEST(request_of(config) == squeezed(request("50 02 0007 bfff bfff 616263")));
+  config.enhanced = false;
+  config.markers = true;
+  BOOST_TEST(request_of(config) == squeezed(request("c0 02 0003 616263")));
+  config.revision = 1;
+  config.crc = false;
+  BOOST_TEST(request_of(config) == squeezed(request("80 01 0003 616263")));
+}
+
+BOOST_AUTO_TEST_CASE(each_reply_is_taken_as_the_rfc_says) {
+  for (const ReplyRow& row : reply_rows())
+    for (const bool octetwise : {false, true})
+      BOOST_TEST_CONTEXT(row.name << (octetwise ? ", octet by octet" : "")) {
+        Config config = enhanced_config(Role::initiator);
+        config.peer_to_peer = row.peer_to_peer;
+        Subject<> subject(config);
+        (void)subject.output();
+        const auto input = octets(row.reply);
+        for (std::size_t at = 0; at < input.size(); at += octetwise ? 1 : input.size())
+          subject.feed(wire::Bytes(input).subspan(at, octetwise ? 1 : input.size()));
+        BOOST_TEST(subject.output() == (row.next.empty() ? "" : hex(fpdu(row.next, true))));
+        BOOST_TEST((subject.find<Established>() != nullptr) == row.established);
+        const auto* failed = subject.find<StartupFailed>();
+        BOOST_TEST((failed != nullptr) == row.fault.has_value());
+        if (failed != nullptr && row.fault) BOOST_TEST((failed->fault == *row.fault));
+      }
+}
+
+BOOST_AUTO_TEST_CASE(depths_of_the_reply_bound_the_initiator) {
+  Subject<> subject(enhanced_config(Role::initiator));
+  (void)subject.output();
+  subject.feed(reply("50 02 0006 0002 0007 6869"));
+  const Negotiated& negotiated = subject.stream.negotiated();
+  BOOST_TEST(negotiated.ord == 2);
+  BOOST_TEST(negotiated.ird == 8);
+  BOOST_TEST(negotiated.peer_ird == 2);
+  BOOST_TEST(negotiated.peer_ord == 7);
+  BOOST_REQUIRE(subject.find<Established>() != nullptr);
+  BOOST_TEST((subject.find<Established>()->private_data == text_octets("hi")));
+}
+
+BOOST_AUTO_TEST_CASE(a_rejected_initiator_learns_the_values) {
+  Subject<> subject(enhanced_config(Role::initiator));
+  (void)subject.output();
+  subject.feed(reply("70 02 0005 0002 0007 21"));
+  BOOST_REQUIRE(subject.find<Rejected>() != nullptr);
+  BOOST_REQUIRE(subject.find<Rejected>()->enhanced);
+  BOOST_TEST(subject.find<Rejected>()->enhanced->ord == 7);
+  BOOST_TEST((subject.find<Rejected>()->private_data == text_octets("!")));
+  BOOST_TEST(subject.find<Closed>() != nullptr);
+  BOOST_TEST(subject.output().empty());
+}
+
+BOOST_AUTO_TEST_CASE(fpdus_right_behind_the_reply_are_taken) {
+  Subject<> subject(enhanced_config(Role::initiator));
+  subject.memory.post_receive(1, 8);
+  (void)subject.output();
+  auto input = octets(reply("50 02 0004 0004 0004"));
+  const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb", true);
+  input.insert(input.end(), message.begin(), message.end());
+  subject.feed(input);
+  BOOST_TEST(subject.find<MessageReceived>() != nullptr);
+}
+
+// ---- the first FPDU ----
+
+BOOST_AUTO_TEST_CASE(a_responder_is_silent_until_the_first_fpdu) {
+  Subject<> subject(plain_config(Role::responder));
+  subject.establish_as_responder();
+  BOOST_TEST(subject.find<Established>() != nullptr);
+  const auto message = text_octets("hi");
+  Work work;
+  work.id = 1;
+  work.gather = {message};
+  subject.stream.post(work, subject.now);
+  BOOST_TEST(subject.output().empty());
+  const auto first = fpdu("c1 40 00000000 0000000000000000");
+  subject.feed(wire::Bytes(first).first(first.size() - 1));
+  BOOST_TEST(subject.output().empty());
+  subject.feed(wire::Bytes(first).last(1));
+  BOOST_TEST(subject.output() ==
+             squeezed("0014 41 43 00000000 00000000 00000001 00000000 6869 0000 00000000"));
+}
+
+/// A responder in the peer-to-peer model that takes the kinds asked for.
+void start_peer_to_peer(Subject<>& subject, std::string_view words) {
+  subject.feed(request("10 02 0004" + std::string(words)));
+  subject.stream.accept(4, 4, {}, subject.now);
+  (void)subject.output();
+  BOOST_TEST(subject.find<Established>() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(the_rtr_takes_its_msn_and_nothing_else) {
+  Config config = enhanced_config(Role::responder);
+  config.crc = false;
+  Subject<> subject(config);
+  subject.memory.post_receive(1, 8);
+  start_peer_to_peer(subject, "c004 c004");
+  subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000"));
+  BOOST_TEST(subject.find<Established>() != nullptr);
+  BOOST_TEST(subject.find<MessageReceived>() == nullptr);
+  BOOST_TEST(subject.memory.receives_left() == 1U);
+  subject.feed(fpdu("41 43 00000000 00000000 00000002 00000000"));  // the consumer's own
+  BOOST_TEST(subject.find<MessageReceived>() != nullptr);
+  BOOST_TEST(subject.find<Failed>() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(an_rtr_of_another_kind_ends_the_set_up) {
+  for (const char* first :
+       {"c1 40 00000000 0000000000000000", "41 43 00000000 00000000 00000001 00000000 aa",
+        "41 45 00000000 00000000 00000001 00000000"})
+    BOOST_TEST_CONTEXT(first) {
+      Config config = enhanced_config(Role::responder);
+      config.crc = false;
+      config.rtr = {true, false, true};
+      Subject<> subject(config);
+      start_peer_to_peer(subject, "c004 c004");
+      subject.feed(fpdu(first));
+      BOOST_TEST(subject.output() ==
+                 hex(fpdu("41 47 00000000 00000002 00000001 00000000 2007 0000")));
+      BOOST_TEST(subject.find<Established>() == nullptr);
+      BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
+      BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::no_matching_rtr));
+    }
+}
+
+BOOST_AUTO_TEST_CASE(a_terminate_in_place_of_the_rtr_is_reported) {
+  Config config = enhanced_config(Role::responder);
+  config.crc = false;
+  Subject<> subject(config);
+  start_peer_to_peer(subject, "c004 c004");
+  subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000 2006 0000"));
+  BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
+  BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
+  BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::insufficient_ird));
+}
+
+// ---- time, and the end of the connection ----
+
+BOOST_AUTO_TEST_CASE(startup_times_out_in_each_state_that_waits_for_the_peer) {
+  const auto expect_timeout = [](Subject<>& subject) {
+    BOOST_REQUIRE(subject.stream.next_wakeup());
+    const TimePoint due = *subject.stream.next_wakeup();
+    subject.stream.wakeup(due - Duration(1));
+    subject.collect();
+    BOOST_TEST(subject.find<StartupFailed>() == nullptr);
+    subject.stream.wakeup(due);
+    subject.collect();
+    BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
+    BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::timeout));
+    BOOST_TEST(subject.find<Closed>() != nullptr);
+    BOOST_TEST(!subject.stream.next_wakeup());
+  };
+  Subject<> silent(enhanced_config(Role::responder));
+  silent.feed("4d50");
+  expect_timeout(silent);
+  Subject<> unanswered(enhanced_config(Role::initiator));
+  (void)unanswered.output();
+  expect_timeout(unanswered);
+  Subject<> without_rtr(enhanced_config(Role::responder));
+  start_peer_to_peer(without_rtr, "c004 c004");
+  expect_timeout(without_rtr);
+}
+
+BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
+  Subject<> subject(plain_config(Role::responder));
+  subject.feed(request("00 01 0000"));
+  BOOST_TEST(!subject.stream.next_wakeup());  // the consumer decides without haste
+  subject.stream.accept(1, 1, {}, subject.now);
+  (void)subject.output();
+  BOOST_TEST(!subject.stream.next_wakeup());
+}
+
+BOOST_AUTO_TEST_CASE(fin_and_loss_end_startup_in_every_state) {
+  const auto in_state = [](State state) {
+    auto subject = std::make_unique<Subject<>>(enhanced_config(
+        state == State::sending_request || state == State::awaiting_reply ? Role::initiator
+                                                                          : Role::responder));
+    if (state == State::awaiting_reply) (void)subject->output();
+    if (state == State::awaiting_decision || state == State::sending_reply)
+      subject->feed(request("50 02 0004 c004 c004"));
+    if (state == State::sending_reply) subject->stream.accept(1, 1, {}, subject->now);
+    if (state == State::awaiting_first_fpdu) start_peer_to_peer(*subject, "c004 c004");
+    BOOST_TEST((subject->stream.state() == state));
+    return subject;
+  };
+  for (const State state :
+       {State::awaiting_request, State::awaiting_decision, State::sending_reply,
+        State::awaiting_first_fpdu, State::sending_request, State::awaiting_reply})
+    for (const bool fin : {true, false})
+      BOOST_TEST_CONTEXT(name(state) << (fin ? " FIN" : " loss")) {
+        const auto subject = in_state(state);
+        if (fin)
+          subject->stream.peer_closed(subject->now);
+        else
+          subject->stream.lost(subject->now);
+        subject->collect();
+        BOOST_REQUIRE(subject->find<StartupFailed>() != nullptr);
+        BOOST_TEST((subject->find<StartupFailed>()->fault ==
+                    (fin ? StartupFault::peer_closed : StartupFault::lost)));
+        BOOST_TEST(subject->all<Closed>().size() == 1U);
+        BOOST_TEST((subject->stream.closing() == (fin ? Closing::full_close : Closing::none)));
+        // Late calls of the consumer find a dead stream, not a crash.
+        subject->stream.accept(1, 1, {}, subject->now);
+        subject->stream.reject({}, subject->now);
+        subject->stream.disconnect(subject->now);
+        subject->stream.abort(subject->now);
+        BOOST_TEST(subject->output().empty());
+      }
+}
+
+BOOST_AUTO_TEST_CASE(crc_and_markers_follow_both_frames) {
+  for (const int mine : {0x00, 0x40, 0x80, 0xc0})
+    for (const int theirs : {0x00, 0x40, 0x80, 0xc0}) {
+      Config config = plain_config(Role::responder, (mine & 0x40) != 0);
+      config.markers = (mine & 0x80) != 0;
+      Subject<> subject(config);
+      auto input = octets(request("00 01 0000"));
+      input[16] = static_cast<std::byte>(theirs);
+      subject.feed(input);
+      subject.stream.accept(1, 1, {}, subject.now);
+      const Negotiated& negotiated = subject.stream.negotiated();
+      BOOST_TEST(negotiated.crc == (((mine | theirs) & 0x40) != 0));
+      BOOST_TEST(negotiated.send_markers == ((theirs & 0x80) != 0));
+      BOOST_TEST(negotiated.receive_markers == ((mine & 0x80) != 0));
+    }
+}
+
+}  // namespace
+}  // namespace rnic::stream::test

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 sections 3.3, 5.3: Send with Invalidate and Send with Solicited Event and Invalidate.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+CONFORMANCE_CASE(invalidated_stag_refuses_writes, rules("rdmap.invalidate.stag-invalidated"),
+                 needs(capability::remote_invalidate), in_both_roles) {
+  for (const bool solicited : {false, true}) {
+    row(solicited ? "Send with SE and Invalidate" : "Send with Invalidate", [&] {
+      const Region region = iut.register_memory(64, access::remote_write);
+      const Work receive = iut.post_receive(16);
+      peer.send(solicited ? send_solicited_invalidate(region.stag, payload(8))
+                          : send_invalidate(region.stag, payload(8)));
+      expect(receive, completes().with_length(8));
+      peer.send(rdma_write(region.stag, region.base, payload(16)));
+      expect_rejection({cause::ddp_tagged_invalid_stag}, "rdmap.invalidate.stag-invalidated",
+                       "ddp.terminate.tagged-invalid-stag");
+      expect(region, unchanged, "rdmap.invalidate.stag-invalidated");
+    });
+  }
+}
+
+CONFORMANCE_CASE(invalidated_stag_refuses_reads, rules("rdmap.invalidate.stag-invalidated"),
+                 needs(capability::remote_invalidate)) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect(receive, completes().with_length(8));
+  peer.send(read_request(
+      {.sink_stag = 7, .length = 16, .source_stag = region.stag, .source_offset = region.base}));
+  expect_rejection({cause::rdmap_invalid_stag}, "rdmap.invalidate.stag-invalidated",
+                   "rdmap.terminate.code-invalid-stag");
+}
+
+CONFORMANCE_CASE(memory_is_kept_by_invalidation, rules("rdmap.invalidate.stag-invalidated"),
+                 needs(capability::remote_invalidate)) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect(receive, completes().with_length(8));
+  expect(region, unchanged);
+}
+
+CONFORMANCE_CASE(consumer_is_told_which_stag_was_invalidated,
+                 rules("rdmap.invalidate.stag-reported-to-ulp"),
+                 needs(capability::remote_invalidate)) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  const Work plain = iut.post_receive(16), invalidating = iut.post_receive(16);
+  peer.send(send_message(payload(4)));
+  peer.send(send_invalidate(region.stag, payload(4)));
+  expect(plain, completes().with_length(4));
+  expect(invalidating, completes().with_length(4).invalidating(region.stag));
+}
+
+CONFORMANCE_CASE(other_stags_survive_an_invalidation, rules("rdmap.invalidate.stag-invalidated"),
+                 needs(capability::remote_invalidate)) {
+  const Region victim = iut.register_memory(64, access::remote_write);
+  const Region survivor = iut.register_memory(64, access::remote_write);
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(victim.stag, payload(4)));
+  expect(receive, completes().with_length(4));
+  peer.send(rdma_write(survivor.stag, survivor.base, payload(32)));
+  expect(survivor, holds(payload(32)));
+}
+
+CONFORMANCE_CASE(stag_of_another_domain_is_not_invalidated,
+                 rules("rdmap.invalidate.association-verified",
+                       "rdmap.invalidate.terminate-if-not-associated"),
+                 needs(capability::remote_invalidate)) {
+  const Region foreign = iut.register_memory(64, access::remote_write, 0x5A, iut.create_domain());
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(foreign.stag, payload(8)));
+  // docs/disputes.md D1: the code stands under two error types, and protection errors fit as well.
+  expect_rejection(
+      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,
+       cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
+      "rdmap.invalidate.association-verified", "rdmap.invalidate.terminate-if-not-associated");
+}
+
+CONFORMANCE_CASE(unknown_stag_cannot_be_invalidated,
+                 rules("rdmap.invalidate.terminate-if-not-associated"),
+                 needs(capability::remote_invalidate)) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(region.stag_with_other_key(), payload(8)));
+  expect_rejection(
+      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,
+       cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
+      "rdmap.invalidate.terminate-if-not-associated",
+      "rdmap.invalidate.terminate-if-not-associated");
+}
+
+CONFORMANCE_CASE(stag_cannot_be_invalidated_twice,
+                 rules("rdmap.invalidate.terminate-if-not-associated"),
+                 needs(capability::remote_invalidate)) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  const Work first = iut.post_receive(16), second = iut.post_receive(16);
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect(first, completes().with_length(8));
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect_rejection(
+      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,
+       cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
+      "rdmap.invalidate.terminate-if-not-associated",
+      "rdmap.invalidate.terminate-if-not-associated");
+}
+
+CONFORMANCE_CASE(iut_carries_the_stag_to_invalidate, rules("rdmap.invalidate.references-stag"),
+                 needs(capability::send_invalidate)) {
+  let_iut_send();
+  for (const bool solicited : {false, true}) {
+    const std::uint32_t stag = solicited ? 0xFEDCBA98U : 0x12345678U;
+    const Work work = iut.post_send(
+        payload(8), solicited ? operation::send_solicited_invalidate : operation::send_invalidate,
+        [=](iut::PostWork& post) { post.invalidate_stag = stag; });
+    const Message sent =
+        expect_message(solicited ? Opcode::send_solicited_invalidate : Opcode::send_invalidate);
+    expect_that(sent.untagged_header.ulp_word.value() == stag,
+                fmt::format("Invalidate STag {:#010x}", stag),
+                fmt::format("{:#010x}", sent.untagged_header.ulp_word.value()));
+    expect(work, completes());
+  }
+}
+
+CASES_OF_FILE(rdmap, invalidate)
+
+}  // namespace suite::cases

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/iut/pics/pics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+
+#include "suite/iut/pics/strict_yaml.hpp"
+
+namespace suite::iut {
+namespace {
+
+namespace word = capability;
+
+constexpr std::array items{
+    PicsItem{word::send_invalidate, false, "RFC 5040, 4.7",
+             "Can its consumer send with Invalidate?"},
+    PicsItem{word::remote_invalidate, true, "RFC 5040, 5.3",
+             "Does a Send with Invalidate from the peer invalidate the STag?"},
+    PicsItem{word::local_invalidate, false, "",
+             "Can its consumer invalidate an STag by a work request?"},
+    PicsItem{word::read_invalidate, false, "",
+             "Can its consumer have the sink's STag invalidated when an RDMA Read is done?"},
+    PicsItem{word::solicited, false, "RFC 5040, 4.6",
+             "Can its consumer send with Solicited Event?"},
+    PicsItem{word::memory_windows, false, "", "Can its consumer bind memory windows?"},
+    PicsItem{word::zero_based, false, "",
+             "Can a region be registered so that its Tagged Offsets begin at 0?"},
+    PicsItem{word::shared_receive_queue, false, "", "Can endpoints share a receive queue?"},
+    PicsItem{word::atomics, false, "RFC 7306, 5",
+             "Are Atomic Operations supported, as requester and as responder?"},
+    PicsItem{word::immediate, false, "RFC 7306, 6",
+             "Is Immediate Data supported, both sent and received?"},
+    PicsItem{word::enhanced_startup, false, "RFC 6581, 5",
+             "Is enhanced MPA startup (revision 2) supported?"},
+    PicsItem{word::peer_to_peer, false, "RFC 6581, 9.2",
+             "Is the peer-to-peer model with RTR indications supported?"},
+    PicsItem{word::ipv6, false, "", "Does it work over IPv6?"},
+    PicsItem{word::completion_events, false, "",
+             "Do completions say whether the message was solicited?"},
+    PicsItem{word::configure_revision_1, false, "",
+             "Can the agent make it start connections with MPA revision 1?"},
+    PicsItem{word::configure_crc, false, "", "Can the agent make it ask for CRC or not?"},
+    PicsItem{word::configure_markers, false, "", "Can the agent make it ask for Markers or not?"},
+    PicsItem{word::configure_rtr, false, "",
+             "Can the agent choose its RTR indications and the peer-to-peer model?"},
+};
+
+constexpr std::array limits{
+    LimitItem{"max_ird", "RDMA Reads and Atomics of the peer it takes at once on a connection"},
+    LimitItem{"max_ord", "RDMA Reads and Atomics it issues at once on a connection"},
+    LimitItem{"max_private_data", "octets of private data its consumer can give"},
+    LimitItem{"max_pieces", "pieces of a work request"},
+    LimitItem{"max_read_pieces", "pieces of an RDMA Read's sink"},
+    LimitItem{"max_send_depth", "work requests in a send queue"},
+    LimitItem{"max_receive_depth", "work requests in a receive queue"},
+    LimitItem{"max_shared_depth", "work requests in a shared receive queue"},
+    LimitItem{"max_endpoints", "endpoints at once"},
+    LimitItem{"max_regions", "regions at once"},
+    LimitItem{"max_region", "octets of a region"},
+    LimitItem{"max_message", "octets of a message"},
+};
+
+const PicsItem* find_item(std::string_view key) {
+  const auto* found = std::ranges::find(items, key, &PicsItem::word);
+  return found == items.end() ? nullptr : found;
+}
+
+bool is_limit(std::string_view key) {
+  return std::ranges::find(limits, key, &LimitItem::word) != limits.end();
+}
+
+void read_capability(StrictYaml& yaml, const std::string& key, const YAML::Node& value,
+                     Pics& pics) {
+  const PicsItem* item = find_item(key);
+  if (item == nullptr) return yaml.fault(value, fmt::format("capability \"{}\" is unknown", key));
+  const std::string said = value.IsScalar() ? value.Scalar() : std::string();
+  if (said == "true") {
+    pics.capabilities[key] = Claim::supported;
+  } else if (said == "false" && item->must) {
+    yaml.fault(value, fmt::format("{} is a MUST ({}) and cannot be denied; if it lacks it, write "
+                                  "\"missing\": the case of "
+                                  "that rule fails, and cases that need it are not applicable",
+                                  key, item->reference));
+  } else if (said == "false") {
+    pics.capabilities[key] = Claim::unsupported;
+  } else if (said == "missing" && item->must) {
+    pics.capabilities[key] = Claim::missing;
+  } else {
+    yaml.fault(value, fmt::format("{} must be true or {}", key, item->must ? "missing" : "false"));
+  }
+}
+
+void read_limit(StrictYaml& yaml, const std::string& key, const YAML::Node& value, Pics& pics) {
+  if (!is_limit(key)) return yaml.fault(value, fmt::format("limit \"{}\" is unknown", key));
+  if (const auto number = yaml.integer(value, key, 0, std::numeric_limits<std::int64_t>::max()))
+    pics.limits[key] = *number;
+}
+
+void read_top(StrictYaml& yaml, const std::string& key, const YAML::Node& value, Pics& pics,
+              bool& versioned) {
+  const auto take_text = [&](std::string& into) {
+    if (auto said = yaml.text(value, key)) into = std::move(*said);
+  };
+  if (key == "pics") {
+    versioned = yaml.integer(value, "pics (the version of this format)", 1, 1).has_value();
+  } else if (key == "implementation") {
+    take_text(pics.implementation);
+  } else if (key == "vendor") {
+    take_text(pics.vendor);
+  } else if (key == "version") {
+    take_text(pics.version);
+  } else if (key == "contact") {
+    take_text(pics.contact);
+  } else if (key == "capabilities") {
+    yaml.each(value, key, [&](const std::string& word, const YAML::Node& claim) {
+      read_capability(yaml, word, claim, pics);
+    });
+  } else if (key == "limits") {
+    yaml.each(value, key, [&](const std::string& word, const YAML::Node& limit) {
+      read_limit(yaml, word, limit, pics);
+    });
+  } else {
+    yaml.fault(value, fmt::format("\"{}\" is unknown", key));
+  }
+}
+
+const char* claim_text(Claim claim) {
+  switch (claim) {
+    case Claim::supported:
+      return "true";
+    case Claim::unsupported:
+      return "false";
+    case Claim::missing:
+      return "missing";
+  }
+  return "";
+}
+
+/// A double-quoted YAML scalar on one line.
+std::string quoted(const std::string& text) {
+  YAML::Emitter out;
+  out << YAML::DoubleQuoted << text;
+  return out.c_str();
+}
+
+}  // namespace
+
+std::span<const PicsItem> pics_items() { return items; }
+std::span<const LimitItem> pics_limits() { return limits; }
+
+std::map<std::string, bool> Pics::usable() const {
+  std::map<std::string, bool> all;
+  for (const auto& [key, claim] : capabilities) all[key] = claim == Claim::supported;
+  return all;
+}
+
+std::expected<Pics, Faults> parse_pics(const std::string& text, const std::string& name) {
+  StrictYaml yaml(name);
+  Pics pics;
+  bool versioned = false;
+  if (const auto top = yaml.parse(text)) {
+    yaml.each(*top, "the file", [&](const std::string& key, const YAML::Node& value) {
+      read_top(yaml, key, value, pics, versioned);
+    });
+    if (yaml.faults().empty() && !versioned) yaml.fault("\"pics: 1\" is missing");
+    if (yaml.faults().empty() && pics.implementation.empty())
+      yaml.fault("\"implementation\" is missing: say what is described");
+  }
+  if (!yaml.faults().empty()) return std::unexpected(yaml.faults());
+  return pics;
+}
+
+std::expected<Pics, Faults> load_pics(const std::filesystem::path& file) {
+  const auto text = read_text(file);
+  if (!text) return std::unexpected(text.error());
+  return parse_pics(*text, file.string());
+}
+
+Pics probe(const Hello& hello) {
+  Pics pics;
+  pics.implementation = hello.implementation.empty() ? hello.driver : hello.implementation;
+  pics.version = hello.driver_version;
+  for (const PicsItem& item : items) {
+    const bool said = std::ranges::find(hello.capabilities, item.word) != hello.capabilities.end();
+    if (said)
+      pics.capabilities.emplace(item.word, Claim::supported);
+    else if (!item.must)
+      pics.capabilities.emplace(item.word, Claim::unsupported);
+  }
+  for (const auto& [key, value] : hello.limits)
+    if (is_limit(key)) pics.limits[key] = value;
+  return pics;
+}
+
+std::string to_yaml(const Pics& pics) {
+  std::string text =
+      "# SPDX-License-Identifier: GPL-2.0-or-later OR MIT\n"
+      "# yaml-language-server: $schema=pics.schema.json\n"
+      "# PICS: what this implementation is claimed to do. Each capability is true or false. A MUST "
+      "of an RFC cannot be denied:\n"
+      "# it is true or, where it is known to be lacking, missing. What is left out follows from "
+      "what the agent says.\n"
+      "pics: 1\n";
+  text += fmt::format("implementation: {}\n", quoted(pics.implementation));
+  for (const auto& [key, value] :
+       {std::pair("vendor", &pics.vendor), {"version", &pics.version}, {"contact", &pics.contact}})
+    if (!value->empty()) text += fmt::format("{}: {}\n", key, quoted(*value));
+  text += "\ncapabilities:\n";
+  for (const PicsItem& item : items) {
+    const std::string_view reference = item.reference.empty() ? "suite" : item.reference;
+    text += fmt::format("  # {} [{}{}]\n", item.question, reference, item.must ? ", MUST" : "");
+    const auto claim = pics.capabilities.find(std::string(item.word));
+    if (claim == pics.capabilities.end())
+      text += fmt::format("  # {}:\n", item.word);
+    else
+      text += fmt::format("  {}: {}\n", item.word, claim_text(claim->second));
+  }
+  text += pics.limits.empty() ? "\n# limits:\n" : "\nlimits:\n";
+  for (const LimitItem& item : limits) {
+    const auto value = pics.limits.find(std::string(item.word));
+    if (value == pics.limits.end())
+      text += fmt::format("  # {}:  # {}\n", item.word, item.meaning);
+    else
+      text += fmt::format("  {}: {}  # {}\n", item.word, value->second, item.meaning);
+  }
+  return text;
+}
+
+std::string pics_proforma() {
+  Pics pics;
+  pics.implementation = "name the implementation here";
+  pics.vendor = "its maker";
+  pics.version = "of hardware, firmware and driver";
+  pics.contact = "whom to tell of findings";
+  return to_yaml(pics);
+}
+
+}  // namespace suite::iut

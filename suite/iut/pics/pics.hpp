@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// PICS: what the maker of an implementation claims it can do (ISO/IEC 9646). One YAML file per
+// implementation; its items are the capability words of the agent protocol and the limits of its
+// hello.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suite/iut/messages.hpp"
+
+namespace suite::iut {
+
+/// What is claimed of one item.
+enum class Claim {
+  supported,
+  unsupported,  ///< only of what the RFCs leave open: a MUST cannot be denied
+  missing,  ///< a MUST that is admitted to be missing: its own case fails, the cases that need it
+            ///< are not applicable
+};
+
+struct Pics {
+  std::string implementation;  ///< what is described
+  std::string vendor, version, contact;
+  std::map<std::string, Claim> capabilities;  ///< an item that is absent follows from the hello
+  std::map<std::string, std::int64_t> limits;
+
+  /// Whether each claimed item may be used by a case.
+  [[nodiscard]] std::map<std::string, bool> usable() const;
+};
+
+/// An item of the questionnaire.
+struct PicsItem {
+  std::string_view word;
+  bool must = false;
+  std::string_view reference;  ///< RFC and section; empty: of the suite, not of the protocol
+  std::string_view question;
+};
+[[nodiscard]] std::span<const PicsItem> pics_items();
+/// The limits that may stand in a PICS, each with what it means.
+struct LimitItem {
+  std::string_view word;
+  std::string_view meaning;
+};
+[[nodiscard]] std::span<const LimitItem> pics_limits();
+
+/// Each fault is one line `file:line: what is wrong`; all faults of the file are told at once.
+[[nodiscard]] std::expected<Pics, std::vector<std::string>> parse_pics(const std::string& text,
+                                                                       const std::string& name);
+[[nodiscard]] std::expected<Pics, std::vector<std::string>> load_pics(
+    const std::filesystem::path& file);
+
+/// What an implementation's own hello claims. A MUST of which it says nothing is left out.
+[[nodiscard]] Pics probe(const Hello& hello);
+/// The file with each item explained; what `load_pics` reads.
+[[nodiscard]] std::string to_yaml(const Pics& pics);
+/// The empty questionnaire.
+[[nodiscard]] std::string pics_proforma();
+
+}  // namespace suite::iut

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/iut/pics/pixit.hpp"
+
+#include <fmt/format.h>
+
+#include "reference_rnic/llp/address.hpp"
+#include "suite/iut/pics/strict_yaml.hpp"
+
+namespace suite::iut {
+namespace {
+
+using rnic::llp::Family;
+
+constexpr std::int64_t longest_deadline_ms = 3'600'000;
+
+class Reader {
+ public:
+  explicit Reader(std::string name) : yaml_(std::move(name)) {}
+
+  std::expected<Pixit, Faults> read(const std::string& text) {
+    if (const auto top = yaml_.parse(text)) {
+      yaml_.each(*top, "the file",
+                 [&](const std::string& key, const YAML::Node& value) { take(key, value); });
+      if (yaml_.faults().empty() && !versioned_) yaml_.fault("\"pixit: 1\" is missing");
+    }
+    if (!yaml_.faults().empty()) return std::unexpected(yaml_.faults());
+    return std::move(pixit_);
+  }
+
+ private:
+  void take(const std::string& key, const YAML::Node& value) {
+    if (key == "pixit")
+      versioned_ = yaml_.integer(value, "pixit (the version of this format)", 1, 1).has_value();
+    else if (key == "address")
+      take_addresses(key, value, pixit_.ipv4, pixit_.ipv6);
+    else if (key == "tester_address")
+      take_addresses(key, value, pixit_.tester_ipv4, pixit_.tester_ipv6);
+    else if (key == "capture_interface")
+      take_text(key, value, pixit_.capture_interface);
+    else if (key == "deadline_scale")
+      pixit_.deadline_scale = yaml_.number(value, key, 0.1, 1000).value_or(1);
+    else if (key == "quiet_window_ms")
+      take_duration(key, value, pixit_.quiet_window);
+    else if (key == "hello_deadline_ms")
+      take_duration(key, value, pixit_.hello_deadline);
+    else if (key == "reply_deadline_ms")
+      take_duration(key, value, pixit_.reply_deadline);
+    else if (key == "configure_script")
+      take_text(key, value, pixit_.configure_script);
+    else if (key == "agent")
+      take_agent(value);
+    else
+      yaml_.fault(value, fmt::format("\"{}\" is unknown", key));
+  }
+
+  void take_text(const std::string& key, const YAML::Node& value, std::string& into) {
+    if (auto said = yaml_.text(value, key)) into = std::move(*said);
+  }
+
+  void take_duration(const std::string& key, const YAML::Node& value,
+                     std::chrono::milliseconds& into) {
+    if (const auto said = yaml_.integer(value, key, 1, longest_deadline_ms))
+      into = std::chrono::milliseconds(*said);
+  }
+
+  void take_addresses(const std::string& key, const YAML::Node& value, std::string& ipv4,
+                      std::string& ipv6) {
+    yaml_.each(value, key, [&](const std::string& family, const YAML::Node& literal) {
+      if (family != "ipv4" && family != "ipv6")
+        return yaml_.fault(literal,
+                           fmt::format("{} has members ipv4 and ipv6, not \"{}\"", key, family));
+      const auto said = yaml_.text(literal, key);
+      if (!said) return;
+      const auto address = rnic::llp::Address::parse(*said);
+      if (!address)
+        return yaml_.fault(literal, fmt::format("{}.{}: {}", key, family, address.error()));
+      if (address->family != (family == "ipv6" ? Family::ipv6 : Family::ipv4))
+        return yaml_.fault(literal,
+                           fmt::format("{}.{}: {} is of the other family", key, family, *said));
+      (family == "ipv6" ? ipv6 : ipv4) = *said;
+    });
+  }
+
+  void take_agent(const YAML::Node& value) {
+    if (!value.IsSequence() || value.size() == 0)
+      return yaml_.fault(value, "agent must be a list: the program and its arguments, one each");
+    for (const auto& each : value)
+      if (auto said = yaml_.text(each, "each entry of agent"))
+        pixit_.agent.push_back(std::move(*said));
+  }
+
+  StrictYaml yaml_;
+  Pixit pixit_;
+  bool versioned_ = false;
+};
+
+}  // namespace
+
+std::expected<Pixit, Faults> parse_pixit(const std::string& text, const std::string& name) {
+  return Reader(name).read(text);
+}
+
+std::expected<Pixit, Faults> load_pixit(const std::filesystem::path& file) {
+  const auto text = read_text(file);
+  if (!text) return std::unexpected(text.error());
+  return parse_pixit(*text, file.string());
+}
+
+}  // namespace suite::iut

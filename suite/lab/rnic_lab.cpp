@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-lab: for people who want the suite's lab without the suite: the siw guest on a wire of its
+// own, and a shell beside it.
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "suite/lab/guest.hpp"
+#include "suite/lab/namespaces.hpp"
+
+namespace suite::lab {
+namespace {
+
+constexpr std::string_view help =
+    "usage: rnic-lab siw-vm [--variant NAME] [--program FILE]... [--log FILE] [--prepare-only]\n"
+    "                       [-- COMMAND [ARGUMENT...]]\n"
+    "\n"
+    "Boots the Linux kernel's soft-iWARP in a QEMU guest at 10.77.0.2 and fd77::2 and runs "
+    "COMMAND\n"
+    "(your shell, if none is given) on this host as its only neighbour, at 10.77.0.1 and fd77::1, "
+    "in\n"
+    "network namespaces of its own. When the command ends, so does the guest. Needs no root.\n"
+    "\n"
+    "  --variant NAME   of siw: default, tunable, or words such as rev1-crc or p2pread\n"
+    "  --program FILE   packs a program of this host into the guest's /bin, with its libraries\n"
+    "  --log FILE       appends the guest's kernel log to FILE\n"
+    "  --prepare-only   downloads and builds what is missing, boots nothing\n"
+    "\n"
+    "COMMAND finds RNIC_GUEST_CHANNEL (an agent channel) and RNIC_GUEST_AGENT (rnic-guest-agent).\n"
+    "\n"
+    "examples:\n"
+    "  rnic-lab siw-vm --prepare-only\n"
+    "  rnic-lab siw-vm -- ping -c 3 10.77.0.2\n"
+    "  rnic-lab siw-vm -- sh -c '$RNIC_GUEST_AGENT $RNIC_GUEST_CHANNEL /bin/rdma link'\n"
+    "exit: COMMAND's status; 2 usage, 3 the lab or the guest does not come up\n";
+
+struct Arguments {
+  GuestOptions guest;
+  bool prepare_only = false;
+  std::vector<std::string> command;
+};
+
+/// Nothing if the words make no sense; the complaint is printed.
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 2; i < argc; ++i) {
+    const std::string_view word = argv[i];
+    const char* value = i + 1 < argc ? argv[i + 1] : nullptr;
+    if (word == "--") {
+      arguments.command.assign(argv + i + 1, argv + argc);
+      break;
+    }
+    if (word == "--prepare-only") {
+      arguments.prepare_only = true;
+      continue;
+    }
+    if ((word != "--variant" && word != "--program" && word != "--log") || value == nullptr) {
+      fmt::print(stderr, "rnic-lab: {} '{}'; see --help\n",
+                 value == nullptr ? "no value for" : "unknown option", word);
+      return std::nullopt;
+    }
+    if (word == "--variant") arguments.guest.variant = value;
+    if (word == "--program") arguments.guest.programs.emplace_back(value);
+    if (word == "--log") arguments.guest.log_file = value;
+    ++i;
+  }
+  const char* shell = std::getenv("SHELL");
+  if (arguments.command.empty()) arguments.command = {shell != nullptr ? shell : "/bin/sh"};
+  return arguments;
+}
+
+/// Runs the command as the tester's host; its exit status, shell fashion.
+int run_beside(const Lab& lab, const Guest& guest, const std::vector<std::string>& command) {
+  std::vector<char*> words;
+  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
+  words.push_back(nullptr);
+  ::setenv("RNIC_GUEST_CHANNEL", guest.agent_channel(0).c_str(), 1);
+  ::setenv("RNIC_GUEST_AGENT", default_guest_paths().guest_agent.c_str(), 1);
+  const pid_t pid = ::fork();
+  if (pid == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (::setns(lab.tester().network_namespace, CLONE_NEWNET) == 0)
+      ::execvp(words[0], words.data());
+    fmt::print(stderr, "rnic-lab: {}: {}\n", words[0], std::strerror(errno));
+    ::_exit(127);
+  }
+  ::signal(SIGINT, SIG_IGN);  // meant for the command
+  int status = 0;
+  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
+  }
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int complain(std::string_view why) {
+  fmt::print(stderr, "rnic-lab: {}\n", why);
+  return 3;
+}
+
+int siw_vm(const Arguments& arguments) {
+  Guest guest(arguments.guest);
+  const auto prepared =
+      guest.prepare([](std::string_view line) { fmt::print(stderr, "{}\n", line); });
+  if (!prepared) return complain(prepared.error());
+  if (arguments.prepare_only) return 0;
+  if (const auto entered = enter_private_namespaces(); !entered) return complain(entered.error());
+  auto lab = Lab::with_tap();
+  if (!lab) return complain(lab.error());
+  const auto start = std::chrono::steady_clock::now();
+  if (const auto up = guest.boot(lab->tap()); !up) return complain(up.error());
+  const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+      std::chrono::steady_clock::now() - start);
+  fmt::print(stderr, "siw-vm: up after {} ms ({}, kernel {}); this end is {} and {}\n",
+             took.count(), guest.accelerator(), guest.kernel_release(), lab->tester().ipv4,
+             lab->tester().ipv6);
+  const int status = run_beside(*lab, guest, arguments.command);
+  guest.flush_log();
+  for (const KernelFault& fault : find_kernel_faults(guest.log_since(0)))
+    fmt::print(stderr, "siw-vm: kernel log: {}: {}\n", name_of(fault.kind), fault.line);
+  if (!guest.alive()) fmt::print(stderr, "siw-vm: {}\n", guest.obituary());
+  guest.shutdown();
+  return status;
+}
+
+}  // namespace
+}  // namespace suite::lab
+
+int main(int argc, char** argv) {
+  using namespace suite::lab;
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
+    if (std::string_view(argv[i]) == "--help" || std::string_view(argv[i]) == "-h") {
+      fmt::print("{}", help);
+      return 0;
+    }
+  if (argc < 2 || std::string_view(argv[1]) != "siw-vm") {
+    fmt::print(stderr, "{}", help);
+    return 2;
+  }
+  const auto arguments = parse(argc, argv);
+  return arguments ? siw_vm(*arguments) : 2;
+}

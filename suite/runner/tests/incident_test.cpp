@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Complaints of the IUT's kernel while several cases ran.
+#include <boost/test/unit_test.hpp>
+
+#include "suite/runner/incident.hpp"
+
+using namespace suite::runner;
+using suite::results::CaseRecord;
+using suite::results::Verdict;
+
+namespace {
+
+CaseRecord record(const std::string& id, Verdict verdict) {
+  CaseRecord made;
+  made.id = id;
+  made.verdict = verdict;
+  return made;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(what_is_not_reproduced_makes_all_of_them_errors) {
+  Incidents incidents;
+  incidents.open("BUG: x", {1, 2});
+  BOOST_TEST(incidents.suspected(1).value() == "BUG: x");
+  BOOST_TEST(!incidents.suspected(3).has_value());
+  incidents.will_repeat(1);
+  incidents.will_repeat(2);
+  BOOST_TEST(!incidents.suspected(1).has_value());
+  BOOST_TEST(incidents.settle(1, record("a", Verdict::pass), false).empty());
+  const auto settled = incidents.settle(2, record("b", Verdict::fail), false);
+  BOOST_REQUIRE(settled.size() == 2U);
+  for (const CaseRecord& one : settled) {
+    BOOST_TEST((one.verdict == Verdict::error));
+    BOOST_TEST(one.kernel_log == "BUG: x");
+  }
+  BOOST_TEST(!incidents.repeating(1));
+}
+
+BOOST_AUTO_TEST_CASE(where_one_reproduces_it_the_others_keep_their_verdicts) {
+  Incidents incidents;
+  incidents.open("BUG: x", {1, 2, 3});
+  for (const std::size_t one : {1, 2, 3}) incidents.will_repeat(one);
+  BOOST_TEST(incidents.settle(1, record("a", Verdict::pass), false).empty());
+  BOOST_TEST(incidents.settle(2, record("b", Verdict::fail), true).empty());
+  const auto settled = incidents.settle(3, record("c", Verdict::inconclusive), false);
+  BOOST_REQUIRE(settled.size() == 3U);
+  BOOST_TEST((settled[0].verdict == Verdict::pass));
+  BOOST_TEST((settled[1].verdict == Verdict::fail));
+  BOOST_TEST((settled[2].verdict == Verdict::inconclusive));
+}
+
+BOOST_AUTO_TEST_CASE(a_case_belongs_to_one_incident_at_a_time) {
+  Incidents incidents;
+  incidents.open("first", {1, 2});
+  incidents.open("second", {2, 3});
+  BOOST_TEST(incidents.suspected(2).value() == "first");
+  for (const std::size_t one : {1, 2, 3}) incidents.will_repeat(one);
+  BOOST_TEST(incidents.settle(3, record("c", Verdict::pass), false).size() == 1U);
+  BOOST_TEST(incidents.settle(1, record("a", Verdict::pass), true).empty());
+  BOOST_TEST(incidents.settle(2, record("b", Verdict::pass), false).size() == 2U);
+}

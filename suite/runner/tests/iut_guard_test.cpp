@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Whose code raised the signal: the IUT's or the tester's, on every way into either.
+#include <boost/test/unit_test.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "reference_rnic/llp/memory_network.hpp"
+#include "reference_rnic/llp/simulated_world.hpp"
+#include "suite/runner/iut_guard.hpp"
+
+using namespace suite::runner;
+using namespace std::chrono_literals;
+using rnic::llp::Address;
+using rnic::llp::Connection;
+using rnic::llp::Listener;
+
+namespace {
+
+// Where the toy dies.
+enum class Place { nowhere, post, timer, accepted, readable, ended };
+
+class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection::Observer {
+ public:
+  FragileIut(rnic::llp::World& world, rnic::llp::Network& network, Place place) : world_(world), place_(place) {
+    listener_ = std::move(network.listen(network.address(rnic::llp::Family::ipv4).with_port(4791), *this).value());
+    if (place == Place::timer) world.schedule(world.now() + 1ms, [this] { die_at(Place::timer); });
+  }
+  const suite::iut::Hello& hello() const override { return hello_; }
+  std::uint64_t post(suite::iut::Command) override {
+    die_at(Place::post);
+    return 1;
+  }
+  std::optional<suite::iut::Event> next_event(rnic::llp::TimePoint deadline) override {
+    world_.run_until(deadline, [] { return false; });
+    return std::nullopt;
+  }
+
+ private:
+  void die_at(Place place) const {
+    if (place == place_) std::raise(SIGSEGV);
+  }
+  void accepted(std::unique_ptr<Connection> connection) override {
+    die_at(Place::accepted);
+    connection_ = std::move(connection);
+    connection_->set_observer(*this);
+  }
+  void readable() override {
+    die_at(Place::readable);
+    std::array<std::byte, 8> buffer;
+    const std::array<rnic::wire::MutableBytes, 1> targets{buffer};
+    connection_->receive(targets);
+  }
+  void writable() override {}
+  void ended(rnic::llp::Ending) override { die_at(Place::ended); }
+
+  rnic::llp::World& world_;
+  Place place_;
+  suite::iut::Hello hello_;
+  std::unique_ptr<Listener> listener_;
+  std::unique_ptr<Connection> connection_;
+};
+
+// A tester that connects, sends, resets, and may die in its own callback, dispatched while the IUT pumps the World.
+struct Tester final : Connection::Observer {
+  explicit Tester(bool dies) : dies_(dies) {}
+  void connected() override {
+    if (dies_) std::raise(SIGSEGV);
+    const std::array<std::byte, 1> octet{};
+    const std::array<rnic::wire::Bytes, 1> pieces{octet};
+    connection->send(pieces, true);
+  }
+  void readable() override {}
+  void writable() override {}
+  void ended(rnic::llp::Ending) override {}
+  std::unique_ptr<Connection> connection;
+  bool dies_;
+};
+
+Address host(const char* literal) { return Address::parse(literal).value(); }
+
+// What the process of such a pair says as its last word; "alive" if it does not die.
+std::string last_word(Place place, bool tester_dies) {
+  std::array<int, 2> pipe{};
+  BOOST_REQUIRE(::pipe(pipe.data()) == 0);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    report_fatal_signals(pipe[1]);
+    rnic::llp::SimulatedWorld world;
+    rnic::llp::MemoryFabric fabric(world);
+    const auto tester_network = fabric.add_host(host("10.77.0.1"), host("fd77::1"));
+    const auto iut_network = fabric.add_host(host("10.77.0.2"), host("fd77::2"));
+    const auto iut = guarded_iut(world, *iut_network, [&](rnic::llp::World& w, rnic::llp::Network& n) {
+      return std::make_unique<FragileIut>(w, n, place);
+    });
+    iut->post(suite::iut::Reset{});
+    Tester tester(tester_dies);
+    tester.connection = std::move(tester_network->connect(host("10.77.0.2").with_port(4791), tester).value());
+    static_cast<void>(iut->next_event(world.now() + 1s));
+    tester.connection->reset();
+    static_cast<void>(iut->next_event(world.now() + 1s));
+    [[maybe_unused]] const auto told = ::write(pipe[1], "alive", 5);
+    ::_exit(0);
+  }
+  ::close(pipe[1]);
+  std::string text(200, '\0');
+  const ssize_t count = ::read(pipe[0], text.data(), text.size());
+  text.resize(static_cast<std::size_t>(std::max<ssize_t>(count, 0)));
+  ::close(pipe[0]);
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  if (text != "alive") BOOST_TEST(WTERMSIG(status) == SIGSEGV);
+  return text;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(every_way_into_the_iut_is_marked) {
+  for (const Place place : {Place::post, Place::timer, Place::accepted, Place::readable, Place::ended}) {
+    BOOST_TEST(last_word(place, false) == "\n{\"died\":{\"signal\":11,\"in_iut\":true}}\n");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_testers_own_callbacks_are_not) {
+  BOOST_TEST(last_word(Place::nowhere, false) == "alive");
+  BOOST_TEST(last_word(Place::nowhere, true) == "\n{\"died\":{\"signal\":11,\"in_iut\":false}}\n");
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The words between parent and worker: each survives the trip, and what is none is told apart.
+#include <boost/test/unit_test.hpp>
+
+#include "suite/runner/line_reader.hpp"
+#include "suite/runner/worker_words.hpp"
+
+using namespace suite::runner;
+using namespace std::chrono_literals;
+namespace cases = suite::cases;
+
+namespace {
+
+cases::CaseOutcome an_outcome() {
+  cases::CaseOutcome outcome;
+  outcome.verdict = cases::Verdict::fail;
+  outcome.reason = "tab\there, \"quotes\" and \xff";
+  outcome.expectations.push_back({"rule", "row", {"one", "two"}, "actual", "00ff", cases::Judgement::advisory,
+                                  cases::Direction::from_iut, 17ns});
+  outcome.rows.push_back({"row", cases::Verdict::inconclusive, "why"});
+  outcome.exchange.push_back({5us, cases::Direction::to_iut, "text", "aa"});
+  cases::ConnectionRecord connection;
+  connection.tester = rnic::llp::Address::parse("fd77::1", 4791).value();
+  connection.iut = rnic::llp::Address::parse("fd77::2", 50000).value();
+  connection.opened_by_tester = false;
+  connection.marks.push_back({cases::ConnectionRecord::Mark::Kind::reset, cases::Direction::from_iut, 9ms, {std::byte{7}, std::byte{0xFE}}});
+  outcome.connections.push_back(connection);
+  outcome.duration = 3s;
+  return outcome;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_outcome_survives_the_trip) {
+  const auto word = parse_worker_word(format(WorkerWord(OutcomeWord{an_outcome(), "stderr\nlines"})));
+  BOOST_REQUIRE(word);
+  const auto& outcome = std::get<OutcomeWord>(*word).outcome;
+  BOOST_TEST(std::get<OutcomeWord>(*word).stderr_text == "stderr\nlines");
+  BOOST_TEST((outcome.verdict == cases::Verdict::fail));
+  BOOST_TEST(outcome.reason == "tab\there, \"quotes\" and \xEF\xBF\xBD");
+  BOOST_TEST(outcome.expectations.at(0).admissible.at(1) == "two");
+  BOOST_TEST((outcome.expectations[0].judgement == cases::Judgement::advisory));
+  BOOST_TEST((outcome.expectations[0].at == 17ns));
+  BOOST_TEST((outcome.rows.at(0).verdict == cases::Verdict::inconclusive));
+  BOOST_TEST((outcome.exchange.at(0).at == 5us));
+  const auto& connection = outcome.connections.at(0);
+  BOOST_TEST(connection.tester.text() == "[fd77::1]:4791");
+  BOOST_TEST(!connection.opened_by_tester);
+  BOOST_TEST((connection.marks.at(0).kind == cases::ConnectionRecord::Mark::Kind::reset));
+  BOOST_TEST((connection.marks[0].octets == std::vector<std::byte>{std::byte{7}, std::byte{0xFE}}));
+  BOOST_TEST((outcome.duration == 3s));
+}
+
+BOOST_AUTO_TEST_CASE(the_other_words_too) {
+  suite::iut::Hello hello;
+  hello.driver = "verbs";
+  hello.kernel = "6.1";
+  hello.capabilities = {"ipv6"};
+  hello.limits = {{"max_ird", 128}};
+  const auto ready = parse_worker_word(format(WorkerWord(ReadyWord{hello})));
+  BOOST_REQUIRE(ready);
+  BOOST_TEST(std::get<ReadyWord>(*ready).hello.limits.at("max_ird") == 128);
+  const auto gone = parse_worker_word(format(WorkerWord(UnreachableWord{"no route"})));
+  BOOST_TEST(std::get<UnreachableWord>(gone.value()).why == "no route");
+  const auto died = parse_worker_word(R"({"died":{"signal":11,"in_iut":true}})");
+  BOOST_TEST(std::get<DiedWord>(died.value()).signal == 11);
+
+  WorkerSetup setup;
+  setup.reach = WorkerSetup::Reach::socket;
+  setup.socket = "/tmp/s";
+  setup.agent = {"a", "b c"};
+  setup.deviations = {"d"};
+  setup.tester = {"/proc/1/fd/3", "10.77.0.1", "fd77::1", 1448};
+  setup.deadline_scale = 2.5;
+  setup.quiet_window = 100'000'000;
+  setup.pics = {{"atomics", false}};
+  setup.strict = true;
+  const auto back = std::get<WorkerSetup>(parse_parent_word(format(ParentWord(setup))).value());
+  BOOST_TEST((back.reach == WorkerSetup::Reach::socket));
+  BOOST_TEST(back.agent == setup.agent, boost::test_tools::per_element());
+  BOOST_TEST(back.tester.network_namespace == "/proc/1/fd/3");
+  BOOST_TEST(back.tester.max_segment == 1448U);
+  BOOST_TEST(back.deadline_scale == 2.5);
+  BOOST_TEST(!back.pics.at("atomics"));
+  BOOST_TEST(back.strict);
+  const auto run = std::get<RunWord>(parse_parent_word(format(ParentWord(RunWord{"a.b.c@ipv6", 2, 7}))).value());
+  BOOST_TEST(run.id == "a.b.c@ipv6");
+  BOOST_TEST(run.attempt == 2U);
+  BOOST_TEST(run.group == 7U);
+}
+
+BOOST_AUTO_TEST_CASE(nonsense_is_no_word) {
+  for (const char* line : {"", "{", "[]", "{}", "null", R"({"ready":{}})", R"({"ready":"{}"})", R"({"ready":"{\"type\":\"reset\"}"})",
+                           R"({"outcome":{}})", R"({"died":7})", R"({"outcome":null,"stderr":""})"}) {
+    BOOST_TEST(!parse_worker_word(line).has_value(), line);
+    BOOST_TEST(!parse_parent_word(line).has_value(), line);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(lines_are_cut_wherever_the_pipe_cut_them) {
+  LineReader reader;
+  std::vector<std::string> lines;
+  for (const char c : std::string_view("one\n\ntwo\nthr")) {
+    reader.append({&c, 1});
+    while (const auto line = reader.next()) lines.push_back(*line);
+  }
+  BOOST_TEST(lines == (std::vector<std::string>{"one", "two"}), boost::test_tools::per_element());
+  reader.append("ee\nfour\n");
+  BOOST_TEST(reader.next().value() == "three");
+  BOOST_TEST(reader.next().value() == "four");
+  BOOST_TEST(!reader.next().has_value());
+}
+
+BOOST_AUTO_TEST_CASE(hex_both_ways) {
+  const auto octets = from_hex("00ffA5x1");
+  BOOST_TEST((octets == std::vector<std::byte>{std::byte{0}, std::byte{0xFF}, std::byte{0xA5}}));
+  BOOST_TEST(to_hex(octets) == "00ffa5");
+  BOOST_TEST(from_hex("0").empty());
+}

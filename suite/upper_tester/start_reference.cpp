@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The reference RNIC behind the agent's program: its own World over kernel sockets.
+#include <sys/epoll.h>
+
+#include <system_error>
+
+#include "reference_rnic/llp/real_world.hpp"
+#include "reference_rnic/llp/tcp_network.hpp"
+#include "suite/upper_tester/reference/reference_driver.hpp"
+#include "suite/upper_tester/start.hpp"
+
+namespace suite::upper_tester {
+namespace {
+
+using rnic::llp::Address;
+using rnic::llp::Family;
+using rnic::llp::RealWorld;
+
+/// Keeps one descriptor watched while it is wanted.
+class Watch {
+ public:
+  Watch(RealWorld& world, int fd, std::uint32_t events, std::function<void()> ready)
+      : world_(world), fd_(fd), events_(events), ready_(std::move(ready)) {}
+  Watch(const Watch&) = delete;
+  Watch& operator=(const Watch&) = delete;
+  ~Watch() { want(false); }
+
+  void want(bool wanted) {
+    if (wanted && !watched_) world_.watch(fd_, events_, [this](std::uint32_t) { ready_(); });
+    if (!wanted && watched_) world_.unwatch(fd_);
+    watched_ = wanted;
+  }
+
+ private:
+  RealWorld& world_;
+  int fd_;
+  std::uint32_t events_;
+  std::function<void()> ready_;
+  bool watched_ = false;
+};
+
+void run_in_world(Session& session, RealWorld& world) {
+  Watch input(world, session.input(), EPOLLIN, [&] { session.read_some(); });
+  Watch output(world, session.output().fd(), EPOLLOUT, [&] { session.write_some(); });
+  world.run_until(rnic::llp::TimePoint::max(), [&] {
+    session.proceed();
+    const bool talking = session.state() == Session::State::talking;
+    input.want(talking && session.wants_input());
+    output.want(talking && !session.output().empty());
+    return !talking;
+  });
+  if (!session.output().flush()) return;  // nobody left to tell
+}
+
+/// The host's addresses; without any given, loopback: a port is opened to others only when asked
+/// for.
+std::string set_addresses(const std::vector<std::string>& literals, rnic::llp::TcpHost& host) {
+  host.ipv4 = *Address::parse("127.0.0.1");
+  host.ipv6 = *Address::parse("::1");
+  for (const std::string& literal : literals) {
+    const auto address = Address::parse(literal);
+    if (!address) return "--address " + literal + ": " + address.error();
+    (address->family == Family::ipv4 ? host.ipv4 : host.ipv6) = *address;
+  }
+  return {};
+}
+
+}  // namespace
+
+Started start_reference(const DriverOptions& options, Sink sink) {
+  Started started;
+  reference::DriverOptions made;
+  for (const std::string& name : options.deviations) {
+    const auto deviation = rnic::stream::find_deviation(name);
+    if (!deviation) {
+      started.error = "--deviation " + name + " is unknown; `rnic-suite coverage` lists them";
+      return started;
+    }
+    made.deviations.push_back(*deviation);
+  }
+  rnic::llp::TcpHost host;
+  started.error = set_addresses(options.addresses, host);
+  if (!started.error.empty()) return started;
+
+  struct Surroundings {
+    RealWorld world;
+    rnic::llp::TcpNetwork network;
+    explicit Surroundings(const rnic::llp::TcpHost& host) : network(world, host) {}
+  };
+  const auto around = std::make_shared<Surroundings>(host);
+  started.driver = std::make_unique<reference::ReferenceDriver>(around->world, around->network,
+                                                                made, std::move(sink));
+  started.talk = [around](Session& session) {
+    try {
+      run_in_world(session, around->world);
+    } catch (const std::system_error& error) {
+      if (error.code() != std::errc::operation_not_permitted) throw;
+      std::fputs("rnic-agent: standard input and output must be pipes, sockets or terminals\n",
+                 stderr);
+    }
+  };
+  return started;
+}
+
+}  // namespace suite::upper_tester
