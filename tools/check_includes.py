@@ -35,6 +35,7 @@ ALLOWED = {
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
     "suite/runner": ["suite", "dissectors/capture", "dissectors/analyzer", "reference_rnic/llp", "reference_rnic/stream",
                      "reference_rnic/wire", "rules"],
+    "suite/self_test": ["suite", "reference_rnic/stream", "reference_rnic/llp", "rules"],
     "plugfest": ["suite", "dissectors", "reference_rnic", "rules"],
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"')

@@ -315,7 +315,9 @@ void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
                             .local = connection.local(),
                             .remote = connection.remote(),
                             .revision = event.revision};
-  if (event.enhanced)
+  if (event.enhanced && deviations_.deviates(Deviation::responder_hides_peer_depths))
+    request.depths = PeerDepths{};
+  else if (event.enhanced)
     request.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
   request.peer_to_peer = event.enhanced && event.enhanced->peer_to_peer;
   request.private_data = shown(std::move(event.private_data));
@@ -355,6 +357,9 @@ void ConnectionManager::handle(Entry& entry, stream::Rejected& event) {
 }
 
 void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
+  if (event.fault == stream::StartupFault::peer_closed &&
+      deviations_.deviates(Deviation::unenhanced_close_not_told))
+    entry.phase = Phase::over;
   fail(entry, failure_of(event.fault));
 }
 

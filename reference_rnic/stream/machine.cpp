@@ -123,7 +123,7 @@ bool Stream<Policy>::Machine::begin_message() {
 
 template <typename Policy>
 std::expected<std::optional<OutgoingMessage>, Fault> Stream<Policy>::Machine::next_message() {
-  if (state_ == State::terminating) return terminate_message();
+  if (state_ == State::terminating) return next_last_message();
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
   responses_turn_ = !responses_turn_;
@@ -135,24 +135,28 @@ std::expected<std::optional<OutgoingMessage>, Fault> Stream<Policy>::Machine::ne
   return std::nullopt;
 }
 
+/// The messages that still leave after an error: one Terminate.
 template <typename Policy>
-std::optional<OutgoingMessage> Stream<Policy>::Machine::terminate_message() {
-  if (terminate_.empty()) return std::nullopt;
+void Stream<Policy>::Machine::queue_terminate(const Fault& fault) {
   OutgoingMessage message;
   message.opcode = wire::Opcode::terminate;
-  message.header = terminate_;
+  message.header = build_terminate(fault, context_.policy);
   message.length = message.header.size();
-  message.tag = {Purpose::terminate, terminates_sent_++};
-  const bool again = (terminates_sent_ == 1 && context_.deviates(Deviation::terminate_sent_twice));
-  if (!again) terminate_.clear();
-  if (terminates_sent_ == 1 && context_.deviates(Deviation::sends_after_terminate)) {
-    // The Terminate first, a Send behind it: terminate_ stays for the second call, which sends it
-    // as that.
-    terminate_ = message.header;
-  } else if (terminates_sent_ == 2 && context_.deviates(Deviation::sends_after_terminate)) {
+  message.tag.purpose = Purpose::terminate;
+  last_messages_.push_back(message);
+  if (context_.deviates(Deviation::terminate_sent_twice)) last_messages_.push_back(message);
+  if (context_.deviates(Deviation::sends_after_terminate)) {
     message.opcode = wire::Opcode::send;
-    terminate_.clear();
+    last_messages_.push_back(message);
   }
+}
+
+template <typename Policy>
+std::optional<OutgoingMessage> Stream<Policy>::Machine::next_last_message() {
+  if (last_messages_.empty()) return std::nullopt;
+  OutgoingMessage message = std::move(last_messages_.front());
+  last_messages_.pop_front();
+  message.tag.number = last_messages_.size();
   return message;
 }
 
@@ -236,7 +240,7 @@ void Stream<Policy>::Machine::fail(Fault fault, Leaves leaves) {
                                                               : StartupFault::lost);
   if (!context_.deviates(Deviation::goes_on_after_error)) framer_.discard();
   give_up_receive();
-  if (terminate) terminate_ = build_terminate(fault, context_.policy);
+  if (terminate) queue_terminate(fault);
   transition(state_, State::terminating);
   end_transfers(leaves);
   if (close_done_) {
@@ -278,7 +282,7 @@ void Stream<Policy>::Machine::end_transfers(Leaves leaves) {
 
 template <typename Policy>
 bool Stream<Policy>::Machine::drained() const {
-  return transmitter_.pending() == 0 && !segmenter_.busy() && terminate_.empty();
+  return transmitter_.pending() == 0 && !segmenter_.busy() && last_messages_.empty();
 }
 
 template <typename Policy>
@@ -343,7 +347,7 @@ void Stream<Policy>::Machine::finish() {
   give_up_receive();
   deadline_.reset();
   framer_.discard();
-  terminate_.clear();
+  last_messages_.clear();
   segmenter_.abandon();
   read_queue_.clear();
   send_queue_.flush({});

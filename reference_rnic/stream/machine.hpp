@@ -2,6 +2,7 @@
 // The stream itself: its state, and how its parts work together. `Stream` is the public face of it.
 #pragma once
 
+#include <deque>
 #include <optional>
 #include <vector>
 
@@ -47,6 +48,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
  private:
   // startup.cpp's decisions, carried out (machine_startup.cpp)
   void read_startup_frame();
+  [[nodiscard]] bool octets_behind_request() const;
   void take_request(const wire::ParsedMpaFrame& parsed);
   void take_reply(const wire::ParsedMpaFrame& parsed);
   void enter_operation_after_reply(ReplyVerdict verdict);
@@ -79,7 +81,8 @@ class Stream<Policy>::Machine final : private SegmentSink {
   [[nodiscard]] bool produce();
   [[nodiscard]] bool begin_message();
   [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next_message();
-  [[nodiscard]] std::optional<OutgoingMessage> terminate_message();
+  [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
+  void queue_terminate(const Fault& fault);
   [[nodiscard]] bool may_send_fpdus() const;
   [[nodiscard]] bool may_send_terminate() const;
   void message_sent(const MessageTag& tag);
@@ -108,9 +111,8 @@ class Stream<Policy>::Machine final : private SegmentSink {
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
   std::optional<IncomingSegment> segment_;     ///< begun and not ended
   std::optional<Fault>
-      segment_fault_;                 ///< what is wrong with segment_, told once its FPDU is whole
-  std::vector<std::byte> terminate_;  ///< the Terminate that waits to be sent, if any
-  std::uint64_t terminates_sent_ = 0;
+      segment_fault_;  ///< what is wrong with segment_, told once its FPDU is whole
+  std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
   bool fpdu_validated_ = false;  ///< the Initiator's first FPDU has passed MPA

@@ -81,7 +81,9 @@ template <typename Policy>
 void Stream<Policy>::Machine::framing_fault(Fault fault) {
   // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
   // that no FPDU came at all.
-  if (fault.cause.layer != wire::cause::mpa_crc.layer) fpdu_validated_ = true;
+  if (fault.cause.layer != wire::cause::mpa_crc.layer ||
+      context_.deviates(Deviation::terminate_before_valid_fpdu))
+    fpdu_validated_ = true;
   fail(std::move(fault));
 }
 

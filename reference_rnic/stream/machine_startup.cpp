@@ -51,13 +51,14 @@ void Stream<Policy>::Machine::read_startup_frame() {
   if (state_ == State::awaiting_decision || state_ == State::sending_reply) {
     // Nothing may follow a Request before its Reply, so PD_Length was wrong
     // (mpa.private-data.length-mismatch-closes).
-    if (!framer_.startup_octets().empty()) fail_startup(StartupFault::invalid_frame);
+    if (octets_behind_request()) fail_startup(StartupFault::invalid_frame);
     return;
   }
   const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
   const auto parsed = parse_startup(kind, framer_.startup_octets(), context_.policy);
   if (!parsed) {
-    if (parsed.error() != wire::MpaFrameError::incomplete)
+    if (parsed.error() != wire::MpaFrameError::incomplete ||
+        context_.deviates(Deviation::startup_frame_in_pieces_refused))
       fail_startup(StartupFault::invalid_frame);
     return;
   }
@@ -70,6 +71,12 @@ void Stream<Policy>::Machine::read_startup_frame() {
 }
 
 template <typename Policy>
+bool Stream<Policy>::Machine::octets_behind_request() const {
+  return !framer_.startup_octets().empty() &&
+         !context_.deviates(Deviation::octets_behind_request_ignored);
+}
+
+template <typename Policy>
 void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   if (!interoperable(parsed.frame, context_.config, context_.policy))
     return fail_startup(StartupFault::invalid_frame);
@@ -77,7 +84,10 @@ void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   framer_.consume_startup(parsed.consumed);
   transition(state_, State::awaiting_decision);
   deadline_.reset();  // the consumer may take its time
-  if (!framer_.startup_octets().empty()) return fail_startup(StartupFault::invalid_frame);
+  if (octets_behind_request()) return fail_startup(StartupFault::invalid_frame);
+  const bool zero_depth =
+      request_->enhanced && (request_->enhanced->ird == 0 || request_->enhanced->ord == 0);
+  if (zero_depth && context_.deviates(Deviation::zero_depth_request_unanswered)) return;
   context_.events.emplace_back(*request_);
 }
 
@@ -110,9 +120,14 @@ void Stream<Policy>::Machine::startup_frame_sent() {
     return;
   }
   if (state_ != State::sending_reply) return;
-  if (rejected_) return finish();
+  const bool says_more = rejected_ && context_.deviates(Deviation::terminate_after_reject);
+  if (rejected_ && !says_more) return finish();
   transition(state_, State::awaiting_first_fpdu);
   framer_.enter_full_operation();
+  if (says_more) {
+    fpdu_validated_ = true;
+    return fail({wire::cause::mpa_insufficient_ird, "rejected", std::nullopt, std::nullopt});
+  }
   if (context_.negotiated.peer_to_peer) {
     // The RTR belongs to startup, so it has startup's time limit.
     if (!context_.deviates(Deviation::startup_never_times_out))
@@ -151,7 +166,8 @@ void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) 
   context_.negotiated = verdict.negotiated;
   fpdu_validated_ = true;
   framer_.enter_full_operation();
-  if (verdict.rtr && !context_.deviates(Deviation::rtr_not_sent)) {
+  if (verdict.rtr && !context_.deviates(Deviation::rtr_not_sent) &&
+      !context_.deviates(Deviation::rtr_left_to_the_ulp)) {
     reply_private_data_ = std::move(verdict.private_data);
     transition(state_, State::sending_rtr);
     send_rtr(*verdict.rtr);
@@ -181,6 +197,12 @@ void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
 template <typename Policy>
 void Stream<Policy>::Machine::fail_startup(StartupFault fault) {
   context_.events.push_back(StartupFailed{fault});
+  if (fault == StartupFault::invalid_frame && state_ == State::awaiting_reply &&
+      context_.deviates(Deviation::bad_reply_answered_by_terminate)) {
+    fpdu_validated_ = true;
+    framer_.enter_full_operation();
+    return fail({wire::cause::mpa_invalid_frame, "malformed Reply", std::nullopt, std::nullopt});
+  }
   if (fault == StartupFault::invalid_frame && state_ == State::awaiting_request &&
       context_.deviates(Deviation::bad_request_answered_by_reject)) {
     const StartupFrame reply{wire::MpaFrameKind::reply, {wire::MpaFlags::r}, 1, std::nullopt, {}};
@@ -227,6 +249,7 @@ template <typename Policy>
 bool Stream<Policy>::Machine::is_rtr(const IncomingSegment& incoming) const {
   const RtrKinds& kinds = context_.config.rtr;
   const bool whole = incoming.segment.ddp().last();
+  if (context_.deviates(Deviation::rtr_refused)) return false;
   switch (incoming.segment.rdmap().opcode()) {
     case wire::Opcode::send:
       return kinds.send && whole && incoming.payload_length == 0;

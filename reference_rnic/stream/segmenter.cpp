@@ -204,13 +204,13 @@ wire::UntaggedHeader Segmenter<Policy>::untagged_header(bool last) const {
 /// The pieces of consumer memory (or of our own header) that hold `length` octets of the message
 /// from octet `from` on.
 template <typename Policy>
-std::vector<wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::size_t length) const {
-  std::vector<wire::Bytes> pieces;
+std::span<const wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::size_t length) {
+  pieces_.clear();
   const auto add = [&](wire::Bytes piece) {
     const std::uint64_t skipped = std::min<std::uint64_t>(from, piece.size());
     from -= skipped;
     const std::size_t here = std::min(length, piece.size() - static_cast<std::size_t>(skipped));
-    if (here != 0) pieces.push_back(piece.subspan(static_cast<std::size_t>(skipped), here));
+    if (here != 0) pieces_.push_back(piece.subspan(static_cast<std::size_t>(skipped), here));
     length -= here;
   };
   add(message_->header);
@@ -219,31 +219,31 @@ std::vector<wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::size_
     add(piece);
   }
   add(filler_);
-  return pieces;
+  return pieces_;
 }
 
 /// The next `length` octets of a Read Response, checked anew: the source may have been invalidated
 /// since the last segment.
 template <typename Policy>
-std::expected<std::vector<wire::Bytes>, Fault> Segmenter<Policy>::source_octets(
+std::expected<std::span<const wire::Bytes>, Fault> Segmenter<Policy>::source_octets(
     std::size_t length) {
   const OutgoingMessage::Source& source = *message_->source;
   const std::uint64_t from = source.offset + sent_;
   const bool excess = sent_ + length > source.request.length.value();
   if (excess) length -= filler_.size();
-  std::vector<wire::Bytes> pieces;
+  pieces_.clear();
   if (length != 0) {
     const auto memory =
         context_.memory.resolve(source.stag, from, length, MemoryAccess::remote_read);
     if (!memory) return std::unexpected(source_fault(memory.error()));
-    pieces.emplace_back(*memory);
+    pieces_.emplace_back(*memory);
     if (context_.deviates(Deviation::read_response_wrong_data)) {
       wrong_data_.assign(length, std::byte{0x5A});
-      pieces.back() = wrong_data_;
+      pieces_.back() = wrong_data_;
     }
   }
-  if (excess) pieces.emplace_back(filler_);
-  return pieces;
+  if (excess) pieces_.emplace_back(filler_);
+  return std::span<const wire::Bytes>(pieces_);
 }
 
 template <typename Policy>

@@ -6,6 +6,7 @@
 #include <array>
 #include <expected>
 #include <optional>
+#include <span>
 
 #include "reference_rnic/stream/context.hpp"
 #include "reference_rnic/stream/outgoing_message.hpp"
@@ -41,8 +42,9 @@ class Segmenter {
   [[nodiscard]] wire::DdpControl ddp_control(bool last) const;
   [[nodiscard]] wire::RdmapControl rdmap_control() const;
   [[nodiscard]] std::uint32_t queue_number() const;
-  [[nodiscard]] std::vector<wire::Bytes> slice(std::uint64_t from, std::size_t length) const;
-  [[nodiscard]] std::expected<std::vector<wire::Bytes>, Fault> source_octets(std::size_t length);
+  [[nodiscard]] std::span<const wire::Bytes> slice(std::uint64_t from, std::size_t length);
+  [[nodiscard]] std::expected<std::span<const wire::Bytes>, Fault> source_octets(
+      std::size_t length);
   [[nodiscard]] Fault source_fault(MemoryFault reason) const;
   void spoil_length();
   std::uint32_t take_sequence_number();
@@ -53,6 +55,7 @@ class Segmenter {
   std::uint64_t sent_ = 0;  ///< octets of the message in segments queued
   std::uint32_t msn_ = 0;   ///< of the message in progress
   std::array<std::uint32_t, 4> next_msn_;
+  std::vector<wire::Bytes> pieces_;    ///< of the segment being queued
   std::vector<std::byte> filler_;      ///< octets that a deviation adds to a message
   std::vector<std::byte> wrong_data_;  ///< octets that a deviation puts in place of those asked for
   std::size_t emss_at_start_;

@@ -113,8 +113,6 @@ void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
                       const Policy& policy, Values& reply, Negotiated& negotiated) {
   negotiated.peer_ird = asked.ird;
   negotiated.peer_ord = asked.ord;
-  if (policy.deviates(Deviation::responder_hides_peer_depths))
-    negotiated.peer_ird = negotiated.peer_ord = 0;
   // A Read as RTR needs room for one, even if the Initiator wants none (9.1).
   negotiated.ird = reply.rtr_read ? std::max<std::uint16_t>(ird, 1) : ird;
   if (asked.ord == read_depth_unnegotiated &&
@@ -124,11 +122,14 @@ void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
   if (asked.ord == read_depth_unnegotiated &&
       !policy.deviates(Deviation::all_ones_ord_answered_with_depth))
     reply.ird = read_depth_unnegotiated;
+  if (policy.deviates(Deviation::reply_ird_one_too_many)) ++reply.ird;
 
   const bool bounded = asked.ird != read_depth_unnegotiated;
   negotiated.ord = bounded && !policy.deviates(Deviation::responder_ignores_initiator_ird)
                        ? std::min(ord, asked.ird)
                        : ord;
+  if (!bounded && policy.deviates(Deviation::takes_all_ones_ird_as_depth))
+    negotiated.ord = asked.ird;
   reply.ord = bounded ? std::min(ord, asked.ird) : negotiated.ord;
   if (bounded && policy.deviates(Deviation::reply_ord_above_initiator_ird))
     reply.ord = static_cast<std::uint16_t>(std::min<unsigned>(asked.ird + 1U, 0x3FFEU));
@@ -179,8 +180,13 @@ bool adopt_depths(const Values& reply, const Config& config, const Policy& polic
   const bool keeps_ord = reply.ird == read_depth_unnegotiated ||
                          policy.deviates(Deviation::initiator_ignores_reply_ird);
   negotiated.ord = keeps_ord ? config.ord : std::min(config.ord, reply.ird);
+  if (reply.ird == read_depth_unnegotiated &&
+      policy.deviates(Deviation::takes_all_ones_reply_ird_as_depth))
+    negotiated.ord = reply.ird;
   negotiated.ird = config.ird;
-  return reply.ord == read_depth_unnegotiated || reply.ord <= config.ird;
+  const bool no_depth = reply.ord == read_depth_unnegotiated &&
+                        !policy.deviates(Deviation::takes_all_ones_reply_ord_as_depth);
+  return no_depth || reply.ord <= config.ird;
 }
 
 /// The part of a verdict that the enhanced words decide.
@@ -199,6 +205,55 @@ void judge_enhanced(const Values& reply, const Config& config, const Policy& pol
   verdict.rtr = choose_rtr(reply, config, policy);
   if (!verdict.rtr && !policy.deviates(Deviation::missing_rtr_match_ignored))
     verdict.kind = Kind::no_matching_rtr;
+}
+
+using Parsed = std::expected<wire::ParsedMpaFrame, wire::MpaFrameError>;
+
+/// The frame as if its key were right; only lengths and spans of `input` leave this function.
+Parsed parse_with_any_key(MpaFrameKind kind, wire::Bytes input) {
+  if (input.size() < wire::mpa_key_size) return std::unexpected(wire::MpaFrameError::incomplete);
+  std::vector<std::byte> patched(input.begin(), input.end());
+  std::ranges::copy(wire::mpa_key(kind), patched.begin());
+  auto parsed = wire::parse_mpa_frame(kind, patched);
+  if (parsed)
+    parsed->frame.private_data =
+        input.subspan(wire::mpa_frame_header_size, parsed->frame.private_data.size());
+  return parsed;
+}
+
+/// The frame with whatever there is behind its header as Private Data.
+Parsed parse_with_any_length(MpaFrameKind kind, wire::Bytes input) {
+  return wire::ParsedMpaFrame{{kind,
+                               {std::to_integer<std::uint8_t>(input[flags_at])},
+                               std::to_integer<std::uint8_t>(input[revision_at]),
+                               input.subspan(wire::mpa_frame_header_size)},
+                              input.size()};
+}
+
+/// What a deviating receiver makes of a frame that is malformed by `error`.
+template <typename Policy>
+Parsed parse_leniently(MpaFrameKind kind, wire::Bytes input, wire::MpaFrameError error,
+                       const Policy& policy) {
+  const bool request = kind == MpaFrameKind::request;
+  switch (error) {
+    case wire::MpaFrameError::wrong_key:
+      if (!request && policy.deviates(Deviation::request_taken_for_reply))
+        return wire::parse_mpa_frame(MpaFrameKind::request, input);
+      if (policy.deviates(request ? Deviation::accepts_wrong_request_key
+                                  : Deviation::accepts_wrong_reply_key))
+        return parse_with_any_key(kind, input);
+      break;
+    case wire::MpaFrameError::private_data_too_long:
+      if (policy.deviates(Deviation::accepts_oversize_private_data))
+        return parse_with_any_length(kind, input);
+      break;
+    case wire::MpaFrameError::incomplete:
+      if (request && input.size() >= wire::mpa_frame_header_size &&
+          policy.deviates(Deviation::request_cut_short_taken))
+        return parse_with_any_length(kind, input);
+      break;
+  }
+  return std::unexpected(error);
 }
 
 }  // namespace
@@ -225,11 +280,15 @@ StartupFrame make_request(const Config& config, const Policy& policy) {
   if (!speaks_enhanced(config) || !config.enhanced) return frame;
   frame.flags.octet |= MpaFlags::s;
   Values words{.ird = config.ird, .ord = config.ord};
-  if (config.peer_to_peer && !policy.deviates(Deviation::request_without_flag_a)) {
+  if (policy.deviates(Deviation::request_ird_one_too_many)) ++words.ird;
+  const bool wanted = config.peer_to_peer || policy.deviates(Deviation::peer_to_peer_unasked);
+  if (wanted && !policy.deviates(Deviation::request_without_flag_a)) {
     words.peer_to_peer = true;
     words.rtr_send = config.rtr.send;
     words.rtr_write = config.rtr.write;
     words.rtr_read = config.rtr.read;
+    if (policy.deviates(Deviation::offers_one_rtr_kind_only))
+      words.rtr_read = words.rtr_read && !words.rtr_send && !words.rtr_write;
   }
   frame.enhanced = words;
   return frame;
@@ -241,28 +300,7 @@ std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(MpaFrameK
                                                                        const Policy& policy) {
   auto parsed = wire::parse_mpa_frame(kind, input);
   if constexpr (!std::is_same_v<Policy, Conforming>) {
-    const bool request = kind == MpaFrameKind::request;
-    const bool lenient = policy.deviates(request ? Deviation::accepts_wrong_request_key
-                                                 : Deviation::accepts_wrong_reply_key);
-    if (!parsed && parsed.error() == wire::MpaFrameError::wrong_key && lenient) {
-      if (input.size() < wire::mpa_key_size)
-        return std::unexpected(wire::MpaFrameError::incomplete);
-      // Reads the rest of the frame as if the key were right; only lengths and spans of `input`
-      // leave this block.
-      std::vector<std::byte> patched(input.begin(), input.end());
-      std::ranges::copy(wire::mpa_key(kind), patched.begin());
-      parsed = wire::parse_mpa_frame(kind, patched);
-      if (parsed)
-        parsed->frame.private_data =
-            input.subspan(wire::mpa_frame_header_size, parsed->frame.private_data.size());
-    }
-    if (!parsed && parsed.error() == wire::MpaFrameError::private_data_too_long &&
-        policy.deviates(Deviation::accepts_oversize_private_data))
-      parsed = wire::ParsedMpaFrame{{kind,
-                                     {std::to_integer<std::uint8_t>(input[flags_at])},
-                                     std::to_integer<std::uint8_t>(input[revision_at]),
-                                     input.subspan(20)},
-                                    input.size()};
+    if (!parsed) parsed = parse_leniently(kind, input, parsed.error(), policy);
     if (parsed && parsed->frame.private_data.size() > 256 &&
         policy.deviates(Deviation::refuses_private_data_over_256))
       return std::unexpected(wire::MpaFrameError::private_data_too_long);
@@ -302,6 +340,9 @@ ConnectRequest make_connect_request(const wire::MpaFrame& request, const Policy&
     result.private_data.pop_back();
   if (policy.deviates(Deviation::enhanced_data_shown_to_ulp))
     result.private_data = copy(request.private_data);
+  if (policy.deviates(Deviation::plain_data_of_revision_two_cut) && request.revision >= 2 &&
+      !request.flags.enhanced() && request.private_data.size() >= sizeof(wire::EnhancedWords))
+    result.private_data = copy(request.private_data.subspan(sizeof(wire::EnhancedWords)));
   return result;
 }
 
@@ -311,6 +352,7 @@ Acceptance accept_request(const ConnectRequest& request, const Config& config, s
   Acceptance result;
   result.reply = {MpaFrameKind::reply, preferences(config, policy), request.revision, std::nullopt,
                   copy(private_data)};
+  if (policy.deviates(Deviation::accepts_by_r)) result.reply.flags.octet |= MpaFlags::r;
   result.negotiated.revision = request.revision;
   negotiate_framing(request.flags, config, policy, result.negotiated);
   result.negotiated.ird = ird;

@@ -108,7 +108,7 @@ class QueuePair {
   void complete_receive(const ReceiveRequest& request, Completion completion);
   [[nodiscard]] bool bind(const BindRequest& request);
   [[nodiscard]] bool invalidate_locally(std::uint32_t stag);
-  void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, std::string detail);
+  void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, const std::string& detail);
 
   Core<Policy>& core_;
   QueuePairHandle handle_;
@@ -628,8 +628,8 @@ void QueuePair<Policy>::stream_ended() {
 
 template <typename Policy>
 void QueuePair<Policy>::raise(AsyncKind kind, std::optional<wire::TerminateCause> cause,
-                              std::string detail) {
-  core_.raise({.kind = kind, .queue_pair = handle_, .cause = cause, .detail = std::move(detail)});
+                              const std::string& detail) {
+  core_.raise({.kind = kind, .queue_pair = handle_, .cause = cause, .detail = detail});
 }
 
 template <typename Policy>

@@ -28,7 +28,7 @@ void feed_cut(Subject<>& subject, const std::vector<std::byte>& input, std::size
 BOOST_AUTO_TEST_CASE(each_bad_message_is_terminated_with_its_cause) {
   for (const BadMessage& bad : bad_messages())
     for (const bool crc : {false, true})
-      for (const std::size_t cut : {0, 1, 5})
+      for (const std::size_t cut : {0U, 1U, 5U})
         BOOST_TEST_CONTEXT(bad.name << " crc " << crc << " cut " << cut) {
           Subject<> subject(plain_config(Role::responder, crc));
           furnish(subject.memory);

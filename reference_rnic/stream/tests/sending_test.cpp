@@ -380,7 +380,7 @@ BOOST_AUTO_TEST_CASE(octets_are_the_same_however_the_llp_takes_them) {
     return subject->output();
   };
   for (const bool crc : {false, true})
-    for (const std::size_t step : {1, 3, 100, 1447, 1449, 5000}) {
+    for (const std::size_t step : {1U, 3U, 100U, 1447U, 1449U, 5000U}) {
       auto subject = operational(plain_config(Role::responder, crc));
       subject->stream.post(write_of(1, message), subject->now);
       subject->stream.post(send_of(2, other), subject->now);

@@ -29,7 +29,7 @@ BOOST_AUTO_TEST_CASE(each_request_gets_its_reply) {
 }
 
 BOOST_AUTO_TEST_CASE(private_data_of_every_length_reaches_the_consumer) {
-  for (const std::size_t length : {0, 1, 4, 255, 256, 257, 508, 511, 512}) {
+  for (const std::size_t length : {0U, 1U, 4U, 255U, 256U, 257U, 508U, 511U, 512U}) {
     const auto data = pattern(length);
     Subject<> subject(enhanced_config(Role::responder));
     auto input = octets(request("40 01"));

@@ -128,7 +128,7 @@ BOOST_AUTO_TEST_CASE(every_operation_under_every_option) {
   for (const std::uint8_t revision : {std::uint8_t{1}, std::uint8_t{2}})
     for (const bool crc : {false, true})
       for (const int markers : {0, 1, 2, 3})
-        for (const std::size_t cut : {0, 1, 2, 3, 7, 61, 1448, 4096})
+        for (const std::size_t cut : {0U, 1U, 2U, 3U, 7U, 61U, 1448U, 4096U})
           for (int rtr = 0; rtr < (revision == 2 ? 4 : 1); ++rtr) {
             Variant variant{revision, crc, (markers & 1) != 0, (markers & 2) != 0, rtr != 0,
                             {},       cut};

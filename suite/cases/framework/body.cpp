@@ -210,8 +210,17 @@ void Body::note_fault(const SenderFault& fault) {
 
 Arrival Body::expect(Peer& from, const Expected& expected, RuleRef rule) {
   const bool quiet = expected.accepts_silence();
-  Arrival arrival =
-      from.next(quiet ? context_.world.now() + environment_.quiet_window : deadline());
+  return expect_until(quiet ? context_.world.now() + environment_.quiet_window : deadline(), from,
+                      expected, rule);
+}
+
+Arrival Body::expect_by_deadline(Peer& from, const Expected& expected, RuleRef rule) {
+  return expect_until(deadline(), from, expected, rule);
+}
+
+Arrival Body::expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
+                           const RuleRef& rule) {
+  Arrival arrival = from.next(until);
   const Judgement judgement = expected.judge(arrival);
   if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
   if (judgement == Judgement::fail) iut.poll();  // an IUT that died explains more than its silence
@@ -321,6 +330,11 @@ void Body::expect_that(bool holds, std::string admissible, std::string actual, R
          holds ? Judgement::pass : Judgement::fail, Direction::none);
 }
 
+void Body::advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule) {
+  record(rule, {std::move(admissible)}, std::move(actual), {},
+         holds ? Judgement::pass : Judgement::advisory, Direction::none);
+}
+
 void Body::expect_still_working(RuleRef rule) { settle(rule); }
 
 /// A Read is answered only after all that came before it was processed (RFC 5040 section 5.5).
@@ -345,6 +359,7 @@ void Body::settle(const RuleRef& rule) {
 void Body::row(std::string name, const std::function<void()>& row_body) {
   if (rows_used_) {
     others_.clear();
+    entrance_.reset();  // an attempt that the last row's IUT repeats is not this row's
     peer.renew();
     probe_.reset();
     terminate_seen_ = false;

@@ -121,6 +121,8 @@ class Body {
   Arrival expect(CasePeer& from, const Expected& expected, RuleRef rule = {}) {
     return expect(from.ready(), expected, rule);
   }
+  /// The same for what need not come soon: silence is known only at the case's deadline.
+  Arrival expect_by_deadline(Peer& from, const Expected& expected, RuleRef rule = {});
   /// ... and the connection is closed then.
   Arrival expect(CasePeer& from, const Expected& expected, ThenClose, RuleRef rule = {});
   /// The IUT rejects what was sent: a Terminate with one of these causes (rule `code`) or, which is
@@ -149,6 +151,9 @@ class Body {
   void expect(const Region& region, const ExpectedContents& expected, RuleRef rule = {});
   /// Anything else that can be said to hold or not.
   void expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
+
+  /// What a SHOULD asks for: an advisory where it does not hold.
+  void advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
 
   /// The connection still works: a Read of a fresh region is answered rightly. It also proves that
   /// all sent before was processed.
@@ -179,6 +184,8 @@ class Body {
   void open_as_initiator(Peer& which, const Region& opening_target);
   void take_rtr(Peer& which, const Establish& options);
   Arrival need(Peer& from, const Expected& expected, const char* what);
+  Arrival expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
+                       const RuleRef& rule);
   [[noreturn]] void not_established(const std::string& why);
   void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
               std::string hex, Judgement judgement, Direction direction);

@@ -57,8 +57,9 @@ class Reference(unittest.TestCase):
     """Two agents with the reference driver, over loopback."""
 
     def setUp(self):
-        self.passive = talk.Agent([AGENT, "--driver", "reference"])
-        self.active = talk.Agent([AGENT, "--driver", "reference"])
+        self.passive, self.active = (talk.Agent([AGENT, "--driver", "reference"]) for _ in range(2))
+        for agent in (self.passive, self.active):
+            self.addCleanup(agent.kill)
 
     def tearDown(self):
         self.assertEqual(self.passive.end(), 0)
@@ -72,6 +73,17 @@ class Reference(unittest.TestCase):
 
     def test_refusals_are_told(self):
         talk.refuse(self.passive, self.active, "127.0.0.1")
+
+    def test_a_shared_receive_queue(self):
+        talk.shared_queue(self.passive, self.active, "127.0.0.1")
+
+    def test_disconnecting(self):
+        talk.disconnect_behind_work(self.passive, self.active, "127.0.0.1")
+        talk.disconnect_abortively(self.passive, self.active, "127.0.0.1")
+
+    def test_private_data(self):
+        for size in (0, 1, 255):
+            talk.private_data(self.passive, self.active, "127.0.0.1", size)
 
     def test_a_violation_ends_the_connection(self):
         talk.break_off(self.passive, self.active, "127.0.0.1")

@@ -1,0 +1,350 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 6581 sections 6, 8 and 9: enhanced set-up with the IUT as Initiator.
+#include "suite/cases/mpa/startup_steps.hpp"
+
+namespace suite::cases {
+
+using namespace startup;  // NOLINT(google-build-using-namespace): the steps are the cases' words
+
+namespace {
+
+constexpr std::uint16_t all_ones = 0x3FFF;
+const Configuration peer_to_peer_model{.peer_to_peer = true};
+
+/// The IUT's Request, which has to be enhanced for the case to go on.
+ReceivedFrame enhanced_request_of(Body& on, int ird = 4, int ord = 4) {
+  const ReceivedFrame request = request_of(on, with_depths(ird, ord));
+  if (!words_of(request)) on.stop(Verdict::not_applicable, "the IUT sends no enhanced Request");
+  return request;
+}
+
+/// The accepting Reply, its words changed.
+StartupFrame accepting_with(const Body& on, const ReceivedFrame& request,
+                            const std::function<void(Words&)>& change) {
+  const StartupFrame reply = accepting(on, request);
+  Words words = *reply.enhanced;
+  change(words);
+  return reply.with_enhanced(words);
+}
+StartupFrame accepting_with_depths(const Body& on, const ReceivedFrame& request, std::uint16_t ird,
+                                   std::uint16_t ord) {
+  return accepting_with(on, request, [=](Words& words) {
+    words.ird = ird;
+    words.ord = ord;
+  });
+}
+
+struct RtrKind {
+  const char* name;
+  bool Words::* flag;
+  Opcode opcode;
+};
+constexpr RtrKind rtr_kinds[] = {{"send", &Words::rtr_send, Opcode::send},
+                                 {"write", &Words::rtr_write, Opcode::rdma_write},
+                                 {"read", &Words::rtr_read, Opcode::read_request}};
+
+/// The Reply that takes only this kind; the row is not applicable where it was not offered.
+StartupFrame taking_only(const Body& on, const ReceivedFrame& request, const RtrKind& kind) {
+  if (!(*words_of(request).*kind.flag))
+    on.stop(Verdict::not_applicable, "the IUT does not offer this kind");
+  return accepting_with(on, request, [&](Words& words) {
+    words.rtr_send = words.rtr_write = words.rtr_read = false;
+    words.*kind.flag = true;
+  });
+}
+
+Expected any_message() {
+  return {"an RTR indication",
+          [](const Arrival& arrival) { return arrival.as<Message>() != nullptr; }};
+}
+
+bool is_zero_length(const Message& rtr) {
+  if (rtr.opcode() != Opcode::read_request) return rtr.payload.empty();
+  const auto read = rtr.read_request();
+  return read && read->length == 0;
+}
+
+void answer_rtr(Body& on, const Message& rtr) {
+  if (const auto read = rtr.read_request())
+    on.peer.send(read_response(read->sink_stag, read->sink_offset, {}));
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- the Request (6, 9)
+
+CONFORMANCE_CASE(enhanced_request_has_its_revision_and_data,
+                 rules("mpa.enhanced.revision-two-or-higher",
+                       "mpa.enhanced.private-data-starts-with-enhanced-data"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const ReceivedFrame request = request_of(*this);
+  const wire::MpaFrame frame = request.frame();
+  if (!frame.flags.enhanced()) stop(Verdict::not_applicable, "the IUT sends no enhanced Request");
+  expect_that(frame.revision >= 2, "Rev 2 or higher with S", wire::describe(frame));
+  expect_that(frame.private_data.size() >= 4, "the enhanced data", wire::describe(frame),
+              "mpa.enhanced.private-data-starts-with-enhanced-data");
+}
+
+CONFORMANCE_CASE(pd_length_of_the_request_counts_the_enhanced_data,
+                 rules("mpa.enhanced.pd-length-includes-enhanced-data"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const ReceivedFrame request = request_of(*this, with_private_data(payload(8)));
+  const wire::MpaFrame frame = request.frame();
+  if (!frame.flags.enhanced()) stop(Verdict::not_applicable, "the IUT sends no enhanced Request");
+  expect_that(
+      frame.private_data.size() == 12 && std::ranges::equal(frame.private_data.last(8), payload(8)),
+      "PD_Length 12, the consumer's 8 octets last", wire::describe(frame));
+}
+
+CONFORMANCE_CASE(request_words_have_ird_first,
+                 rules("mpa.enhanced.data-layout", "mpa.enhanced.network-byte-order",
+                       "mpa.enhanced.initiator-ord-is-request"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const Words words = *words_of(enhanced_request_of(*this, 5, 3));
+  const std::string actual = fmt::format("IRD {}, ORD {}", words.ird, words.ord);
+  expect_that(words.ord % 256 != 0, "ORD 3 in network byte order", actual,
+              "mpa.enhanced.network-byte-order");
+  expect_that(words.ird >= 5 && words.ord <= 3, "IRD of at least 5, ORD of at most 3", actual);
+}
+
+CONFORMANCE_CASE(client_server_request_has_flag_a_clear,
+                 rules("mpa.enhanced.client-server-clears-flag-a",
+                       "mpa.enhanced.rtr-flags-zero-without-a"),
+                 needs(capability::enhanced_startup, capability::configure_rtr), as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  const Words words = *words_of(request);
+  expect_that(!words.peer_to_peer, "A clear", wire::describe(request.frame()));
+  expect_that(!words.rtr_send && !words.rtr_write && !words.rtr_read, "B, C and D clear",
+              wire::describe(request.frame()), "mpa.enhanced.rtr-flags-zero-without-a");
+}
+
+CONFORMANCE_CASE(peer_to_peer_request_sets_flag_a, rules("mpa.enhanced.peer-to-peer-sets-flag-a"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured({.peer_to_peer = true, .rtr = {"write"}})) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  expect_that(words_of(request)->peer_to_peer, "A set", wire::describe(request.frame()));
+}
+
+CONFORMANCE_CASE(peer_to_peer_request_offers_all_rtr_kinds,
+                 rules("mpa.enhanced.initiator-offers-all-rtr-kinds"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured({.peer_to_peer = true, .rtr = {"write", "read"}})) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  const Words words = *words_of(request);
+  expect_that(words.rtr_write && words.rtr_read, "C and D, which the IUT supports",
+              wire::describe(request.frame()));
+}
+
+// ---------------------------------------------------------------- IRD and ORD (9.1)
+
+CONFORMANCE_CASE(consumer_learns_the_responders_depths,
+                 rules("mpa.enhanced.initiator-tells-ulp-peer-values"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+  peer.raw().send(accepting_with_depths(*this, request, 3, 2));
+  const auto event = iut.take<iut::EstablishedEvent>(context().deadline);
+  if (!event) stop(Verdict::inconclusive, "no established event; " + iut.untaken());
+  if (!event->ird || !event->ord)
+    stop(Verdict::not_applicable, "the API shows no depths with a connection");
+  // From the consumer's side: the peer's ORD as the IRD that it needs.
+  expect_that(*event->ird == 2 && *event->ord == 3, "IRD 2 and ORD 3",
+              fmt::format("IRD {} and ORD {}", *event->ird, *event->ord));
+}
+
+CONFORMANCE_CASE(initiator_keeps_to_the_responders_ird,
+                 rules("mpa.enhanced.initiator-ord-at-most-responder-ird",
+                       "mpa.enhanced.initiator-ord-within-responder-ird"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+  peer.raw().send(accepting_with_depths(*this, request, 1, 4));
+  expect(iut, established());
+  for (int i = 0; i < 3; ++i) static_cast<void>(iut.post_read(8, 0x1234, 0));
+  for (int i = 0; i < 3; ++i) {
+    const ReadRequestFields read = *expect_message(Opcode::read_request).read_request();
+    expect_still_working();  // no other Read Request comes before the answer
+    peer.send(read_response(read.sink_stag, read.sink_offset, payload(8)));
+  }
+}
+
+CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
+                 rules("mpa.enhanced.initiator-ird-is-capacity"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+  const std::uint16_t ird = words_of(request)->ird;
+  if (ird == all_ones) stop(Verdict::not_applicable, "the IUT does not say its IRD");
+  peer.raw().send(accepting_with_depths(*this, request, 4, ird));
+  expect(iut, established());
+  expect_to_speak(*this);
+  Region readable = iut.register_memory(64, access::remote_read);
+  iut.write_memory(readable, payload(64));
+  const auto count = std::min<std::uint32_t>(ird, 64);
+  std::vector<Outgoing> reads;
+  for (std::uint32_t i = 0; i < count; ++i)
+    reads.push_back(read_request({.sink_stag = 0x1234,
+                                  .sink_offset = i,
+                                  .length = 1,
+                                  .source_stag = readable.stag,
+                                  .source_offset = readable.base + i}));
+  peer.send_together(reads);
+  for (std::uint32_t i = 0; i < count; ++i)
+    expect(peer, tagged_message(Opcode::read_response, 0x1234, i, {readable.contents[i]}));
+}
+
+CONFORMANCE_CASE(reply_ird_of_all_ones_leaves_the_initiators_ord,
+                 rules("mpa.enhanced.reply-ird-all-ones-keeps-ord"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this, 4, 2);
+  peer.raw().send(accepting_with_depths(*this, request, all_ones, 4));
+  expect(iut, established());
+  for (int i = 0; i < 4; ++i) static_cast<void>(iut.post_read(8, 0x1234, 0));
+  expect_message(Opcode::read_request);
+  expect(peer, message(Opcode::read_request) | silence());  // an ORD of 2 need not be used up
+  expect_still_working();                                   // no third one comes
+  expect(peer, silence());
+}
+
+CONFORMANCE_CASE(reply_ord_of_all_ones_is_no_depth,
+                 rules("mpa.enhanced.reply-ord-all-ones-keeps-ird",
+                       "mpa.enhanced.all-ones-means-no-negotiation"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this, 2, 2);
+  peer.raw().send(accepting_with_depths(*this, request, 2, all_ones));
+  expect(iut, established());  // and no Terminate over too small an IRD
+  expect_to_speak(*this);
+}
+
+CONFORMANCE_CASE(insufficient_ird_is_told_by_a_terminate,
+                 rules("mpa.enhanced.insufficient-ird-sends-term",
+                       "mpa.enhanced.insufficient-ird-code-six",
+                       "mpa.enhanced.insufficient-ird-ends-connection"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  constexpr std::uint16_t enormous = 0x3FFE;
+  const ReceivedFrame request = enhanced_request_of(*this, 1, 1);
+  const auto& limits = environment().iut.hello().limits;
+  const auto limit = limits.find("max_ird");
+  if (limit == limits.end() || limit->second >= enormous)
+    stop(Verdict::not_applicable, "nothing is known of what exceeds the IUT's IRD");
+  peer.raw().send(accepting_with_depths(*this, request, 1, enormous));
+  const Arrival end = expect(peer.raw(), any_terminate() | advisory(torn_down()));
+  if (!end.is_end()) {
+    const auto terminate = end.terminate();
+    expect_that(terminate && terminate->cause == cause::mpa_insufficient_ird, "the triplet 2/0/06",
+                end.text(), "mpa.enhanced.insufficient-ird-code-six");
+    expect_teardown(peer.raw());
+  }
+}
+
+// ---------------------------------------------------------------- the connection model (9.2)
+
+CONFORMANCE_CASE(initiator_sends_the_rtr_that_was_agreed,
+                 rules("mpa.enhanced.rtr-sent-after-accept", "mpa.enhanced.rtr-of-negotiated-kind",
+                       "mpa.enhanced.rtr-is-zero-length"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured(peer_to_peer_model)) {
+  for (const RtrKind& kind : rtr_kinds) {
+    row(kind.name, [&] {
+      const ReceivedFrame request = enhanced_request_of(*this);
+      peer.raw().send(taking_only(*this, request, kind));
+      const Arrival arrival = expect(peer.raw(), any_message());
+      const Message& rtr = *arrival.as<Message>();
+      expect_that(rtr.opcode() == kind.opcode, wire::name(kind.opcode), arrival.text(),
+                  "mpa.enhanced.rtr-of-negotiated-kind");
+      expect_that(is_zero_length(rtr), "no octets transferred", arrival.text(),
+                  "mpa.enhanced.rtr-is-zero-length");
+      answer_rtr(*this, rtr);
+      expect(iut, established());
+      expect_still_working();
+    });
+  }
+}
+
+CONFORMANCE_CASE(rtr_indication_gives_no_completion,
+                 rules("mpa.enhanced.startup-gives-no-completion"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured(peer_to_peer_model)) {
+  const ExpectedEvent any_completion{"a completion", [](const iut::Event& event) {
+                                       return std::holds_alternative<iut::CompletionEvent>(event);
+                                     }};
+  for (const RtrKind& kind : rtr_kinds) {
+    row(kind.name, [&] {
+      const ReceivedFrame request = enhanced_request_of(*this);
+      peer.raw().send(taking_only(*this, request, kind));
+      const Arrival arrival = expect(peer.raw(), any_message());
+      answer_rtr(*this, *arrival.as<Message>());
+      expect_none(any_completion);
+    });
+  }
+}
+
+CONFORMANCE_CASE(rtr_indication_comes_before_the_ulps_messages,
+                 rules("mpa.enhanced.rtr-before-other-fpdus"), needs(capability::enhanced_startup),
+                 as_initiator, configured(peer_to_peer_model)) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  const bool early = try_to_send(*this, octets("early"));
+  peer.raw().send(accepting(*this, request));
+  const Arrival first = expect(peer.raw(), any_message());
+  expect_that(is_zero_length(*first.as<Message>()), "an RTR indication", first.text());
+  answer_rtr(*this, *first.as<Message>());
+  if (early) expect(peer.raw(), message(Opcode::send, octets("early")));
+}
+
+CONFORMANCE_CASE(missing_rtr_match_is_told_by_a_terminate,
+                 rules("mpa.enhanced.no-rtr-match-sends-term",
+                       "mpa.enhanced.no-rtr-match-code-seven",
+                       "mpa.enhanced.no-rtr-match-ends-connection"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured({.peer_to_peer = true, .rtr = {"write"}})) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  peer.raw().send(accepting_with(*this, request, [](Words& words) {
+    words.rtr_send = words.rtr_write = false;
+    words.rtr_read = true;
+  }));
+  const Arrival end = expect(peer.raw(), any_terminate() | advisory(torn_down()));
+  if (!end.is_end()) {
+    const auto terminate = end.terminate();
+    expect_that(terminate && terminate->cause == cause::mpa_no_rtr, "the triplet 2/0/07",
+                end.text(), "mpa.enhanced.no-rtr-match-code-seven");
+    expect_teardown(peer.raw());
+  }
+}
+
+CONFORMANCE_CASE(rtr_flags_of_a_client_server_reply_have_no_effect,
+                 rules("mpa.enhanced.rtr-flags-ignored-without-a"),
+                 needs(capability::enhanced_startup, capability::configure_rtr), as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  peer.raw().send(accepting_with(*this, request, [](Words& words) {
+    words.rtr_send = words.rtr_write = words.rtr_read = true;
+  }));
+  expect(iut, established());
+  expect(peer.raw(), silence());  // no RTR
+  expect_to_speak(*this);
+}
+
+// ---------------------------------------------------------------- other Replies (6, 10)
+
+CONFORMANCE_CASE(reply_without_room_for_enhanced_data_is_refused,
+                 rules("mpa.enhanced.short-private-data-is-bad-frame"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  for (const std::size_t length : {0, 3}) {
+    row(fmt::format("PD_Length {}", length), [&] {
+      const ReceivedFrame request = enhanced_request_of(*this);
+      StartupFrame reply = accepting(*this, request);
+      reply.enhanced.reset();
+      peer.raw().send(reply.with_private_data(payload(length)));
+      expect(peer.raw(), torn_down());
+      expect_none(established());
+    });
+  }
+}
+
+CONFORMANCE_CASE(close_by_an_unenhanced_responder_is_reported,
+                 rules("mpa.enhanced.unsupported-reported-locally"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  static_cast<void>(enhanced_request_of(*this));
+  peer.half_close();  // as one that knows revision 1 only
+  expect(iut, connect_failed() | rejected());
+}
+
+CASES_OF_FILE(mpa, enhanced_initiator)
+
+}  // namespace suite::cases

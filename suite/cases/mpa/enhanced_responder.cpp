@@ -1,0 +1,418 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 6581 sections 6, 9 and 10: enhanced set-up with the IUT as Responder.
+#include "suite/cases/mpa/startup_steps.hpp"
+
+namespace suite::cases {
+
+using namespace startup;  // NOLINT(google-build-using-namespace): the steps are the cases' words
+
+namespace {
+
+constexpr std::uint16_t all_ones = 0x3FFF;
+constexpr Words client_server{.ird = 4, .ord = 4};
+constexpr Words any_rtr{.peer_to_peer = true,
+                        .rtr_send = true,
+                        .rtr_write = true,
+                        .rtr_read = true,
+                        .ird = 4,
+                        .ord = 4};
+
+Words with_depths_of(Words words, std::uint16_t ird, std::uint16_t ord) {
+  words.ird = ird;
+  words.ord = ord;
+  return words;
+}
+
+/// A Reply whose enhanced words are such.
+Expected reply_words(const std::string& condition, const std::function<bool(const Words&)>& holds) {
+  return mpa_frame(condition, [holds](const wire::MpaFrame& frame) {
+    const auto words = frame.enhanced();
+    return words && holds(*words);
+  });
+}
+
+bool any_rtr_flag(const Words& words) {
+  return words.rtr_send || words.rtr_write || words.rtr_read;
+}
+
+/// The one RTR indication of the three that is offered, and how it is made.
+struct RtrKind {
+  const char* name;
+  bool Words::* flag;
+  Outgoing indication;
+};
+const std::vector<RtrKind>& rtr_kinds() {
+  static const std::vector<RtrKind> kinds{
+      {"send", &Words::rtr_send, send_message({})},
+      {"write", &Words::rtr_write, rdma_write(0x1234, 0, {})},
+      {"read", &Words::rtr_read, read_request({.sink_stag = 0x1234, .source_stag = 0x5678})}};
+  return kinds;
+}
+Words offering(const RtrKind& kind) {
+  Words words{.peer_to_peer = true, .ird = 4, .ord = 4};
+  words.*kind.flag = true;
+  return words;
+}
+
+/// Accepts with more ORD than the Initiator's IRD allows, which an API may refuse.
+void accept_wanting(Body& on, int ird, int ord) {
+  const iut::Accept command{asked(on).request, on.iut.endpoint(), with_depths(ird, ord)};
+  if (on.iut.try_call(command, fmt::format("accept with ORD {}", ord)).outcome != iut::Outcome::ok)
+    on.stop(Verdict::not_applicable, "the API takes no ORD above the Initiator's IRD");
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- the frames (6, 10)
+
+CONFORMANCE_CASE(enhanced_request_gets_an_enhanced_reply,
+                 rules("mpa.enhanced.enhanced-request-gets-enhanced-reply",
+                       "mpa.enhanced.revision-two-or-higher",
+                       "mpa.enhanced.private-data-starts-with-enhanced-data"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(client_server));
+  const Arrival reply = expect(
+      peer.raw(), mpa_frame("S set", [](const wire::MpaFrame& f) { return f.flags.enhanced(); }));
+  const wire::MpaFrame frame = reply.as<ReceivedFrame>()->frame();
+  expect_that(frame.revision >= 2, "Rev 2 or higher", reply.text(),
+              "mpa.enhanced.revision-two-or-higher");
+  expect_that(frame.enhanced().has_value(), "the enhanced data", reply.text(),
+              "mpa.enhanced.private-data-starts-with-enhanced-data");
+}
+
+CONFORMANCE_CASE(plain_request_gets_a_plain_reply,
+                 rules("mpa.enhanced.unenhanced-request-gets-unenhanced-reply")) {
+  const auto plain =
+      mpa_frame("S clear", [](const wire::MpaFrame& f) { return !f.flags.enhanced(); });
+  row("revision 1", [&] {
+    ask(*this, mpa_request(), with_private_data(payload(8)));
+    const Arrival reply = expect(peer.raw(), plain);
+    const auto size = reply.as<ReceivedFrame>()->frame().private_data.size();
+    expect_that(size == 8, "the consumer's 8 octets alone", fmt::format("{} octets", size));
+  });
+  row("revision 2", [&] {
+    if (!iut.can(capability::enhanced_startup))
+      stop(Verdict::not_applicable, "the IUT knows revision 1 only");
+    ask(*this, mpa_request().with_revision(2));
+    expect(peer.raw(), plain);
+  });
+}
+
+CONFORMANCE_CASE(reserved_flags_of_the_enhanced_request_are_ignored,
+                 rules("mpa.startup.reserved-bits-ignored", "mpa.enhanced.reserved-bits-ignored"),
+                 needs(capability::enhanced_startup)) {
+  for (const std::uint8_t bit : std::initializer_list<std::uint8_t>{0x01, 0x02, 0x04, 0x08}) {
+    row(fmt::format("flag {:#04x}", bit), [&] {
+      send_request(*this, enhanced_request(client_server).with_flag(bit));
+      accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
+      expect(peer.raw(), accepting_reply());
+    });
+  }
+}
+
+CONFORMANCE_CASE(request_without_room_for_enhanced_data_is_refused,
+                 rules("mpa.enhanced.short-private-data-is-bad-frame"),
+                 needs(capability::enhanced_startup)) {
+  const StartupFrame request = mpa_request().with_revision(2).with_flag(MpaFlags::s);
+  for (const std::size_t length : {0, 1, 2, 3}) {
+    row(fmt::format("PD_Length {}", length), [&] {
+      send_request(*this, request.with_private_data(payload(length)));
+      expect(peer.raw(), torn_down());
+      expect_none(connect_request());
+    });
+  }
+}
+
+CONFORMANCE_CASE(pd_length_of_the_reply_counts_the_enhanced_data,
+                 rules("mpa.enhanced.pd-length-includes-enhanced-data"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(client_server), with_private_data(payload(8)));
+  expect(peer.raw(),
+         mpa_frame("PD_Length 12, the consumer's 8 octets last", [](const wire::MpaFrame& frame) {
+           return frame.private_data.size() == 12 &&
+                  std::ranges::equal(frame.private_data.last(8), payload(8));
+         }));
+}
+
+CONFORMANCE_CASE(reply_words_are_in_network_byte_order, rules("mpa.enhanced.network-byte-order"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(client_server), with_depths(4, 4));
+  // In the other order 4 would be 0x0400, and more than the Initiator's IRD.
+  expect(peer.raw(), reply_words("IRD of at least 4, ORD of at most 4", [](const Words& words) {
+           return words.ird >= 4 && words.ord <= 4;
+         }));
+}
+
+CONFORMANCE_CASE(reply_words_have_ird_first, rules("mpa.enhanced.data-layout"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(with_depths_of(client_server, 1, 6)), with_depths(6, 1));
+  expect(peer.raw(), reply_words("IRD of at least 6, ORD of at most 1", [](const Words& words) {
+           return words.ird >= 6 && words.ord <= 1;
+         }));
+}
+
+CONFORMANCE_CASE(rejection_of_an_enhanced_request_is_enhanced,
+                 rules("mpa.enhanced.enhanced-request-gets-enhanced-reply",
+                       "mpa.startup.reply-r-tells-rejection"),
+                 needs(capability::enhanced_startup)) {
+  send_request(*this, enhanced_request(client_server));
+  iut.reject(asked(*this).request, payload(8));
+  const Arrival reply =
+      expect(peer.raw(), rejecting_reply(), "mpa.startup.reply-r-tells-rejection");
+  const wire::MpaFrame frame = reply.as<ReceivedFrame>()->frame();
+  expect_that(frame.flags.enhanced() && frame.enhanced(), "S and the enhanced data", reply.text());
+}
+
+// ---------------------------------------------------------------- IRD and ORD (9.1)
+
+CONFORMANCE_CASE(consumer_learns_the_initiators_depths,
+                 rules("mpa.enhanced.responder-tells-ulp-peer-values"),
+                 needs(capability::enhanced_startup)) {
+  send_request(*this, enhanced_request(with_depths_of(client_server, 3, 5)));
+  const iut::ConnectRequestEvent event = asked(*this);
+  if (!event.ird || !event.ord)
+    stop(Verdict::not_applicable, "the API shows no depths with a connection request");
+  // The API shows them from the consumer's side: the peer's ORD as the IRD that it needs.
+  expect_that(*event.ird == 5 && *event.ord == 3, "IRD 5 and ORD 3",
+              fmt::format("IRD {} and ORD {}", *event.ird, *event.ord));
+}
+
+CONFORMANCE_CASE(reply_ord_is_at_most_the_initiators_ird,
+                 rules("mpa.enhanced.responder-ord-at-most-initiator-ird"),
+                 needs(capability::enhanced_startup)) {
+  for (const std::uint16_t ird : std::initializer_list<std::uint16_t>{0, 1, 3}) {
+    const auto fits = reply_words(fmt::format("ORD of at most {}", ird),
+                                  [=](const Words& words) { return words.ord <= ird; });
+    row(fmt::format("IRD {}, the consumer content", ird), [&] {
+      ask(*this, enhanced_request(with_depths_of(client_server, ird, 4)), with_depths(4, ird));
+      expect(peer.raw(), fits);
+    });
+    row(fmt::format("IRD {}, the consumer wants 4", ird), [&] {
+      send_request(*this, enhanced_request(with_depths_of(client_server, ird, 4)));
+      accept_wanting(*this, 4, 4);
+      // It may reject, and then say what it needs.
+      expect(peer.raw(), fits | rejecting_reply() | torn_down());
+    });
+  }
+}
+
+CONFORMANCE_CASE(responder_keeps_to_the_initiators_ird,
+                 rules("mpa.enhanced.responder-ord-within-initiator-ird"),
+                 needs(capability::enhanced_startup)) {
+  send_request(*this, enhanced_request(with_depths_of(client_server, 1, 4)));
+  accept_wanting(*this, 4, 4);
+  if (expect(peer.raw(), mpa_frame() | torn_down()).is_end() || !peer.raw().in_rdma_mode())
+    stop(Verdict::not_applicable, "the IUT declines an Initiator with so small an IRD");
+  let_responder_send(*this);
+  for (int i = 0; i < 3; ++i) static_cast<void>(iut.post_read(8, 0x1234, 0));
+  for (int i = 0; i < 3; ++i) {
+    const ReadRequestFields read = *expect_message(Opcode::read_request).read_request();
+    expect_still_working();  // no other Read Request comes before the answer
+    peer.send(read_response(read.sink_stag, read.sink_offset, payload(8)));
+  }
+}
+
+CONFORMANCE_CASE(reads_are_served_up_to_the_stated_ird,
+                 rules("mpa.enhanced.responder-ird-is-actual",
+                       "mpa.enhanced.negotiated-values-used"),
+                 needs(capability::enhanced_startup)) {
+  const ReceivedFrame reply = reply_to(*this, enhanced_request(client_server), with_depths(4, 4));
+  const auto words = words_of(reply);
+  if (!words || words->ird == all_ones) stop(Verdict::inconclusive, "a Reply without an IRD");
+  Region readable = iut.register_memory(64, access::remote_read);
+  iut.write_memory(readable, payload(64));
+  const auto count = std::min<std::uint32_t>(words->ird, 64);
+  std::vector<Outgoing> reads;
+  for (std::uint32_t i = 0; i < count; ++i)
+    reads.push_back(read_request({.sink_stag = 0x1234,
+                                  .sink_offset = i,
+                                  .length = 1,
+                                  .source_stag = readable.stag,
+                                  .source_offset = readable.base + i}));
+  peer.send_together(reads);
+  for (std::uint32_t i = 0; i < count; ++i)
+    expect(peer, tagged_message(Opcode::read_response, 0x1234, i, {readable.contents[i]}));
+}
+
+CONFORMANCE_CASE(ord_of_all_ones_is_answered_in_kind,
+                 rules("mpa.enhanced.ord-all-ones-answered-in-kind"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(with_depths_of(client_server, 4, all_ones)), with_depths(2, 2));
+  expect(peer.raw(), reply_words("IRD 0x3fff", [](const Words& w) { return w.ird == all_ones; }));
+}
+
+CONFORMANCE_CASE(ord_of_all_ones_leaves_the_responders_ird,
+                 rules("mpa.enhanced.ord-all-ones-keeps-responder-ird"),
+                 needs(capability::enhanced_startup)) {
+  static_cast<void>(reply_to(*this, enhanced_request(with_depths_of(client_server, 4, all_ones)),
+                             with_depths(1, 4)));
+  Region readable = iut.register_memory(4096, access::remote_read);
+  std::vector<Outgoing> reads;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    reads.push_back(read_request({.sink_stag = 0x1234,
+                                  .sink_offset = 4096ULL * i,
+                                  .length = 4096,
+                                  .source_stag = readable.stag,
+                                  .source_offset = readable.base}));
+  peer.send_together(reads);
+  // A fast IUT may have answered one before the next comes, and it may have more room than it
+  // says: four at once are a hint that 0x3fff was taken for a depth, no proof.
+  int served = 0;
+  while (served < 4 && peer.raw().next(context().deadline).message(Opcode::read_response)) ++served;
+  advise_that(served < 4, "an error of the Reads that exceed the consumer's IRD of 1",
+              fmt::format("{} Reads served at once", served));
+}
+
+CONFORMANCE_CASE(ird_of_all_ones_is_answered_in_kind,
+                 rules("mpa.enhanced.ird-all-ones-answered-in-kind"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(with_depths_of(client_server, all_ones, 4)), with_depths(4, 2));
+  expect(peer.raw(), reply_words("ORD 0x3fff", [](const Words& w) { return w.ord == all_ones; }));
+}
+
+CONFORMANCE_CASE(ird_of_all_ones_leaves_the_responders_ord,
+                 rules("mpa.enhanced.ird-all-ones-keeps-responder-ord"),
+                 needs(capability::enhanced_startup)) {
+  static_cast<void>(reply_to(*this, enhanced_request(with_depths_of(client_server, all_ones, 4)),
+                             with_depths(4, 2)));
+  let_responder_send(*this);
+  for (int i = 0; i < 4; ++i) static_cast<void>(iut.post_read(8, 0x1234, 0));
+  expect_message(Opcode::read_request);
+  expect(peer, message(Opcode::read_request) | silence());  // an ORD of 2 need not be used up
+  expect_still_working();                                   // no third one comes
+  expect(peer, silence());
+}
+
+CONFORMANCE_CASE(strange_depths_do_no_harm, rules("mpa.enhanced.input-values-checked"),
+                 needs(capability::enhanced_startup)) {
+  const std::pair<const char*, Words> rows[] = {
+      {"IRD 0", with_depths_of(client_server, 0, 4)},
+      {"ORD 0", with_depths_of(client_server, 4, 0)},
+      {"IRD and ORD 0", with_depths_of(client_server, 0, 0)},
+      {"IRD and ORD 0x3ffe", with_depths_of(client_server, 0x3FFE, 0x3FFE)},
+      {"peer-to-peer without an RTR kind", {.peer_to_peer = true, .ird = 4, .ord = 4}}};
+  for (const auto& [name, words] : rows) {
+    row(name, [&, &words = words] {
+      send_request(*this, enhanced_request(words));
+      // It may be refused, without the consumer or by it; it may not stay without an answer.
+      const auto event = iut.take<iut::ConnectRequestEvent>(context().deadline);
+      if (event) iut.reject(event->request);
+      expect(peer.raw(), (event ? rejecting_reply() | torn_down() : torn_down()));
+      Peer& next = another_peer();
+      establish(next, {});
+      expect_that(next.in_rdma_mode(), "the next connection comes up", "it came up");
+    });
+  }
+}
+
+// ---------------------------------------------------------------- the connection model (9.2)
+
+CONFORMANCE_CASE(flag_a_is_echoed, rules("mpa.enhanced.flag-a-echoed"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const auto echoed = reply_words("A set", [](const Words& words) { return words.peer_to_peer; });
+  for (const RtrKind& kind : rtr_kinds()) {
+    row(fmt::format("offering {}", kind.name), [&] {
+      ask(*this, enhanced_request(offering(kind)));
+      expect(peer.raw(), echoed);
+    });
+  }
+}
+
+CONFORMANCE_CASE(client_server_request_gets_a_client_server_reply,
+                 rules("mpa.enhanced.flag-a-zero-echoed", "mpa.enhanced.rtr-flags-zero-without-a"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(client_server));
+  const Arrival reply =
+      expect(peer.raw(), reply_words("A clear", [](const Words& w) { return !w.peer_to_peer; }));
+  expect_that(!any_rtr_flag(*words_of(*reply.as<ReceivedFrame>())), "B, C and D clear",
+              reply.text(), "mpa.enhanced.rtr-flags-zero-without-a");
+}
+
+CONFORMANCE_CASE(rtr_flags_without_flag_a_have_no_effect,
+                 rules("mpa.enhanced.rtr-flags-ignored-without-a"),
+                 needs(capability::enhanced_startup)) {
+  Words words = any_rtr;
+  words.peer_to_peer = false;
+  ask(*this, enhanced_request(words));
+  expect(peer.raw(), reply_words("A clear", [](const Words& w) { return !w.peer_to_peer; }));
+  const Work receive = iut.post_receive(64);
+  peer.send(send_message(payload(8)));  // no RTR goes before it
+  expect(receive, completes().with_length(8));
+}
+
+CONFORMANCE_CASE(reply_has_an_rtr_kind_that_was_offered,
+                 rules("mpa.enhanced.one-matching-rtr-flag-at-least",
+                       "mpa.enhanced.matching-rtr-flags-set"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
+  const bool any = words && any_rtr_flag(*words);
+  // The MUST is for those that support more than one kind.
+  if (iut.can(capability::configure_rtr))
+    expect_that(any, "B, C or D set", "none of them set");
+  else
+    advise_that(any, "B, C or D set", "none of them set");
+  const bool all = words && words->rtr_send && words->rtr_write && words->rtr_read;
+  if (iut.can(capability::configure_rtr))
+    advise_that(all, "all kinds that both support", "fewer", "mpa.enhanced.matching-rtr-flags-set");
+}
+
+CONFORMANCE_CASE(reply_names_an_rtr_kind_though_none_matches,
+                 rules("mpa.enhanced.no-match-still-sets-a-flag"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer),
+                 configured({.rtr = {"write"}})) {
+  ask(*this, enhanced_request({.peer_to_peer = true, .rtr_read = true, .ird = 4, .ord = 4}));
+  expect(peer.raw(), reply_words("B, C or D set", any_rtr_flag));
+}
+
+CONFORMANCE_CASE(responder_takes_an_rtr_indication,
+                 rules("mpa.enhanced.responder-supports-one-rtr-kind"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  int agreed = 0;
+  for (const RtrKind& kind : rtr_kinds()) {
+    row(fmt::format("zero-length {}", kind.name), [&] {
+      const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
+      if (!words || !(*words.*kind.flag))
+        stop(Verdict::not_applicable, "the Reply does not have this kind");
+      ++agreed;
+      peer.send(kind.indication);
+      if (kind.flag == &Words::rtr_read)
+        expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
+      expect(iut, established());
+      expect_still_working();
+    });
+  }
+  expect_that(agreed > 0, "at least one of the three kinds agreed to", "none");
+}
+
+CONFORMANCE_CASE(rtr_indication_leaves_the_receive_queue_alone,
+                 rules("mpa.enhanced.startup-gives-no-completion"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const RtrKind& kind = rtr_kinds().front();  // a Send: the one that could use up a receive
+  const Work receive = iut.post_receive(64);
+  const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
+  if (!words || !words->rtr_send)
+    stop(Verdict::not_applicable, "the IUT takes no Send for an RTR indication");
+  peer.send(kind.indication);
+  peer.send(send_message(payload(8)));
+  expect(receive, completes().with_length(8));
+}
+
+CONFORMANCE_CASE(first_message_other_than_an_rtr_is_noticed,
+                 rules("mpa.enhanced.rtr-sent-after-accept"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
+  const Region target = iut.register_memory(16, access::remote_read_write);
+  peer.send(rdma_write(target.stag, target.base, payload(8)));
+  peer.send(read_request({.sink_stag = 0x1234,
+                          .length = 1,
+                          .source_stag = target.stag,
+                          .source_offset = target.base}));
+  // The RFC binds the Initiator and leaves open what the Responder does.
+  const Arrival answer = peer.raw().next(context().deadline);
+  advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
+              answer.text());
+}
+
+CASES_OF_FILE(mpa, enhanced_responder)
+
+}  // namespace suite::cases

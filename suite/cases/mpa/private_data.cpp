@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5044 sections 7.1.1 and 7.1.2: the Private Data of the startup frames.
+#include <algorithm>
+
+#include "suite/cases/mpa/startup_steps.hpp"
+
+namespace suite::cases {
+
+using namespace startup;  // NOLINT(google-build-using-namespace): the steps are the cases' words
+
+namespace {
+
+constexpr std::size_t enhanced_data_size = 4;
+
+/// Octets of every kind: what the ULP put in is no matter of MPA's.
+Octets private_data(std::size_t length) { return payload(length, 0); }
+
+/// Whether an event shows the Private Data: cut where the API has no more room for it, and with
+/// zeros behind it where the API's own field has a fixed length.
+bool shows(const iut::Octets& seen, const Octets& sent, std::size_t limit) {
+  const Octets octets = as_octets(seen);
+  if (octets.size() < sent.size()) return sent.size() > limit;
+  const auto rest = std::span(octets).subspan(sent.size());
+  return std::ranges::equal(std::span(octets).first(sent.size()), sent) &&
+         std::ranges::all_of(rest, [](std::byte octet) { return octet == std::byte{0}; });
+}
+
+/// Octets of the ULP's that a Reply has room for.
+std::size_t room_for_ulp(const ReceivedFrame& request) {
+  return 512 - (words_of(request) ? enhanced_data_size : 0);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- to the IUT
+
+CONFORMANCE_CASE(request_may_have_up_to_512_octets, rules("mpa.private-data.accepts-up-to-512")) {
+  for (const std::size_t length : {0, 1, 255, 256, 257, 508, 511, 512}) {
+    row(fmt::format("{} octets", length), [&] {
+      send_request(*this, mpa_request().with_private_data(private_data(length)));
+      accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
+      expect(peer.raw(), accepting_reply());
+      expect_still_working();
+    });
+  }
+}
+
+CONFORMANCE_CASE(enhanced_request_may_have_508_octets_of_the_ulp,
+                 rules("mpa.private-data.accepts-up-to-512"), needs(capability::enhanced_startup)) {
+  send_request(*this, enhanced_request({.ird = 4, .ord = 4}).with_private_data(private_data(508)));
+  accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
+  expect(peer.raw(), accepting_reply());
+}
+
+CONFORMANCE_CASE(reply_may_have_up_to_512_octets, rules("mpa.private-data.accepts-up-to-512"),
+                 as_initiator) {
+  for (const std::size_t length : {0, 1, 255, 256, 257, 512}) {
+    row(fmt::format("{} octets", length), [&] {
+      const ReceivedFrame request = request_of(*this);
+      const std::size_t data = std::min(length, room_for_ulp(request));
+      peer.raw().send(accepting(*this, request).with_private_data(private_data(data)));
+      expect(iut, established());
+      expect_to_speak(*this);
+    });
+  }
+}
+
+CONFORMANCE_CASE(private_data_of_the_request_reaches_the_consumer,
+                 rules("mpa.private-data.passed-to-ulp", "mpa.private-data.buffer-large-enough")) {
+  const std::size_t limit = private_data_limit(*this);
+  for (const std::size_t length : {1, 16, 56, 200, 400, 512}) {
+    row(fmt::format("{} octets", length), [&] {
+      const Octets data = private_data(length);
+      send_request(*this, mpa_request().with_private_data(data));
+      const iut::Octets seen = asked(*this).private_data;
+      const std::string actual = fmt::format("{} octets", seen.size());
+      if (length > 256)
+        expect_that(shows(seen, data, limit), "all that came, or what the API has room for", actual,
+                    "mpa.private-data.buffer-large-enough");
+      advise_that(shows(seen, data, limit), "the Private Data as sent", actual);
+    });
+  }
+}
+
+CONFORMANCE_CASE(private_data_of_the_reply_reaches_the_consumer,
+                 rules("mpa.private-data.passed-to-ulp", "mpa.private-data.buffer-large-enough"),
+                 as_initiator) {
+  const std::size_t limit = private_data_limit(*this);
+  for (const std::size_t length : {1, 16, 200, 400, 508}) {
+    row(fmt::format("{} octets", length), [&] {
+      const Octets data = private_data(length);
+      const ReceivedFrame request = request_of(*this);
+      peer.raw().send(accepting(*this, request).with_private_data(data));
+      const iut::Event event =
+          expect(iut, established(), "mpa.startup.accepted-initiator-enters-full-operation");
+      const iut::Octets seen = std::get<iut::EstablishedEvent>(event).private_data;
+      const std::string actual = fmt::format("{} octets", seen.size());
+      if (length > 256)
+        expect_that(shows(seen, data, limit), "all that came, or what the API has room for", actual,
+                    "mpa.private-data.buffer-large-enough");
+      advise_that(shows(seen, data, limit), "the Private Data as sent", actual);
+    });
+  }
+}
+
+CONFORMANCE_CASE(no_private_data_is_shown_where_none_came,
+                 rules("mpa.private-data.zero-length-means-absent"), in_both_roles) {
+  std::size_t shown = 0;
+  if (iut_is_responder()) {
+    send_request(*this, mpa_request());
+    shown = asked(*this).private_data.size();
+  } else {
+    const ReceivedFrame request = request_of(*this);
+    peer.raw().send(accepting(*this, request));
+    const auto event = iut.take<iut::EstablishedEvent>(context().deadline);
+    if (!event) stop(Verdict::inconclusive, "no established event; " + iut.untaken());
+    shown = event->private_data.size();
+  }
+  expect_that(shown == 0, "no Private Data", fmt::format("{} octets", shown));
+}
+
+CONFORMANCE_CASE(enhanced_data_is_kept_from_the_consumer,
+                 rules("mpa.private-data.no-more-than-length-or-buffer",
+                       "mpa.enhanced.pd-length-includes-enhanced-data"),
+                 needs(capability::enhanced_startup)) {
+  for (const std::size_t length : {0, 8}) {
+    row(fmt::format("{} octets of the ULP", length), [&] {
+      const Octets data = private_data(length);
+      send_request(*this, enhanced_request({.ird = 4, .ord = 4}).with_private_data(data));
+      const iut::Octets seen = asked(*this).private_data;
+      expect_that(as_octets(seen) == data, "the ULP's Private Data alone",
+                  fmt::format("{} octets", seen.size()));
+    });
+  }
+}
+
+CONFORMANCE_CASE(plain_private_data_of_revision_two_is_the_ulps,
+                 rules("mpa.enhanced.s-zero-means-plain-frame"),
+                 needs(capability::enhanced_startup)) {
+  const Octets data = private_data(8);
+  send_request(*this, mpa_request().with_revision(2).with_private_data(data));
+  const iut::Octets seen = asked(*this).private_data;
+  expect_that(as_octets(seen) == data, "all 8 octets", fmt::format("{} octets", seen.size()));
+}
+
+// ---------------------------------------------------------------- too much of it
+
+CONFORMANCE_CASE(request_with_more_than_512_octets_is_refused,
+                 rules("mpa.private-data.oversize-closes", "mpa.private-data.oversize-reported")) {
+  for (const std::size_t length : {513, 516, 1024, 65535}) {
+    row(fmt::format("{} octets", length), [&] {
+      // An IUT need not read on once it has seen PD_Length.
+      send_request(*this, mpa_request()
+                              .with_private_data(private_data(std::min<std::size_t>(length, 1024)))
+                              .with_pd_length(static_cast<std::uint16_t>(length)));
+      expect(peer.raw(), torn_down());
+      expect_none(connect_request());
+    });
+  }
+}
+
+CONFORMANCE_CASE(reply_with_more_than_512_octets_is_refused,
+                 rules("mpa.private-data.oversize-closes", "mpa.private-data.oversize-reported"),
+                 as_initiator) {
+  const ReceivedFrame request = request_of(*this);
+  const std::size_t too_much = room_for_ulp(request) + 1;
+  peer.raw().send(accepting(*this, request).with_private_data(private_data(too_much)));
+  expect(peer.raw(), torn_down());
+  expect(iut, connect_failed() | rejected(), "mpa.private-data.oversize-reported");
+}
+
+// ---------------------------------------------------------------- from the IUT
+
+CONFORMANCE_CASE(pd_length_counts_what_the_consumer_gave,
+                 rules("mpa.private-data.length-field-matches",
+                       "mpa.private-data.at-most-512-octets"),
+                 in_both_roles) {
+  const std::size_t limit = private_data_limit(*this);
+  for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{5}, limit}) {
+    row(fmt::format("{} octets", length), [&] {
+      const Octets data = private_data(length);
+      if (iut_is_responder())
+        ask(*this, mpa_request(), with_private_data(data));
+      else
+        let_iut_connect(with_private_data(data));
+      expect(peer.raw(), mpa_frame(fmt::format("the consumer's {} octets", length),
+                                   [&](const wire::MpaFrame& frame) {
+                                     return std::ranges::equal(frame.ulp_private_data(), data);
+                                   }));
+      // What would be too much or too little is seen in what follows.
+      if (iut_is_responder()) expect_still_working();
+    });
+  }
+}
+
+CASES_OF_FILE(mpa, private_data)
+
+}  // namespace suite::cases

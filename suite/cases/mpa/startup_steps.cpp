@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/mpa/startup_steps.hpp"
+
+#include <algorithm>
+
+namespace suite::cases::startup {
+
+namespace {
+
+constexpr int small_depth = 4;
+constexpr std::size_t most_private_data = 512;
+
+void fill_depths(iut::ConnectParameters& parameters) {
+  if (!parameters.ird) parameters.ird = small_depth;
+  if (!parameters.ord) parameters.ord = small_depth;
+}
+
+ReceivedFrame need_frame(Body& on, const char* what) {
+  const Arrival arrival = on.peer.raw().next(on.context().deadline);
+  on.iut.poll();
+  const auto* frame = arrival.as<ReceivedFrame>();
+  if (frame == nullptr)
+    on.stop(Verdict::inconclusive, fmt::format("{} in place of {}", arrival.text(), what));
+  return *frame;
+}
+
+bool is_rtr(const Message& message) { return message.read_request() || message.payload.empty(); }
+
+}  // namespace
+
+void send_request(Body& on, const StartupFrame& request, const Cut& cut) {
+  on.peer.connect();
+  on.peer.raw().send(request, cut);
+}
+
+iut::ConnectRequestEvent asked(Body& on) {
+  const auto event = on.iut.take<iut::ConnectRequestEvent>(on.context().deadline);
+  if (!event) on.stop(Verdict::inconclusive, "the IUT's API shows no connection request");
+  return *event;
+}
+
+void accept(Body& on, const iut::ConnectRequestEvent& request, iut::ConnectParameters parameters) {
+  fill_depths(parameters);
+  on.iut.accept(request.request, on.iut.endpoint(), parameters);
+}
+
+void ask(Body& on, const StartupFrame& request, const iut::ConnectParameters& parameters) {
+  send_request(on, request);
+  accept(on, asked(on), parameters);
+}
+
+ReceivedFrame reply_to(Body& on, const StartupFrame& request,
+                       const iut::ConnectParameters& parameters) {
+  ask(on, request, parameters);
+  return need_frame(on, "an MPA Reply");
+}
+
+StartupFrame enhanced_request(const Words& words) { return mpa_request().with_enhanced(words); }
+
+ReceivedFrame request_of(Body& on, iut::ConnectParameters parameters) {
+  fill_depths(parameters);
+  on.let_iut_connect(parameters);
+  return need_frame(on, "an MPA Request");
+}
+
+StartupFrame accepting(const Body& on, const ReceivedFrame& request) {
+  return mpa_reply_to(request.frame()).with_crc(on.the_case().configuration.crc);
+}
+
+void expect_to_speak(Body& on, RuleRef rule) {
+  const Octets words = octets("first words");
+  static_cast<void>(on.iut.post_send(words));
+  const auto sent = message(Opcode::send, words);
+  const Expected rtr{"an RTR indication", [](const Arrival& arrival) {
+                       const auto* message = arrival.as<Message>();
+                       return message != nullptr && is_rtr(*message);
+                     }};
+  const Arrival arrival = on.expect(on.peer.raw(), sent | rtr, rule);
+  const Message& first = *arrival.as<Message>();
+  if (!is_rtr(first)) return;
+  if (const auto read = first.read_request())
+    on.peer.send(read_response(read->sink_stag, read->sink_offset, {}));
+  on.expect(on.peer.raw(), sent, rule);
+}
+
+iut::ConnectParameters with_private_data(const Octets& data) {
+  iut::ConnectParameters parameters;
+  for (const std::byte octet : data)
+    parameters.private_data.push_back(std::to_integer<std::uint8_t>(octet));
+  return parameters;
+}
+
+iut::ConnectParameters with_depths(int ird, int ord) { return {{}, ird, ord}; }
+
+Octets as_octets(const iut::Octets& data) {
+  const auto bytes = std::as_bytes(std::span(data));
+  return {bytes.begin(), bytes.end()};
+}
+
+std::size_t private_data_limit(Body& on) {
+  const auto& limits = on.environment().iut.hello().limits;
+  const auto found = limits.find("max_private_data");
+  if (found == limits.end() || found->second < 0) return most_private_data;
+  return std::min(most_private_data, static_cast<std::size_t>(found->second));
+}
+
+std::optional<Words> words_of(const ReceivedFrame& frame) { return frame.frame().enhanced(); }
+
+void let_responder_send(Body& on) {
+  const Region target = on.iut.register_memory(1, access::remote_write);
+  on.peer.send(rdma_write(target.stag, target.base, {}));
+}
+
+bool try_to_send(Body& on, const Octets& data) {
+  Region source = on.iut.register_memory(data.size());
+  on.iut.write_memory(source, data);
+  iut::PostWork work;
+  work.endpoint = on.iut.endpoint();
+  work.work = 1000;
+  work.operation = operation::send;
+  work.pieces = {{source.handle, 0, static_cast<std::uint32_t>(data.size())}};
+  return on.iut.try_call(work, "post a send early").outcome == iut::Outcome::ok;
+}
+
+}  // namespace suite::cases::startup

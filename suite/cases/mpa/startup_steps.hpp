@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The steps of MPA startup that the cases of this folder are put together from.
+#pragma once
+
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases::startup {
+
+// ---- the IUT as Responder ----
+
+/// A new connection, and `request` on it. What follows is up to the case.
+void send_request(Body& on, const StartupFrame& request, const Cut& cut = Cut::whole());
+/// What the IUT's consumer learns of the Request; without it the case is inconclusive.
+[[nodiscard]] iut::ConnectRequestEvent asked(Body& on);
+/// The consumer accepts; depths that are left out are those of any small connection.
+void accept(Body& on, const iut::ConnectRequestEvent& request,
+            iut::ConnectParameters parameters = {});
+/// All of it, up to the Reply, which is the case's to expect.
+void ask(Body& on, const StartupFrame& request, const iut::ConnectParameters& parameters = {});
+/// The Reply to a Request that the consumer accepts. No Reply makes the case inconclusive.
+[[nodiscard]] ReceivedFrame reply_to(Body& on, const StartupFrame& request,
+                                     const iut::ConnectParameters& parameters = {});
+/// An enhanced Request with these words.
+[[nodiscard]] StartupFrame enhanced_request(const Words& words);
+
+// ---- the IUT as Initiator ----
+
+/// The Request that the IUT sends when its consumer connects; none makes the case inconclusive.
+[[nodiscard]] ReceivedFrame request_of(Body& on, iut::ConnectParameters parameters = {});
+/// The Reply that accepts the Request that came.
+[[nodiscard]] StartupFrame accepting(const Body& on, const ReceivedFrame& request);
+/// The IUT is in full operation: a small Send of its consumer comes out. An RTR indication goes
+/// before it.
+void expect_to_speak(Body& on, RuleRef rule = {});
+
+// ---- both ----
+
+[[nodiscard]] iut::ConnectParameters with_private_data(const Octets& data);
+[[nodiscard]] iut::ConnectParameters with_depths(int ird, int ord);
+[[nodiscard]] Octets as_octets(const iut::Octets& data);
+/// Octets of private data that the IUT's API gives and takes.
+[[nodiscard]] std::size_t private_data_limit(Body& on);
+/// The enhanced words of a frame; none where it has none.
+[[nodiscard]] std::optional<Words> words_of(const ReceivedFrame& frame);
+/// The empty Write by which an Initiator lets a Responder send.
+void let_responder_send(Body& on);
+/// Work of the consumer that need not be taken: whether it was.
+[[nodiscard]] bool try_to_send(Body& on, const Octets& data);
+
+}  // namespace suite::cases::startup

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/the_suite.hpp"
+
+#include "suite/cases/framework/boost_executor.hpp"
+#include "suite/runner/sentinel.hpp"
+#include "suite/upper_tester/reference/reference_iut.hpp"
+
+namespace suite::runner {
+
+SuiteParts the_suite() {
+  SuiteParts parts;
+  parts.table = cases::all_cases();
+  parts.sentinel = sentinel();
+  // Made where cases run: Boost.Test is one per process.
+  parts.execute = [executor = std::make_shared<std::unique_ptr<cases::BoostExecutor>>()](
+                      const cases::Case& one, cases::Environment& environment) {
+    if (!*executor) *executor = std::make_unique<cases::BoostExecutor>();
+    return (*executor)->run_case(one, environment);
+  };
+  parts.make_reference =
+      [](rnic::llp::World& world, rnic::llp::Network& network,
+         std::span<const rnic::stream::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
+    return upper_tester::reference::make_reference_iut(world, network, deviations);
+  };
+  return parts;
+}
+
+}  // namespace suite::runner

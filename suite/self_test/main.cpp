@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-self-test: turns each deviation on in the reference RNIC and asserts that a case of its rule
+// fails for it.
+#include <csignal>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "suite/runner/options.hpp"
+#include "suite/runner/site.hpp"
+#include "suite/runner/the_suite.hpp"
+#include "suite/self_test/report.hpp"
+
+namespace {
+
+using namespace suite;
+
+struct Arguments {
+  std::string link = "memory", shard = "1/1";
+  bool every_case = false;
+  std::vector<std::string> deviations;
+  std::filesystem::path out;
+};
+
+constexpr const char* footer =
+    "examples:\n"
+    "  rnic-self-test                                every deviation against the cases of its own "
+    "rule, in simulated time\n"
+    "  rnic-self-test --matrix --out matrix.json     every deviation against every case\n"
+    "  rnic-self-test --link tcp --shard 1/2         half of the deviations, over TCP\n"
+    "exit: 0 every deviation is noticed at its rule (with --matrix also: every case fails for some "
+    "deviation),\n"
+    "      1 not so, 2 usage, 3 the bench could not be made\n";
+
+// A deviation that makes the IUT silent costs a case its deadline; over TCP that is real time, and
+// nothing here is slow.
+constexpr double deadline_scale_over_tcp = 0.3;
+
+int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
+           const Arguments& arguments) {
+  std::size_t unnoticed = 0, unfailed = 0;
+  for (const auto& result : matrix.deviations) unnoticed += result.own.empty() ? 1 : 0;
+  for (const std::string& one : matrix.broken) fmt::print("BROKEN    {}\n", one);
+  if (arguments.every_case) {
+    for (const std::string& id : never_failed(parts, matrix)) {
+      fmt::print("UNFAILED  {}: no deviation makes it fail\n", id);
+      ++unfailed;
+    }
+  }
+  if (!arguments.out.empty()) {
+    std::ofstream file(arguments.out);
+    file << json_of(matrix).dump(1) << '\n';
+    if (!file.flush()) {
+      fmt::print(stderr, "rnic-self-test: cannot write {}\n", arguments.out.string());
+      return 3;
+    }
+  }
+  fmt::print(
+      "{} deviations, {} unnoticed at their rule; {} rows in the case table, {} not passing unless "
+      "deviated, {} never failed\n",
+      matrix.deviations.size(), unnoticed, parts.table.size(), matrix.broken.size(), unfailed);
+  return unnoticed + unfailed + matrix.broken.size() == 0 ? 0 : 1;
+}
+
+int run(const Arguments& arguments) {
+  const runner::SuiteParts parts = runner::the_suite();
+  const auto options =
+      runner::parse_options({"run", "--link", arguments.link, "--strict", "--no-capture"});
+  if (!options) throw std::logic_error(options.error().text);
+  const auto site = runner::make_site(*options, [](const std::string&) {});
+  if (!site) {
+    fmt::print(stderr, "rnic-self-test: {}\n", site.error());
+    return 3;
+  }
+  self_test::Plan plan{.setup = (*site)->setup(0),
+                       .every_case = arguments.every_case,
+                       .chosen = arguments.deviations,
+                       .progress = {}};
+  if (std::sscanf(arguments.shard.c_str(), "%u/%u", &plan.shard, &plan.shards) != 2 ||
+      plan.shard < 1 || plan.shard > plan.shards) {
+    fmt::print(stderr, "rnic-self-test: --shard: '{}' is not I/N with I from 1 to N\n",
+               arguments.shard);
+    return 2;
+  }
+  plan.setup.strict = true;
+  if (arguments.link == "tcp") plan.setup.deadline_scale = deadline_scale_over_tcp;
+  plan.progress = [](const self_test::DeviationResult& result) {
+    fmt::print("{}\n", line_of(result));
+    std::fflush(stdout);
+  };
+  const auto matrix = run_matrix(parts, plan);
+  if (!matrix) {
+    fmt::print(stderr, "rnic-self-test: {}\n", matrix.error());
+    return 3;
+  }
+  return report(parts, *matrix, arguments);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Arguments arguments;
+  CLI::App app{
+      "Turns each deviation on in the reference RNIC and asserts that a case of its rule fails at "
+      "that rule.",
+      "rnic-self-test"};
+  app.add_option("--link", arguments.link, "memory (simulated time) or tcp")
+      ->check(CLI::IsMember({"memory", "tcp"}))
+      ->capture_default_str();
+  app.add_flag("--matrix", arguments.every_case, "every deviation against every case");
+  app.add_option("--deviation", arguments.deviations, "only this one; may be repeated");
+  app.add_option("--shard", arguments.shard, "the I-th of N parts of the deviations")
+      ->capture_default_str();
+  app.add_option("--out", arguments.out, "write the matrix to this file (JSON)");
+  app.footer(footer);
+  try {
+    app.parse(argc, argv);
+    for (const std::string& name : arguments.deviations)
+      if (!rnic::stream::find_deviation(name))
+        throw CLI::ValidationError("--deviation", "there is no deviation '" + name + "'");
+  } catch (const CLI::ParseError& problem) {
+    const bool asked = problem.get_exit_code() == 0;
+    app.exit(problem);
+    return asked ? 0 : 2;
+  }
+  return run(arguments);
+}

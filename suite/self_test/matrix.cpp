@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/self_test/matrix.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+namespace suite::self_test {
+
+namespace {
+
+using cases::Case;
+using cases::CaseOutcome;
+using cases::Judgement;
+using cases::Verdict;
+
+bool judges(const Case& one, std::string_view rule) {
+  return std::ranges::find(one.rules, rule) != one.rules.end();
+}
+
+// In strict judgement an advisory fails, so both count as the place of the failure.
+std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
+  std::set<std::string> rules;
+  for (const auto& record : outcome.expectations)
+    if (record.judgement == Judgement::fail || record.judgement == Judgement::advisory)
+      rules.insert(record.rule);
+  return {rules.begin(), rules.end()};
+}
+
+std::string first_divergence(const CaseOutcome& right, const CaseOutcome& wrong) {
+  const std::size_t common = std::min(right.exchange.size(), wrong.exchange.size());
+  for (std::size_t i = 0; i < common; ++i) {
+    const auto &a = right.exchange[i], &b = wrong.exchange[i];
+    if (a.text != b.text || a.hex != b.hex || a.direction != b.direction)
+      return fmt::format("line {}: '{}' in place of '{}'", i + 1, b.text, a.text);
+  }
+  if (wrong.exchange.size() < right.exchange.size())
+    return fmt::format("line {}: nothing in place of '{}'", common + 1,
+                       right.exchange[common].text);
+  if (wrong.exchange.size() > right.exchange.size())
+    return fmt::format("line {}: '{}' in place of nothing", common + 1,
+                       wrong.exchange[common].text);
+  return "at the IUT's API only";
+}
+
+using Baseline = std::map<std::string, CaseOutcome>;
+
+std::expected<std::unique_ptr<runner::Bench>, std::string> bench_with(
+    const runner::SuiteParts& parts, const Plan& plan, std::string_view deviation) {
+  runner::WorkerSetup setup = plan.setup;
+  setup.deviations.clear();
+  if (!deviation.empty()) setup.deviations.emplace_back(deviation);
+  auto bench = runner::make_bench(setup, parts);
+  if (!bench) return bench;
+  if (const auto alive = (*bench)->revive(); !alive) return std::unexpected(alive.error());
+  return bench;
+}
+
+void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline,
+           DeviationResult& result) {
+  ++result.cases_run;
+  if (outcome.verdict == Verdict::pass || outcome.verdict == Verdict::not_applicable) return;
+  Failure failure{.id = one.id,
+                  .rules = failed_rules(outcome),
+                  .reason = outcome.reason,
+                  .divergence = first_divergence(baseline.at(one.id), outcome),
+                  .error = outcome.verdict != Verdict::fail};
+  const bool own =
+      !failure.error && std::ranges::find(failure.rules, result.info->rule) != failure.rules.end();
+  (own ? result.own : result.collateral).push_back(std::move(failure));
+}
+
+}  // namespace
+
+std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, const Plan& plan) {
+  Matrix matrix;
+  Baseline baseline;
+  auto conforming = bench_with(parts, plan, {});
+  if (!conforming) return std::unexpected(conforming.error());
+  for (const Case& one : parts.table) {
+    const CaseOutcome& outcome = baseline[one.id] =
+        parts.execute(one, (*conforming)->environment());
+    if (outcome.verdict != Verdict::pass && outcome.verdict != Verdict::not_applicable)
+      matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
+  }
+  unsigned number = 0;
+  for (const auto& info : rnic::stream::deviations()) {
+    if (!plan.chosen.empty() && std::ranges::find(plan.chosen, info.name) == plan.chosen.end())
+      continue;
+    if (number++ % plan.shards != plan.shard - 1) continue;
+    auto bench = bench_with(parts, plan, info.name);
+    if (!bench) return std::unexpected(bench.error());
+    DeviationResult result{.info = &info, .own = {}, .collateral = {}};
+    for (const Case& one : parts.table)
+      if (plan.every_case || judges(one, info.rule))
+        judge(one, parts.execute(one, (*bench)->environment()), baseline, result);
+    if (plan.progress) plan.progress(result);
+    matrix.deviations.push_back(std::move(result));
+  }
+  return matrix;
+}
+
+std::vector<std::string> never_failed(const runner::SuiteParts& parts, const Matrix& matrix) {
+  const auto body = [](const std::string& id) { return id.substr(0, id.find('@')); };
+  std::set<std::string> bodies, failed;
+  for (const Case& one : parts.table) bodies.insert(body(one.id));
+  for (const auto& result : matrix.deviations) {
+    for (const Failure& failure : result.own) failed.insert(body(failure.id));
+    for (const Failure& failure : result.collateral)
+      if (!failure.error) failed.insert(body(failure.id));
+  }
+  std::vector<std::string> list;
+  std::ranges::set_difference(bodies, failed, std::back_inserter(list));
+  return list;
+}
+
+}  // namespace suite::self_test

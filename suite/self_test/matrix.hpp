@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Deviation x case: what each deviation of the reference RNIC made fail, at which rule, and where
+// the run first diverged.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "suite/runner/bench.hpp"
+
+namespace suite::self_test {
+
+/// One case that a deviation made fail (or that ended in error under it).
+struct Failure {
+  std::string id;                  ///< of the case, variant included
+  std::vector<std::string> rules;  ///< of the expectations that failed; empty for an error
+  std::string reason;
+  std::string
+      divergence;  ///< the first line of the exchange that differs from the conforming run's
+  bool error = false;
+};
+
+struct DeviationResult {
+  const rnic::stream::DeviationInfo* info = nullptr;
+  std::size_t cases_run = 0;
+  std::vector<Failure> own;         ///< at an expectation that names the deviation's rule
+  std::vector<Failure> collateral;  ///< elsewhere
+};
+
+struct Matrix {
+  std::vector<DeviationResult> deviations;
+  std::vector<std::string>
+      broken;  ///< cases that do not pass on the conforming reference, with the reason
+};
+
+struct Plan {
+  runner::WorkerSetup setup;        ///< strict; deviations are filled in
+  bool every_case = false;          ///< else only the cases of the deviation's own rule
+  std::vector<std::string> chosen;  ///< names of deviations; empty: all
+  unsigned shard = 1, shards = 1;
+  std::function<void(const DeviationResult&)> progress;  ///< after each deviation
+};
+
+/// The error is one line: the bench could not be made.
+[[nodiscard]] std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts,
+                                                            const Plan& plan);
+
+/// Case bodies (variants folded) of the table that no deviation of the matrix made fail.
+[[nodiscard]] std::vector<std::string> never_failed(const runner::SuiteParts& parts,
+                                                    const Matrix& matrix);
+
+}  // namespace suite::self_test

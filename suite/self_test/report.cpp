@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/self_test/report.hpp"
+
+#include <fmt/format.h>
+
+namespace suite::self_test {
+
+std::string line_of(const DeviationResult& result) {
+  return fmt::format(
+      "{:<9} {:<44} {} of {} cases at {}{}", result.own.empty() ? "UNNOTICED" : "caught",
+      result.info->name, result.own.size(), result.cases_run, result.info->rule,
+      result.collateral.empty() ? std::string()
+                                : fmt::format("; {} elsewhere", result.collateral.size()));
+}
+
+nlohmann::ordered_json json_of(const Matrix& matrix) {
+  nlohmann::ordered_json deviations = nlohmann::ordered_json::object();
+  std::map<std::string, std::vector<std::string>> seen;
+  for (const DeviationResult& result : matrix.deviations) {
+    const std::string name(result.info->name);
+    auto& entry = deviations[name];
+    entry = {
+        {"rule", result.info->rule}, {"text", result.info->text}, {"cases_run", result.cases_run}};
+    entry["caught_by"] = nlohmann::ordered_json::array();
+    entry["collateral"] = nlohmann::ordered_json::array();
+    for (const Failure& failure : result.own) {
+      entry["caught_by"].push_back(failure.id);
+      seen[failure.id].push_back(name);
+    }
+    for (const Failure& failure : result.collateral) {
+      entry["collateral"].push_back({{"case", failure.id},
+                                     {"rules", failure.rules},
+                                     {"reason", failure.reason},
+                                     {"divergence", failure.divergence},
+                                     {"error", failure.error}});
+      if (!failure.error) seen[failure.id].push_back(name);
+    }
+  }
+  return {{"deviations", deviations}, {"seen_to_fail_by", seen}};
+}
+
+}  // namespace suite::self_test

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The matrix for people and for the reports: text, and JSON with what each case was seen to fail
+// by.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "suite/self_test/matrix.hpp"
+
+namespace suite::self_test {
+
+/// One line for a deviation: caught by how many cases of its rule, and how many failures elsewhere.
+[[nodiscard]] std::string line_of(const DeviationResult& result);
+/// {"deviations": {name: {rule, text, caught_by: [case], collateral: [{case, rules, reason,
+/// divergence}]}},
+///  "seen_to_fail_by": {case: [deviation]}}
+[[nodiscard]] nlohmann::ordered_json json_of(const Matrix& matrix);
+
+}  // namespace suite::self_test
