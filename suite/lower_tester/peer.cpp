@@ -208,6 +208,7 @@ void Peer::set_receive_buffer(std::size_t octets) { connection_->set_receive_buf
 Arrival Peer::next(TimePoint deadline) {
   const TimePoint since = context_.world.now();
   context_.world.run_until(deadline, [this] { return !arrivals_.empty(); });
+  if (arrivals_.empty() && deadline >= context_.deadline && intake_) intake_->examine_rest();
   if (arrivals_.empty()) return {context_.now(), Nothing{context_.world.now() - since}};
   Arrival arrival = std::move(arrivals_.front());
   arrivals_.pop_front();
@@ -231,7 +232,9 @@ void Peer::readable() {
   if (closed && !iut_closed_) {
     iut_closed_ = true;
     mark(Mark::Kind::fin, Direction::from_iut);
-    arrive(PeerClosed{intake_->in_the_middle()});
+    const bool middle = intake_->in_the_middle();
+    intake_->examine_rest();
+    arrive(PeerClosed{middle});
   }
 }
 

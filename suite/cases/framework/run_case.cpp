@@ -112,6 +112,10 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
                  .connections = {},
                  .duration = {}};
     worsen(outcome, end.verdict, end.reason);
+    // What still comes may tell why: a fault of the sender is often seen whole only then.
+    if (end.verdict == Verdict::fail)
+      environment.world.run_until(environment.world.now() + environment.quiet_window,
+                                  [] { return false; });
   } catch (const std::exception& error) {
     worsen(outcome, Verdict::error, fmt::format("fault of the harness: {}", error.what()));
   }

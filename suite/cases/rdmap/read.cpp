@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5040 sections 3.3, 4.4, 5.2: RDMA Read with the IUT as Data Source (it answers) and as Data
 // Sink (it asks).
+#include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -202,7 +203,7 @@ CONFORMANCE_CASE(read_queue_holds_as_many_requests_as_granted,
                  rules("rdmap.resources.read-queue-holds-ird"),
                  needs(capability::enhanced_startup)) {
   establish({.request = mpa_request().with_enhanced({.ird = 1, .ord = 4}),
-             .parameters = {.ird = 4},
+             .parameters = {.private_data = {}, .ird = 4, .ord = {}},
              .opening = true});
   const auto granted = peer.raw().received_frame()->frame().enhanced();
   expect_that(granted && granted->ird >= 4, "IRD 4 or more in the Reply",
@@ -269,7 +270,7 @@ CONFORMANCE_CASE(iut_keeps_within_its_outbound_limit,
                        "mpa.enhanced.responder-ord-within-initiator-ird"),
                  needs(capability::enhanced_startup)) {
   establish({.request = mpa_request().with_enhanced({.ird = 2, .ord = 2}),
-             .parameters = {.ord = 8},
+             .parameters = {.private_data = {}, .ird = {}, .ord = 8},
              .opening = true});
   std::vector<Work> reads;
   for (int i = 0; i < 4; ++i) reads.push_back(iut.post_read(8, 0x01020304, 0));

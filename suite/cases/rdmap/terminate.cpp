@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5040 sections 4.8, 5.4, 7: what a Terminate holds, what follows it, and what a received one
 // does.
+#include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -133,7 +134,7 @@ CONFORMANCE_CASE(opcodes_on_foreign_queues_are_terminated,
 
 CONFORMANCE_CASE(other_rdmap_version_is_terminated, rules("rdmap.terminate.code-invalid-version"),
                  in_both_roles) {
-  for (const std::uint8_t version : {2, 3}) {
+  for (const std::uint8_t version : {std::uint8_t{2}, std::uint8_t{3}}) {
     row(fmt::format("RV {}", version), [&] {
       const Work receive = iut.post_receive(64);
       peer.send(send_message(payload(8)).with_rdmap_version(version));
