@@ -26,6 +26,7 @@ void StreamIndex::add(Direction& direction, const Segment& segment, std::uint32_
     direction.started = true;
     direction.origin = first;
   }
+  if (segment.syn && !direction.syn) direction.syn = number;
   if (segment.fin && !direction.fin) direction.fin = number;
   if (segment.payload_length == 0) return;
   // Sequence numbers wrap: the segment lies within 2 GiB of what was seen last.
@@ -50,6 +51,11 @@ std::optional<std::uint32_t> StreamIndex::octet(const Flow& flow, std::uint64_t 
       direction->pieces, [&](const Piece& piece) { return piece.begin <= offset && offset < piece.end; });
   if (found == direction->pieces.end()) return {};
   return found->frame;
+}
+
+std::optional<std::uint32_t> StreamIndex::syn(const Flow& flow) const {
+  const Direction* direction = find(flow);
+  return direction == nullptr ? std::nullopt : direction->syn;
 }
 
 std::optional<std::uint32_t> StreamIndex::fin(const Flow& flow) const {

@@ -20,7 +20,8 @@ class StreamIndex {
   /// Number (from 1) of the first frame that carries the octet at `offset` (from 0) of the stream in this direction. Where the same ports
   /// were used twice it is the later connection's.
   [[nodiscard]] std::optional<std::uint32_t> octet(const Flow& flow, std::uint64_t offset) const;
-  /// Number of the first frame with FIN, or with RST, in this direction.
+  /// Number of the first frame with SYN, with FIN, or with RST, in this direction.
+  [[nodiscard]] std::optional<std::uint32_t> syn(const Flow& flow) const;
   [[nodiscard]] std::optional<std::uint32_t> fin(const Flow& flow) const;
   [[nodiscard]] std::optional<std::uint32_t> reset(const Flow& flow) const;
 
@@ -34,7 +35,7 @@ class StreamIndex {
     std::uint32_t origin = 0;  ///< sequence number of offset 0
     std::uint64_t highest = 0;  ///< offset behind the last octet seen
     std::vector<Piece> pieces;
-    std::optional<std::uint32_t> fin, reset;
+    std::optional<std::uint32_t> syn, fin, reset;
   };
   static void add(Direction& direction, const Segment& segment, std::uint32_t number);
   [[nodiscard]] const Direction* find(const Flow& flow) const;

@@ -23,8 +23,8 @@
 
 namespace rnic::access {
 
-enum class ListenerId : std::uint64_t {};
-enum class ConnectionId : std::uint64_t {};
+enum class ListenerId : std::uint64_t {};    // NOLINT(performance-enum-size): a number
+enum class ConnectionId : std::uint64_t {};  // NOLINT(performance-enum-size): a number
 
 /// Why a call was refused.
 struct Failure {

@@ -11,7 +11,7 @@ namespace rnic::access {
 
 namespace {
 
-constexpr std::size_t gather_limit = 256 * 1024;
+constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr llp::Duration emss_check_interval = std::chrono::milliseconds(100);
 
@@ -185,6 +185,7 @@ void Link::carry_out_closing() {
       if (std::exchange(fin_sent_, true)) break;
       connection_->shutdown_send();
       stream_->close_done();
+      if (stream_->state() == stream::State::terminating) end_after_fault();
       break;
     case stream::Closing::full_close:
       if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
@@ -198,6 +199,12 @@ void Link::carry_out_closing() {
       break;
   }
   if (phase_ == Phase::running && stream_->state() == stream::State::closed) linger();
+}
+
+/// Nothing of the peer counts any more, and the consumer need not wait until it closes.
+void Link::end_after_fault() {
+  stream_->lost();
+  linger();
 }
 
 void Link::linger() {

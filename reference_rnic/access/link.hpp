@@ -70,6 +70,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void refresh_emss();
   void set_timer();
   void timer_fired();
+  void end_after_fault();
   void linger();
   void give_up_connecting();
   void finish();

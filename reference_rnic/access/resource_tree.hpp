@@ -11,7 +11,7 @@
 
 namespace rnic::access {
 
-enum class Resource : std::uint64_t { none = 0 };
+enum class Resource : std::uint64_t { none = 0 };  // NOLINT(performance-enum-size): a number
 
 /// A resource may rest on several others (a queue pair on its domain and its completion queues).
 class ResourceTree {

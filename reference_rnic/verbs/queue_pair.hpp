@@ -108,7 +108,7 @@ class QueuePair {
   void complete_receive(const ReceiveRequest& request, Completion completion);
   [[nodiscard]] bool bind(const BindRequest& request);
   [[nodiscard]] bool invalidate_locally(std::uint32_t stag);
-  void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, std::string detail);
+  void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, const std::string& detail);
 
   Core<Policy>& core_;
   QueuePairHandle handle_;
@@ -300,6 +300,8 @@ auto QueuePair<Policy>::find_sent(std::uint64_t id) -> Sent* {
 template <typename Policy>
 bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
   Sent* sent = find_sent(news.id);
+  if (sent == nullptr && core_.deviates(stream::Deviation::rtr_completion_shown))
+    core_.complete(attributes_.send_completions, {.id = news.id, .queue_pair = handle_});
   if (sent == nullptr || sent->done) return false;
   const bool local = sent->fault || work_kind(sent->request.operation) == stream::WorkKind::local;
   Status status = status_of(news.status);
@@ -628,8 +630,8 @@ void QueuePair<Policy>::stream_ended() {
 
 template <typename Policy>
 void QueuePair<Policy>::raise(AsyncKind kind, std::optional<wire::TerminateCause> cause,
-                              std::string detail) {
-  core_.raise({.kind = kind, .queue_pair = handle_, .cause = cause, .detail = std::move(detail)});
+                              const std::string& detail) {
+  core_.raise({.kind = kind, .queue_pair = handle_, .cause = cause, .detail = detail});
 }
 
 template <typename Policy>

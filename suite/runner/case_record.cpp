@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/case_record.hpp"
 
+#include <cctype>
+
 namespace suite::runner {
 
 namespace {
@@ -41,6 +43,17 @@ results::Direction direction_of(cases::Direction direction) {
   return results::Direction::none;
 }
 
+// Evidence is written for people: blanks between octets, and `..` where the rest is left out. The results hold the digits alone.
+std::string digits(const std::string& hex) {
+  std::string plain;
+  for (const char c : hex) {
+    if (c == ' ') continue;
+    if (std::isxdigit(static_cast<unsigned char>(c)) == 0) break;
+    plain += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return plain.substr(0, plain.size() / 2 * 2);
+}
+
 std::optional<std::uint32_t> frame(const FrameFinder* finder, cases::Direction direction, cases::Offset at, const std::string& hex) {
   if (finder == nullptr || direction == cases::Direction::none) return {};
   return finder->find(direction, at, hex);
@@ -65,24 +78,26 @@ void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome,
   record.reason = outcome.reason;
   record.duration = seconds(outcome.duration);
   for (const auto& one : outcome.expectations) {
+    const std::string hex = digits(one.hex);
     record.expectations.push_back({.rule = one.rule,
                                    .row = one.row,
                                    .admissible = one.admissible,
                                    .actual = one.actual,
-                                   .hex = one.hex.substr(0, kept_hex),
+                                   .hex = hex.substr(0, kept_hex),
                                    .verdict = judgement_of(one.judgement),
                                    .direction = direction_of(one.direction),
                                    .at = seconds(one.at),
-                                   .frame = frame(finder, one.direction, one.at, one.hex)});
+                                   .frame = frame(finder, one.direction, one.at, hex)});
     if (one.judgement == cases::Judgement::advisory) record.advisories.push_back({one.rule, one.actual});
   }
   for (const auto& row : outcome.rows) record.rows.push_back({row.name, verdict_of(row.verdict), row.reason});
   for (const auto& step : outcome.exchange) {
+    const std::string hex = digits(step.hex);
     record.exchange.push_back({.at = seconds(step.at),
                                .direction = direction_of(step.direction),
                                .text = step.text,
-                               .hex = step.hex.substr(0, kept_hex),
-                               .frame = frame(finder, step.direction, step.at, step.hex)});
+                               .hex = hex.substr(0, kept_hex),
+                               .frame = frame(finder, step.direction, step.at, hex)});
   }
 }
 

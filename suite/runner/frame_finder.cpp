@@ -16,9 +16,6 @@ using dissectors::capture::Endpoint;
 using dissectors::capture::Flow;
 using Kind = ConnectionRecord::Mark::Kind;
 
-// What is noted and the connection's own record of it may differ by the time between two looks at the clock.
-constexpr Offset slack = std::chrono::milliseconds(1);
-
 Endpoint endpoint(const rnic::llp::Address& address) {
   Endpoint result;
   result.ipv6 = address.family == rnic::llp::Family::ipv6;
@@ -71,7 +68,7 @@ void FrameFinder::add(const ConnectionRecord& connection, Direction direction) {
   const Flow to_iut = flow_to_iut(connection);
   Stream stream{direction == Direction::to_iut ? to_iut : to_iut.reversed(), direction, {}, {}};
   for (const auto& mark : connection.marks) {
-    if (mark.direction != direction || mark.kind == Kind::opened) continue;
+    if (mark.direction != direction) continue;
     stream.octets.append(reinterpret_cast<const char*>(mark.octets.data()), mark.octets.size());
     stream.events.push_back({mark.at, mark.kind, stream.octets.size()});
   }
@@ -80,32 +77,51 @@ void FrameFinder::add(const ConnectionRecord& connection, Direction direction) {
 
 std::optional<std::uint32_t> FrameFinder::find(Direction direction, Offset at, const std::string& hex) const {
   const auto wanted = from_hex(hex);
-  const std::string_view pattern(reinterpret_cast<const char*>(wanted.data()), wanted.size());
+  if (!wanted.empty()) {
+    const auto place = find_octets(direction, at, {reinterpret_cast<const char*>(wanted.data()), wanted.size()});
+    if (place) return index_.octet(place->stream->flow, place->offset);
+  }
   const Stream* latest_stream = nullptr;
   const Event* latest = nullptr;
   for (const Stream& stream : streams_) {
-    if (stream.direction != direction) continue;
-    const auto after = std::ranges::upper_bound(stream.events, at + slack, {}, &Event::at);
-    if (after == stream.events.begin()) continue;
+    const auto after = std::ranges::upper_bound(stream.events, at, {}, &Event::at);
+    if (stream.direction != direction || after == stream.events.begin()) continue;
     const Event& last = *(after - 1);
-    if (!pattern.empty()) {
-      const auto position = std::string_view(stream.octets).substr(0, last.end).rfind(pattern);
-      if (position != std::string_view::npos) return index_.octet(stream.flow, position);
-    }
-    if (latest == nullptr || latest->at <= last.at) {
-      latest_stream = &stream;
-      latest = &last;
-    }
+    if (latest != nullptr && latest->at > last.at) continue;
+    latest_stream = &stream;
+    latest = &last;
   }
   return latest == nullptr ? std::nullopt : frame_of(*latest_stream, *latest);
 }
 
+// Of all places where these octets stand: our own, the first that left at or after `at`; the IUT's, the last that came by then; where none
+// did, the nearest in time.
+std::optional<FrameFinder::Place> FrameFinder::find_octets(Direction direction, Offset at, std::string_view octets) const {
+  std::optional<Place> best;
+  const auto badness = [&](const Place& place) {
+    const Offset late = direction == Direction::to_iut ? place.at - at : at - place.at;
+    return std::pair(late < Offset::zero(), late < Offset::zero() ? -late : late);
+  };
+  for (const Stream& stream : streams_) {
+    if (stream.direction != direction) continue;
+    for (auto offset = stream.octets.find(octets); offset != std::string::npos; offset = stream.octets.find(octets, offset + 1)) {
+      const std::uint64_t last = offset + octets.size();
+      const auto event = std::ranges::lower_bound(stream.events, last, {}, &Event::end);
+      const Place place{&stream, offset, event->at};
+      if (!best || badness(place) < badness(*best)) best = place;
+    }
+  }
+  return best;
+}
+
 std::optional<std::uint32_t> FrameFinder::frame_of(const Stream& stream, const Event& event) const {
   switch (event.kind) {
+    case Kind::opened: return index_.syn(stream.flow);
     case Kind::fin: return index_.fin(stream.flow);
     case Kind::reset: return index_.reset(stream.flow);
-    default: return event.end == 0 ? std::nullopt : index_.octet(stream.flow, event.end - 1);
+    case Kind::data: return event.end == 0 ? std::nullopt : index_.octet(stream.flow, event.end - 1);
   }
+  return {};
 }
 
 }  // namespace suite::runner

@@ -24,8 +24,9 @@ class FrameFinder {
  public:
   FrameFinder(std::span<const cases::ConnectionRecord> connections, dissectors::capture::StreamIndex index);
 
-  /// The frame where the octets `hex` that passed in this direction by the time `at` begin; without octets, or where the wire carried them
-  /// otherwise (Markers), the frame of the last thing that passed by then: data, FIN or RST.
+  /// The frame where the octets `hex` begin, as they passed in this direction at about `at`: what is noted of our own octets is noted before
+  /// they leave, what is noted of the IUT's after they came. Without octets, or where the stream does not hold them as such, the frame of
+  /// the last thing that had passed by then: SYN, data, FIN or RST.
   [[nodiscard]] std::optional<std::uint32_t> find(cases::Direction direction, cases::Offset at, const std::string& hex) const;
 
  private:
@@ -40,7 +41,13 @@ class FrameFinder {
     std::string octets;
     std::vector<Event> events;
   };
+  struct Place {
+    const Stream* stream = nullptr;
+    std::uint64_t offset = 0;
+    cases::Offset at{};
+  };
   void add(const cases::ConnectionRecord& connection, cases::Direction direction);
+  [[nodiscard]] std::optional<Place> find_octets(cases::Direction direction, cases::Offset at, std::string_view octets) const;
   [[nodiscard]] std::optional<std::uint32_t> frame_of(const Stream& stream, const Event& event) const;
 
   std::vector<Stream> streams_;

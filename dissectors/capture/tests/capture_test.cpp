@@ -180,6 +180,8 @@ BOOST_AUTO_TEST_CASE(made_up_frames_carry_the_stream_and_split_by_connection) {
   BOOST_TEST(!index.octet(one, 4000).has_value());
   BOOST_TEST(!index.octet(one.reversed(), 0).has_value());
   BOOST_TEST(!index.octet(two, 0).has_value());
+  BOOST_TEST(index.syn(one).value() == 1U);
+  BOOST_TEST(index.syn(one.reversed()).value() == 2U);
   BOOST_TEST(index.fin(one).value() == 7U);
   BOOST_TEST(!index.reset(one).has_value());
 

@@ -212,6 +212,31 @@ BOOST_AUTO_TEST_CASE(a_peer_that_never_closes_its_half_is_reset_in_the_end) {
   BOOST_TEST((two.a.find<ConnectionEnded>() != nullptr));
 }
 
+BOOST_AUTO_TEST_CASE(after_a_fault_the_consumer_does_not_wait_for_the_peer_to_close) {
+  Two two;
+  RawPeer peer;
+  const auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
+  const StartupOptions options{.revision = 1, .close_timeout = std::chrono::seconds(3)};
+  BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), options, {}).has_value());
+  BOOST_REQUIRE(two.wait([&] { return peer.received.size() == 20; }));
+  peer.say(std::string_view("MPA ID Rep Frame\x40\x01\x00\x00", 20));
+  BOOST_REQUIRE(two.wait([&] { return two.a.find<ConnectionEstablished>() != nullptr; }));
+  peer.say(
+      std::string_view("\x00\x02\x41\x43\xBA\xAD\xC0\xDE", 8));  // an FPDU whose CRC does not match
+  BOOST_REQUIRE(two.wait([&] { return peer.closed; }, std::chrono::milliseconds(100)));
+  BOOST_REQUIRE(two.wait([&] { return two.a.find<ConnectionEnded>() != nullptr; },
+                         std::chrono::milliseconds(100)));
+  BOOST_TEST(!two.a.find<ConnectionEnded>()->orderly);
+  BOOST_TEST((two.a.rnic->query_queue_pair(two.a.pair)->state == verbs::QueuePairState::error));
+  peer.say("more");  // is thrown away
+  two.settle();
+  BOOST_TEST(!peer.reset);
+  BOOST_TEST(two.a.manager->connections() == 1U);
+  BOOST_REQUIRE(two.wait([&] { return peer.reset; }, std::chrono::seconds(4)));
+  two.settle();
+  BOOST_TEST(two.a.manager->connections() == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(reset_forgets_everything_at_once) {
   Two two;
   BOOST_REQUIRE(two.connect());

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # Fetches a Debian kernel, its headers and the source of siw into a cache folder. Installs nothing, never touches /boot.
 set -euo pipefail
+# No reader here stops before its writer (head, grep -q): with pipefail that would be a failure now and then.
 
 usage() {
   cat <<'USAGE'
@@ -46,7 +47,7 @@ done
 apt_options=(-q -o "APT::Sandbox::User=$(id -un)")
 versions_of() { apt-cache "${apt_options[@]}" madison "$1" 2>/dev/null | awk '$NF == "Packages" { print $3 }' | sort -rVu; }
 source_versions() { versions_of "linux-source-$series"; }
-has_version() { versions_of "$1" | grep -qxF "$2"; }
+has_version() { versions_of "$1" | grep -xF "$2" >/dev/null; }
 if [ -z "$(source_versions)" ]; then
   say "asking the package archive"
   state=$cache/apt
@@ -56,7 +57,7 @@ if [ -z "$(source_versions)" ]; then
 fi
 
 # One version for which the archive has all of it; image and headers carry the ABI name, e.g. 6.1.0-56-amd64.
-version=$(source_versions | head -n 1)
+version=$(source_versions | sed -n 1p)
 [ -n "$version" ] || fail "the package archive has no linux-source-$series: add the Debian archive to apt's sources"
 release=
 for version in $(source_versions); do
@@ -73,7 +74,7 @@ done
 work=$cache/kernel/.partial.$$
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/debs" "$work/image" "$work/modules" "$work/siw"
-depends=$(apt-cache "${apt_options[@]}" show "linux-headers-$release=$version" | sed -n 's/^Depends: //p' | head -n 1)
+depends=$(apt-cache "${apt_options[@]}" show "linux-headers-$release=$version" | sed -n 's/^Depends: //p' | sed -n 1p)
 companions=$(tr ',' '\n' <<<"$depends" | awk '/linux-headers-.*common|linux-kbuild/ { print $1 }')
 wanted=("linux-image-$release=$version" "linux-headers-$release=$version" "linux-source-$series=$version")
 for package in $companions; do wanted+=("$package=$version"); done

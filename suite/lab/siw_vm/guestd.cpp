@@ -7,6 +7,7 @@
 #include <sys/epoll.h>
 #include <sys/reboot.h>
 #include <sys/signalfd.h>
+#include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,6 +33,7 @@
 namespace suite::lab {
 namespace {
 
+constexpr long patience_ms = 500;              ///< how long a program lives on without a host
 constexpr std::size_t output_limit = 1 << 18;  ///< beyond it the program must wait
 
 /// Everything that can become readable or writable, and what to do then.
@@ -105,10 +107,6 @@ class Port {
       connected_ = count < 0 && errno == EAGAIN;
       break;
     }
-    if (!connected_) {
-      lines_.clear();
-      drop_output();
-    }
     flush();
     changed_();
   }
@@ -160,9 +158,12 @@ class Channel {
   Channel(Loop& loop, const std::string& device, const bool& held)
       : loop_(loop),
         held_(held),
+        timer_(::timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC)),
         port_(
             loop, device, [this](std::string_view line) { take_line(line); },
-            [this] { port_changed(); }) {}
+            [this] { port_changed(); }) {
+    loop_.watch(timer_.get(), EPOLLIN, [this] { patience_is_over(); });
+  }
 
   [[nodiscard]] bool idle() const { return pid_ == 0; }
   /// Ends the program at once; its end is reported when it has been reaped.
@@ -209,11 +210,11 @@ class Channel {
   void begin(std::string_view token) {
     forget_session();
     token_ = token;
-    port_.drop_output();
     port_.send("\n");
   }
   void forget_session() {
     kill();
+    port_.drop_output();
     token_.clear();
     argv_.clear();
     input_.clear();
@@ -294,12 +295,24 @@ class Channel {
     loop_.forget(pipes_.input.get());
     if (input_ended_) pipes_.input.reset();
   }
+  /// That the host left reaches us apart from the data, even after the words of the next host that
+  /// came at once. So a session ends only where nobody is there for a while, or by the next
+  /// `begin`.
   void port_changed() {
-    if (!port_.connected()) forget_session();
+    set_timer(port_.connected() || token_.empty() ? 0 : patience_ms);
     if (throttled_ && !port_.full()) {
       throttled_ = false;
       watch_outputs();
     }
+  }
+  void set_timer(long milliseconds) {
+    itimerspec when{};
+    when.it_value.tv_nsec = milliseconds * 1'000'000;
+    ::timerfd_settime(timer_.get(), 0, &when, nullptr);
+  }
+  void patience_is_over() {
+    std::uint64_t times = 0;
+    if (::read(timer_.get(), &times, sizeof times) > 0 && !port_.connected()) forget_session();
   }
   void say(std::string_view text) { port_.send(token_ + " " + std::string(text) + "\n"); }
   void say_end(int status) {
@@ -316,6 +329,7 @@ class Channel {
   bool input_ended_ = false, start_wanted_ = false, throttled_ = false;
   pid_t pid_ = 0;
   ProgramPipes pipes_;
+  Descriptor timer_;
   Port port_;
 };
 

@@ -44,11 +44,11 @@ own=("$(host_program rdma iproute2)" "$(host_program ip iproute2)" "$(host_progr
 for optional in rping ibv_devices ibv_devinfo ucmatose strace; do
   found=$(command -v "$optional") && own+=("$found")
 done
-provider=$(ls /usr/lib/*/libibverbs/libsiw-rdmav*.so 2>/dev/null | head -n 1)
+provider=$(ls /usr/lib/*/libibverbs/libsiw-rdmav*.so 2>/dev/null | sed -n 1p)
 [ -n "$provider" ] || fail "rdma-core's siw provider is missing: install the package ibverbs-providers"
 libraries=("$provider")
 for pattern in libibverbs.so.1 librdmacm.so.1 libgcc_s.so.1 libdat2.so.2 libdaplofa.so.2; do
-  found=$(ldconfig -p | awk -v name="$pattern" '$1 == name && /x86-64/ { print $NF; exit }')
+  found=$(ldconfig -p | awk -v name="$pattern" '$1 == name && /x86-64/ && !found++ { print $NF }')
   [ -z "$found" ] || libraries+=("$found")
 done
 

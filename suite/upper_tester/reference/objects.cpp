@@ -26,8 +26,8 @@ iut::Reply ReferenceDriver::perform(const iut::CreateDomain& command) {
   const auto created = rnic_->create_domain();
   if (!created) return failed(created.error(), "create domain");
   const verbs::DomainHandle handle = *created;
-  domains_[command.domain] = {handle,
-                              resources_.add([this, handle] { rnic_->destroy_domain(handle); })};
+  domains_[command.domain] = {
+      handle, resources_.add([this, handle] { must(rnic_->destroy_domain(handle)); })};
   return {};
 }
 
@@ -65,7 +65,8 @@ iut::Reply ReferenceDriver::perform(const iut::RegisterMemory& command) {
   next_base_ += (command.length / page + 2) * page;
   region.info = *registered;
   const verbs::RegionHandle handle = registered->region;
-  region.resource = resources_.add([this, handle] { rnic_->deregister(handle); }, {home->resource});
+  region.resource =
+      resources_.add([this, handle] { must(rnic_->deregister(handle)); }, {home->resource});
   regions_[command.region] = std::move(region);
   iut::Reply reply;
   reply.stag = registered->stag;
@@ -113,7 +114,8 @@ iut::Reply ReferenceDriver::perform(const iut::AllocateWindow& command) {
   if (!allocated) return failed(allocated.error(), "allocate window");
   const verbs::WindowHandle handle = allocated->window;
   windows_[command.window] = {
-      handle, resources_.add([this, handle] { rnic_->free_window(handle); }, {home->resource})};
+      handle,
+      resources_.add([this, handle] { must(rnic_->free_window(handle)); }, {home->resource})};
   iut::Reply reply;
   reply.stag = allocated->stag;
   return reply;
@@ -138,8 +140,8 @@ iut::Reply ReferenceDriver::perform(const iut::CreateSharedQueue& command) {
   if (!created) return failed(created.error(), "create shared queue");
   const verbs::SharedQueueHandle handle = *created;
   shared_queues_[command.queue] = {
-      handle,
-      resources_.add([this, handle] { rnic_->destroy_shared_queue(handle); }, {home->resource})};
+      handle, resources_.add([this, handle] { must(rnic_->destroy_shared_queue(handle)); },
+                             {home->resource})};
   return {};
 }
 
@@ -191,10 +193,10 @@ iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
   attributes.send_completions = attributes.receive_completions = *queue;
   const auto pair = rnic_->create_queue_pair(attributes);
   if (!pair) {
-    static_cast<void>(rnic_->destroy_completion_queue(*queue));
+    must(rnic_->destroy_completion_queue(*queue));
     return failed(pair.error(), "create queue pair");
   }
-  static_cast<void>(rnic_->arm(*queue, verbs::Arm::next));
+  must(rnic_->arm(*queue, verbs::Arm::next));
   const Resource shared_resource =
       command.shared_queue != 0 ? shared->second.resource : Resource::none;
   endpoints_[name] = {
@@ -209,8 +211,8 @@ void ReferenceDriver::release_endpoint(iut::Handle handle) {
   const Endpoint endpoint = found->second;
   endpoints_.erase(found);
   connections_->drop(endpoint.queue_pair);
-  static_cast<void>(rnic_->destroy_queue_pair(endpoint.queue_pair));
-  static_cast<void>(rnic_->destroy_completion_queue(endpoint.completions));
+  must(rnic_->destroy_queue_pair(endpoint.queue_pair));
+  must(rnic_->destroy_completion_queue(endpoint.completions));
 }
 
 iut::Reply ReferenceDriver::perform(const iut::DestroyEndpoint& command) {

@@ -111,12 +111,15 @@ iut::Reply ReferenceDriver::perform(const iut::Cancel&) {
 void ReferenceDriver::create_default_domain() {
   next_base_ = first_base;
   const verbs::DomainHandle handle = *rnic_->create_domain();
-  const Resource resource = resources_.add([this, handle] { rnic_->destroy_domain(handle); });
+  const Resource resource = resources_.add([this, handle] { must(rnic_->destroy_domain(handle)); });
   domains_[0] = {handle, resource};
 }
 
 void ReferenceDriver::release_everything() {
+  for (const auto& [handle, listening] : listeners_) resources_.release(listening.resource);
   connections_->reset();
+  // Before their regions, which they hold.
+  for (const auto& [handle, window] : windows_) resources_.release(window.resource);
   resources_.release_all();
   endpoints_.clear();
   listeners_.clear();
@@ -143,8 +146,8 @@ iut::Reply ReferenceDriver::perform(const iut::Listen& command) {
   const auto listening = connections_->listen(local, startup_);
   if (!listening) return failed(listening.error().code, listening.error().message);
   const access::ListenerId id = listening->listener;
-  listeners_[command.listener] = {id,
-                                  resources_.add([this, id] { connections_->stop_listening(id); })};
+  listeners_[command.listener] = {
+      id, resources_.add([this, id] { must(connections_->stop_listening(id)); })};
   iut::Reply reply;
   reply.address = listening->local.host();
   reply.port = listening->local.port;
@@ -286,7 +289,7 @@ void ReferenceDriver::drain(iut::Handle endpoint) {
     if (!count || *count == 0) break;
     for (std::size_t i = 0; i < *count; ++i) emit(completion_event(endpoint, completions[i]));
   }
-  static_cast<void>(rnic_->arm(found->second.completions, verbs::Arm::next));
+  must(rnic_->arm(found->second.completions, verbs::Arm::next));
 }
 
 }  // namespace suite::upper_tester::reference

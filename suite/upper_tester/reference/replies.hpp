@@ -2,6 +2,7 @@
 // Answers that many commands of the reference driver share.
 #pragma once
 
+#include <cassert>
 #include <cstdint>
 #include <string>
 
@@ -14,6 +15,12 @@ inline constexpr std::uint64_t max_region_octets = std::uint64_t{1} << 30;
 
 [[nodiscard]] iut::Reply failed(int code, std::string why);
 [[nodiscard]] iut::Reply failed(rnic::verbs::Error error, const std::string& what);
+/// What the driver takes down in its own order cannot be refused.
+template <typename Result>
+void must(const Result& result) {
+  assert(result.has_value());
+  static_cast<void>(result);
+}
 /// The handle is 0, taken already, or names nothing.
 [[nodiscard]] iut::Reply bad_handle(const std::string& kind, iut::Handle handle);
 

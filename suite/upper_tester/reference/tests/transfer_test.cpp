@@ -153,6 +153,26 @@ BOOST_AUTO_TEST_CASE(a_window_is_bound_used_and_unbound) {
   BOOST_TEST(async->endpoint == endpoint);
 }
 
+BOOST_AUTO_TEST_CASE(reset_takes_bound_windows_and_the_regions_under_them) {
+  iut::AllocateWindow allocate;
+  allocate.window = 3;
+  a.must(allocate);
+  iut::RegisterMemory later;
+  later.region = 8;
+  later.length = 64;
+  later.access = {true, true, true, true, true};
+  a.must(later);
+  auto bind = work(2, operation::bind_window);
+  bind.pieces = {{8, 0, 32}};
+  bind.window = 3;
+  bind.window_access.remote_write = true;
+  a.must(bind);
+  BOOST_TEST(completion(a).status == "success");
+  BOOST_TEST((a.ask(iut::DeregisterMemory{8}).outcome == iut::Outcome::failed));
+  a.must(iut::Reset{});
+  a.must(later);
+}
+
 BOOST_AUTO_TEST_CASE(a_refused_read_completes_and_both_are_disconnected) {
   auto bad = towards_b(work(1, operation::read, 0, 8));
   bad.remote_stag ^= 1;

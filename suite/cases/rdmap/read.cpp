@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 section 5.2: RDMA Read, the IUT as Data Source and as Data Sink.
+#include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::uint32_t sink_stag = 0xCAFEBABE;
+constexpr std::uint64_t sink_offset = 0x123456789;
+
+/// A Request for `length` octets from `offset` on of the region.
+Outgoing read_from(const Region& region, std::uint64_t offset, std::uint32_t length) {
+  return read_request({.sink_stag = sink_stag,
+                       .sink_offset = sink_offset,
+                       .length = length,
+                       .source_stag = region.stag,
+                       .source_offset = region.base + offset});
+}
+
+/// The octets from `from` on.
+Octets part(const Octets& all, std::size_t from, std::size_t length) {
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(length)};
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(read_request_is_answered,
+                 rules("rdmap.read.valid-request-answered", "rdmap.read.sink-stag-copied",
+                       "rdmap.read.sink-to-copied", "rdmap.read.response-length-matches-request",
+                       "rdmap.read.response-data-from-source", "rdmap.read.response-tagged"),
+                 in_both_roles) {
+  Region region = iut.register_memory(8192, access::remote_read);
+  iut.write_memory(region, payload(8192));
+  for (const std::uint32_t length : {1U, 1000U, 8000U}) {
+    peer.send(read_from(region, 100, length));
+    const Arrival arrival =
+        expect(peer, message(Opcode::read_response), "rdmap.read.valid-request-answered");
+    const Message& response = *arrival.as<Message>();
+    expect_that(response.stag() == sink_stag, "the SinkSTag", arrival.text(),
+                "rdmap.read.sink-stag-copied");
+    expect_that(response.tagged_offset() == sink_offset, "the SinkTO", arrival.text(),
+                "rdmap.read.sink-to-copied");
+    expect_that(response.payload.size() == length, fmt::format("{} octets", length), arrival.text(),
+                "rdmap.read.response-length-matches-request");
+    const bool same =
+        std::equal(response.payload.begin(), response.payload.end(), region.contents.begin() + 100);
+    expect_that(same, "the octets of the source", "others", "rdmap.read.response-data-from-source");
+  }
+}
+
+CONFORMANCE_CASE(read_request_is_answered_once, rules("rdmap.read.one-request-one-response")) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  peer.send(read_from(region, 0, 8));
+  expect(peer, message(Opcode::read_response));
+  expect(peer, silence());
+}
+
+CONFORMANCE_CASE(write_behind_a_read_completes_behind_it,
+                 rules("rdmap.order.completed-in-submission-order")) {
+  let_iut_send();
+  const Work read = iut.post_read(8, 0x77, 0x1000),
+             write = iut.post_write(payload(8), 0x77, 0x2000);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  expect(peer, message(Opcode::rdma_write));
+  expect_none(completion_of(write));
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
+  expect(read, completes());
+  expect(write, completes());
+}
+
+CONFORMANCE_CASE(zero_length_read_is_answered_unchecked,
+                 rules("rdmap.read.zero-length-answered", "rdmap.read.zero-length-not-validated")) {
+  peer.send(read_request({.sink_stag = sink_stag,
+                          .sink_offset = sink_offset,
+                          .length = 0,
+                          .source_stag = 0xDEAD,
+                          .source_offset = 1}));
+  const Arrival arrival = expect(
+      peer, message(Opcode::read_response, {}) | advisory(message(Opcode::terminate) | silence()),
+      "rdmap.read.zero-length-answered");
+}
+
+CONFORMANCE_CASE(source_of_a_zero_length_read_is_not_validated,
+                 rules("rdmap.read.zero-length-not-validated")) {
+  peer.send(read_request(
+      {.sink_stag = 0, .sink_offset = 0, .length = 0, .source_stag = 0xDEAD, .source_offset = 1}));
+  expect(peer, message(Opcode::read_response, {}));
+}
+
+CONFORMANCE_CASE(reads_are_answered_in_their_order,
+                 rules("rdmap.read.responses-in-request-order",
+                       "rdmap.resources.read-queue-holds-ird",
+                       "rdmap.order.responses-in-delivery-order")) {
+  Region region = iut.register_memory(4096, access::remote_read);
+  iut.write_memory(region, payload(4096));
+  std::vector<Outgoing> requests;
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    Outgoing request = read_request({.sink_stag = sink_stag + i,
+                                     .sink_offset = i,
+                                     .length = 10,
+                                     .source_stag = region.stag,
+                                     .source_offset = region.base});
+    requests.push_back(request);
+  }
+  peer.send_together(requests);
+  for (std::uint32_t i = 0; i < 4; ++i)
+    expect(peer, tagged_message(Opcode::read_response, sink_stag + i, i, payload(10)),
+           "rdmap.read.responses-in-request-order");
+}
+
+CONFORMANCE_CASE(as_many_reads_as_granted_are_served,
+                 rules("rdmap.resources.read-queue-holds-ird",
+                       "rdmap.resources.inbound-reads-provided")) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
+  peer.send_together(std::vector<Outgoing>(4, read_from(region, 0, 8)));
+  for (int i = 0; i < 4; ++i) expect(peer, message(Opcode::read_response));
+}
+
+CONFORMANCE_CASE(read_sees_what_a_write_before_it_wrote,
+                 rules("rdmap.order.read-sees-earlier-write")) {
+  const Region region = iut.register_memory(4096, access::remote_read_write);
+  peer.send_together(
+      {rdma_write(region.stag, region.base, payload(500)), read_from(region, 0, 500)});
+  expect(peer, tagged_message(Opcode::read_response, sink_stag, sink_offset, payload(500)));
+}
+
+CONFORMANCE_CASE(read_of_an_unknown_stag_is_rejected,
+                 rules("rdmap.error.read-source-stag-valid", "rdmap.terminate.code-invalid-stag",
+                       "rdmap.read.invalid-request-surfaced"),
+                 in_both_roles) {
+  Region region = iut.register_memory(64, access::remote_read);
+  region.stag = region.stag_with_other_key();
+  peer.send(read_from(region, 0, 8));
+  expect_rejection({cause::rdmap_invalid_stag}, "rdmap.read.invalid-request-surfaced",
+                   "rdmap.terminate.code-invalid-stag");
+}
+
+CONFORMANCE_CASE(read_beyond_bounds_is_rejected, rules("rdmap.error.read-source-end-in-range",
+                                                       "rdmap.error.read-source-start-in-range",
+                                                       "rdmap.terminate.code-base-or-bounds")) {
+  for (const std::uint64_t offset : {57, 64, 4096}) {
+    row(fmt::format("offset {}", offset), [&] {
+      const Region region = iut.register_memory(64, access::remote_read);
+      peer.send(read_from(region, offset, 8));
+      expect_rejection({cause::rdmap_base_or_bounds}, "rdmap.error.read-source-end-in-range",
+                       "rdmap.terminate.code-base-or-bounds");
+    });
+  }
+}
+
+CONFORMANCE_CASE(read_without_the_access_right_is_rejected,
+                 rules("sec.buffer.write-only-not-readable",
+                       "rdmap.terminate.code-access-rights")) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  peer.send(read_from(region, 0, 8));
+  expect_rejection({cause::rdmap_access_rights}, "sec.buffer.write-only-not-readable",
+                   "rdmap.terminate.code-access-rights");
+}
+
+CONFORMANCE_CASE(read_of_another_domain_is_rejected,
+                 rules("rdmap.error.read-source-stag-associated",
+                       "rdmap.terminate.code-stag-not-associated")) {
+  const Region region = iut.register_memory(64, access::remote_read, 0xA5, iut.create_domain());
+  peer.send(read_from(region, 0, 8));
+  expect_rejection({cause::rdmap_stag_not_associated}, "rdmap.error.read-source-stag-associated",
+                   "rdmap.terminate.code-stag-not-associated", {cause::rdmap_invalid_stag});
+}
+
+CONFORMANCE_CASE(read_whose_offset_wraps_is_rejected,
+                 rules("rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap")) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  peer.send(read_request({.sink_stag = 1,
+                          .sink_offset = 0,
+                          .length = 16,
+                          .source_stag = region.stag,
+                          .source_offset = ~std::uint64_t{0} - 3}));
+  expect_rejection({cause::rdmap_to_wrap, cause::rdmap_base_or_bounds},
+                   "rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap");
+}
+
+CONFORMANCE_CASE(bad_read_request_tells_all_about_itself,
+                 rules("rdmap.error.read-request-fields",
+                       "rdmap.terminate.protection-error-rdma-header",
+                       "rdmap.terminate.protection-error-ddp-header",
+                       "rdmap.terminate.r-bit-per-figure",
+                       "rdmap.terminate.read-header-original")) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  peer.send(read_from(region, 0, 8));
+  const Arrival arrival = expect(peer, any_terminate(), "rdmap.error.read-request-fields");
+  const auto terminate = arrival.terminate();
+  expect_that(terminate && terminate->r, "R set", arrival.text(),
+              "rdmap.terminate.r-bit-per-figure");
+}
+
+CONFORMANCE_CASE(posted_read_becomes_one_request,
+                 rules("rdmap.read.request-header-format", "rdmap.read.request-qn-field-one",
+                       "rdmap.read.request-carries-no-payload",
+                       "rdmap.order.read-completes-after-response"),
+                 in_both_roles) {
+  let_iut_send();
+  const Work work = iut.post_read(3000, 0x01020304, 0x1122334455667788);
+  const Arrival arrival =
+      expect(peer, message(Opcode::read_request), "rdmap.read.request-header-format");
+  expect_that(arrival.as<Message>()->payload.size() <= 28, "28 octets", arrival.text(),
+              "rdmap.read.request-carries-no-payload");
+  const auto request = arrival.as<Message>()->read_request();
+  expect_that(request && request->source_stag == 0x01020304 &&
+                  request->source_offset == 0x1122334455667788 && request->length == 3000,
+              "the source as posted", arrival.text(), "rdmap.read.request-header-format");
+  expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
+  const auto segments =
+      peer.prepare(read_response(request->sink_stag, request->sink_offset, payload(3000)));
+  peer.send(segments[0]);
+  expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
+  for (std::size_t i = 1; i < segments.size(); ++i) peer.send(segments[i]);
+  expect(work, completes(), "rdmap.order.response-suffices-to-complete");
+  expect(work.buffer, holds(payload(3000)), "rdmap.order.response-suffices-to-complete");
+}
+
+CONFORMANCE_CASE(no_more_reads_are_outstanding_than_granted,
+                 rules("rdmap.resources.outbound-limit-kept")) {
+  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 2}});
+  let_iut_send();
+  std::vector<Work> works;
+  for (int i = 0; i < 4; ++i) works.push_back(iut.post_read(8, 0x77, 0x1000));
+  const Message first = expect_message(Opcode::read_request),
+                second = expect_message(Opcode::read_request);
+  expect(peer, silence());
+  for (const Message& request : {first, second}) {
+    const auto fields = request.read_request();
+    peer.send(read_response(fields->sink_stag, fields->sink_offset, payload(8)));
+  }
+  expect(peer, message(Opcode::read_request));
+  expect(peer, message(Opcode::read_request));
+}
+
+CONFORMANCE_CASE(response_that_nobody_asked_for_is_rejected,
+                 rules("rdmap.read.invalid-response-surfaced")) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  peer.send(read_response(region.stag, region.base, payload(8)));
+  expect(peer, any_terminate() | torn_down());
+}
+
+CONFORMANCE_CASE(read_response_is_as_long_as_asked,
+                 rules("rdmap.read.response-length-matches-request")) {
+  Region source = iut.register_memory(8192, access::remote_read);
+  iut.write_memory(source, payload(8192));
+  for (const std::uint32_t length : {1U, 2U, 3U, 4U, 1023U, 4096U, 8192U}) {
+    peer.send(read_from(source, 0, length));
+    expect(peer, tagged_message(Opcode::read_response, sink_stag, sink_offset,
+                                part(payload(8192), 0, length)));
+  }
+}
+
+CONFORMANCE_CASE(read_request_takes_no_receive, rules("rdmap.read.request-not-delivered")) {
+  const Work receive = iut.post_receive(64);
+  const Region source = iut.register_memory(64, access::remote_read);
+  peer.send(read_from(source, 0, 16));
+  static_cast<void>(expect_message(Opcode::read_response));
+  peer.send(send_message(payload(10)));
+  expect(receive, completes().with_length(10));
+}
+
+CONFORMANCE_CASE(read_completes_with_the_data_of_the_response,
+                 rules("rdmap.read.response-delivered-to-ulp"), in_both_roles, over_both_families) {
+  let_iut_send();
+  const Work read = iut.post_read(3000, 0x01020304, 0);
+  const Message request = expect_message(Opcode::read_request);
+  peer.send(read_response(request.read_request()->sink_stag, request.read_request()->sink_offset,
+                          payload(3000)));
+  expect(read, completes().with_length(3000));
+  expect(read.buffer, holds(payload(3000)));
+}
+
+CONFORMANCE_CASE(response_that_answers_another_read_does_not_complete_it,
+                 rules("rdmap.read.response-validated-by-sink")) {
+  const Region other = iut.register_memory(64, access::remote_write);
+  let_iut_send();
+  const Work read = iut.post_read(16, 0x01020304, 0);
+  static_cast<void>(expect_message(Opcode::read_request));
+  peer.send(read_response(other.stag, other.base, payload(16)));
+  // Checking STag, offset and length against the request is a MAY: an IUT that does not check
+  // completes the Read.
+  expect(peer, any_terminate() | torn_down() | advisory(silence()));
+}
+
+CONFORMANCE_CASE(terminated_read_completes_in_error,
+                 rules("rdmap.terminate.outstanding-completed-in-error")) {
+  let_iut_send();
+  const Work read = iut.post_read(16, 0x01020304, 0);
+  static_cast<void>(expect_message(Opcode::read_request));
+  peer.send(terminate_message(cause::rdmap_invalid_stag));
+  expect(read, completes_in_error());
+}
+
+CONFORMANCE_CASE(terminate_for_a_read_carries_its_headers,
+                 rules("rdmap.terminate.protection-error-rdma-header",
+                       "rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value",
+                       "rdmap.terminate.r-bit-per-figure")) {
+  const Region source = iut.register_memory(64, access::remote_read);
+  const Outgoing request = read_from(source, 0, 65);
+  const Octets ulpdu = peer.prepare(request).front().ulpdu;
+  peer.send(Fpdu{.ulpdu = ulpdu});
+  const Arrival arrival = expect(peer, any_terminate());
+  const auto terminate = arrival.terminate();
+  const Octets ddp(ulpdu.begin(), ulpdu.begin() + rnic::wire::untagged_header_size);
+  const Octets rdmap(ulpdu.begin() + rnic::wire::untagged_header_size, ulpdu.end());
+  expect_that(terminate->r, "R = 1", rnic::wire::describe(*terminate),
+              "rdmap.terminate.r-bit-per-figure");
+  expect_that(std::ranges::equal(terminate->ddp_header, ddp), rnic::wire::hex(ddp),
+              rnic::wire::hex(terminate->ddp_header), "rdmap.terminate.ddp-header-copied");
+  expect_that(std::ranges::equal(terminate->rdmap_header, rdmap), rnic::wire::hex(rdmap),
+              rnic::wire::hex(terminate->rdmap_header),
+              "rdmap.terminate.protection-error-rdma-header");
+  expect_that(terminate->segment_length == ulpdu.size(),
+              fmt::format("DDP Segment Length {}", ulpdu.size()),
+              terminate->segment_length ? fmt::format("{}", *terminate->segment_length) : "none",
+              "rdmap.terminate.segment-length-value");
+}
+
+CASES_OF_FILE(rdmap, read)
+
+}  // namespace suite::cases
