@@ -38,7 +38,8 @@ bool same_private_data(const iut::Octets& seen, const Octets& wanted) {
 template <typename T>
 ExpectedEvent event_of(std::string text) {
   return {std::move(text),
-          [](const iut::Event& event) { return std::holds_alternative<T>(event); }};
+          [](const iut::Event& event) { return std::holds_alternative<T>(event); },
+          {}};
 }
 
 template <typename T>
@@ -134,7 +135,14 @@ ExpectedEvent operator|(const ExpectedEvent& first, const ExpectedEvent& second)
   return {first.text + " or " + second.text,
           [first = first.matches, second = second.matches](const iut::Event& event) {
             return first(event) || second(event);
-          }};
+          },
+          {}};
+}
+
+ExpectedEvent or_at_least(ExpectedEvent wanted, const ExpectedEvent& tolerated) {
+  wanted.text += fmt::format(" (or, as an advisory, {})", tolerated.text);
+  wanted.tolerated = tolerated.matches;
+  return wanted;
 }
 
 ExpectedContents holds(Octets data, std::uint64_t offset) {

@@ -45,7 +45,11 @@ class ExpectedCompletion {
 struct ExpectedEvent {
   std::string text;
   std::function<bool(const iut::Event&)> matches;
+  std::function<bool(const iut::Event&)>
+      tolerated{};  ///< an advisory, where nothing that matches comes as well
 };
+/// The event may come in place of the one wanted: an advisory.
+[[nodiscard]] ExpectedEvent or_at_least(ExpectedEvent wanted, const ExpectedEvent& tolerated);
 [[nodiscard]] ExpectedEvent connect_request();
 [[nodiscard]] ExpectedEvent connect_request_with(Octets private_data);
 [[nodiscard]] ExpectedEvent established();
