@@ -300,6 +300,8 @@ auto QueuePair<Policy>::find_sent(std::uint64_t id) -> Sent* {
 template <typename Policy>
 bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
   Sent* sent = find_sent(news.id);
+  if (sent == nullptr && core_.deviates(stream::Deviation::rtr_completion_shown))
+    core_.complete(attributes_.send_completions, {.id = news.id, .queue_pair = handle_});
   if (sent == nullptr || sent->done) return false;
   const bool local = sent->fault || work_kind(sent->request.operation) == stream::WorkKind::local;
   Status status = status_of(news.status);

@@ -15,6 +15,7 @@ namespace {
 constexpr auto time_to_start = std::chrono::seconds(60);  // an agent on a slow host, through ssh
 constexpr auto grace = std::chrono::seconds(2);           // beyond twice a case's deadline, for its reset and report
 constexpr unsigned most_fruitless = 3;
+constexpr int most_rows = 64;  // each data row of a case has a deadline of its own
 
 std::string last_line(const std::string& text) {
   const auto end = text.find_last_not_of('\n');
@@ -62,7 +63,7 @@ void Crew::open_seat() {
     return;
   }
   seat->worker = std::move(*started);
-  set_deadline(*seat, time_to_start);
+  set_deadline(*seat, time_to_start, time_to_start);
   seats_.push_back(std::move(seat));
 }
 
@@ -77,13 +78,23 @@ void Crew::begin(Seat& seat, const Job& job) {
                                .stderr_text = {}});
   static_cast<void>(seat.worker->take_stderr());
   seat.worker->send(RunWord{one->id, job.attempt, job.group});
-  set_deadline(seat, std::chrono::duration_cast<std::chrono::nanoseconds>(one->deadline * (2 * deadline_scale_)) + grace);
+  const auto silence = tolerated_silence(*one);
+  set_deadline(seat, silence, silence * most_rows);
   observer_.attempt_started(*seat.attempt);
 }
 
-void Crew::set_deadline(Seat& seat, std::chrono::nanoseconds time) {
+std::chrono::nanoseconds Crew::tolerated_silence(const cases::Case& one) const {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(one.deadline * (2 * deadline_scale_)) + grace;
+}
+
+void Crew::set_deadline(Seat& seat, std::chrono::nanoseconds silence, std::chrono::nanoseconds total) {
+  seat.latest_end = world_.now() + total;
+  extend_deadline(seat, silence);
+}
+
+void Crew::extend_deadline(Seat& seat, std::chrono::nanoseconds silence) {
   if (seat.deadline) world_.cancel(*seat.deadline);
-  seat.deadline = world_.schedule(world_.now() + time, [&seat] {
+  seat.deadline = world_.schedule(std::min(world_.now() + silence, seat.latest_end), [&seat] {
     seat.deadline.reset();
     seat.overdue = true;
     seat.worker->abort();
@@ -101,6 +112,8 @@ void Crew::word(WorkerProcess& worker, WorkerWord word) {
     pump();
   } else if (const auto* why = std::get_if<UnreachableWord>(&word)) {
     unreachable(seat, why->why);
+  } else if (std::holds_alternative<AliveWord>(word)) {
+    if (seat.attempt && !seat.overdue) extend_deadline(seat, tolerated_silence(*seat.attempt->one));
   } else if (const auto* died = std::get_if<DiedWord>(&word)) {
     seat.died = *died;
   } else if (auto* outcome = std::get_if<OutcomeWord>(&word)) {
@@ -108,7 +121,7 @@ void Crew::word(WorkerProcess& worker, WorkerWord word) {
     seat.attempt->stderr_text = std::move(outcome->stderr_text);
     seat.state = Seat::State::starting;  // until it is ready again: its agent may have to be restarted
     conclude(seat, std::move(outcome->outcome));
-    set_deadline(seat, time_to_start);
+    set_deadline(seat, time_to_start, time_to_start);
   }
 }
 

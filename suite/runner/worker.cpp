@@ -21,6 +21,33 @@ using rnic::llp::FileDescriptor;
 
 constexpr int exit_bad_words = 70;  // the parent spoke nonsense: a fault of the harness
 
+// Beats from the World's loop: a case that waits is alive, one that spins is not.
+class Pulse {
+ public:
+  Pulse(rnic::llp::World& world, std::function<void()> beat) : world_(world), beat_(std::move(beat)) { schedule(); }
+  ~Pulse() { world_.cancel(timer_); }
+  Pulse(const Pulse&) = delete;
+  Pulse& operator=(const Pulse&) = delete;
+
+ private:
+  void schedule() {
+    timer_ = world_.schedule(world_.now() + interval, [this] {
+      const auto now = std::chrono::steady_clock::now();
+      if (now - last_ >= interval) {  // simulated time may pass much faster
+        last_ = now;
+        beat_();
+      }
+      schedule();
+    });
+  }
+
+  static constexpr auto interval = std::chrono::milliseconds(500);
+  rnic::llp::World& world_;
+  std::function<void()> beat_;
+  rnic::llp::TimerId timer_{};
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 class Worker {
  public:
   Worker(const SuiteParts& parts, FileDescriptor words) : parts_(parts), words_(std::move(words)) {}
@@ -50,7 +77,10 @@ class Worker {
     if (group != group_) environment.standing.reset();
     group_ = group;
     OutcomeWord word;
-    word.outcome = parts_.execute(one, environment);
+    {
+      const Pulse pulse(environment.world, [this] { say(AliveWord{}); });
+      word.outcome = parts_.execute(one, environment);
+    }
     word.stderr_text = bench.take_diagnostics();
     say(word);
   }

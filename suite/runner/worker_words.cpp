@@ -160,6 +160,7 @@ struct Encoder {
   }
   Json operator()(const ReadyWord& ready) const { return {{"ready", iut::format(iut::Event(ready.hello))}}; }
   Json operator()(const UnreachableWord& word) const { return {{"unreachable", word.why}}; }
+  Json operator()(const AliveWord&) const { return {{"alive", true}}; }
   Json operator()(const OutcomeWord& word) const { return {{"outcome", encode(word.outcome)}, {"stderr", word.stderr_text}}; }
   Json operator()(const DiedWord& died) const { return {{"died", {{"signal", died.signal}, {"in_iut", died.in_iut}}}}; }
 };
@@ -184,6 +185,7 @@ std::optional<WorkerWord> parse_worker_word(std::string_view text) try {
   const Json json = Json::parse(text);
   if (json.contains("ready")) return ReadyWord{decode_hello(json["ready"])};
   if (json.contains("unreachable")) return UnreachableWord{json["unreachable"]};
+  if (json.contains("alive")) return AliveWord{};
   if (json.contains("outcome")) return OutcomeWord{decode_outcome(json["outcome"]), json.at("stderr")};
   const Json& died = json.at("died");
   return DiedWord{died.at("signal"), died.at("in_iut")};

@@ -4,6 +4,7 @@
 //   parent: {"setup": {...}}                          once, first
 //   worker: {"ready": {...hello...}}                  whenever it can take a case; {"unreachable": "..."}: it never will
 //   parent: {"run": {"id": ..., "attempt": ..., "group": ...}}
+//   worker: {"alive": true}                           now and then while a case runs, from its World's loop: not hung
 //   worker: {"outcome": {...}, "stderr": "..."}        then ready again
 //   worker: {"died": {"signal": 11, "in_iut": true}}  its last word, from the signal handler
 #pragma once
@@ -56,6 +57,7 @@ struct ReadyWord {
 struct UnreachableWord {
   std::string why;
 };
+struct AliveWord {};
 struct OutcomeWord {
   cases::CaseOutcome outcome;
   std::string stderr_text;  ///< of an agent process, during the attempt
@@ -64,7 +66,7 @@ struct DiedWord {
   int signal = 0;
   bool in_iut = false;
 };
-using WorkerWord = std::variant<ReadyWord, UnreachableWord, OutcomeWord, DiedWord>;
+using WorkerWord = std::variant<ReadyWord, UnreachableWord, AliveWord, OutcomeWord, DiedWord>;
 using ParentWord = std::variant<WorkerSetup, RunWord>;
 
 /// One line, without its newline.

@@ -345,8 +345,7 @@ CONFORMANCE_CASE(rtr_flags_without_flag_a_have_no_effect,
 }
 
 CONFORMANCE_CASE(reply_has_an_rtr_kind_that_was_offered,
-                 rules("mpa.enhanced.one-matching-rtr-flag-at-least",
-                       "mpa.enhanced.matching-rtr-flags-set"),
+                 rules("mpa.enhanced.one-matching-rtr-flag-at-least"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
   const bool any = words && any_rtr_flag(*words);
@@ -355,9 +354,14 @@ CONFORMANCE_CASE(reply_has_an_rtr_kind_that_was_offered,
     expect_that(any, "B, C or D set", "none of them set");
   else
     advise_that(any, "B, C or D set", "none of them set");
-  const bool all = words && words->rtr_send && words->rtr_write && words->rtr_read;
-  if (iut.can(capability::configure_rtr))
-    advise_that(all, "all kinds that both support", "fewer", "mpa.enhanced.matching-rtr-flags-set");
+}
+
+CONFORMANCE_CASE(reply_has_all_rtr_kinds_in_common, rules("mpa.enhanced.matching-rtr-flags-set"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer),
+                 configured({.rtr = {"write", "read"}})) {
+  const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
+  advise_that(words && words->rtr_write && words->rtr_read, "C and D, which both sides support",
+              "fewer");
 }
 
 CONFORMANCE_CASE(reply_names_an_rtr_kind_though_none_matches,
