@@ -134,6 +134,8 @@ CONFORMANCE_CASE(terminate_for_a_ddp_error_carries_the_ddp_header,
   peer.send(Fpdu{.ulpdu = ulpdu});
   const Arrival arrival = expect(peer, any_terminate());
   const auto terminate = arrival.terminate();
+  expect_that(terminate.has_value(), "a Terminate as long as its header control bits say",
+              arrival.text(), "rdmap.terminate.header-format");
   const std::string actual = rnic::wire::describe(*terminate);
   const Octets header(ulpdu.begin(), ulpdu.begin() + rnic::wire::tagged_header_size);
   expect_that(terminate->m, "M = 1", actual, "rdmap.terminate.m-bit-per-figure");
