@@ -117,6 +117,7 @@ template <typename Policy>
 void Stream<Policy>::Machine::startup_frame_sent() {
   if (state_ == State::sending_request) {
     transition(state_, State::awaiting_reply);
+    if (context_.deviates(Deviation::fpdu_before_reply)) send_rtr(RtrKind::write);
     return;
   }
   if (state_ != State::sending_reply) return;

@@ -93,7 +93,8 @@ bool any(const RtrKinds& kinds) { return kinds.send || kinds.write || kinds.read
 template <typename Policy>
 RtrKinds offered_rtr(const Values& asked, const Config& config, const Policy& policy) {
   if (policy.deviates(Deviation::reply_without_rtr_flag)) return {false, false, false};
-  const RtrKinds common = both(kinds_of(asked), config.rtr);
+  RtrKinds common = both(kinds_of(asked), config.rtr);
+  if (policy.deviates(Deviation::reply_with_one_rtr_flag_only) && common.write) common.read = false;
   if (policy.deviates(Deviation::reply_with_unmatched_rtr_flag))
     return {!asked.rtr_send, !asked.rtr_write, !asked.rtr_read};
   return any(common) ? common : config.rtr;

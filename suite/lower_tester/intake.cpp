@@ -21,6 +21,13 @@ void Intake::start_fpdus(bool crc, bool markers) {
   }
 }
 
+void Intake::examine_rest() {
+  if (phase_ == Phase::fpdus && buffer_.empty() && current_) return finish(true);
+  if (phase_ != Phase::fpdus || buffer_.empty()) return;
+  const Diagnosis found = diagnose(buffer_, options_, false);
+  give_up(std::string(found.what), found.rule);
+}
+
 bool Intake::parse_one() {
   if (buffer_.empty()) return false;
   if (phase_ == Phase::frame) return parse_frame();
@@ -64,16 +71,14 @@ bool Intake::parse_fpdu() {
   const auto parsed = wire::parse_fpdu(buffer_, options_, scratch_);
   if (!parsed) {
     // Behind a bad CRC or Marker no length can be trusted.
-    const bool crc = parsed.error() == wire::FpduError::bad_crc;
-    give_up(crc ? "an FPDU with a wrong CRC" : "an FPDU with a wrong Marker",
-            crc ? "mpa.crc.field-holds-crc32c" : "mpa.markers.pointer-distance-to-header");
+    const Diagnosis found = diagnose(buffer_, options_, true);
+    give_up(std::string(found.what), found.rule);
     return false;
   }
   const Octets fpdu(buffer_.begin(),
                     buffer_.begin() + static_cast<std::ptrdiff_t>(parsed->consumed));
   const Octets ulpdu(parsed->ulpdu.begin(), parsed->ulpdu.end());
-  wire::MarkerError markers = wire::MarkerError::none;
-  if (options_.markers) markers = wire::strip_markers(scratch_, options_.position, fpdu).error;
+  const MarkerBits markers = options_.markers ? marker_bits(fpdu, options_.position) : MarkerBits{};
   drop(fpdu.size());
   options_.position += fpdu.size();
   const auto segment = wire::parse_segment(ulpdu);
@@ -89,19 +94,26 @@ bool Intake::parse_fpdu() {
 
 namespace {
 
-bool belongs_to(const Message& message, const wire::Segment& segment) {
+/// `next`: the offset at which the message goes on.
+bool belongs_to(const Message& message, const wire::Segment& segment, std::uint64_t next) {
   if (message.tagged != segment.tagged) return false;
   if (segment.tagged)
     return message.opcode() == segment.rdmap().opcode() &&
            message.stag() == segment.tagged_header.stag.value();
-  return message.queue() == segment.untagged_header.queue_number.value() &&
-         message.msn() == segment.untagged_header.message_sequence_number.value();
+  const wire::UntaggedHeader& header = segment.untagged_header;
+  if (message.queue() != header.queue_number.value()) return false;
+  // A segment that goes on where the last one ended is the same message's, though its MSN be wrong.
+  const bool goes_on = next > 0 && header.message_offset.value() == next &&
+                       header.rdmap == message.untagged_header.rdmap;
+  return message.msn() == header.message_sequence_number.value() || goes_on;
 }
 
 }  // namespace
 
 void Intake::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
-  if (current_ && !belongs_to(*current_, segment)) finish(true);
+  if (current_ &&
+      !belongs_to(*current_, segment, pieces_.back().offset + pieces_.back().data.size()))
+    finish(true);
   if (!current_) {
     current_.emplace();
     current_->tagged = segment.tagged;

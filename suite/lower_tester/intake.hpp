@@ -9,6 +9,7 @@
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "suite/lower_tester/arrival.hpp"
+#include "suite/lower_tester/diagnosis.hpp"
 
 namespace suite::lower_tester {
 
@@ -17,7 +18,7 @@ struct ReceivedFpdu {
   wire::Bytes octets;  ///< as on the wire, Markers included
   wire::Bytes ulpdu;
   bool pad_is_zero = true;
-  wire::MarkerError markers = wire::MarkerError::none;
+  MarkerBits markers;
 };
 
 class Intake {
@@ -30,7 +31,8 @@ class Intake {
     virtual void on_frame(const ReceivedFrame& frame) = 0;
     /// Each FPDU whose CRC and length are right, before the message that it may complete.
     virtual void on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) = 0;
-    /// `broken_off`: another message began before this one's last segment had come.
+    /// `broken_off`: another message began before this one's last segment had come, or nothing
+    /// followed.
     virtual void on_message(const Message& message, bool broken_off) = 0;
     /// `rule`: what the IUT broke by sending this.
     virtual void on_malformed(const Malformed& malformed, std::string_view rule) = 0;
@@ -41,6 +43,9 @@ class Intake {
 
   void take(wire::Bytes octets);
   void start_fpdus(bool crc, bool markers);
+  /// Nothing more will come for now: what is left of an FPDU is malformed, and a message without
+  /// its last segment broken off.
+  void examine_rest();
   /// Octets are there that belong to no complete frame or FPDU.
   [[nodiscard]] bool in_the_middle() const { return !buffer_.empty() || current_.has_value(); }
   /// Octets came behind the startup frame and cannot be FPDUs yet.

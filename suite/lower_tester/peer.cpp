@@ -98,7 +98,13 @@ void Peer::mark(Mark::Kind kind, Direction direction, wire::Bytes octets) {
 
 // ---------------------------------------------------------------- sending
 
-void Peer::send(const StartupFrame& frame, const Cut& cut) {
+void Peer::send(const StartupFrame& frame, const Cut& cut) { send_from(frame, 0, cut); }
+
+void Peer::send_rest(const StartupFrame& frame, std::size_t from) {
+  send_from(frame, from, Cut::whole());
+}
+
+void Peer::send_from(const StartupFrame& frame, std::size_t from, const Cut& cut) {
   const Octets octets = frame.encode();
   const auto parsed = wire::parse_mpa_frame(frame.kind, octets);
   context_.note(Direction::to_iut,
@@ -106,7 +112,7 @@ void Peer::send(const StartupFrame& frame, const Cut& cut) {
                 wire::hex(octets));
   if (role_ == MpaRole::responder) check_early_octets();
   sent_flags_ = frame.flags;
-  send_octets(octets, cut);
+  send_octets(wire::Bytes(octets).subspan(from), cut);
   if (received_frame_) begin_rdma_mode();
 }
 
@@ -202,6 +208,7 @@ void Peer::set_receive_buffer(std::size_t octets) { connection_->set_receive_buf
 Arrival Peer::next(TimePoint deadline) {
   const TimePoint since = context_.world.now();
   context_.world.run_until(deadline, [this] { return !arrivals_.empty(); });
+  if (arrivals_.empty() && deadline >= context_.deadline && intake_) intake_->examine_rest();
   if (arrivals_.empty()) return {context_.now(), Nothing{context_.world.now() - since}};
   Arrival arrival = std::move(arrivals_.front());
   arrivals_.pop_front();
@@ -225,7 +232,9 @@ void Peer::readable() {
   if (closed && !iut_closed_) {
     iut_closed_ = true;
     mark(Mark::Kind::fin, Direction::from_iut);
-    arrive(PeerClosed{intake_->in_the_middle()});
+    const bool middle = intake_->in_the_middle();
+    intake_->examine_rest();
+    arrive(PeerClosed{middle});
   }
 }
 

@@ -72,6 +72,8 @@ class Peer final : private rnic::llp::Connection::Observer, private Intake::List
 
   // -- sending; each waits until the LLP has taken everything --
   void send(const StartupFrame& frame, const Cut& cut = Cut::whole());
+  /// The rest of a frame of which send_octets() has sent the first octets.
+  void send_rest(const StartupFrame& frame, std::size_t from);
   void send(const Outgoing& message);
   /// `cut` counts from the first octet of the FPDU (of all of them in the list).
   void send(const Outgoing& message, const Cut& cut) { send(prepare(message), cut); }
@@ -131,6 +133,7 @@ class Peer final : private rnic::llp::Connection::Observer, private Intake::List
   void mark(Mark::Kind kind, Direction direction, wire::Bytes octets = {});
   void begin_rdma_mode();
   void check_early_octets();
+  void send_from(const StartupFrame& frame, std::size_t from, const Cut& cut);
   bool push(wire::Bytes octets);
   bool can_send() const {
     return connection_ != nullptr && is_connected_ && !sent_fin_ && !broken_;

@@ -8,6 +8,7 @@
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/lower_tester/diagnosis.hpp"
 
 namespace suite::lower_tester {
 
@@ -18,6 +19,7 @@ constexpr std::size_t sent_kept =
 
 constexpr std::string_view all_rules[] = {
     "ddp.header.dv-is-one",
+    "ddp.header.l-clear-on-others",
     "ddp.header.l-set-on-last",
     "ddp.header.present-in-every-segment",
     "ddp.header.rsvd-zero-on-send",
@@ -29,6 +31,7 @@ constexpr std::string_view all_rules[] = {
     "ddp.tagged.rsvdulp-same-in-segments",
     "ddp.untagged.first-mo-zero",
     "ddp.untagged.msn-increments-per-message",
+    "ddp.untagged.msn-same-in-segments",
     "ddp.untagged.msn-starts-at-one",
     "ddp.untagged.rsvdulp-same-in-segments",
     "mpa.crc.field-holds-crc32c",
@@ -38,6 +41,7 @@ constexpr std::string_view all_rules[] = {
     "mpa.enhanced.rtr-flags-zero-without-a",
     "mpa.framing.pad-sent-as-zero",
     "mpa.markers.pointer-distance-to-header",
+    "mpa.markers.pointer-low-bits-sent-as-zero",
     "mpa.markers.reserved-sent-as-zero",
     "mpa.private-data.at-most-512-octets",
     "mpa.segmentation.records-within-mulpdu",
@@ -92,7 +96,8 @@ std::span<const std::string_view> SenderRules::rules() { return all_rules; }
 
 void SenderRules::require(bool holds, std::string_view rule, std::string expected,
                           std::string actual, wire::Bytes octets) {
-  assert(std::ranges::binary_search(all_rules, rule) &&
+  assert((std::ranges::binary_search(all_rules, rule) ||
+          std::ranges::find(diagnosed_rules(), rule) != diagnosed_rules().end()) &&
          "rules() must know every rule that is judged here");
   if (!holds) report_({rule, std::move(expected), std::move(actual), wire::hex(octets)});
 }
@@ -134,8 +139,10 @@ void SenderRules::check(const ReceivedFpdu& fpdu, const wire::Segment& segment,
                         std::size_t max_ulpdu) {
   require(fpdu.pad_is_zero, "mpa.framing.pad-sent-as-zero", "pad octets zero",
           "pad octets not zero", fpdu.octets);
-  require(fpdu.markers != wire::MarkerError::reserved_not_zero, "mpa.markers.reserved-sent-as-zero",
+  require(!fpdu.markers.reserved_set, "mpa.markers.reserved-sent-as-zero",
           "reserved bits of Markers zero", "reserved bits of a Marker set", fpdu.octets);
+  require(!fpdu.markers.low_bits_set, "mpa.markers.pointer-low-bits-sent-as-zero",
+          "low bits of FPDUPTR zero", "a low bit of FPDUPTR set", fpdu.octets);
   const std::size_t length = fpdu.ulpdu.size();
   require(length <= wire::max_mulpdu, "mpa.segmentation.ulpdu-never-over-64768",
           "ULPDU_Length of at most 64768", fmt::format("ULPDU_Length {}", length), fpdu.octets);
@@ -208,10 +215,20 @@ void SenderRules::check(const Message& message, bool broken_off) {
   if (!message.tagged) {
     const auto known = next_msn_.find(message.queue());
     const std::uint32_t expected = known == next_msn_.end() ? 1 : known->second;
-    require(message.msn() == expected,
-            known == next_msn_.end() ? "ddp.untagged.msn-starts-at-one"
-                                     : "ddp.untagged.msn-increments-per-message",
-            fmt::format("MSN {} on queue {}", expected, message.queue()), text, first);
+    const auto head = wire::parse_segment(first);
+    const std::uint64_t offset = head ? head->untagged_header.message_offset.value() : 0;
+    // The end of a message that has ended already: its L came too early.
+    const bool too_early = known != next_msn_.end() && offset > 0 &&
+                           message.msn() + 1 == expected && offset == last_end_[message.queue()];
+    if (too_early)
+      require(false, "ddp.header.l-clear-on-others", "L clear on all segments but the last", text,
+              first);
+    else
+      require(message.msn() == expected,
+              known == next_msn_.end() ? "ddp.untagged.msn-starts-at-one"
+                                       : "ddp.untagged.msn-increments-per-message",
+              fmt::format("MSN {} on queue {}", expected, message.queue()), text, first);
+    last_end_[message.queue()] = offset + message.payload.size();
     next_msn_[message.queue()] = message.msn() + 1;
   }
   check_segments(message);

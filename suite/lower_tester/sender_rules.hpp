@@ -61,6 +61,8 @@ class SenderRules {
 
   Report report_;
   std::map<std::uint32_t, std::uint32_t> next_msn_;
+  std::map<std::uint32_t, std::uint64_t>
+      last_end_;                         ///< per queue: the offset at which the last message ended
   std::deque<Octets> sent_;              ///< the ULPDUs we sent last
   std::deque<ReadRequestFields> reads_;  ///< ours, not answered yet
   std::deque<std::uint32_t> atomics_;    ///< request ids, likewise

@@ -11,9 +11,9 @@
 namespace rnic::stream::test {
 namespace {
 
-/// The deviations that the stream itself asks for; those of the rooms above follow in the
-/// enumeration.
-constexpr auto last_of_stream = Deviation::stops_receiving_after_disconnect;
+/// The deviations before this one are those that the stream itself asks for; the rooms above have
+/// the others.
+constexpr auto first_of_verbs = Deviation::stag_key_unchecked;
 
 std::vector<std::string> run_all(const std::vector<Scenario>& list, const Deviating& subject) {
   std::vector<std::string> transcripts;
@@ -25,7 +25,7 @@ BOOST_AUTO_TEST_CASE(every_deviation_shows_and_leaves_something_right) {
   const auto list = scenarios();
   const auto conforming = run_all(list, Deviating());
   for (const DeviationInfo& info : deviations()) {
-    if (info.deviation > last_of_stream) break;
+    if (info.deviation >= first_of_verbs) break;
     const auto deviating = run_all(list, Deviating(std::span(&info.deviation, 1)));
     std::size_t different = 0;
     for (std::size_t i = 0; i < list.size(); ++i)
@@ -55,10 +55,10 @@ BOOST_AUTO_TEST_CASE(runs_are_repeatable) {
 BOOST_AUTO_TEST_CASE(pairs_of_deviations_do_not_break_the_machine) {
   // Nothing to compare: the run must end, within the bounds that the sanitizers watch.
   const auto list = scenarios();
-  const auto last = static_cast<unsigned>(last_of_stream);
-  for (unsigned i = 0; i <= last; i += 7) {
+  const auto count = static_cast<unsigned>(first_of_verbs);
+  for (unsigned i = 0; i < count; i += 7) {
     const std::array chosen{static_cast<Deviation>(i),
-                            static_cast<Deviation>((i * 31 + 11) % (last + 1))};
+                            static_cast<Deviation>((i * 31 + 11) % count)};
     BOOST_TEST(run_all(list, Deviating(chosen)).size() == list.size());
   }
 }

@@ -436,6 +436,30 @@ void add_endings(std::vector<Scenario>& list) {
                     subject.feed(input);
                     return transcript(subject);
                   }});
+  list.push_back({"request octet by octet", [](const Deviating& policy) {
+                    DeviatingSubject subject(plain_config(Role::responder), policy);
+                    for (const std::byte octet : octets(request("00 01 0000")))
+                      subject.feed(wire::Bytes(&octet, 1));
+                    return transcript(subject);
+                  }});
+  list.push_back({"request cut short", [](const Deviating& policy) {
+                    DeviatingSubject subject(plain_config(Role::responder), policy);
+                    subject.feed(request("00 01 0004 6162"));
+                    return transcript(subject);
+                  }});
+  list.push_back({"plain request of revision 2 with private data", [](const Deviating& policy) {
+                    DeviatingSubject subject(enhanced_config(Role::responder), policy);
+                    subject.feed(request("00 02 0006 616263646566"));
+                    return transcript(subject);
+                  }});
+  list.push_back(operational(
+      "first FPDU with a bad CRC",
+      [](DeviatingSubject& subject) {
+        auto bad = fpdu(empty_write, true);
+        bad.back() ^= std::byte{1};
+        subject.feed(bad);
+      },
+      true));
   list.push_back({"private data of 300 octets", [](const Deviating& policy) {
                     DeviatingSubject subject(plain_config(Role::responder), policy);
                     auto input = octets(request("00 01 012c"));

@@ -301,9 +301,19 @@ iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& ex
 }
 
 iut::Event Body::expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule) {
-  const auto event = of.take(expected.matches, deadline());
-  record(rule, {expected.text}, event ? describe(*event) : of.untaken(), {},
-         event ? Judgement::pass : Judgement::fail, Direction::none);
+  const auto either = [&](const iut::Event& event) {
+    return expected.matches(event) || (expected.tolerated && expected.tolerated(event));
+  };
+  auto event = of.take(either, deadline());
+  Judgement judgement = event ? Judgement::pass : Judgement::fail;
+  if (event && !expected.matches(*event)) {
+    // What is wanted may still be on its way.
+    const auto better = of.take(expected.matches, context_.world.now() + environment_.quiet_window);
+    if (better) event = better;
+    if (!better) judgement = Judgement::advisory;
+  }
+  record(rule, {expected.text}, event ? describe(*event) : of.untaken(), {}, judgement,
+         Direction::none);
   return *event;
 }
 
@@ -377,6 +387,9 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
       result = {row_, Verdict::error, "the row expected nothing"};
   } catch (const CaseStop& end) {
     result = {row_, end.verdict, end.reason};
+    if (end.verdict == Verdict::fail)
+      context_.world.run_until(context_.world.now() + environment_.quiet_window,
+                               [] { return false; });
   }
   // What the IUT sent wrongly in this row is the row's as well.
   for (std::size_t i = before; i < outcome_.expectations.size() && result.verdict == Verdict::pass;

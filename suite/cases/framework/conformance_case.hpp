@@ -94,7 +94,7 @@ template <int First, int... Offsets>
   const auto append = [&]<int Number>() {
     if constexpr (requires { typename NumberedCase<Number>::Type; }) {
       using Type = typename NumberedCase<Number>::Type;
-      append_case(table, folder, file, Type::slug, Type::source, Type::line, Type::options(),
+      append_case(table, folder, file, Type::slug, Type::source_file, Type::line, Type::options(),
                   [](const Case& a_case, Environment& environment, lower_tester::Context& context,
                      CaseOutcome& outcome) {
                     return std::unique_ptr<Body>(
@@ -119,7 +119,7 @@ template <int First, int... Offsets>
   struct name final : Body {                                                         \
     using Body::Body;                                                                \
     static constexpr std::string_view slug = #name;                                  \
-    static constexpr std::string_view source = __FILE__;                             \
+    static constexpr std::string_view source_file = __FILE__;                        \
     static constexpr int line = __LINE__;                                            \
     [[nodiscard]] static CaseOptions options() { return case_options(__VA_ARGS__); } \
     void body() override;                                                            \

@@ -20,9 +20,9 @@ namespace suite::cases {
 struct Configuration {
   int revision = 2;
   bool crc = true;
-  bool markers = false;       ///< the IUT asks the tester for Markers
-  bool peer_to_peer = false;  ///< as initiator: flag A
-  std::vector<std::string> rtr{"send", "write", "read"};
+  bool markers = false;                                   ///< the IUT asks the tester for Markers
+  bool peer_to_peer = false;                              ///< as initiator: flag A
+  std::vector<std::string> rtr{"send", "write", "read"};  ///< all three: those that the IUT has
 
   bool operator==(const Configuration&) const = default;
   /// `revision 2, crc, rtr send+write+read`

@@ -38,7 +38,8 @@ bool same_private_data(const iut::Octets& seen, const Octets& wanted) {
 template <typename T>
 ExpectedEvent event_of(std::string text) {
   return {std::move(text),
-          [](const iut::Event& event) { return std::holds_alternative<T>(event); }};
+          [](const iut::Event& event) { return std::holds_alternative<T>(event); },
+          {}};
 }
 
 template <typename T>
@@ -130,11 +131,26 @@ ExpectedEvent completion_of(const Work& work) {
             return found != nullptr && found->work == id;
           }};
 }
+ExpectedEvent success_of(const Work& work) {
+  return {fmt::format("a successful completion of work {}", work.id),
+          [id = work.id](const iut::Event& event) {
+            const auto* found = std::get_if<iut::CompletionEvent>(&event);
+            return found != nullptr && found->work == id && found->status == "success";
+          },
+          {}};
+}
 ExpectedEvent operator|(const ExpectedEvent& first, const ExpectedEvent& second) {
   return {first.text + " or " + second.text,
           [first = first.matches, second = second.matches](const iut::Event& event) {
             return first(event) || second(event);
-          }};
+          },
+          {}};
+}
+
+ExpectedEvent or_at_least(ExpectedEvent wanted, const ExpectedEvent& tolerated) {
+  wanted.text += fmt::format(" (or, as an advisory, {})", tolerated.text);
+  wanted.tolerated = tolerated.matches;
+  return wanted;
 }
 
 ExpectedContents holds(Octets data, std::uint64_t offset) {

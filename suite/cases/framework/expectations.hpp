@@ -45,7 +45,11 @@ class ExpectedCompletion {
 struct ExpectedEvent {
   std::string text;
   std::function<bool(const iut::Event&)> matches;
+  std::function<bool(const iut::Event&)>
+      tolerated{};  ///< an advisory, where nothing that matches comes as well
 };
+/// The event may come in place of the one wanted: an advisory.
+[[nodiscard]] ExpectedEvent or_at_least(ExpectedEvent wanted, const ExpectedEvent& tolerated);
 [[nodiscard]] ExpectedEvent connect_request();
 [[nodiscard]] ExpectedEvent connect_request_with(Octets private_data);
 [[nodiscard]] ExpectedEvent established();
@@ -57,6 +61,8 @@ struct ExpectedEvent {
 [[nodiscard]] ExpectedEvent asynchronous(std::string kind);
 /// A completion of this work, whatever its status.
 [[nodiscard]] ExpectedEvent completion_of(const Work& work);
+/// ... with success.
+[[nodiscard]] ExpectedEvent success_of(const Work& work);
 /// Either of two.
 [[nodiscard]] ExpectedEvent operator|(const ExpectedEvent& first, const ExpectedEvent& second);
 

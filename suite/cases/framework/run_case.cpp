@@ -34,6 +34,16 @@ void worsen(CaseOutcome& outcome, Verdict verdict, const std::string& reason) {
   outcome.reason = reason;
 }
 
+/// Of these kinds of RTR indication the ones that the IUT has: what it refuses alone, it has not.
+std::vector<std::string> had_by(Consumer& iut, std::vector<std::string> kinds) {
+  std::erase_if(kinds, [&](const std::string& kind) {
+    iut::Configure alone;
+    alone.rtr = {kind};
+    return iut.try_call(alone, "configure rtr " + kind).outcome != iut::Outcome::ok;
+  });
+  return kinds;
+}
+
 void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   if (environment.standing == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
@@ -46,7 +56,12 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
     command.rtr = wanted.rtr;
   }
   environment.standing.reset();
-  const iut::Reply reply = iut.try_call(command, "configure " + wanted.text());
+  iut::Reply reply = iut.try_call(command, "configure " + wanted.text());
+  if (reply.outcome != iut::Outcome::ok && command.rtr && wanted.rtr == Configuration{}.rtr) {
+    // A case that names no kinds is content with those that there are.
+    command.rtr = had_by(iut, wanted.rtr);
+    reply = iut.try_call(command, "configure what the IUT has of it");
+  }
   if (reply.outcome != iut::Outcome::ok)
     throw CaseStop{Verdict::not_applicable, fmt::format("the IUT cannot be configured ({}): {}",
                                                         wanted.text(), reply.error)};
@@ -97,6 +112,10 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
                  .connections = {},
                  .duration = {}};
     worsen(outcome, end.verdict, end.reason);
+    // What still comes may tell why: a fault of the sender is often seen whole only then.
+    if (end.verdict == Verdict::fail)
+      environment.world.run_until(environment.world.now() + environment.quiet_window,
+                                  [] { return false; });
   } catch (const std::exception& error) {
     worsen(outcome, Verdict::error, fmt::format("fault of the harness: {}", error.what()));
   }

@@ -42,17 +42,6 @@ CONFORMANCE_CASE(memory_is_kept_by_invalidation, rules("rdmap.invalidate.stag-in
   expect(region, unchanged);
 }
 
-CONFORMANCE_CASE(consumer_is_told_which_stag_was_invalidated,
-                 rules("rdmap.invalidate.stag-reported-to-ulp"),
-                 needs(capability::remote_invalidate)) {
-  const Region region = iut.register_memory(64, access::remote_write);
-  const Work plain = iut.post_receive(16), invalidating = iut.post_receive(16);
-  peer.send(send_message(payload(4)));
-  peer.send(send_invalidate(region.stag, payload(4)));
-  expect(plain, completes().with_length(4));
-  expect(invalidating, completes().with_length(4).invalidating(region.stag));
-}
-
 CONFORMANCE_CASE(other_stags_survive_an_invalidation, rules("rdmap.invalidate.stag-invalidated"),
                  needs(capability::remote_invalidate)) {
   const Region victim = iut.register_memory(64, access::remote_write);
@@ -62,33 +51,6 @@ CONFORMANCE_CASE(other_stags_survive_an_invalidation, rules("rdmap.invalidate.st
   expect(receive, completes().with_length(4));
   peer.send(rdma_write(survivor.stag, survivor.base, payload(32)));
   expect(survivor, holds(payload(32)));
-}
-
-CONFORMANCE_CASE(stag_of_another_domain_is_not_invalidated,
-                 rules("rdmap.invalidate.association-verified",
-                       "rdmap.invalidate.terminate-if-not-associated"),
-                 needs(capability::remote_invalidate)) {
-  const Region foreign = iut.register_memory(64, access::remote_write, 0x5A, iut.create_domain());
-  const Work receive = iut.post_receive(16);
-  peer.send(send_invalidate(foreign.stag, payload(8)));
-  // docs/disputes.md D1: the code stands under two error types, and protection errors fit as well.
-  expect_rejection(
-      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,
-       cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
-      "rdmap.invalidate.association-verified", "rdmap.invalidate.terminate-if-not-associated");
-}
-
-CONFORMANCE_CASE(unknown_stag_cannot_be_invalidated,
-                 rules("rdmap.invalidate.terminate-if-not-associated"),
-                 needs(capability::remote_invalidate)) {
-  const Region region = iut.register_memory(64, access::remote_write);
-  const Work receive = iut.post_receive(16);
-  peer.send(send_invalidate(region.stag_with_other_key(), payload(8)));
-  expect_rejection(
-      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,
-       cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
-      "rdmap.invalidate.terminate-if-not-associated",
-      "rdmap.invalidate.terminate-if-not-associated");
 }
 
 CONFORMANCE_CASE(stag_cannot_be_invalidated_twice,

@@ -1,16 +1,202 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 sections 3.3 and 5.1: the four kinds of Send, received and sent by the IUT.
+// RFC 5040 section 5.3: the four Sends, in both directions.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
 
-CONFORMANCE_CASE(send_is_delivered_with_its_length,
-                 rules("rdmap.send.result-passed-to-ulp", "rdmap.send.size-reported"),
-                 in_both_roles, over_both_families) {
+CONFORMANCE_CASE(sends_are_well_formed,
+                 rules("rdmap.send.queue-zero", "ddp.untagged.header-format",
+                       "ddp.header.dv-is-one", "ddp.header.rsvd-zero-on-send",
+                       "rdmap.header.version-one", "rdmap.header.reserved-bits-zero",
+                       "rdmap.header.invalidate-stag-zero", "ddp.untagged.msn-starts-at-one"),
+                 rules("ddp.untagged.msn-increments-per-message", "ddp.untagged.first-mo-zero",
+                       "ddp.segmentation.mo-is-message-offset", "ddp.untagged.msn-same-in-segments",
+                       "ddp.header.l-set-on-last", "ddp.header.l-clear-on-others",
+                       "ddp.segmentation.all-data-sent",
+                       "ddp.segmentation.zero-length-one-segment"),
+                 in_both_roles) {
+  let_iut_send();
+  for (const std::size_t size : {5000, 0, 1, 100}) {
+    const Work work = iut.post_send(payload(size));
+    expect(peer, message(Opcode::send, payload(size)), "ddp.segmentation.all-data-sent");
+    expect(work, completes().with_length(static_cast<std::uint32_t>(size)));
+  }
+}
+
+CONFORMANCE_CASE(opcode_says_what_the_consumer_asked_for, rules("rdmap.header.opcode-values"),
+                 needs(capability::solicited)) {
+  let_iut_send();
+  const Work plain = iut.post_send(payload(4)),
+             solicited = iut.post_send(payload(4), operation::send_solicited);
+  expect(peer, message(Opcode::send, payload(4)));
+  expect(peer, message(Opcode::send_solicited, payload(4)));
+}
+
+CONFORMANCE_CASE(send_with_invalidate_carries_the_stag,
+                 rules("rdmap.invalidate.references-stag", "rdmap.header.invalidate-stag-octets",
+                       "rdmap.invalidate.stag-passed-to-ddp"),
+                 needs(capability::send_invalidate)) {
+  let_iut_send();
+  const Work work = iut.post_send(payload(3000), operation::send_invalidate,
+                                  [](auto& post) { post.invalidate_stag = 0x01020304; });
+  const Arrival arrival = expect(peer, message(Opcode::send_invalidate, payload(3000)));
+  const std::uint32_t stag = arrival.as<Message>()->untagged_header.ulp_word.value();
+  expect_that(stag == 0x01020304, "the STag 0x01020304", fmt::format("{:#010x}", stag),
+              "rdmap.header.invalidate-stag-octets");
+}
+
+CONFORMANCE_CASE(work_is_sent_in_the_order_posted,
+                 rules("rdmap.order.messages-in-submission-order", "rdmap.send.in-submission-order",
+                       "rdmap.order.completed-in-submission-order",
+                       "ddp.delivery.messages-sent-in-order")) {
+  let_iut_send();
+  std::vector<Work> works;
+  for (std::size_t i = 0; i < 6; ++i)
+    works.push_back(i % 2 == 0 ? iut.post_send(payload(10 + i))
+                               : iut.post_write(payload(10 + i), 0x77, 0x1000 + i));
+  for (std::size_t i = 0; i < 6; ++i)
+    expect(peer,
+           i % 2 == 0 ? message(Opcode::send, payload(10 + i))
+                      : tagged_message(Opcode::rdma_write, 0x77, 0x1000 + i, payload(10 + i)),
+           "rdmap.order.messages-in-submission-order");
+  for (const Work& work : works) {
+    const auto next = iut.take<iut::CompletionEvent>(context().deadline);
+    expect_that(next && next->work == work.id, fmt::format("the completion of work {}", work.id),
+                next ? describe(*next) : "none", "rdmap.order.completed-in-submission-order");
+  }
+}
+
+CONFORMANCE_CASE(received_send_is_shown_with_its_length,
+                 rules("rdmap.send.size-reported", "rdmap.send.result-passed-to-ulp",
+                       "rdmap.send.shorter-than-buffer"),
+                 in_both_roles) {
   const Work receive = iut.post_receive(256);
-  peer.send(send_message(payload(100)));
-  expect(receive, completes().with_length(100), "rdmap.send.size-reported");
-  expect(receive.buffer, holds(payload(100)), "rdmap.send.result-passed-to-ulp");
+  peer.send(send_message(payload(77)));
+  expect(receive, completes().with_length(77));
+  expect(receive.buffer, holds(payload(77)));
+}
+
+CONFORMANCE_CASE(solicited_send_is_shown_as_such,
+                 rules("rdmap.send.solicited-event", "ddp.delivery.rsvdulp-given"),
+                 needs(capability::solicited)) {
+  const Work plain = iut.post_receive(64), solicited = iut.post_receive(64);
+  peer.send(send_message(payload(4)));
+  peer.send(send_solicited(payload(5)));
+  expect(plain, completes().with_length(4).with_solicited(false));
+  expect(solicited, completes().with_length(5).with_solicited(true));
+}
+
+CONFORMANCE_CASE(solicited_event_reaches_the_consumer, rules("ddp.delivery.rsvdulp-given"),
+                 needs(capability::solicited)) {
+  const Work receive = iut.post_receive(64);
+  peer.send(send_solicited(payload(5)));
+  expect(receive, completes().with_solicited(true));
+}
+
+CONFORMANCE_CASE(send_with_invalidate_ends_remote_access,
+                 rules("rdmap.invalidate.stag-invalidated", "rdmap.invalidate.stag-reported-to-ulp",
+                       "ddp.untagged.rsvdulp-given-to-ulp"),
+                 needs(capability::remote_invalidate)) {
+  const Region region = iut.register_memory(4096, access::remote_write);
+  const Work receive = iut.post_receive(64);
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect(receive, completes().with_length(8).invalidating(region.stag),
+         "rdmap.invalidate.stag-reported-to-ulp");
+  peer.send(rdma_write(region.stag, region.base, payload(16)));
+  expect(peer, any_terminate() | torn_down(), "rdmap.invalidate.stag-invalidated");
+  expect(region, unchanged, "rdmap.invalidate.stag-invalidated");
+}
+
+CONFORMANCE_CASE(invalidating_an_unknown_stag_is_an_error,
+                 rules("rdmap.error.invalidate-stag-valid"), needs(capability::remote_invalidate)) {
+  const Work receive = iut.post_receive(64);
+  const Region region = iut.register_memory(64, access::remote_write);
+  peer.send(send_invalidate(region.stag_with_other_key(), payload(8)));
+  expect_rejection({cause::rdmap_invalid_stag, cause::rdmap_protection_cannot_invalidate,
+                    cause::rdmap_operation_cannot_invalidate},
+                   "rdmap.error.invalidate-stag-valid", "rdmap.error.invalidate-stag-valid");
+}
+
+CONFORMANCE_CASE(stag_of_another_domain_is_not_invalidated,
+                 rules("rdmap.invalidate.association-verified",
+                       "rdmap.invalidate.terminate-if-not-associated",
+                       "rdmap.terminate.code-cannot-invalidate-protection"),
+                 needs(capability::remote_invalidate)) {
+  const Work receive = iut.post_receive(64);
+  const Region region = iut.register_memory(64, access::remote_write, 0xA5, iut.create_domain());
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect_rejection(
+      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate},
+      "rdmap.invalidate.association-verified", "rdmap.terminate.code-cannot-invalidate-protection",
+      {cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag});
+}
+
+CONFORMANCE_CASE(refused_invalidation_ends_the_stream,
+                 rules("rdmap.invalidate.terminate-if-not-associated"),
+                 needs(capability::remote_invalidate)) {
+  const Work receive = iut.post_receive(64);
+  const Region region = iut.register_memory(64, access::remote_write, 0xA5, iut.create_domain());
+  peer.send(send_invalidate(region.stag, payload(8)));
+  expect(peer, any_terminate() | torn_down());
+}
+
+CONFORMANCE_CASE(each_queue_counts_its_own_messages,
+                 rules("ddp.untagged.msn-increments-per-message",
+                       "rdmap.read.request-consumes-one-buffer")) {
+  let_iut_send();
+  for (int i = 0; i < 3; ++i) {
+    const Work send = iut.post_send(payload(8)), read = iut.post_read(0, 0x77, 0x1000);
+    expect(peer, message(Opcode::send));
+    const auto request = expect_message(Opcode::read_request).read_request();
+    peer.send(read_response(request->sink_stag, request->sink_offset, {}));
+  }
+}
+
+CONFORMANCE_CASE(reserved_rdmap_bits_are_ignored, rules("rdmap.header.reserved-bits-ignored")) {
+  const Work receive = iut.post_receive(64);
+  peer.send(send_message(payload(16)).with_rdmap_reserved());
+  expect(receive, completes().with_length(16));
+}
+
+CONFORMANCE_CASE(reserved_opcodes_are_rejected,
+                 rules("rdmap.error.opcode-validated", "rdmap.terminate.code-unexpected-opcode")) {
+  for (const std::uint8_t opcode : std::initializer_list<std::uint8_t>{0xC, 0xD, 0xE, 0xF}) {
+    row(fmt::format("opcode {:#x}", opcode), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16)).with_opcode(opcode));
+      expect_rejection({cause::rdmap_unexpected_opcode}, "rdmap.error.opcode-validated",
+                       "rdmap.terminate.code-unexpected-opcode");
+    });
+  }
+}
+
+CONFORMANCE_CASE(opcode_on_the_wrong_queue_is_rejected,
+                 rules("rdmap.terminate.code-unexpected-opcode",
+                       "rdmap.error.read-request-opcode")) {
+  row("a Read Request on queue 0", [&] {
+    const Work receive = iut.post_receive(64);
+    peer.send(read_request({}).with_queue(0));
+    expect_rejection({cause::rdmap_unexpected_opcode}, "rdmap.terminate.code-unexpected-opcode",
+                     "rdmap.terminate.code-unexpected-opcode");
+  });
+  row("a Send on queue 1", [&] {
+    const Work receive = iut.post_receive(64);
+    peer.send(send_message(payload(28)).with_queue(1));
+    expect_rejection({cause::rdmap_unexpected_opcode}, "rdmap.terminate.code-unexpected-opcode",
+                     "rdmap.terminate.code-unexpected-opcode");
+  });
+}
+
+CONFORMANCE_CASE(other_rdmap_versions_are_rejected,
+                 rules("rdmap.error.version-validated", "rdmap.terminate.code-invalid-version")) {
+  for (const std::uint8_t version : std::initializer_list<std::uint8_t>{2, 3}) {
+    row(fmt::format("RV {}", version), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16)).with_rdmap_version(version));
+      expect_rejection({cause::rdmap_invalid_version}, "rdmap.error.version-validated",
+                       "rdmap.terminate.code-invalid-version");
+    });
+  }
 }
 
 CONFORMANCE_CASE(send_of_each_kind_consumes_one_receive, rules("rdmap.send.consumes-one-buffer"),
@@ -50,18 +236,6 @@ CONFORMANCE_CASE(send_without_payload_takes_a_receive,
   expect(second, completes().with_length(5), "rdmap.send.zero-length-consumes-buffer");
 }
 
-CONFORMANCE_CASE(send_shorter_than_the_receive_or_as_long_completes,
-                 rules("rdmap.send.shorter-than-buffer", "rdmap.send.size-reported")) {
-  for (const std::size_t length : {1UZ, 63UZ, 64UZ}) {
-    row(fmt::format("{} octets into 64", length), [&] {
-      const Work receive = iut.post_receive(64);
-      peer.send(send_message(payload(length)));
-      expect(receive, completes().with_length(static_cast<std::uint32_t>(length)));
-      expect(receive.buffer, holds(payload(length)));
-    });
-  }
-}
-
 CONFORMANCE_CASE(send_longer_than_the_receive_fails_the_stream,
                  rules("rdmap.send.too-long-is-error", "ddp.terminate.untagged-message-too-long")) {
   const Work receive = iut.post_receive(64);
@@ -89,73 +263,16 @@ CONFORMANCE_CASE(invalidate_stag_of_a_plain_send_is_ignored,
   expect(region, holds(payload(16)));
 }
 
-CONFORMANCE_CASE(reserved_rdmap_bits_are_ignored, rules("rdmap.header.reserved-bits-ignored")) {
-  const Region region = iut.register_memory(64, access::remote_write);
-  const Work receive = iut.post_receive(16);
-  peer.send(send_message(payload(8)).with_rdmap_reserved());
-  expect(receive, completes().with_length(8));
-  peer.send(rdma_write(region.stag, region.base, payload(16)).with_rdmap_reserved());
-  expect(region, holds(payload(16)));
-}
-
-CONFORMANCE_CASE(solicited_sends_are_told_from_others, rules("rdmap.send.solicited-event")) {
-  const Work plain = iut.post_receive(16), solicited = iut.post_receive(16);
-  peer.send(send_message(payload(4)));
-  peer.send(send_solicited(payload(4)));
-  expect(plain, completes().with_solicited(false));
-  expect(solicited, completes().with_solicited(true));
-}
-
-CONFORMANCE_CASE(iut_sends_messages_in_the_order_posted,
-                 rules("rdmap.send.in-submission-order",
-                       "rdmap.order.messages-in-submission-order"),
-                 in_both_roles) {
-  let_iut_send();
-  std::vector<Work> works;
-  for (std::uint8_t i = 1; i <= 6; ++i) works.push_back(iut.post_send(payload(30, i)));
-  for (std::uint8_t i = 1; i <= 6; ++i) expect(peer, message(Opcode::send, payload(30, i)));
-  for (const Work& work : works) expect(work, completes());
-}
-
-CONFORMANCE_CASE(iut_sends_each_kind_with_its_opcode, rules("rdmap.header.opcode-from-table"),
-                 needs(capability::solicited)) {
-  let_iut_send();
-  const Work plain = iut.post_send(payload(9));
-  expect(peer, message(Opcode::send, payload(9)));
-  const Work solicited = iut.post_send(payload(9, 2), operation::send_solicited);
-  expect(peer, message(Opcode::send_solicited, payload(9, 2)));
-  expect(plain, completes());
-  expect(solicited, completes());
-}
-
-CONFORMANCE_CASE(iut_sends_a_message_without_payload, rules("rdmap.send.zero-length")) {
-  let_iut_send();
-  const Work work = iut.post_send({});
-  expect(peer, message(Opcode::send, Octets{}));
-  expect(work, completes());
-}
-
-CONFORMANCE_CASE(iut_cuts_a_long_send_into_segments, rules("ddp.segmentation.mo-is-message-offset"),
-                 over_both_families) {
-  let_iut_send();
-  const Octets data = payload(20000);
-  const Work work = iut.post_send(data);
-  const Message sent = expect_message(Opcode::send);
-  expect_that(sent.payload == data, "the 20000 octets posted",
-              fmt::format("{} octets, {}", sent.payload.size(),
-                          sent.payload == data ? "equal" : "different"));
-  expect_that(sent.segments.size() > 1, "several segments, as the EMSS demands",
-              fmt::format("{} segments", sent.segments.size()));
-  expect(work, completes());
-}
-
-CONFORMANCE_CASE(unposted_receives_are_flushed_when_the_stream_ends,
-                 rules("ddp.close.outstanding-requests-fail")) {
-  const Work first = iut.post_receive(16), second = iut.post_receive(16);
-  peer.send(send_message(payload(8)));
-  expect(first, completes().with_length(8));
-  peer.half_close();
-  expect(second, flushed());
+CONFORMANCE_CASE(send_shorter_than_the_receive_or_as_long_completes,
+                 rules("rdmap.send.shorter-than-buffer", "rdmap.send.size-reported")) {
+  for (const std::size_t length : {1UZ, 63UZ, 64UZ}) {
+    row(fmt::format("{} octets into 64", length), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(length)));
+      expect(receive, completes().with_length(static_cast<std::uint32_t>(length)));
+      expect(receive.buffer, holds(payload(length)));
+    });
+  }
 }
 
 CASES_OF_FILE(rdmap, send)

@@ -1,53 +1,73 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 sections 3.3, 5.1: RDMA Write, sent by the IUT and to it.
+// RFC 5040 section 5.1: RDMA Write.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
 
-CONFORMANCE_CASE(write_raises_no_completion_and_takes_no_receive,
-                 rules("rdmap.write.not-delivered-to-ulp"), in_both_roles) {
-  const Region region = iut.register_memory(64, access::remote_write);
-  const Work receive = iut.post_receive(16);
-  for (int i = 0; i < 3; ++i) peer.send(rdma_write(region.stag, region.base, payload(16)));
+CONFORMANCE_CASE(writes_are_well_formed,
+                 rules("rdmap.write.tagged-buffer", "ddp.tagged.header-format",
+                       "ddp.tagged.stag-from-ulp", "ddp.tagged.stag-same-in-segments",
+                       "ddp.segmentation.to-is-initial-plus-offset", "ddp.header.l-clear-on-others",
+                       "rdmap.write.one-buffer-per-message"),
+                 in_both_roles) {
+  let_iut_send();
+  for (const std::size_t size : {5000, 1, 0}) {
+    const Work work = iut.post_write(payload(size), 0x01020304, 0x1122334455667788);
+    const Arrival arrival =
+        expect(peer, message(Opcode::rdma_write, payload(size)), "rdmap.write.tagged-buffer");
+    if (size > 0) {
+      const Message& write = *arrival.as<Message>();
+      expect_that(write.stag() == 0x01020304, "the STag as posted", arrival.text(),
+                  "ddp.tagged.stag-from-ulp");
+      expect_that(write.tagged_offset() == 0x1122334455667788, "the offset as posted",
+                  arrival.text(), "ddp.segmentation.to-is-initial-plus-offset");
+    }
+    expect(work, completes());
+  }
+}
+
+CONFORMANCE_CASE(stag_stays_the_same_in_all_segments,
+                 rules("ddp.tagged.stag-same-in-segments",
+                       "ddp.tagged.stag-as-supplied-in-segments")) {
+  let_iut_send();
+  const Work work = iut.post_write(payload(5000), 0x01020304, 0x1000);
+  expect(peer, tagged_message(Opcode::rdma_write, 0x01020304, 0x1000, payload(5000)));
+}
+
+CONFORMANCE_CASE(write_is_not_shown_to_the_consumer, rules("rdmap.write.not-delivered-to-ulp")) {
+  const Region region = iut.register_memory(4096, access::remote_write);
+  const Work receive = iut.post_receive(64);
+  for (int i = 0; i < 3; ++i) peer.send(rdma_write(region.stag, region.base, payload(100)));
   expect_none(completion_of(receive));
-  peer.send(send_message(payload(8)));
-  expect(receive, completes().with_length(8));
+  peer.send(send_message(payload(3)));
+  expect(receive, completes().with_length(3));
 }
 
-CONFORMANCE_CASE(write_without_payload_is_taken, rules("rdmap.write.zero-length")) {
+CONFORMANCE_CASE(long_write_lands_in_any_segmentation,
+                 rules("ddp.tagged.placed-at-to", "rdmap.write.nonzero-offset"), in_both_roles) {
+  for (const std::size_t part : {1, 100, 1000}) {
+    row(fmt::format("segments of {} octets", part), [&] {
+      const Region region = iut.register_memory(4096, access::remote_write);
+      peer.send(rdma_write(region.stag, region.base + 3, payload(700)).with_segments_of(part));
+      expect(region, holds(payload(700), 3));
+    });
+  }
+}
+
+CONFORMANCE_CASE(zero_based_region_is_written_from_offset_zero, rules("rdmap.write.nonzero-offset"),
+                 needs(capability::zero_based)) {
+  const Region region = iut.register_zero_based(4096, access::remote_write);
+  expect_that(region.base == 0, "base 0", fmt::format("{:#x}", region.base));
+  peer.send(rdma_write(region.stag, 0, payload(50)));
+  expect(region, holds(payload(50)));
+}
+
+CONFORMANCE_CASE(write_of_another_rdmap_version_is_surfaced,
+                 rules("rdmap.write.invalid-surfaced")) {
   const Region region = iut.register_memory(64, access::remote_write);
-  peer.send(rdma_write(region.stag, region.base, {}));
-  expect_still_working();
-  expect(region, unchanged);
-}
-
-CONFORMANCE_CASE(long_write_lands_where_it_belongs, rules("ddp.tagged.placed-at-to"),
-                 over_both_families) {
-  const Region region = iut.register_memory(65536, access::remote_write);
-  peer.send(rdma_write(region.stag, region.base + 100, payload(60000)));
-  expect(region, holds(payload(60000), 100));
-}
-
-CONFORMANCE_CASE(iut_writes_to_the_place_named, rules("ddp.segmentation.to-is-initial-plus-offset"),
-                 in_both_roles, over_both_families) {
-  let_iut_send();
-  const Work write = iut.post_write(payload(10000), 0xCAFE0102, 0xFFFFFFFF0);
-  const Message sent = expect_message(Opcode::rdma_write);
-  expect_that(sent.stag() == 0xCAFE0102 && sent.tagged_offset() == 0xFFFFFFFF0 &&
-                  sent.payload == payload(10000),
-              "10000 octets to STag 0xcafe0102 TO 0xffffffff0",
-              fmt::format("{} octets ({}) to STag {:#010x} TO {:#x}", sent.payload.size(),
-                          sent.payload == payload(10000) ? "equal" : "different", sent.stag(),
-                          sent.tagged_offset()));
-  expect(write, completes());
-}
-
-CONFORMANCE_CASE(iut_writes_nothing_where_nothing_is_to_write, rules("rdmap.write.zero-length")) {
-  let_iut_send();
-  const Work write = iut.post_write({}, 0xCAFE0102, 0);
-  const Message sent = expect_message(Opcode::rdma_write);
-  expect_that(sent.payload.empty(), "no payload", fmt::format("{} octets", sent.payload.size()));
-  expect(write, completes());
+  peer.send(rdma_write(region.stag, region.base, payload(8)).with_rdmap_version(2));
+  expect_rejection({cause::rdmap_invalid_version}, "rdmap.write.invalid-surfaced",
+                   "rdmap.write.invalid-surfaced");
 }
 
 CONFORMANCE_CASE(unsignaled_work_that_fails_completes,
@@ -66,6 +86,13 @@ CONFORMANCE_CASE(unsignaled_work_that_fails_completes,
   peer.send(terminate_message(cause::rdmap_invalid_stag));
   expect(read, completes_in_error());
   expect(unsignaled, completes_in_error());
+}
+
+CONFORMANCE_CASE(write_without_payload_is_taken, rules("rdmap.write.zero-length")) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base, {}));
+  expect_still_working();
+  expect(region, unchanged);
 }
 
 CASES_OF_FILE(rdmap, write)

@@ -14,7 +14,8 @@ BOOST_AUTO_TEST_SUITE(outgoing)
 BOOST_AUTO_TEST_CASE(a_request_is_key_flags_revision_length_data) {
   const Octets frame = mpa_request().with_private_data(octets("hi")).encode();
   Octets wanted = octets("MPA ID Req Frame");
-  for (const int octet : std::initializer_list<int>{0x40, 1, 0, 2, 'h', 'i'}) wanted.push_back(static_cast<std::byte>(octet));
+  for (const int octet : std::initializer_list<int>{0x40, 1, 0, 2, 'h', 'i'})
+    wanted.push_back(static_cast<std::byte>(octet));
   BOOST_TEST((frame == wanted));
 }
 

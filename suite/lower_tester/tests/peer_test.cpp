@@ -128,6 +128,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(endings_are_told_apart, Link, Links) {
   pair.start();
   pair.client.send_octets(payload(7));
   pair.client.half_close();
+  BOOST_TEST(pair.next(pair.server).template as<Malformed>());
   const Arrival arrival = pair.next(pair.server);
   BOOST_REQUIRE(arrival.template as<PeerClosed>());
   BOOST_TEST(arrival.template as<PeerClosed>()->mid_fpdu);

@@ -137,8 +137,7 @@ BOOST_AUTO_TEST_CASE(wrong_fields_are_named_by_their_rules) {
   BOOST_TEST((faults_of(send.with_rdmap_version(0)) == Faults{"rdmap.header.version-one"}));
   BOOST_TEST((faults_of(send.with_opcode(0xC)) == Faults{"rdmap.header.opcode-from-table"}));
   BOOST_TEST((faults_of(send.with_opcode(0x0)) == Faults{"rdmap.header.tagged-flag-per-opcode"}));
-  BOOST_TEST(
-      (faults_of(send.with_queue(1)) == Faults{"rdmap.send.queue-zero"}));
+  BOOST_TEST((faults_of(send.with_queue(1)) == Faults{"rdmap.send.queue-zero"}));
   BOOST_TEST((faults_of(send.with_ulp_word(1)) == Faults{"rdmap.header.invalidate-stag-zero"}));
   BOOST_TEST((faults_of(send.with_msn(0)) == Faults{"ddp.untagged.msn-starts-at-one"}));
   BOOST_TEST(
@@ -214,7 +213,7 @@ BOOST_AUTO_TEST_CASE(wrong_framing_is_named) {
   Fpdu marked = good;
   marked.change_before_crc = [](wire::MutableBytes octets) { octets[3] = std::byte{4}; };
   BOOST_TEST((fault(marked, {.crc = true, .markers = true}) ==
-              Faults{"mpa.markers.pointer-distance-to-header"}));
+              Faults{"mpa.markers.zero-pointer-between-fpdus"}));
   marked.change_before_crc = [](wire::MutableBytes octets) { octets[0] = std::byte{4}; };
   BOOST_TEST((fault(marked, {.crc = true, .markers = true}) ==
               Faults{"mpa.markers.reserved-sent-as-zero"}));
@@ -299,7 +298,8 @@ BOOST_AUTO_TEST_CASE(nothing_may_follow_a_terminate) {
   BOOST_TEST((iut->faults == Faults{"rdmap.terminate.nothing-sent-after"}));
 }
 
-BOOST_AUTO_TEST_CASE(the_rules_are_listed_in_order) {  // and each judgement asserts that its rule is among them
+BOOST_AUTO_TEST_CASE(
+    the_rules_are_listed_in_order) {  // and each judgement asserts that its rule is among them
   BOOST_TEST(std::ranges::is_sorted(SenderRules::rules()));
   BOOST_TEST(SenderRules::rules().size() > 50u);
 }
