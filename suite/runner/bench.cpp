@@ -134,6 +134,7 @@ class AgentBench final : public Bench {
       : tester_host_(std::move(tester_host)), iut_ipv4_(iut_ipv4), iut_ipv6_(iut_ipv6), setup_(setup) {}
 
   Result<void> revive() override {
+    world_.run_until(world_.now(), [] { return false; });  // an agent that died while nobody looked is noticed here
     if (client_ && !client_->gone()) return {};
     if (client_) {
       environment_->standing.reset();

@@ -109,7 +109,7 @@ void Crew::word(WorkerProcess& worker, WorkerWord word) {
     seat.state = Seat::State::idle;
     fruitless_ = 0;
     if (!hello_) hello_ = std::move(ready->hello);
-    pump();
+    observer_.crew_changed();
   } else if (const auto* why = std::get_if<UnreachableWord>(&word)) {
     unreachable(seat, why->why);
   } else if (std::holds_alternative<AliveWord>(word)) {
@@ -135,7 +135,18 @@ void Crew::conclude(Seat& seat, cases::CaseOutcome outcome) {
 
 void Crew::unreachable(Seat& seat, const std::string& why) {
   seat.state = Seat::State::leaving;
+  ++fruitless_;
   last_complaint_ = why;
+  std::ranges::replace(last_complaint_, '\n', ' ');
+}
+
+void Crew::renew() {
+  fruitless_ = 0;
+  for (const auto& seat : seats_) {
+    if (seat->state == Seat::State::busy) continue;
+    seat->state = Seat::State::leaving;
+    seat->worker->kill();
+  }
 }
 
 void Crew::ended(WorkerProcess& worker, iut::Ended how) {
@@ -144,9 +155,9 @@ void Crew::ended(WorkerProcess& worker, iut::Ended how) {
   seat.deadline.reset();
   if (seat.attempt) {
     conclude(seat, outcome_of_death(seat, how));
-  } else if (seat.state != Seat::State::idle) {
+  } else if (seat.state == Seat::State::starting) {
     ++fruitless_;
-    if (last_complaint_.empty()) last_complaint_ = last_line(worker.take_stderr());
+    last_complaint_ = last_line(worker.take_stderr());
   }
   // The process object is in the middle of telling us: it goes when that is over.
   const auto found = std::ranges::find_if(seats_, [&](const auto& one) { return one.get() == &seat; });
@@ -158,12 +169,11 @@ void Crew::ended(WorkerProcess& worker, iut::Ended how) {
 // The run goes on as long as somebody can take cases, or the IUT's host can be brought up again.
 void Crew::check_for_loss() {
   if (dismissed_) return;
-  if (fruitless_ >= most_fruitless && site_.up() && seats_.empty()) {
+  const bool never_met = !hello_ && seats_.empty();
+  if (never_met || (fruitless_ >= most_fruitless && seats_.empty() && site_.up())) {
     observer_.crew_lost(last_complaint_.empty() ? "workers end before they can take a case" : last_complaint_);
-  } else if (!hello_ && seats_.empty()) {
-    observer_.crew_lost(last_complaint_.empty() ? "the first worker ended before it could take a case" : last_complaint_);
   } else {
-    pump();
+    observer_.crew_changed();
   }
 }
 
@@ -174,6 +184,9 @@ cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) cons
     return outcome_without_evidence(
         in_iut ? cases::Verdict::fail : cases::Verdict::error,
         fmt::format("no verdict within {:.1f} s{}", limit, in_iut ? ": the IUT's code did not return" : "; the worker was ended"));
+  }
+  if (seat.state == Seat::State::leaving) {
+    return outcome_without_evidence(cases::Verdict::error, "the IUT cannot be reached: " + last_complaint_);
   }
   if (seat.worker->spoke_nonsense()) {
     return outcome_without_evidence(cases::Verdict::error, "the worker said something that is no word");

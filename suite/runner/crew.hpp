@@ -28,12 +28,14 @@ struct Attempt {
 
 class Crew final : WorkerProcess::Observer {
  public:
-  /// Called from the World's dispatch loop; each may call pump().
+  /// Called from the World's dispatch loop.
   class Observer {
    public:
     virtual ~Observer() = default;
     virtual void attempt_started(const Attempt& attempt) = 0;
     virtual void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) = 0;
+    /// A worker is free, or one is no more: time for pump().
+    virtual void crew_changed() = 0;
     /// The IUT cannot be reached or workers cannot live: the run cannot go on. One line.
     virtual void crew_lost(const std::string& why) = 0;
   };
@@ -50,6 +52,8 @@ class Crew final : WorkerProcess::Observer {
   [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
   /// Gives what can start now to those who are free.
   void pump();
+  /// Replaces all workers that are not busy: the IUT's host was started afresh, their agents are gone.
+  void renew();
   /// The attempts that run now.
   [[nodiscard]] std::vector<const Attempt*> running() const;
   /// Ends all workers, at once or after a farewell to their agents; what runs has no outcome then.

@@ -21,7 +21,7 @@ class Progress {
 
   /// A step of the run as such, e.g. `booting the guest`.
   void tell(const std::string& line);
-  void expect(std::size_t cases) { total_ = cases; }
+  void expect_more(std::size_t cases) { total_ += cases; }
   void started(const std::string& id);
   void ended(const results::CaseRecord& record);
   /// Ends the live line.

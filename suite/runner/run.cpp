@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <csignal>
 #include <deque>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -181,6 +182,7 @@ class Run final : Crew::Observer {
 
   void attempt_started(const Attempt& attempt) override;
   void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) override;
+  void crew_changed() override { pump(); }
   void crew_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
 
   void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome, results::CaseRecord& record);
@@ -214,10 +216,11 @@ class Run final : Crew::Observer {
   };
   std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
   results::RunRecord record_;
-  std::vector<results::CaseRecord> failures_;  ///< new failures, to be told at the end
-  std::vector<std::string> stale_;
+  std::map<std::string, results::CaseRecord> failures_;  ///< new failures by id, to be told at the end
+  std::map<std::string, std::string> stale_;             ///< stale entries by case
   std::size_t judged_ = 0, records_ = 0;
-  bool over_ = false;  ///< ended before its time: interrupted or aborted
+  bool begun_ = false;  ///< cases may start
+  bool over_ = false;   ///< ended before its time: interrupted or aborted
 };
 
 Checked<void> Run::prepare() {
@@ -307,7 +310,8 @@ void Run::describe_iut(const iut::Hello& hello) {
 void Run::run_cases() {
   record_.timings["setup"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
   const auto start = steady_clock::now();
-  progress_.expect(plan_.list.size());
+  progress_.expect_more(plan_.list.size());
+  begun_ = true;
   pump();
   world_.run_until(rnic::llp::TimePoint::max(), [this] { return nothing_left(); });
   record_.timings["cases"] = std::chrono::duration<double>(steady_clock::now() - start).count();
@@ -316,7 +320,7 @@ void Run::run_cases() {
 bool Run::nothing_left() const { return evidence_->pending() == 0 && (over_ || schedule_->done()); }
 
 void Run::pump() {
-  if (over_) return;
+  if (over_ || !begun_) return;
   if (!site_->up()) {
     if (schedule_->running() > 0) return;  // they notice by themselves, then it is brought up again
     if (!schedule_->done() && !recover_site()) return;
@@ -330,6 +334,7 @@ bool Run::recover_site() {
     abort_run(results::Ending::aborted, again.error());
     return false;
   }
+  crew_->renew();
   return true;
 }
 
@@ -415,6 +420,7 @@ void Run::repeat(const Attempt& attempt) {
   ++job.attempt;
   incidents_.will_repeat(job.number);
   schedule_->repeat_alone({job});
+  progress_.expect_more(1);
 }
 
 void Run::settle(results::CaseRecord record, std::size_t number, bool complaint) {
@@ -434,10 +440,12 @@ void Run::write(results::CaseRecord record) {
   if (added && records_++ % 8 == 0) added = folder_->sync();
   if (!added) return abort_run(results::Ending::aborted, added.error());
   progress_.ended(record);
-  if (record.gate.result == results::GateResult::stale) stale_.push_back(record.gate.entry + " " + record.id);
+  failures_.erase(record.id);  // only a case's last attempt counts
+  stale_.erase(record.id);
+  if (record.gate.result == results::GateResult::stale) stale_[record.id] = record.gate.entry + " " + record.id;
   const bool dead = sentinel && record.verdict != results::Verdict::pass && options_.deviations.empty();
   if (dead && record.id.ends_with(".first")) abort_run(results::Ending::aborted, "the IUT does not work: " + record.reason);
-  if (record.gate.result == results::GateResult::new_failure) failures_.push_back(std::move(record));
+  if (record.gate.result == results::GateResult::new_failure) failures_[record.id] = std::move(record);
 }
 
 void Run::abort_run(results::Ending ending, const std::string& why) {
@@ -476,10 +484,12 @@ ExitCode Run::finish() {
   record_.timings["teardown"] = std::chrono::duration<double>(steady_clock::now() - start).count();
   record_.timings["total"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
 
-  const auto document = folder_->end(record_, stale_);
+  std::vector<std::string> stale_entries;
+  for (const auto& [id, entry] : stale_) stale_entries.push_back(entry);
+  const auto document = folder_->end(record_, stale_entries);
   progress_.close();
-  for (const auto& failure : failures_) fmt::print("\n{}", failure_text(failure, options_.out.string()));
-  for (const std::string& stale : stale_) fmt::print("\nstale: {} passes now; remove the entry\n", stale);
+  for (const auto& [id, failure] : failures_) fmt::print("\n{}", failure_text(failure, options_.out.string()));
+  for (const std::string& entry : stale_entries) fmt::print("\nstale: {} passes now; remove the entry\n", entry);
   if (document) {
     fmt::print("{}{}\n", failures_.empty() && stale_.empty() ? "" : "\n", summary_text(*document));
     std::fflush(stdout);

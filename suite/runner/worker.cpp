@@ -67,6 +67,7 @@ class Worker {
       const auto* run = std::get_if<RunWord>(&*word);
       const cases::Case* one = run == nullptr ? nullptr : parts_.find(run->id);
       if (one == nullptr) return exit_bad_words;
+      if (auto alive = (*bench)->revive(); !alive) return unreachable(alive.error());
       execute(*one, run->group, **bench);
     }
   }
