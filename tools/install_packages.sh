@@ -28,7 +28,7 @@ core=(g++ cmake ninja-build ccache pkg-config git ca-certificates
 siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev
   ibverbs-providers rdma-core rdmacm-utils iputils-ping)
 full=("${siw[@]}" clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev tshark wireshark-dev libdapl-dev
-  chromium fonts-dejavu-core imagemagick)
+  g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user chromium fonts-dejavu-core)
 
 install=yes print=no set=
 for argument in "$@"; do

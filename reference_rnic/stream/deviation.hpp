@@ -10,6 +10,7 @@
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -22,11 +23,13 @@ enum class Deviation : std::uint16_t {
 #undef RNIC_DEVIATION
 };
 
-inline constexpr std::size_t deviation_count = 0
-#define RNIC_DEVIATION(enumerator, rule, text) +1
+inline constexpr std::size_t deviation_count =
+    std::initializer_list<Deviation>{
+#define RNIC_DEVIATION(enumerator, rule, text) Deviation::enumerator,
 #include "reference_rnic/stream/deviations.def"
 #undef RNIC_DEVIATION
-    ;
+    }
+        .size();
 
 struct DeviationInfo {
   Deviation deviation;

@@ -10,11 +10,11 @@ namespace rnic::stream {
 namespace {
 
 /// Scratch in full operation: several FPDUs per read, and the longest one with its Markers.
-constexpr std::size_t verified_scratch = 256 * 1024;
-constexpr std::size_t direct_scratch = 64 * 1024;
+constexpr std::size_t verified_scratch = std::size_t{256} * 1024;
+constexpr std::size_t direct_scratch = std::size_t{64} * 1024;
 /// Behind this much payload that goes straight into place, only a little scratch is offered: the
 /// next header and no more than it must.
-constexpr std::size_t direct_worthwhile = 8 * 1024;
+constexpr std::size_t direct_worthwhile = std::size_t{8} * 1024;
 constexpr std::size_t direct_lookahead = 64;
 
 constexpr std::size_t longest_fpdu = wire::fpdu_size(wire::max_ulpdu) + 130 * wire::marker_size;

@@ -2,6 +2,8 @@
 // What a stream sends, in which order, and how it ends.
 #include "reference_rnic/stream/machine.hpp"
 
+#include <utility>
+
 #include "reference_rnic/stream/terminate_builder.hpp"
 #include "reference_rnic/stream/transitions.hpp"
 
@@ -104,7 +106,7 @@ bool Stream<Policy>::Machine::produce() {
   if (auto queued = segmenter_.step(); !queued) {
     segmenter_.abandon();
     // What is queued of the Response leaves: the Terminate counts from there.
-    fail(std::move(queued.error()), Leaves::all_queued);
+    fail(queued.error(), Leaves::all_queued);
   }
   return true;
 }
@@ -113,7 +115,7 @@ template <typename Policy>
 bool Stream<Policy>::Machine::begin_message() {
   auto message = next_message();
   if (!message) {
-    fail(std::move(message.error()), Leaves::all_queued);
+    fail(message.error(), Leaves::all_queued);
     message = next_message();
   }
   if (!message || !*message) return false;
@@ -169,7 +171,7 @@ void Stream<Policy>::Machine::message_sent(const MessageTag& tag) {
       send_queue_.sent(tag.number);
       if (state_ != State::sending_rtr) return;
       transition(state_, State::operational);
-      return establish(std::move(reply_private_data_));
+      return establish(std::exchange(reply_private_data_, {}));
     case Purpose::response:
       return read_queue_.sent();
     case Purpose::terminate:
@@ -232,7 +234,7 @@ std::optional<Event> Stream<Policy>::Machine::next_event() {
 // ---- the end ----
 
 template <typename Policy>
-void Stream<Policy>::Machine::fail(Fault fault, Leaves leaves) {
+void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
   if (state_ == State::terminating || state_ == State::closed) return;
   const bool terminate = may_send_terminate();
   context_.events.push_back(Failed{fault.cause, terminate, fault.detail});

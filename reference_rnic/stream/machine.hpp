@@ -90,7 +90,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   void keep_alive_while_closing();
   /// What of the queued output still leaves when the transfers end.
   enum class Leaves : std::uint8_t { all_queued, begun_message, begun_fpdu };
-  void fail(Fault fault, Leaves leaves = Leaves::begun_message);
+  void fail(const Fault& fault, Leaves leaves = Leaves::begun_message);
   void end_transfers(Leaves leaves);
   void report_failed_set_up(StartupFault fault);
   void give_up_receive();

@@ -65,11 +65,11 @@ void Stream<Policy>::Machine::end_segment() {
   const IncomingSegment incoming = *segment_;
   fpdu_validated_ = true;
   if (segment_fault_) {
-    fail(std::move(*segment_fault_));
+    fail(*segment_fault_);
   } else {
     first_fpdu_validated();
     if (incoming.segment.tagged) {
-      if (auto fault = tagged_.end(incoming)) fail(std::move(*fault));
+      if (auto fault = tagged_.end(incoming)) fail(*fault);
     } else if (const auto delivered = untagged_.end(incoming)) {
       deliver(*delivered);
     }
@@ -84,7 +84,7 @@ void Stream<Policy>::Machine::framing_fault(Fault fault) {
   if (fault.cause.layer != wire::cause::mpa_crc.layer ||
       context_.deviates(Deviation::terminate_before_valid_fpdu))
     fpdu_validated_ = true;
-  fail(std::move(fault));
+  fail(fault);
 }
 
 /// The Initiator's first FPDU lets the Responder send (RFC 5044 section 7.1.2, rule 4).
@@ -157,7 +157,7 @@ void Stream<Policy>::Machine::deliver_send(
   if (!invalidated) fault = std::move(invalidated.error());
   if (fault) {
     if (message.work_id) context_.events.push_back(ReceiveFailed{*message.work_id, false});
-    return fail(std::move(*fault));
+    return fail(*fault);
   }
   event.invalidated = *invalidated;
   if (event.opcode == Opcode::send_solicited &&
@@ -192,7 +192,7 @@ void Stream<Policy>::Machine::deliver_request(
                    std::nullopt});
     fault = read_queue_.add(header, segment_->offender());
   }
-  if (fault) fail(std::move(*fault));
+  if (fault) fail(*fault);
 }
 
 template <typename Policy>

@@ -66,8 +66,9 @@ class QueuePair {
   /// Once all news are heard: after a fault no message comes any more, so receives need not wait
   /// for the peer to close (RFC 5040 section 6.2.1). Sends are flushed by the stream.
   void flush_after_fault();
-  /// Nothing more comes from the stream: everything still posted is flushed.
-  void stream_ended();
+  /// Nothing more comes from the stream: what is still posted is flushed. A stream that has
+  /// `closed` has told the end of all work that it had.
+  void stream_ended(bool closed);
 
   // -- memory for the stream --
   [[nodiscard]] std::expected<void, stream::MemoryFault> invalidate_by_peer(std::uint32_t stag);
@@ -101,14 +102,17 @@ class QueuePair {
   void finish(Sent& sent, Status status);
   void retire();
   void complete_sent(const Sent& sent);
-  void flush_sends();
+  void flush_sends(std::size_t first);
   void flush_receives();
   [[nodiscard]] std::optional<ReceiveRequest> next_receive();
-  [[nodiscard]] std::optional<Taken> give_back(std::uint64_t id);
+  [[nodiscard]] const Taken* give_back(std::uint64_t id);
   void complete_receive(const ReceiveRequest& request, Completion completion);
   [[nodiscard]] bool bind(const BindRequest& request);
   [[nodiscard]] bool invalidate_locally(std::uint32_t stag);
   void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, const std::string& detail);
+
+  static constexpr std::uint64_t own_work =
+      0;  ///< what the stream does for itself, such as the RTR
 
   Core<Policy>& core_;
   QueuePairHandle handle_;
@@ -121,6 +125,7 @@ class QueuePair {
   bool broken_ = false;     ///< a request failed: those after it are flushed
   std::deque<ReceiveRequest> receives_;
   std::deque<Taken> taken_;              ///< the stream has their buffers
+  Taken given_back_;                     ///< the latest
   std::optional<Completion> held_back_;  ///< by a deviation
   std::uint64_t next_id_ = 1;
 };
@@ -179,7 +184,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const Send
     sent.id = next_id_++;
   }
   if (state_ == QueuePairState::error) {
-    flush_sends();
+    flush_sends(0);
     return result;
   }
   issue();
@@ -299,6 +304,11 @@ auto QueuePair<Policy>::find_sent(std::uint64_t id) -> Sent* {
 
 template <typename Policy>
 bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
+  if (news.id == own_work) {  // only a deviation shows it
+    core_.complete(attributes_.send_completions,
+                   {.queue_pair = handle_, .status = status_of(news.status)});
+    return false;
+  }
   Sent* sent = find_sent(news.id);
   if (sent == nullptr && core_.deviates(stream::Deviation::rtr_completion_shown))
     core_.complete(attributes_.send_completions, {.id = news.id, .queue_pair = handle_});
@@ -368,10 +378,8 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
   core_.complete(attributes_.send_completions, completion);
 }
 
-/// Of what the stream has had, it has told the end itself; what is left of that, it forgot.
 template <typename Policy>
-void QueuePair<Policy>::flush_sends() {
-  const std::size_t first = core_.deviates(stream::Deviation::work_not_flushed) ? issued_ : 0;
+void QueuePair<Policy>::flush_sends(std::size_t first) {
   for (std::size_t i = first; i < sends_.size(); ++i) finish(sends_[i], Status::flushed);
   sends_.clear();
   issued_ = 0;
@@ -492,19 +500,21 @@ std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
 }
 
 template <typename Policy>
-auto QueuePair<Policy>::give_back(std::uint64_t id) -> std::optional<Taken> {
+auto QueuePair<Policy>::give_back(std::uint64_t id) -> const Taken* {
   const auto found = std::ranges::find(taken_, id, &Taken::id);
-  if (found == taken_.end()) return std::nullopt;
-  Taken taken = std::move(*found);
-  taken_.erase(found);
-  return taken;
+  if (found != taken_.end()) {
+    given_back_ = std::move(*found);
+    taken_.erase(found);
+  }
+  return given_back_.id == id ? &given_back_
+                              : nullptr;  // the same again only if a deviation delivers twice
 }
 
 template <typename Policy>
 void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
   using stream::Deviation;
-  const auto taken = give_back(news.work_id);
-  if (!taken || taken->completed_early) return;
+  const Taken* taken = give_back(news.work_id);
+  if (taken == nullptr || taken->completed_early) return;
   Completion completion{.status = Status::success,
                         .length = static_cast<std::uint32_t>(news.length),
                         .invalidated = news.invalidated,
@@ -530,8 +540,8 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
 
 template <typename Policy>
 void QueuePair<Policy>::receive_failed(const stream::ReceiveFailed& news) {
-  const auto taken = give_back(news.work_id);
-  if (!taken || taken->completed_early) return;
+  const Taken* taken = give_back(news.work_id);
+  if (taken == nullptr || taken->completed_early) return;
   complete_receive(taken->request,
                    {.status = news.too_long ? Status::local_length : Status::flushed});
 }
@@ -575,7 +585,7 @@ template <typename Policy>
 void QueuePair<Policy>::abort() {
   if (link_ != nullptr) return link_->abort_from_pair();
   move(StateInput::error_asked);
-  flush_sends();
+  flush_sends(0);
   flush_receives();
 }
 
@@ -617,12 +627,12 @@ void QueuePair<Policy>::stream_lost() {
 }
 
 template <typename Policy>
-void QueuePair<Policy>::stream_ended() {
+void QueuePair<Policy>::stream_ended(bool closed) {
   if (link_ == nullptr) return;
   link_ = nullptr;
   if (Domain* domain = core_.domains.find(attributes_.domain)) --domain->streams;
   move(StateInput::stream_ended);
-  flush_sends();
+  flush_sends(closed ? issued_ : 0);
   flush_receives();
   if (attributes_.shared_queue)
     raise(AsyncKind::last_buffer, std::nullopt, "no buffer of the shared queue is held any more");

@@ -19,7 +19,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   SoftStream(Core<Policy>& core, stream::Config config)
       : core_(core), machine_(std::move(config), *this, core.host.now(), core.policy) {}
   ~SoftStream() override {
-    if (pair_ != nullptr) pair_->stream_ended();
+    if (pair_ != nullptr) pair_->stream_ended(false);
   }
   SoftStream(const SoftStream&) = delete;
   SoftStream& operator=(const SoftStream&) = delete;
@@ -165,7 +165,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   }
   void end_pair() {
     ended_ = true;
-    if (pair_ != nullptr) std::exchange(pair_, nullptr)->stream_ended();
+    if (pair_ != nullptr) std::exchange(pair_, nullptr)->stream_ended(true);
   }
 
   // stream::Memory: called from inside the machine.

@@ -17,6 +17,7 @@ inline constexpr std::uint8_t ddp_version = 1;
 inline constexpr std::uint8_t rdmap_version = 1;
 
 /// Untagged queues that RDMAP uses (RFC 5040 Figure 4, RFC 7306 Figure 2).
+// As wide as the QN field. NOLINTNEXTLINE(performance-enum-size)
 enum class Queue : std::uint32_t { send = 0, read_request = 1, terminate = 2, atomic_response = 3 };
 
 /// RDMAP opcodes (RFC 5040 Figure 4, RFC 7306 Figure 2).

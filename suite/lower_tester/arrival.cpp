@@ -7,12 +7,12 @@
 
 namespace suite::lower_tester {
 
-wire::MpaFrame ReceivedFrame::frame() const {
+wire::MpaFrame ReceivedFrame::frame() const& {
   const auto parsed = wire::parse_mpa_frame(kind, octets);
   return parsed ? parsed->frame : wire::MpaFrame{};
 }
 
-std::optional<wire::Terminate> Message::terminate() const {
+std::optional<wire::Terminate> Message::terminate() const& {
   if (tagged || opcode() != wire::Opcode::terminate) return std::nullopt;
   const auto parsed = wire::parse_terminate(payload);
   if (!parsed) return std::nullopt;
@@ -40,12 +40,12 @@ std::optional<AtomicRequestFields> Message::atomic_request() const {
                              h.compare_data.value(),     h.compare_mask.value()};
 }
 
-const Message* Arrival::message(wire::Opcode opcode) const {
+const Message* Arrival::message(wire::Opcode opcode) const& {
   const Message* message = as<Message>();
   return message != nullptr && message->opcode() == opcode ? message : nullptr;
 }
 
-std::optional<wire::Terminate> Arrival::terminate() const {
+std::optional<wire::Terminate> Arrival::terminate() const& {
   const Message* message = as<Message>();
   return message != nullptr ? message->terminate() : std::nullopt;
 }

@@ -19,7 +19,8 @@ struct ReceivedFrame {
   wire::MpaFrameKind kind = wire::MpaFrameKind::request;
   Octets octets;
   /// The frame; it refers to `octets`.
-  [[nodiscard]] wire::MpaFrame frame() const;
+  [[nodiscard]] wire::MpaFrame frame() const&;
+  wire::MpaFrame frame() const&& = delete;
 };
 
 /// A whole RDMAP message, put together from its segments.
@@ -41,7 +42,8 @@ struct Message {
   [[nodiscard]] std::uint32_t stag() const { return tagged_header.stag.value(); }
   [[nodiscard]] std::uint64_t tagged_offset() const { return tagged_header.tagged_offset.value(); }
   /// The contents of a Terminate, if it is one and parses. It refers to `payload`.
-  [[nodiscard]] std::optional<wire::Terminate> terminate() const;
+  [[nodiscard]] std::optional<wire::Terminate> terminate() const&;
+  std::optional<wire::Terminate> terminate() const&& = delete;
   /// The fields of a Read Request, if it is one of the right length.
   [[nodiscard]] std::optional<ReadRequestFields> read_request() const;
   [[nodiscard]] std::optional<AtomicRequestFields> atomic_request() const;
@@ -70,12 +72,17 @@ struct Arrival {
   std::variant<Nothing, ReceivedFrame, Message, Malformed, PeerClosed, Broken> what;
 
   template <typename T>
-  [[nodiscard]] const T* as() const {
+  [[nodiscard]] const T* as() const& {
     return std::get_if<T>(&what);
   }
+  template <typename T>
+  const T* as() const&& = delete;  // what it points to would be gone
   /// The message, if it is one with this opcode.
-  [[nodiscard]] const Message* message(wire::Opcode opcode) const;
-  [[nodiscard]] std::optional<wire::Terminate> terminate() const;
+  [[nodiscard]] const Message* message(wire::Opcode opcode) const&;
+  const Message* message(wire::Opcode opcode) const&& = delete;
+  /// Refers to the message's payload.
+  [[nodiscard]] std::optional<wire::Terminate> terminate() const&;
+  std::optional<wire::Terminate> terminate() const&& = delete;
   /// FIN, reset or refusal.
   [[nodiscard]] bool is_end() const {
     return as<PeerClosed>() != nullptr || as<Broken>() != nullptr;

@@ -111,6 +111,8 @@ const Row rows[] = {
     {Deviation::immediate_data_withheld, false, send_three},
     {Deviation::immediate_without_completion, false, send_three},
     {Deviation::receive_flush_lost, true, read_and_write_then_lose},
+    {Deviation::work_not_flushed, true, read_and_write_then_lose},
+    {Deviation::message_delivered_twice, false, send_three},
     {Deviation::flush_reported_as_success, true, read_and_write_then_lose},
     {Deviation::unsignaled_failure_silent, true, bad_read},
     {Deviation::read_failure_reported_as_success, true, signaled_bad_read},
@@ -135,6 +137,16 @@ BOOST_AUTO_TEST_CASE(each_deviation_of_completions_and_events_is_seen) {
     wrong.connect();
     row.scenario(wrong);
     BOOST_TEST(seen(right) != seen(wrong), info(row.deviation).name << " makes a difference");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_stream_s_own_rtr_can_be_made_to_show) {
+  for (const bool deviates : {false, true}) {
+    TwoRnics two(deviates ? Deviations{Deviation::rtr_completion_shown} : Deviations{});
+    rnic::stream::Config config;
+    config.peer_to_peer = true;
+    two.connect(config);
+    BOOST_TEST(two.a.completions().empty() != deviates);
   }
 }
 

@@ -110,6 +110,8 @@ class Body {
   void let_iut_send();
   /// For the IUT as initiator: an endpoint of it connects to us; what it sends is up to the case.
   void let_iut_connect(const iut::ConnectParameters& parameters = {});
+  /// What the IUT tries from now on finds nobody listening.
+  void stop_listening() { entrance_.reset(); }
   /// A further connection of the case.
   [[nodiscard]] Peer& another_peer();
   [[nodiscard]] rnic::llp::Address iut_address() const;

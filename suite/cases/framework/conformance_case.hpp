@@ -119,7 +119,7 @@ template <int First, int... Offsets>
   struct name final : Body {                                                         \
     using Body::Body;                                                                \
     static constexpr std::string_view slug = #name;                                  \
-    static constexpr std::string_view source_file = __FILE__;                             \
+    static constexpr std::string_view source_file = __FILE__;                        \
     static constexpr int line = __LINE__;                                            \
     [[nodiscard]] static CaseOptions options() { return case_options(__VA_ARGS__); } \
     void body() override;                                                            \

@@ -131,6 +131,14 @@ ExpectedEvent completion_of(const Work& work) {
             return found != nullptr && found->work == id;
           }};
 }
+ExpectedEvent success_of(const Work& work) {
+  return {fmt::format("a successful completion of work {}", work.id),
+          [id = work.id](const iut::Event& event) {
+            const auto* found = std::get_if<iut::CompletionEvent>(&event);
+            return found != nullptr && found->work == id && found->status == "success";
+          },
+          {}};
+}
 ExpectedEvent operator|(const ExpectedEvent& first, const ExpectedEvent& second) {
   return {first.text + " or " + second.text,
           [first = first.matches, second = second.matches](const iut::Event& event) {

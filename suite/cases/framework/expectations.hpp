@@ -61,6 +61,8 @@ struct ExpectedEvent {
 [[nodiscard]] ExpectedEvent asynchronous(std::string kind);
 /// A completion of this work, whatever its status.
 [[nodiscard]] ExpectedEvent completion_of(const Work& work);
+/// ... with success.
+[[nodiscard]] ExpectedEvent success_of(const Work& work);
 /// Either of two.
 [[nodiscard]] ExpectedEvent operator|(const ExpectedEvent& first, const ExpectedEvent& second);
 

@@ -40,7 +40,7 @@ CONFORMANCE_CASE(wrong_crc_is_noticed_whoever_asked_for_crcs,
       const Work receive = iut.post_receive(64);
       peer.send(send_message(payload(16)).with_crc(CrcChoice::wrong));
       watch();
-      expect_none(completion_of(receive), "mpa.crc.checked-when-either-c-one");
+      expect_none(success_of(receive), "mpa.crc.checked-when-either-c-one");
     });
   }
 }

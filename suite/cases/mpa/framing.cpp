@@ -101,7 +101,7 @@ CONFORMANCE_CASE(pad_takes_part_in_the_crc, rules("mpa.framing.pad-checked-by-cr
   };
   peer.send(fpdu);
   watch();
-  expect_none(completion_of(receive));
+  expect_none(success_of(receive));
 }
 
 CONFORMANCE_CASE(fpdu_of_any_size_is_taken, rules("mpa.receive.validated-ulpdu-passed-with-length",

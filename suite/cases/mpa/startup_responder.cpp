@@ -218,7 +218,9 @@ CONFORMANCE_CASE(half_a_request_times_out, rules("mpa.startup.frames-time-out"),
 // ---------------------------------------------------------------- rejection
 
 CONFORMANCE_CASE(rejection_is_told_by_r, rules("mpa.startup.reply-r-tells-rejection",
-                                               "mpa.startup.unacceptable-data-rejected")) {
+                                               "mpa.startup.unacceptable-data-rejected",
+                                               "mpa.private-data.reject-reply-may-carry",
+                                               "mpa.private-data.length-field-matches")) {
   send_request(*this, mpa_request());
   iut.reject(asked(*this).request, payload(8));
   const Arrival reply = expect(peer.raw(), rejecting_reply());

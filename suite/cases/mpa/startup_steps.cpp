@@ -8,7 +8,8 @@ namespace suite::cases::startup {
 namespace {
 
 constexpr int small_depth = 4;
-constexpr std::size_t most_private_data = 512;
+constexpr std::size_t modest_private_data = 128;  ///< what any API should take
+constexpr std::size_t most_private_data = 508;    ///< beside enhanced data
 
 void fill_depths(iut::ConnectParameters& parameters) {
   if (!parameters.ird) parameters.ird = small_depth;
@@ -100,7 +101,7 @@ Octets as_octets(const iut::Octets& data) {
 std::size_t private_data_limit(Body& on) {
   const auto& limits = on.environment().iut.hello().limits;
   const auto found = limits.find("max_private_data");
-  if (found == limits.end() || found->second < 0) return most_private_data;
+  if (found == limits.end() || found->second < 0) return modest_private_data;
   return std::min(most_private_data, static_cast<std::size_t>(found->second));
 }
 
@@ -109,6 +110,24 @@ std::optional<Words> words_of(const ReceivedFrame& frame) { return frame.frame()
 void let_responder_send(Body& on) {
   const Region target = on.iut.register_memory(1, access::remote_write);
   on.peer.send(rdma_write(target.stag, target.base, {}));
+}
+
+std::vector<ReadRequestFields> reads_coming(Body& on) {
+  const Region probe = on.iut.register_memory(1, access::remote_read);
+  on.peer.send(read_request({.sink_stag = 0x50524F42,
+                             .length = 1,
+                             .source_stag = probe.stag,
+                             .source_offset = probe.base}));
+  std::vector<ReadRequestFields> reads;
+  auto until = on.context().deadline;
+  while (true) {
+    const Arrival arrival = on.peer.raw().next(until);
+    const auto* message = arrival.as<Message>();
+    if (message == nullptr) return reads;
+    if (const auto read = message->read_request()) reads.push_back(*read);
+    if (message->opcode() == Opcode::read_response)
+      until = on.context().world.now() + on.environment().quiet_window;
+  }
 }
 
 bool try_to_send(Body& on, const Octets& data) {

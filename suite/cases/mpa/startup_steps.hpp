@@ -38,12 +38,15 @@ void expect_to_speak(Body& on, RuleRef rule = {});
 [[nodiscard]] iut::ConnectParameters with_private_data(const Octets& data);
 [[nodiscard]] iut::ConnectParameters with_depths(int ird, int ord);
 [[nodiscard]] Octets as_octets(const iut::Octets& data);
-/// Octets of private data that the IUT's API gives and takes.
+/// Octets of private data that the IUT's API is known to have room for, in both directions.
 [[nodiscard]] std::size_t private_data_limit(Body& on);
 /// The enhanced words of a frame; none where it has none.
 [[nodiscard]] std::optional<Words> words_of(const ReceivedFrame& frame);
 /// The empty Write by which an Initiator lets a Responder send.
 void let_responder_send(Body& on);
+/// The Read Requests that come before the IUT has answered one of ours, and shortly after: what it
+/// has outstanding at once.
+[[nodiscard]] std::vector<ReadRequestFields> reads_coming(Body& on);
 /// Work of the consumer that need not be taken: whether it was.
 [[nodiscard]] bool try_to_send(Body& on, const Octets& data);
 

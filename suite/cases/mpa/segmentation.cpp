@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5044 sections 3, 4.5 and 5.1: how long the ULPDUs are that a long message is cut into.
+#include <algorithm>
+
+#include "reference_rnic/wire/fpdu.hpp"
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::size_t long_message = 40000;
+constexpr std::size_t smallest_mulpdu = 128;
+
+// The sizes of the ULPDUs of a long Send of the IUT.
+std::vector<std::size_t> sizes_of_a_long_send(Body& test, RuleRef rule) {
+  const Work work = test.iut.post_send(payload(long_message));
+  const Arrival arrival =
+      test.expect(test.peer, message(Opcode::send, payload(long_message)), rule);
+  std::vector<std::size_t> sizes;
+  for (const Octets& ulpdu : arrival.as<Message>()->segments) sizes.push_back(ulpdu.size());
+  return sizes;
+}
+
+void expect_at_most(Body& test, const std::vector<std::size_t>& sizes, std::size_t limit,
+                    RuleRef rule) {
+  const std::size_t largest = std::ranges::max(sizes);
+  test.expect_that(largest <= limit, fmt::format("ULPDUs of at most {} octets", limit),
+                   fmt::format("{} octets", largest), rule);
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(ulpdus_fit_into_a_segment,
+                 rules("mpa.segmentation.mulpdu-formula-without-markers",
+                       "mpa.segmentation.records-within-mulpdu",
+                       "mpa.segmentation.layered-sender-computes-mulpdu"),
+                 in_both_roles, over_both_families) {
+  let_iut_send();
+  const auto sizes = sizes_of_a_long_send(*this, "mpa.segmentation.records-within-mulpdu");
+  const std::size_t limit = rnic::wire::mulpdu(peer.raw().connection().emss(), false);
+  expect_at_most(*this, sizes, limit, "mpa.segmentation.mulpdu-formula-without-markers");
+}
+
+CONFORMANCE_CASE(ulpdus_with_markers_fit_into_a_segment,
+                 rules("mpa.segmentation.mulpdu-formula-with-markers",
+                       "mpa.segmentation.records-within-mulpdu",
+                       "mpa.segmentation.mulpdu-formula-without-markers")) {
+  establish({.request = mpa_request().with_markers(true)});
+  let_iut_send();
+  const auto sizes = sizes_of_a_long_send(*this, "mpa.segmentation.records-within-mulpdu");
+  const std::size_t limit = rnic::wire::mulpdu(peer.raw().connection().emss(), true);
+  expect_at_most(*this, sizes, limit, "mpa.segmentation.mulpdu-formula-with-markers");
+}
+
+CONFORMANCE_CASE(ulpdus_of_a_long_message_are_full,
+                 rules("mpa.segmentation.ulpdus-as-large-as-possible",
+                       "mpa.segmentation.mulpdu-at-least-128"),
+                 in_both_roles) {
+  let_iut_send();
+  auto sizes = sizes_of_a_long_send(*this, "mpa.segmentation.ulpdus-as-large-as-possible");
+  sizes.pop_back();  // the last one holds what is left
+  const std::size_t limit = rnic::wire::mulpdu(peer.raw().connection().emss(), false);
+  const std::size_t least = sizes.empty() ? limit : std::ranges::min(sizes);
+  expect_that(least >= smallest_mulpdu, "ULPDUs of 128 octets or more",
+              fmt::format("{} octets", least), "mpa.segmentation.mulpdu-at-least-128");
+  // A sender may lower its MULPDU for a while (4.5), so this is no more than advice.
+  advise_that(least + 4 >= limit, fmt::format("ULPDUs of about {} octets", limit),
+              fmt::format("{} octets", least), "mpa.segmentation.ulpdus-as-large-as-possible");
+}
+
+CONFORMANCE_CASE(read_responses_fit_into_a_segment,
+                 rules("mpa.segmentation.mulpdu-formula-without-markers")) {
+  Region source = iut.register_memory(long_message, access::remote_read);
+  iut.write_memory(source, payload(long_message));
+  peer.send(read_request({.sink_stag = 0xABCD1234,
+                          .sink_offset = 0,
+                          .length = long_message,
+                          .source_stag = source.stag,
+                          .source_offset = source.base}));
+  const Message response = expect_message(Opcode::read_response);
+  std::vector<std::size_t> sizes;
+  for (const Octets& ulpdu : response.segments) sizes.push_back(ulpdu.size());
+  expect_at_most(*this, sizes, rnic::wire::mulpdu(peer.raw().connection().emss(), false),
+                 "mpa.segmentation.mulpdu-formula-without-markers");
+}
+
+CASES_OF_FILE(mpa, segmentation)
+
+}  // namespace suite::cases

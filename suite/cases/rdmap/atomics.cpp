@@ -1,0 +1,390 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 7306 sections 5 and 8.2: Atomics with the IUT as Responder (it executes) and as Requester (it
+// asks).
+#include <algorithm>
+#include <array>
+
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+// Its octets are the same from either end, so it can be put in memory whatever the IUT's byte
+// order is.
+constexpr std::uint64_t symmetric = 0x1122334444332211;
+constexpr std::uint64_t other_value = 0x0102030405060708;
+constexpr std::uint32_t fetch_add_code = 0, compare_swap_code = 2;
+
+Octets octets_of(std::uint64_t value) {
+  Octets all(8);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    all[i] = static_cast<std::byte>(value >> (8 * (7 - i)));
+  return all;
+}
+
+// Memory for Atomics that holds `value`, one that is the same from either end.
+Region word_of(Body& test, std::uint64_t value = symmetric) {
+  Region region = test.iut.register_memory(64, access::remote_atomic);
+  if (region.base % 8 != 0)
+    test.stop(Verdict::inconclusive, "the region does not begin at a multiple of eight");
+  test.iut.write_memory(region, octets_of(value));
+  return region;
+}
+
+Outgoing compare_swap(const Region& region, std::uint64_t compare, std::uint64_t swap,
+                      std::uint64_t compare_mask = ~std::uint64_t{0},
+                      std::uint64_t swap_mask = ~std::uint64_t{0}) {
+  return atomic_request({.operation = compare_swap_code,
+                         .request_id = 0x0BADCAFE,
+                         .stag = region.stag,
+                         .offset = region.base,
+                         .add_or_swap = swap,
+                         .add_or_swap_mask = swap_mask,
+                         .compare = compare,
+                         .compare_mask = compare_mask});
+}
+
+// The next Atomic Response returns `value`.
+void expect_original(Body& test, std::uint64_t value, RuleRef rule) {
+  const Message response =
+      test.expect_message(Opcode::atomic_response, "rdmap.atomic.valid-request-answered");
+  const Octets wanted = octets_of(value);
+  const bool same = response.payload.size() == 12 &&
+                    std::equal(wanted.begin(), wanted.end(), response.payload.begin() + 4);
+  test.expect_that(same, fmt::format("the original value {:#018x}", value),
+                   response.segments.empty()
+                       ? "none"
+                       : fmt::format("{} octets with another value", response.payload.size()),
+                   rule);
+}
+
+// The first eight octets are `value` in one byte order or the other.
+void expect_value(Body& test, const Region& region, std::uint64_t value, RuleRef rule) {
+  Octets now = test.iut.read_memory(region);
+  now.resize(8);
+  Octets big = octets_of(value), little = big;
+  std::ranges::reverse(little);
+  std::uint64_t found = 0;
+  for (const std::byte octet : now) found = found << 8 | std::to_integer<std::uint64_t>(octet);
+  test.expect_that(now == big || now == little, fmt::format("{:#018x} in memory", value),
+                   fmt::format("octets {:016x}", found), rule);
+}
+
+// Work of the IUT as Requester, with a buffer for the original value.
+Work post_atomic(Body& test, const char* kind, std::uint64_t add_or_swap,
+                 std::uint64_t compare = 0) {
+  const Region sink = test.iut.register_memory(8, access::remote_write);
+  iut::PostWork post;
+  post.operation = kind;
+  post.pieces = {{sink.handle, 0, 8}};
+  post.remote_stag = 0x01020304;
+  post.remote_offset = 0x1000000020;
+  post.add_or_swap = add_or_swap;
+  post.compare = compare;
+  Work work = test.iut.post(post);
+  work.buffer = sink;
+  return work;
+}
+
+AtomicRequestFields expect_request(Body& test) {
+  const auto fields =
+      test.expect_message(Opcode::atomic_request, "rdmap.atomic.request-header-format")
+          .atomic_request();
+  test.expect_that(fields.has_value(), "52 octets behind the DDP header", "another length",
+                   "rdmap.atomic.request-header-format");
+  return fields.value_or(AtomicRequestFields{});
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- the IUT as Responder
+
+CONFORMANCE_CASE(fetch_add_adds_and_returns_the_original,
+                 rules("rdmap.atomic.fetchadd-implemented", "rdmap.atomic.response-original-value",
+                       "rdmap.atomic.valid-request-answered", "rdmap.atomic.fetchadd-zero-mask",
+                       "rdmap.atomic.response-identifier-original",
+                       "rdmap.atomic.response-qn-field-three",
+                       "rdmap.atomic.response-header-format"),
+                 needs(capability::atomics), in_both_roles) {
+  const Region region = word_of(*this);
+  std::uint64_t value = symmetric;
+  for (const std::uint64_t addend : {std::uint64_t{1}, other_value, ~std::uint64_t{0}}) {
+    peer.send(fetch_add(0xFEED0001, region.stag, region.base, addend));
+    expect_original(*this, value, "rdmap.atomic.response-original-value");
+    value += addend;
+    expect_value(*this, region, value, "rdmap.atomic.fetchadd-implemented");
+  }
+}
+
+CONFORMANCE_CASE(fetch_add_adds_each_field_by_itself, rules("rdmap.atomic.fetchadd-masked-result"),
+                 needs(capability::atomics)) {
+  struct Sum {
+    const char* text;
+    std::uint64_t original, addend, mask, result;
+  };
+  for (const Sum& sum : {
+           Sum{"eight fields", ~0ULL, 0x0101010101010101, 0x8080808080808080, 0},
+           Sum{"four fields", 0x00FF00FFFF00FF00, 0x0101010101010101, 0x8000800080008000,
+               0x0200020000010001},
+           Sum{"two fields", ~0ULL, 1, 0x0000000080000000, 0xFFFFFFFF00000000},
+           Sum{"64 fields", symmetric, ~0ULL, ~0ULL, ~symmetric},
+       }) {
+    row(sum.text, [&] {
+      const Region region = word_of(*this, sum.original);
+      peer.send(atomic_request({.operation = fetch_add_code,
+                                .request_id = 1,
+                                .stag = region.stag,
+                                .offset = region.base,
+                                .add_or_swap = sum.addend,
+                                .add_or_swap_mask = sum.mask}));
+      expect_original(*this, sum.original, "rdmap.atomic.response-original-value");
+      expect_value(*this, region, sum.result, "rdmap.atomic.fetchadd-masked-result");
+    });
+  }
+}
+
+CONFORMANCE_CASE(compare_swap_swaps_on_a_match,
+                 rules("rdmap.atomic.cmpswap-match-swapped",
+                       "rdmap.atomic.cmpswap-fields-big-endian",
+                       "rdmap.atomic.cmpswap-returns-original", "rdmap.atomic.cmpswap-implemented"),
+                 needs(capability::atomics), in_both_roles) {
+  const Region region = word_of(*this);
+  peer.send(compare_swap(region, symmetric, other_value));
+  expect_original(*this, symmetric, "rdmap.atomic.cmpswap-returns-original");
+  expect_value(*this, region, other_value, "rdmap.atomic.cmpswap-match-swapped");
+  peer.send(compare_swap(region, other_value, symmetric));
+  expect_original(*this, other_value, "rdmap.atomic.cmpswap-fields-big-endian");
+  expect_value(*this, region, symmetric, "rdmap.atomic.cmpswap-match-swapped");
+}
+
+CONFORMANCE_CASE(compare_swap_leaves_memory_on_a_mismatch,
+                 rules("rdmap.atomic.cmpswap-mismatch-unchanged",
+                       "rdmap.atomic.cmpswap-returns-original"),
+                 needs(capability::atomics)) {
+  const Region region = word_of(*this);
+  for (const std::uint64_t compare : {symmetric ^ 1, symmetric ^ 0x80, ~symmetric}) {
+    peer.send(compare_swap(region, compare, other_value));
+    expect_original(*this, symmetric, "rdmap.atomic.cmpswap-returns-original");
+    expect(region, unchanged, "rdmap.atomic.cmpswap-mismatch-unchanged");
+  }
+}
+
+CONFORMANCE_CASE(compare_swap_compares_the_bits_of_its_mask,
+                 rules("rdmap.atomic.cmpswap-masked-compare"), needs(capability::atomics)) {
+  for (const std::uint64_t mask : {0xFFFFFFFF00000000ULL, 0x00000000000000FFULL, 0ULL}) {
+    row(fmt::format("Compare Mask {:#018x}", mask), [&] {
+      const Region region = word_of(*this);
+      peer.send(compare_swap(region, symmetric ^ ~mask, other_value, mask));
+      expect_original(*this, symmetric, "rdmap.atomic.cmpswap-returns-original");
+      expect_value(*this, region, other_value, "rdmap.atomic.cmpswap-masked-compare");
+    });
+  }
+}
+
+CONFORMANCE_CASE(compare_swap_swaps_the_bits_of_its_mask, rules("rdmap.atomic.cmpswap-masked-swap"),
+                 needs(capability::atomics)) {
+  for (const std::uint64_t mask : {0x00000000FFFFFFFFULL, 0xFF00000000000000ULL, 0ULL}) {
+    row(fmt::format("Swap Mask {:#018x}", mask), [&] {
+      const Region region = word_of(*this);
+      peer.send(compare_swap(region, symmetric, ~symmetric, ~0ULL, mask));
+      expect_original(*this, symmetric, "rdmap.atomic.cmpswap-returns-original");
+      expect_value(*this, region, symmetric ^ mask, "rdmap.atomic.cmpswap-masked-swap");
+    });
+  }
+}
+
+CONFORMANCE_CASE(unused_fields_of_an_atomic_request_are_ignored,
+                 rules("rdmap.atomic.request-reserved-ignored",
+                       "rdmap.atomic.fetchadd-compare-data-ignored",
+                       "rdmap.atomic.fetchadd-compare-mask-ignored"),
+                 needs(capability::atomics)) {
+  const Region region = word_of(*this);
+  AtomicRequestFields fields;
+  fields.stag = region.stag;
+  fields.offset = region.base;
+  fields.add_or_swap = 1;
+  fields.add_or_swap_mask = 0;
+  fields.operation = 0xFFFFFFF0 | fetch_add_code;
+  peer.send(atomic_request(fields));
+  expect(peer, message(Opcode::atomic_response, atomic_response(0, symmetric).payload),
+         "rdmap.atomic.request-reserved-ignored");
+  fields.operation = fetch_add_code;
+  fields.compare = ~symmetric;
+  peer.send(atomic_request(fields));
+  expect(peer, message(Opcode::atomic_response, atomic_response(0, symmetric + 1).payload),
+         "rdmap.atomic.fetchadd-compare-data-ignored");
+  fields.compare_mask = 0;
+  peer.send(atomic_request(fields));
+  expect(peer, message(Opcode::atomic_response, atomic_response(0, symmetric + 2).payload),
+         "rdmap.atomic.fetchadd-compare-mask-ignored");
+  expect_value(*this, region, symmetric + 3, "rdmap.atomic.fetchadd-compare-mask-ignored");
+}
+
+CONFORMANCE_CASE(atomics_are_executed_and_answered_in_order,
+                 rules("rdmap.atomic.requests-processed-in-order",
+                       "rdmap.atomic.responses-in-request-order",
+                       "rdmap.atomic.request-identifier-reflected"),
+                 needs(capability::atomics)) {
+  const Region region = word_of(*this);
+  std::vector<Outgoing> requests;
+  for (const std::uint32_t id : {9U, 3U, 0xFFFFFFFFU, 3U})
+    requests.push_back(fetch_add(id, region.stag, region.base, 1));
+  // Two at a time: no IUT grants fewer.
+  std::uint64_t value = symmetric;
+  for (std::size_t i = 0; i < requests.size(); i += 2) {
+    peer.send_together({requests[i], requests[i + 1]});
+    for (const std::uint32_t id : i == 0 ? std::array{9U, 3U} : std::array{0xFFFFFFFFU, 3U})
+      expect(peer, message(Opcode::atomic_response, atomic_response(id, value++).payload));
+  }
+}
+
+CONFORMANCE_CASE(unaligned_atomic_is_rejected,
+                 rules("rdmap.atomic.alignment-validated", "rdmap.atomic.alignment-terminate-code",
+                       "rdmap.atomic.fetchadd-unaligned-surfaced",
+                       "rdmap.atomic.fetchadd-unaligned-memory-unchanged",
+                       "rdmap.atomic.cmpswap-unaligned-not-performed",
+                       "rdmap.atomic.cmpswap-unaligned-memory-unchanged"),
+                 needs(capability::atomics)) {
+  for (const std::uint32_t code : {fetch_add_code, compare_swap_code}) {
+    for (const std::uint64_t offset : {1U, 4U}) {
+      row(fmt::format("{} at offset {}", code == fetch_add_code ? "FetchAdd" : "CmpSwap", offset),
+          [&] {
+            const Region region = word_of(*this);
+            peer.send(atomic_request({.operation = code,
+                                      .stag = region.stag,
+                                      .offset = region.base + offset,
+                                      .add_or_swap = 1,
+                                      .compare_mask = 0}));
+            expect_rejection({cause::rdmap_catastrophic_stream}, "rdmap.atomic.alignment-validated",
+                             "rdmap.atomic.alignment-terminate-code");
+            expect(region, unchanged,
+                   code == fetch_add_code
+                       ? RuleRef("rdmap.atomic.fetchadd-unaligned-memory-unchanged")
+                       : RuleRef("rdmap.atomic.cmpswap-unaligned-memory-unchanged"));
+          });
+    }
+  }
+}
+
+CONFORMANCE_CASE(unknown_atomic_operation_is_rejected,
+                 rules("rdmap.atomic.unsupported-aopcode-surfaced"), needs(capability::atomics)) {
+  for (const std::uint32_t code : {1U, 3U, 15U}) {
+    row(fmt::format("AOpCode {}", code), [&] {
+      const Region region = word_of(*this);
+      peer.send(atomic_request({.operation = code,
+                                .stag = region.stag,
+                                .offset = region.base,
+                                .add_or_swap = other_value,
+                                .compare_mask = 0}));
+      // No code is laid down for it.
+      expect_rejection({cause::rdmap_unexpected_opcode, cause::rdmap_operation_unspecified,
+                        cause::rdmap_catastrophic_stream},
+                       "rdmap.atomic.unsupported-aopcode-surfaced",
+                       "rdmap.atomic.unsupported-aopcode-surfaced",
+                       {cause::rdmap_protection_unspecified, cause::rdmap_local_catastrophic});
+      expect(region, unchanged);
+    });
+  }
+}
+
+CONFORMANCE_CASE(atomic_is_confined_like_a_read, rules("rdmap.atomic.remote-addressing-like-read"),
+                 needs(capability::atomics)) {
+  const auto refused = [&](const Region& region, std::uint32_t stag, std::uint64_t offset) {
+    peer.send(fetch_add(1, stag, offset, 1));
+    // No code is laid down for Atomics; those of Reads and the unspecific ones serve.
+    expect_rejection({cause::rdmap_invalid_stag, cause::rdmap_base_or_bounds,
+                      cause::rdmap_access_rights, cause::rdmap_stag_not_associated,
+                      cause::rdmap_to_wrap, cause::rdmap_protection_unspecified,
+                      cause::rdmap_catastrophic_stream, cause::rdmap_operation_unspecified},
+                     "rdmap.atomic.remote-addressing-like-read",
+                     "rdmap.atomic.remote-addressing-like-read");
+    expect(region, unchanged);
+  };
+  row("unknown STag", [&] {
+    const Region region = word_of(*this);
+    refused(region, region.stag_with_other_key(), region.base);
+  });
+  row("behind the region", [&] {
+    const Region region = word_of(*this);
+    refused(region, region.stag, region.base + region.length);
+  });
+  row("without the right to modify", [&] {
+    const Region region = iut.register_memory(64, access::remote_read);
+    refused(region, region.stag, region.base);
+  });
+}
+
+// ---------------------------------------------------------------- the IUT as Requester
+
+CONFORMANCE_CASE(iut_asks_for_a_fetch_add_in_the_right_form,
+                 rules("rdmap.atomic.request-header-format", "rdmap.atomic.request-reserved-zero",
+                       "rdmap.atomic.fetchadd-compare-data-zero",
+                       "rdmap.atomic.fetchadd-compare-mask-ones", "rdmap.atomic.aopcode-values",
+                       "rdmap.atomic.request-qn-field-one"),
+                 needs(capability::atomics), in_both_roles) {
+  let_iut_send();
+  const Work work = post_atomic(*this, operation::fetch_add, other_value);
+  const AtomicRequestFields fields = expect_request(*this);
+  expect_that((fields.operation & ~15U) == 0, "28 reserved bits zero",
+              fmt::format("{:#010x}", fields.operation), "rdmap.atomic.request-reserved-zero");
+  expect_that((fields.operation & 15U) == fetch_add_code, "AOpCode 0",
+              fmt::format("{}", fields.operation & 15U), "rdmap.atomic.aopcode-values");
+  expect_that(fields.compare == 0, "Compare Data 0", fmt::format("{:#x}", fields.compare),
+              "rdmap.atomic.fetchadd-compare-data-zero");
+  expect_that(fields.compare_mask == ~std::uint64_t{0}, "Compare Mask all ones",
+              fmt::format("{:#x}", fields.compare_mask), "rdmap.atomic.fetchadd-compare-mask-ones");
+  expect_that(fields.stag == 0x01020304 && fields.offset == 0x1000000020 &&
+                  fields.add_or_swap == other_value,
+              fmt::format("STag 0x01020304 TO 0x1000000020 Add Data {:#x}", other_value),
+              fmt::format("STag {:#010x} TO {:#x} Add Data {:#x}", fields.stag, fields.offset,
+                          fields.add_or_swap),
+              "rdmap.atomic.request-header-format");
+}
+
+CONFORMANCE_CASE(iut_asks_for_a_compare_swap_in_the_right_form,
+                 rules("rdmap.atomic.request-header-format", "rdmap.atomic.request-reserved-zero",
+                       "rdmap.atomic.aopcode-values"),
+                 needs(capability::atomics)) {
+  let_iut_send();
+  const Work work = post_atomic(*this, operation::compare_swap, other_value, symmetric);
+  const AtomicRequestFields fields = expect_request(*this);
+  expect_that((fields.operation & ~15U) == 0, "28 reserved bits zero",
+              fmt::format("{:#010x}", fields.operation), "rdmap.atomic.request-reserved-zero");
+  expect_that((fields.operation & 15U) == compare_swap_code, "AOpCode 2",
+              fmt::format("{}", fields.operation & 15U), "rdmap.atomic.aopcode-values");
+  expect_that(fields.add_or_swap == other_value && fields.compare == symmetric,
+              fmt::format("Swap Data {:#x} Compare Data {:#x}", other_value, symmetric),
+              fmt::format("Swap Data {:#x} Compare Data {:#x}", fields.add_or_swap, fields.compare),
+              "rdmap.atomic.request-header-format");
+}
+
+CONFORMANCE_CASE(atomic_completes_with_the_original_value,
+                 rules("rdmap.atomic.response-delivered-to-ulp"), needs(capability::atomics),
+                 in_both_roles) {
+  let_iut_send();
+  const Work work = post_atomic(*this, operation::fetch_add, 1);
+  peer.send(atomic_response(expect_request(*this).request_id, symmetric));
+  expect(work, completes());
+  expect(work.buffer, holds(octets_of(symmetric)));
+}
+
+CONFORMANCE_CASE(wrong_atomic_response_is_found_out,
+                 rules("rdmap.atomic.invalid-response-surfaced"), needs(capability::atomics)) {
+  row("nothing was asked", [&] {
+    let_iut_send();
+    peer.send(atomic_response(1, symmetric));
+    expect(peer, any_terminate() | advisory(torn_down()));
+  });
+  row("the identifier of no Request", [&] {
+    let_iut_send();
+    const Work work = post_atomic(*this, operation::fetch_add, 1);
+    peer.send(atomic_response(expect_request(*this).request_id ^ 0x55, symmetric));
+    // Responses are paired by MSN; comparing the identifier besides is left open.
+    expect(peer, any_terminate() | torn_down() | advisory(silence()));
+  });
+}
+
+CASES_OF_FILE(rdmap, atomics)
+
+}  // namespace suite::cases

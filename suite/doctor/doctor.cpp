@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/doctor/doctor.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+namespace suite::doctor {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr std::uint64_t mebibyte = 1 << 20;
+constexpr std::uint64_t wanted_lockable = 64 * mebibyte;
+constexpr std::uint64_t guest_space = 700 * mebibyte;  ///< packages, their unpacked trees, archives
+constexpr int ordinary_mtu = 1500;
+
+/// Collects what the checks find.
+class Examination {
+ public:
+  Examination(const Request& request, const System& system) : request_(request), system_(system) {}
+
+  std::vector<Finding> all() {
+    programs();
+    switch (request_.iut) {
+      case Request::Iut::reference:
+        private_lab(false);
+        break;
+      case Request::Iut::siw_vm:
+        private_lab(true);
+        guest_parts();
+        guest_archive();
+        acceleration();
+        break;
+      case Request::Iut::device:
+        rdma_device();
+        locked_memory();
+        path_to_iut();
+        break;
+      case Request::Iut::remote:
+        agent();
+        path_to_iut();
+        break;
+    }
+    return std::move(findings_);
+  }
+
+ private:
+  void ok(std::string check, std::string what) {
+    findings_.push_back({Severity::ok, std::move(check), std::move(what), ""});
+  }
+  void warn(std::string check, std::string what, std::string remedy) {
+    findings_.push_back({Severity::warning, std::move(check), std::move(what), std::move(remedy)});
+  }
+  void fail(std::string check, std::string what, std::string remedy) {
+    findings_.push_back({Severity::failure, std::move(check), std::move(what), std::move(remedy)});
+  }
+
+  /// One finding for a set of programs. `packages` says where they come from.
+  void need(const std::string& check, std::initializer_list<const char*> names,
+            const char* packages, bool fatal) {
+    std::vector<std::string> missing;
+    for (const char* name : names)
+      if (!system_.has_program(name)) missing.emplace_back(name);
+    if (missing.empty()) return ok(check, fmt::format("{} are there", fmt::join(names, ", ")));
+    const std::string what = fmt::format("missing: {}", fmt::join(missing, ", "));
+    const std::string remedy = fmt::format("apt-get install {}", packages);
+    fatal ? fail(check, what, remedy) : warn(check, what, remedy);
+  }
+
+  void programs() {
+    need("network tools", {"ip", "ethtool"}, "iproute2 ethtool", true);
+    if (!system_.ask({"python3", "-c", "import jinja2"}))
+      warn("report tools",
+           "Python 3 with Jinja2 is missing: results are kept, reports are not made",
+           "apt-get install python3 python3-jinja2");
+    else
+      ok("report tools", "Python 3 with Jinja2 is there");
+  }
+
+  void private_lab(bool with_tap) {
+    const auto tried = system_.try_lab(with_tap);
+    const char* kind = with_tap ? "a tap device" : "a veth pair";
+    if (tried) return ok("private lab", fmt::format("namespaces with {} can be made", kind));
+    if (with_tap) return fail("private lab", tried.error(), "run as root, or mend what it says");
+    warn("private lab", tried.error(),
+         "run as root, or mend what it says; else the run uses loopback and says so");
+  }
+
+  void guest_parts() {
+    need("emulator", {"qemu-system-x86_64"}, "qemu-system-x86", true);
+    need("guest programs", {"busybox", "rdma"}, "busybox-static iproute2", true);
+    bool provider = false;
+    for (const std::string& machine : system_.names_in("/usr/lib"))
+      for (const std::string& name :
+           system_.names_in(fs::path("/usr/lib") / machine / "libibverbs"))
+        provider = provider || name.starts_with("libsiw-");
+    if (provider)
+      ok("verbs provider", "rdma-core's siw provider is there");
+    else
+      fail("verbs provider", "rdma-core's siw provider is missing",
+           "apt-get install ibverbs-providers");
+  }
+
+  void guest_archive() {
+    const auto kernels = system_.names_in(request_.guest_cache / "kernel");
+    const bool cached = std::ranges::any_of(kernels, [&](const std::string& name) {
+      const fs::path folder = request_.guest_cache / "kernel" / name;
+      return system_.read(folder / "complete") && system_.read(folder / "siw-tunable.ko");
+    });
+    if (cached) return ok("guest kernel", "the kernel and siw are in the cache");
+    need("compiler", {"make", "gcc-12", "ld", "depmod", "cpio", "xz", "apt-get", "dpkg-deb"},
+         "make gcc-12 binutils kmod cpio xz-utils", true);
+    const auto free = system_.free_space(request_.guest_cache);
+    if (free < guest_space)
+      return fail("guest kernel",
+                  fmt::format("{} MiB are free for {}, {} are needed", free / mebibyte,
+                              request_.guest_cache.string(), guest_space / mebibyte),
+                  "free some space, or set XDG_CACHE_HOME to a larger place");
+    warn("guest kernel", "not in the cache yet: the first run downloads 225 MB and compiles siw",
+         "build/release/suite/lab/rnic-lab siw-vm --prepare-only");
+  }
+
+  void acceleration() {
+    if (system_.may_read_and_write("/dev/kvm"))
+      return ok("acceleration",
+                "/dev/kvm may be used; a run tries it, and emulates where it hangs");
+    ok("acceleration", "no /dev/kvm: the guest is emulated, which is slower and just as exact");
+  }
+
+  void rdma_device() {
+    const fs::path folder = fs::path("/sys/class/infiniband") / request_.device;
+    const auto devices = system_.names_in("/sys/class/infiniband");
+    if (std::ranges::find(devices, request_.device) == devices.end()) {
+      const std::string there =
+          devices.empty() ? "there is none" : fmt::format("there are {}", fmt::join(devices, ", "));
+      return fail(
+          "driver", fmt::format("no RDMA device '{}': {}", request_.device, there),
+          "load its driver and the userspace modules: modprobe ib_uverbs rdma_ucm; rdma link");
+    }
+    const std::string type = system_.read(folder / "node_type").value_or("");
+    if (type.find("RNIC") == std::string::npos)
+      fail("driver", fmt::format("{} is no iWARP device (node type '{}')", request_.device, type),
+           "choose a device for which /sys/class/infiniband/*/node_type says RNIC");
+    else
+      ok("driver", fmt::format("{} is an iWARP device", request_.device));
+    const std::string state = system_.read(folder / "ports/1/state").value_or("unknown");
+    if (state.find("ACTIVE") == std::string::npos)
+      fail("link", fmt::format("port 1 of {} is '{}'", request_.device, state),
+           "connect the cable and bring its interface up: ip link set DEV up");
+    else
+      ok("link", fmt::format("port 1 of {} is active", request_.device));
+    device_nodes();
+  }
+
+  void device_nodes() {
+    std::vector<std::string> closed;
+    for (const std::string& name : system_.names_in("/dev/infiniband"))
+      if ((name.starts_with("uverbs") || name == "rdma_cm") &&
+          !system_.may_read_and_write(fs::path("/dev/infiniband") / name))
+        closed.push_back(name);
+    const auto names = system_.names_in("/dev/infiniband");
+    if (std::ranges::find(names, "rdma_cm") == names.end())
+      return fail("device nodes", "/dev/infiniband/rdma_cm is missing", "modprobe rdma_ucm");
+    if (closed.empty()) return ok("device nodes", "/dev/infiniband may be used");
+    fail("device nodes", fmt::format("no right to use {}", fmt::join(closed, ", ")),
+         "run as root, or give your group the right by a udev rule");
+  }
+
+  void locked_memory() {
+    const std::uint64_t limit = system_.lockable_memory();
+    if (limit >= wanted_lockable) return ok("locked memory", "enough memory may be locked");
+    warn("locked memory",
+         fmt::format("only {} KiB may be locked: registrations may fail", limit / 1024),
+         "ulimit -l unlimited, or 'memlock unlimited' in /etc/security/limits.d");
+  }
+
+  void agent() {
+    if (request_.agent.empty())
+      return fail("agent", "nothing says how to reach the agent",
+                  "give --host, e.g. --host ssh:root@dut");
+    std::vector<std::string> argv = request_.agent;
+    if (!system_.has_program(argv.front()))
+      return fail("agent", fmt::format("'{}' is missing", argv.front()), "install it here");
+    // Without a terminal nobody can answer a question for a password or a host key.
+    if (argv.front() == "ssh")
+      argv.insert(argv.begin() + 1, {"-o", "BatchMode=yes", "-o", "ConnectTimeout=5"});
+    argv.emplace_back("--help");
+    const auto said = system_.ask(argv);
+    if (said) return ok("agent", "the agent answers there");
+    fail("agent", said.error(),
+         argv.front() == "ssh" ? "make `ssh HOST rnic-agent --help` work without a password"
+                               : "make this command work");
+  }
+
+  // -------------------------------------------------------------- the path to somebody's host
+
+  void path_to_iut() {
+    if (request_.addresses.empty())
+      return fail("route", "no address of the IUT is known", "give --address");
+    for (const std::string& address : request_.addresses) {
+      const auto interface = route_to(address);
+      if (!interface) continue;
+      if (std::ranges::find(interfaces_, *interface) == interfaces_.end())
+        interfaces_.push_back(*interface);
+    }
+    for (const std::string& interface : interfaces_) {
+      mtu_of(interface);
+      offloads_of(interface);
+    }
+    if (request_.capture) capture_rights();
+    firewall();
+  }
+
+  /// The interface that packets to the address leave by.
+  std::optional<std::string> route_to(const std::string& address) {
+    const auto said = system_.ask({"ip", "-j", "route", "get", address});
+    const Json routes = Json::parse(said.value_or(""), nullptr, false);
+    if (!said || !routes.is_array() || routes.empty() || !routes[0].is_object()) {
+      fail("route", fmt::format("no route to {}", address),
+           "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV");
+      return std::nullopt;
+    }
+    const Json& route = routes[0];
+    const std::string interface = route.value("dev", "");
+    if (route.value("type", "") == "local") {
+      fail("route",
+           fmt::format("{} is an address of this very host: an RNIC never sees such traffic",
+                       address),
+           "run the tester elsewhere: --tester ssh:HOST, or the RNIC's other port in --tester "
+           "netns:NAME");
+      return std::nullopt;
+    }
+    if (route.contains("gateway"))
+      warn("route",
+           fmt::format("{} is reached through the router {}", address, route.value("gateway", "?")),
+           "connect tester and IUT directly: a router may re-cut or reorder segments");
+    else
+      ok("route", fmt::format("{} is a neighbour on {}", address, interface));
+    return interface;
+  }
+
+  void mtu_of(const std::string& interface) {
+    const auto said = system_.ask({"ip", "-j", "link", "show", "dev", interface});
+    const Json links = Json::parse(said.value_or(""), nullptr, false);
+    if (!said || !links.is_array() || links.empty() || !links[0].is_object())
+      return fail("mtu", fmt::format("{}: {}", interface, said ? "no answer" : said.error()),
+                  "check the interface's name");
+    const int mtu = links[0].value("mtu", 0);
+    if (mtu == ordinary_mtu) return ok("mtu", fmt::format("{} has MTU {}", interface, mtu));
+    warn("mtu",
+         fmt::format("{} has MTU {}: the IUT's must be the same, and every hop must pass it",
+                     interface, mtu),
+         fmt::format("ip link set {} mtu {}", interface, ordinary_mtu));
+  }
+
+  void offloads_of(const std::string& interface) {
+    const auto said = system_.ask({"ethtool", "-k", interface});
+    if (!said)
+      return warn("offloads", fmt::format("{}: {}", interface, said.error()),
+                  "run as root, or check with ethtool -k");
+    static constexpr std::array<std::pair<const char*, const char*>, 4> features{
+        {{"tcp-segmentation-offload", "tso"},
+         {"generic-segmentation-offload", "gso"},
+         {"generic-receive-offload", "gro"},
+         {"large-receive-offload", "lro"}}};
+    std::vector<std::string> on;
+    for (const auto& [name, word] : features)
+      if (said->find(fmt::format("{}: on", name)) != std::string::npos) on.emplace_back(word);
+    if (on.empty())
+      return ok("offloads", fmt::format("{} neither joins nor cuts segments", interface));
+    warn("offloads",
+         fmt::format("{} has {} on: captures show segments that were never on the wire", interface,
+                     fmt::join(on, ", ")),
+         fmt::format("ethtool -K {} {} off", interface, fmt::join(on, " off ")));
+  }
+
+  void capture_rights() {
+    if (!request_.capture_interface.empty() &&
+        system_.names_in(fs::path("/sys/class/net") / request_.capture_interface).empty())
+      return fail("capture", fmt::format("there is no interface '{}'", request_.capture_interface),
+                  "name one that `ip link` shows");
+    if (system_.may_capture()) return ok("capture", "packets can be captured");
+    warn("capture", "no right to capture: pcaps are written from the tester's own bytes",
+         "run as root, or setcap cap_net_raw+ep on rnic-suite");
+  }
+
+  /// Only looks whether any rule might stop a connection; which one does is for the person to
+  /// judge.
+  void firewall() {
+    std::string found;
+    bool asked = false;
+    for (const std::vector<std::string>& argv : std::initializer_list<std::vector<std::string>>{
+             {"nft", "list", "ruleset"}, {"iptables", "-S"}, {"ip6tables", "-S"}}) {
+      if (!system_.has_program(argv.front())) continue;
+      const auto rules = system_.ask(argv);
+      if (!rules) continue;
+      asked = true;
+      for (const char* word : {"policy drop", " drop", " reject", " DROP", " REJECT"})
+        if (found.empty() && rules->find(word) != std::string::npos) found = argv.front();
+    }
+    if (!found.empty())
+      return warn(
+          "firewall", fmt::format("{} has rules that drop or reject packets", found),
+          "see that TCP between tester and IUT passes, for every port and in both directions");
+    if (asked) return ok("firewall", "no rule drops or rejects packets");
+    ok("firewall", "its rules cannot be read here; nothing is known");
+  }
+
+  const Request& request_;
+  const System& system_;
+  std::vector<Finding> findings_;
+  std::vector<std::string> interfaces_;  ///< towards the IUT
+};
+
+struct Look {
+  std::string_view word, colour;
+};
+Look look_of(Severity severity) {
+  switch (severity) {
+    case Severity::ok:
+      return {"ok  ", "\x1b[32m"};
+    case Severity::warning:
+      return {"warn", "\x1b[33m"};
+    case Severity::failure:
+      return {"FAIL", "\x1b[31m"};
+  }
+  return {"?   ", ""};
+}
+
+}  // namespace
+
+std::vector<Finding> examine(const Request& request, const System& system) {
+  return Examination(request, system).all();
+}
+
+Severity worst(const std::vector<Finding>& findings) {
+  Severity found = Severity::ok;
+  for (const Finding& finding : findings) found = std::max(found, finding.severity);
+  return found;
+}
+
+std::string report_text(const std::vector<Finding>& findings, bool colour) {
+  std::string text;
+  for (const Finding& finding : findings) {
+    const Look look = look_of(finding.severity);
+    text += fmt::format("{}{}{}  {:<15} {}\n", colour ? look.colour : "", look.word,
+                        colour ? "\x1b[0m" : "", finding.check, finding.what);
+    if (!finding.remedy.empty()) text += fmt::format("      {:<15} -> {}\n", "", finding.remedy);
+  }
+  return text;
+}
+
+}  // namespace suite::doctor

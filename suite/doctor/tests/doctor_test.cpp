@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#define BOOST_TEST_MODULE doctor
+#include "suite/doctor/doctor.hpp"
+
+#include <boost/test/unit_test.hpp>
+#include <limits>
+#include <map>
+#include <set>
+
+using namespace suite::doctor;
+
+namespace {
+
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+/// A host on which all is well, until a test spoils something.
+struct FakeHost : System {
+  std::map<std::string, std::string> answers{
+      {"python3 -c import jinja2", ""},
+      {"ip -j route get 192.0.2.7", R"([{"dst":"192.0.2.7","dev":"eth1","prefsrc":"192.0.2.1"}])"},
+      {"ip -j link show dev eth1", R"([{"ifname":"eth1","mtu":1500}])"},
+      {"ethtool -k eth1",
+       "Features for eth1:\ntcp-segmentation-offload: off\ngeneric-segmentation-offload: off\n"
+       "generic-receive-offload: off\nlarge-receive-offload: off [fixed]\n"},
+      {"nft list ruleset",
+       "table inet filter {\n chain input { type filter hook input priority 0; }\n}\n"},
+      {"ssh -o BatchMode=yes -o ConnectTimeout=5 root@dut rnic-agent --help", "usage"}};
+  std::set<std::string> missing_programs, closed_paths;
+  std::map<std::string, std::string> files{
+      {"/sys/class/infiniband/rnic0/node_type", "4: RNIC"},
+      {"/sys/class/infiniband/rnic0/ports/1/state", "4: ACTIVE"}};
+  std::map<std::string, std::vector<std::string>> folders{
+      {"/sys/class/infiniband", {"rnic0"}},
+      {"/dev/infiniband", {"rdma_cm", "uverbs0"}},
+      {"/usr/lib", {"x86_64-linux-gnu"}},
+      {"/usr/lib/x86_64-linux-gnu/libibverbs", {"libsiw-rdmav34.so"}}};
+  std::string lab_error;
+  bool capture = true;
+  std::uint64_t lockable = std::numeric_limits<std::uint64_t>::max();
+  std::uint64_t space = std::uint64_t{100} << 30;
+
+  std::expected<std::string, std::string> ask(const std::vector<std::string>& argv) const override {
+    const auto found = answers.find(joined(argv));
+    if (found == answers.end()) return std::unexpected("`" + joined(argv) + "` failed");
+    return found->second;
+  }
+  bool has_program(std::string_view name) const override {
+    return !missing_programs.contains(std::string(name));
+  }
+  std::optional<std::string> read(const std::filesystem::path& path) const override {
+    const auto found = files.find(path.string());
+    return found == files.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::vector<std::string> names_in(const std::filesystem::path& folder) const override {
+    const auto found = folders.find(folder.string());
+    return found == folders.end() ? std::vector<std::string>() : found->second;
+  }
+  bool may_read_and_write(const std::filesystem::path& path) const override {
+    return !closed_paths.contains(path.string());
+  }
+  std::expected<void, std::string> try_lab(bool) const override {
+    if (lab_error.empty()) return {};
+    return std::unexpected(lab_error);
+  }
+  bool may_capture() const override { return capture; }
+  std::uint64_t lockable_memory() const override { return lockable; }
+  std::uint64_t free_space(const std::filesystem::path&) const override { return space; }
+};
+
+Request device_request() {
+  Request request;
+  request.iut = Request::Iut::device;
+  request.device = "rnic0";
+  request.addresses = {"192.0.2.7"};
+  return request;
+}
+
+/// The one finding that is not ok.
+Finding complaint(const Request& request, const FakeHost& host) {
+  std::vector<Finding> found;
+  for (const Finding& finding : examine(request, host))
+    if (finding.severity != Severity::ok) found.push_back(finding);
+  BOOST_TEST_CONTEXT(report_text(found, false)) { BOOST_REQUIRE_EQUAL(found.size(), 1u); }
+  BOOST_TEST(!found[0].remedy.empty());
+  return found[0];
+}
+
+void expect_complaint(const Request& request, const FakeHost& host, Severity severity,
+                      const std::string& check, const std::string& words) {
+  const Finding found = complaint(request, host);
+  BOOST_TEST((found.severity == severity));
+  BOOST_TEST(found.check == check);
+  BOOST_TEST(found.what.find(words) != std::string::npos, found.what);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_healthy_host_has_no_complaint) {
+  FakeHost host;
+  Request remote;
+  remote.iut = Request::Iut::remote;
+  remote.agent = {"ssh", "root@dut", "rnic-agent"};
+  remote.addresses = {"192.0.2.7"};
+  host.folders["/cache/kernel"] = {"6.1.1-1"};
+  host.files["/cache/kernel/6.1.1-1/complete"] =
+      host.files["/cache/kernel/6.1.1-1/siw-tunable.ko"] = "x";
+  Request guest;
+  guest.iut = Request::Iut::siw_vm;
+  guest.guest_cache = "/cache";
+  for (const Request& request : {Request{}, device_request(), remote, guest}) {
+    const auto findings = examine(request, host);
+    BOOST_TEST(findings.size() >= 3u);
+    BOOST_TEST((worst(findings) == Severity::ok), report_text(findings, false));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_the_reference_run_needs) {
+  FakeHost host;
+  host.lab_error = "the system forbids it";
+  expect_complaint({}, host, Severity::warning, "private lab", "forbids");
+  host.lab_error.clear();
+  host.missing_programs = {"ethtool"};
+  expect_complaint({}, host, Severity::failure, "network tools", "missing: ethtool");
+  host.missing_programs.clear();
+  host.answers.erase("python3 -c import jinja2");
+  expect_complaint({}, host, Severity::warning, "report tools", "Jinja2");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_guest_needs) {
+  FakeHost host;
+  Request request;
+  request.iut = Request::Iut::siw_vm;
+  request.guest_cache = "/cache";
+  expect_complaint(request, host, Severity::warning, "guest kernel", "not in the cache");
+  host.space = 1 << 20;
+  expect_complaint(request, host, Severity::failure, "guest kernel", "1 MiB are free");
+  host.folders["/cache/kernel"] = {"6.1.1-1"};
+  host.files["/cache/kernel/6.1.1-1/complete"] =
+      host.files["/cache/kernel/6.1.1-1/siw-tunable.ko"] = "x";
+  host.missing_programs = {"qemu-system-x86_64"};
+  expect_complaint(request, host, Severity::failure, "emulator", "qemu-system-x86_64");
+  host.missing_programs.clear();
+  host.folders["/usr/lib/x86_64-linux-gnu/libibverbs"] = {"libcxgb4-rdmav34.so"};
+  expect_complaint(request, host, Severity::failure, "verbs provider", "siw provider");
+  host.folders["/usr/lib/x86_64-linux-gnu/libibverbs"] = {"libsiw-rdmav34.so"};
+  host.lab_error = "/dev/net/tun: No such file";
+  expect_complaint(request, host, Severity::failure, "private lab", "/dev/net/tun");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_device_needs) {
+  FakeHost host;
+  Request request = device_request();
+  host.files["/sys/class/infiniband/rnic0/node_type"] = "1: CA";
+  expect_complaint(request, host, Severity::failure, "driver", "no iWARP device");
+  host = {};
+  host.files["/sys/class/infiniband/rnic0/ports/1/state"] = "1: DOWN";
+  expect_complaint(request, host, Severity::failure, "link", "1: DOWN");
+  host = {};
+  host.closed_paths = {"/dev/infiniband/uverbs0"};
+  expect_complaint(request, host, Severity::failure, "device nodes", "uverbs0");
+  host = {};
+  host.folders["/dev/infiniband"] = {"uverbs0"};
+  expect_complaint(request, host, Severity::failure, "device nodes", "rdma_cm is missing");
+  host = {};
+  host.lockable = 8 << 20;
+  expect_complaint(request, host, Severity::warning, "locked memory", "8192 KiB");
+  host = {};
+  request.device = "rnic9";
+  expect_complaint(request, host, Severity::failure, "driver", "there are rnic0");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_path_needs) {
+  FakeHost host;
+  const Request request = device_request();
+  std::string& route = host.answers["ip -j route get 192.0.2.7"];
+  route = R"([{"type":"local","dst":"192.0.2.7","dev":"lo"}])";
+  expect_complaint(request, host, Severity::failure, "route", "this very host");
+  route = R"([{"dst":"192.0.2.7","gateway":"198.51.100.1","dev":"eth1"}])";
+  expect_complaint(request, host, Severity::warning, "route", "198.51.100.1");
+  for (const char* nonsense : {"", "{}", "[]", "[7]", "RTNETLINK answers: unreachable"}) {
+    route = nonsense;
+    expect_complaint(request, host, Severity::failure, "route", "no route to 192.0.2.7");
+  }
+  host = {};
+  host.answers["ip -j link show dev eth1"] = R"([{"mtu":9000}])";
+  expect_complaint(request, host, Severity::warning, "mtu", "9000");
+  host = {};
+  host.answers["ethtool -k eth1"] =
+      "tcp-segmentation-offload: on\ngeneric-receive-offload: on\nlarge-receive-offload: off "
+      "[fixed]\n";
+  BOOST_TEST(complaint(request, host).remedy == "ethtool -K eth1 tso off gro off");
+  host = {};
+  host.capture = false;
+  expect_complaint(request, host, Severity::warning, "capture", "no right to capture");
+  host = {};
+  host.answers["iptables -S"] = "-P INPUT ACCEPT\n-A INPUT -p tcp -j DROP\n";
+  expect_complaint(request, host, Severity::warning, "firewall", "iptables");
+}
+
+BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
+  FakeHost host;
+  Request request;
+  request.iut = Request::Iut::remote;
+  request.addresses = {"192.0.2.7"};
+  expect_complaint(request, host, Severity::failure, "agent", "nothing says");
+  request.agent = {"ssh", "root@other", "rnic-agent"};
+  expect_complaint(request, host, Severity::failure, "agent", "root@other");
+  host.missing_programs = {"ssh"};
+  expect_complaint(request, host, Severity::failure, "agent", "'ssh' is missing");
+  host = {};
+  request.agent = {"ssh", "root@dut", "rnic-agent"};
+  request.addresses.clear();
+  expect_complaint(request, host, Severity::failure, "route", "no address");
+}
+
+BOOST_AUTO_TEST_CASE(the_report_is_plain_without_colour) {
+  const std::vector<Finding> findings{{Severity::ok, "route", "fine", ""},
+                                      {Severity::failure, "mtu", "odd", "mend it"}};
+  const std::string plain = report_text(findings, false);
+  BOOST_TEST(plain ==
+             "ok    route           fine\n"
+             "FAIL  mtu             odd\n"
+             "                      -> mend it\n");
+  BOOST_TEST(report_text(findings, true).find("\x1b[31mFAIL\x1b[0m") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(the_real_host_is_examined_without_harm) {
+  const HostSystem host;
+  Request request;
+  const auto findings = examine(request, host);
+  BOOST_TEST(findings.size() >= 3u);
+  BOOST_TEST(host.read("/proc/self/comm").has_value());
+  BOOST_TEST(!host.read("/no/such/file").has_value());
+  BOOST_TEST(host.names_in("/no/such/folder").empty());
+  BOOST_TEST(host.free_space("/no/such/folder") > 0u);
+}
