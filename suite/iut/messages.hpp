@@ -250,7 +250,7 @@ struct Reply {
   Outcome outcome = Outcome::ok;
   std::string error;                  ///< what the API said, where outcome is failed or unsupported
   int code = 0;                       ///< errno or API status, 0 if none
-  std::optional<std::uint32_t> stag;  ///< RegisterMemory, AllocateWindow
+  std::optional<std::uint32_t> stag;  ///< RegisterMemory, AllocateWindow, bind_window: the new one
   std::optional<std::uint64_t> base;  ///< RegisterMemory: tagged offset of its first octet
   std::optional<Octets> octets;       ///< ReadMemory
   std::optional<std::string> address;  ///< Listen

@@ -14,7 +14,10 @@
 namespace suite::upper_tester::verbs {
 namespace {
 
-constexpr int resolve_deadline_ms = 5000;
+// The kernel may miss the answer to its own neighbour request and then waits its time out; so many
+// short ones.
+constexpr int resolve_deadline_ms = 500;
+constexpr int resolve_attempts = 10;
 constexpr int backlog = 128;
 
 sockaddr* generic(sockaddr_storage& storage) { return reinterpret_cast<sockaddr*>(&storage); }
@@ -150,19 +153,25 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t number, const iut::Connect& c
   if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
     return refused("the endpoint is in use", EISCONN);
   if (auto reply = too_much(command.parameters)) return reply;
-  auto remote = socket_address(command.address, command.port);
+  const auto remote = socket_address(command.address, command.port);
   if (!remote) return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
-  auto local = own_address(remote->ss_family);
 
+  endpoint.remote = *remote;
+  endpoint.resolve_attempts = 0;
   endpoint.id = make_id(endpoint.token);
   if (endpoint.id == nullptr) return failed("rdma_create_id", errno);
-  if (rdma_resolve_addr(endpoint.id.get(), local ? generic(*local) : nullptr, generic(*remote),
-                        resolve_deadline_ms) != 0)
-    return failed("rdma_resolve_addr " + command.address, errno);
+  if (resolve(endpoint) != 0) return failed("rdma_resolve_addr " + command.address, errno);
   endpoint.link = Link::resolving;
   endpoint.connect_number = number;
   endpoint.parameters = command.parameters;
   return std::nullopt;
+}
+
+int VerbsDriver::resolve(Endpoint& endpoint) {
+  ++endpoint.resolve_attempts;
+  auto local = own_address(endpoint.remote.ss_family);
+  return rdma_resolve_addr(endpoint.id.get(), local ? generic(*local) : nullptr,
+                           generic(endpoint.remote), resolve_deadline_ms);
 }
 
 /// The address is resolved and the route to it too.
@@ -311,6 +320,10 @@ void VerbsDriver::take(Endpoint& endpoint, const News& news) {
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
       return start_connecting(endpoint);
     case RDMA_CM_EVENT_ADDR_ERROR:
+      if (news.error == ETIMEDOUT && endpoint.resolve_attempts < resolve_attempts &&
+          resolve(endpoint) == 0)
+        return;
+      [[fallthrough]];
     case RDMA_CM_EVENT_ROUTE_ERROR:
       answer_connect(endpoint, iut::Reply{});
       return fail_connect(endpoint, "unreachable");

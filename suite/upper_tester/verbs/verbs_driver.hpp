@@ -66,7 +66,9 @@ class VerbsDriver final : public Driver {
 
     Token token = 0;  ///< of `id` and of `completions`
     Link link = Link::idle;
+    int resolve_attempts = 0;
     std::uint64_t connect_number = 0;  ///< of the Connect that waits for its answer, in `resolving`
+    sockaddr_storage remote{};
     iut::ConnectParameters parameters;
     std::deque<Posted> sends;  ///< posted to the send queue and not known to be done
     bool disconnect_when_done = false;
@@ -113,6 +115,7 @@ class VerbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::Cancel&);
   [[nodiscard]] std::optional<sockaddr_storage> own_address(int family) const;
   CmId make_id(Token token);
+  int resolve(Endpoint& endpoint);
   void start_connecting(Endpoint& endpoint);
   void answer_connect(Endpoint& endpoint, iut::Reply reply);
   void fail_connect(Endpoint& endpoint, const char* reason);
