@@ -62,7 +62,8 @@ struct Pair : Link {
     server.send(mpa_reply_to(server.received_frame()->frame())
                     .with_markers(server_markers)
                     .with_crc(false));
-    BOOST_REQUIRE(next(client).template as<ReceivedFrame>());
+    const Arrival came_1 = next(client);
+    BOOST_REQUIRE(came_1.template as<ReceivedFrame>());
   }
   Arrival next(Peer& peer) { return peer.next(context.deadline); }
 };
@@ -91,9 +92,11 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(startup_and_messages_in_every_framing, Link, Links
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_cut_reaches_the_wire_and_changes_nothing, Link, Links) {
   Pair<Link> pair;
   pair.client.send(mpa_request().with_private_data(payload(40)), Cut::single_octets());
-  BOOST_REQUIRE(pair.next(pair.server).template as<ReceivedFrame>());
+  const Arrival came_2 = pair.next(pair.server);
+  BOOST_REQUIRE(came_2.template as<ReceivedFrame>());
   pair.server.send(mpa_reply());
-  BOOST_REQUIRE(pair.next(pair.client).template as<ReceivedFrame>());
+  const Arrival came_3 = pair.next(pair.client);
+  BOOST_REQUIRE(came_3.template as<ReceivedFrame>());
   pair.client.send(send_message(payload(30)), Cut::at({1, 2, 19, 20}));
   BOOST_TEST((message(Opcode::send, payload(30)).judge(pair.next(pair.server)) == Judgement::pass));
   const auto before = pair.client.connection().data_segments_sent();
@@ -128,7 +131,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(endings_are_told_apart, Link, Links) {
   pair.start();
   pair.client.send_octets(payload(7));
   pair.client.half_close();
-  BOOST_TEST(pair.next(pair.server).template as<Malformed>());
+  const Arrival came_4 = pair.next(pair.server);
+  BOOST_TEST(came_4.template as<Malformed>());
   const Arrival arrival = pair.next(pair.server);
   BOOST_REQUIRE(arrival.template as<PeerClosed>());
   BOOST_TEST(arrival.template as<PeerClosed>()->mid_fpdu);
@@ -149,7 +153,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(fpdus_before_the_reply_are_a_fault, Link, Links) {
   const Octets fpdu = encode(send_message({}).segments(1000, 1).front(), {});
   both.insert(both.end(), fpdu.begin(), fpdu.end());
   pair.client.send_octets(both);
-  BOOST_REQUIRE(pair.next(pair.server).template as<ReceivedFrame>());
+  const Arrival came_5 = pair.next(pair.server);
+  BOOST_REQUIRE(came_5.template as<ReceivedFrame>());
   pair.server.send(mpa_reply());
   BOOST_TEST((pair.faults == std::vector<std::string>{"mpa.startup.no-fpdu-before-both-frames"}));
   BOOST_TEST((message(Opcode::send).judge(pair.next(pair.server)) == Judgement::pass));
@@ -178,7 +183,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_evidence_holds_both_directions, Link, Links) {
   Pair<Link> pair;
   pair.start();
   pair.client.send(send_message(payload(4)));
-  BOOST_REQUIRE(pair.next(pair.server).message(Opcode::send));
+  const Arrival came_6 = pair.next(pair.server);
+  BOOST_REQUIRE(came_6.message(Opcode::send));
   const auto& records = pair.context.evidence.connections;
   BOOST_REQUIRE(records.size() == 2u);
   BOOST_TEST(records[0].opened_by_tester);
