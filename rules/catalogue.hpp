@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The rule catalogue for C++: every rule of the RFCs by id, checked at compile time where an id is written in code.
+// The rule catalogue for C++: every rule of the RFCs by id, checked at compile time where an id is
+// written in code.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,8 @@ namespace rules {
 
 enum class Level : std::uint8_t { must, should, may };
 
-/// How a rule can be checked: by a peer on the wire, by looking at a capture, at the local API only, or not from outside.
+/// How a rule can be checked: by a peer on the wire, by looking at a capture, at the local API
+/// only, or not from outside.
 enum class Check : std::uint8_t { active, passive, api, none };
 
 struct Rule {
@@ -19,31 +21,39 @@ struct Rule {
   std::string_view section;  ///< e.g. `7.1.1`
   Level level;
   Check check;
-  std::string_view binds;    ///< who must obey, e.g. `receiver`
-  std::string_view text;     ///< the obligation in our words
+  std::string_view binds;  ///< who must obey, e.g. `receiver`
+  std::string_view text;   ///< the obligation in our words
 };
 
 /// All rules, sorted by id.
 [[nodiscard]] std::span<const Rule> all();
 /// The rule with this id, or nullptr.
 [[nodiscard]] const Rule* find(std::string_view id);
-/// A short digest (16 hex digits) of the rule files: two runs with the same one used the same catalogue.
+/// A short digest (16 hex digits) of the rule files: two runs with the same one used the same
+/// catalogue.
 [[nodiscard]] std::string_view version();
 
 [[nodiscard]] constexpr std::string_view name(Level level) {
   switch (level) {
-    case Level::must: return "must";
-    case Level::should: return "should";
-    case Level::may: return "may";
+    case Level::must:
+      return "must";
+    case Level::should:
+      return "should";
+    case Level::may:
+      return "may";
   }
   return "?";
 }
 [[nodiscard]] constexpr std::string_view name(Check check) {
   switch (check) {
-    case Check::active: return "active";
-    case Check::passive: return "passive";
-    case Check::api: return "api";
-    case Check::none: return "none";
+    case Check::active:
+      return "active";
+    case Check::passive:
+      return "passive";
+    case Check::api:
+      return "api";
+    case Check::none:
+      return "none";
   }
   return "?";
 }

@@ -8,13 +8,16 @@
 
 namespace rules {
 
-/// Wraps the id of a rule that exists. `rule("mpa.crc...")` is evaluated by the compiler, which rejects unknown ids.
+/// Wraps the id of a rule that exists. `rule("mpa.crc...")` is evaluated by the compiler, which
+/// rejects unknown ids.
 struct RuleId {
   std::string_view id;
 
   template <std::size_t N>
-  consteval RuleId(const char (&literal)[N]) : id(literal, N - 1) {  // NOLINT(google-explicit-constructor)
-    if (!std::ranges::binary_search(table, id, {}, &Rule::id)) throw "no rule of the catalogue has this id";
+  consteval RuleId(const char (&literal)[N])
+      : id(literal, N - 1) {  // NOLINT(google-explicit-constructor)
+    if (!std::ranges::binary_search(table, id, {}, &Rule::id))
+      throw "no rule of the catalogue has this id";
   }
 };
 

@@ -15,7 +15,8 @@ constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_ipv6 = 0x86DD;
 constexpr std::uint16_t ethertype_vlan = 0x8100, ethertype_service_vlan = 0x88A8;
 constexpr std::uint8_t protocol_tcp = 6, protocol_udp = 17;
 
-// Reads big-endian numbers in order; once something was missing everything further is 0 and `good()` is false.
+// Reads big-endian numbers in order; once something was missing everything further is 0 and
+// `good()` is false.
 class Cursor {
  public:
   explicit Cursor(Octets octets) : rest_(octets) {}
@@ -31,7 +32,8 @@ class Cursor {
   }
   std::uint32_t number(std::size_t count) {
     std::uint32_t value = 0;
-    for (const std::byte octet : take(count)) value = (value << 8) | std::to_integer<std::uint32_t>(octet);
+    for (const std::byte octet : take(count))
+      value = (value << 8) | std::to_integer<std::uint32_t>(octet);
     return value;
   }
   std::uint8_t u8() { return static_cast<std::uint8_t>(number(1)); }
@@ -71,7 +73,9 @@ std::optional<Packet> parse_ipv4(Octets octets) {
   set_address(packet.flow.from, cursor.take(4));
   set_address(packet.flow.to, cursor.take(4));
   // A fragment (MF or an offset, RFC 791 3.1) has no ports to tell its connection by.
-  if (!cursor.good() || header < 20 || total < header || octets.size() < header || (fragment & 0x3FFFU) != 0) return {};
+  if (!cursor.good() || header < 20 || total < header || octets.size() < header ||
+      (fragment & 0x3FFFU) != 0)
+    return {};
   packet.length = total - header;
   packet.payload = octets.subspan(header);
   packet.payload = packet.payload.first(std::min(packet.payload.size(), packet.length));
@@ -98,7 +102,8 @@ std::optional<Packet> parse_packet(LinkType link, Octets octets) {
   if (link == LinkType::ethernet) {
     cursor.take(12);
     std::uint16_t type = cursor.u16();
-    for (int tags = 0; tags < 2 && (type == ethertype_vlan || type == ethertype_service_vlan); ++tags) {
+    for (int tags = 0; tags < 2 && (type == ethertype_vlan || type == ethertype_service_vlan);
+         ++tags) {
       cursor.take(2);
       type = cursor.u16();
     }
@@ -107,9 +112,12 @@ std::optional<Packet> parse_packet(LinkType link, Octets octets) {
   const Octets packet = cursor.rest();
   if (packet.empty()) return {};
   switch (std::to_integer<unsigned>(packet.front()) >> 4) {
-    case 4: return parse_ipv4(packet);
-    case 6: return parse_ipv6(packet);
-    default: return {};
+    case 4:
+      return parse_ipv4(packet);
+    case 6:
+      return parse_ipv6(packet);
+    default:
+      return {};
   }
 }
 

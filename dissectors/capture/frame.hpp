@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A captured frame, and what is read of it to know which connection it belongs to: addresses, ports, TCP sequence numbers.
+// A captured frame, and what is read of it to know which connection it belongs to: addresses,
+// ports, TCP sequence numbers.
 #pragma once
 
 #include <array>
@@ -16,12 +17,14 @@ namespace dissectors::capture {
 
 using Octets = std::span<const std::byte>;
 
-/// Link types by their pcap numbers. What a live capture delivers on other links is refused when it is opened.
+/// Link types by their pcap numbers. What a live capture delivers on other links is refused when it
+/// is opened.
 enum class LinkType : std::uint32_t { ethernet = 1, raw_ip = 101 };
 
 struct Frame {
-  std::uint64_t time = 0;             ///< nanoseconds since 1970, UTC
-  std::uint32_t original_length = 0;  ///< on the wire; larger than `octets` where the capture cut it
+  std::uint64_t time = 0;  ///< nanoseconds since 1970, UTC
+  std::uint32_t original_length =
+      0;  ///< on the wire; larger than `octets` where the capture cut it
   std::vector<std::byte> octets;
 };
 
@@ -46,16 +49,19 @@ struct Flow {
   auto operator<=>(const Flow&) const = default;
 };
 
-/// The TCP segment in a frame. `payload` views the frame's octets; Ethernet padding is not part of it.
+/// The TCP segment in a frame. `payload` views the frame's octets; Ethernet padding is not part of
+/// it.
 struct Segment {
   Flow flow;
   std::uint32_t sequence = 0;
   bool syn = false, ack = false, fin = false, rst = false;
   Octets payload;
-  std::size_t payload_length = 0;  ///< by the IP header; larger than `payload` where the capture cut the frame
+  std::size_t payload_length =
+      0;  ///< by the IP header; larger than `payload` where the capture cut the frame
 };
 
-/// The segment in a frame, or nothing where there is none (other protocols, IP fragments, nonsense).
+/// The segment in a frame, or nothing where there is none (other protocols, IP fragments,
+/// nonsense).
 [[nodiscard]] std::optional<Segment> parse_segment(LinkType link, Octets frame);
 
 /// The UDP payload in a frame, with its destination port, or nothing.

@@ -24,8 +24,10 @@ constexpr int buffer_size = 64 * 1024 * 1024;
 constexpr int timeout_milliseconds = 10;
 constexpr int snapshot_length = 262144;
 constexpr std::uint16_t discard_port = 9;
-constexpr std::uint32_t unused_group = 0xEFFF4D4D;  // 239.255.77.77, administratively scoped (RFC 2365)
-// `vlan` shifts all that follows it in a filter, so it comes last; links without VLANs refuse the word.
+constexpr std::uint32_t unused_group =
+    0xEFFF4D4D;  // 239.255.77.77, administratively scoped (RFC 2365)
+// `vlan` shifts all that follows it in a filter, so it comes last; links without VLANs refuse the
+// word.
 constexpr const char* ethernet_filter = "tcp or udp port 9 or (vlan and (tcp or udp port 9))";
 constexpr const char* raw_filter = "tcp or udp port 9";
 
@@ -41,7 +43,9 @@ std::string reason(const std::string& interface, const std::string& why) {
 // What pcap_activate() said, with the remedy where we know one.
 std::string activation_problem(const std::string& interface, int status, pcap_t* handle) {
   if (status == PCAP_ERROR_PERM_DENIED) {
-    return reason(interface, "no right to capture (CAP_NET_RAW); run as root or in the suite's own namespaces");
+    return reason(
+        interface,
+        "no right to capture (CAP_NET_RAW); run as root or in the suite's own namespaces");
   }
   if (status == PCAP_ERROR_NO_SUCH_DEVICE) return reason(interface, "no such interface");
   if (status == PCAP_ERROR_IFACE_NOT_UP) return reason(interface, "the interface is down");
@@ -51,16 +55,20 @@ std::string activation_problem(const std::string& interface, int status, pcap_t*
 
 std::expected<LinkType, std::string> link_of(pcap_t* handle, const std::string& interface) {
   switch (const int link = pcap_datalink(handle)) {
-    case DLT_EN10MB: return LinkType::ethernet;
-    case DLT_RAW: return LinkType::raw_ip;
+    case DLT_EN10MB:
+      return LinkType::ethernet;
+    case DLT_RAW:
+      return LinkType::raw_ip;
     default: {
       const char* known = pcap_datalink_val_to_name(link);
-      return std::unexpected(reason(interface, fmt::format("link type {} is not supported", known ? known : "?")));
+      return std::unexpected(
+          reason(interface, fmt::format("link type {} is not supported", known ? known : "?")));
     }
   }
 }
 
-std::expected<void, std::string> set_filter(pcap_t* handle, LinkType link, const std::string& interface) {
+std::expected<void, std::string> set_filter(pcap_t* handle, LinkType link,
+                                            const std::string& interface) {
   const char* filter = link == LinkType::ethernet ? ethernet_filter : raw_filter;
   bpf_program program{};
   int status = pcap_compile(handle, &program, filter, 1, PCAP_NETMASK_UNKNOWN);
@@ -93,14 +101,17 @@ std::expected<LiveCapture, std::string> LiveCapture::open(const std::string& int
   pcap_set_timeout(handle.get(), timeout_milliseconds);
   pcap_set_buffer_size(handle.get(), buffer_size);
   pcap_set_tstamp_precision(handle.get(), PCAP_TSTAMP_PRECISION_NANO);
-  // A warning (status > 0) still captures; no promiscuous mode is asked for, all our frames are to or from this host.
+  // A warning (status > 0) still captures; no promiscuous mode is asked for, all our frames are to
+  // or from this host.
   if (const int status = pcap_activate(handle.get()); status < 0) {
     return std::unexpected(activation_problem(interface, status, handle.get()));
   }
-  if (pcap_setnonblock(handle.get(), 1, error.data()) != 0) return std::unexpected(reason(interface, error.data()));
+  if (pcap_setnonblock(handle.get(), 1, error.data()) != 0)
+    return std::unexpected(reason(interface, error.data()));
   const auto link = link_of(handle.get(), interface);
   if (!link) return std::unexpected(link.error());
-  if (const auto set = set_filter(handle.get(), *link, interface); !set) return std::unexpected(set.error());
+  if (const auto set = set_filter(handle.get(), *link, interface); !set)
+    return std::unexpected(set.error());
   return LiveCapture(std::make_unique<State>(State{std::move(handle), *link, interface}));
 }
 
@@ -112,17 +123,21 @@ std::expected<void, std::string> LiveCapture::poll(const std::function<void(Fram
     const std::function<void(Frame)>& deliver;
     std::uint64_t nanoseconds_per_unit;
   };
-  const bool nanoseconds = pcap_get_tstamp_precision(state_->handle.get()) == PCAP_TSTAMP_PRECISION_NANO;
+  const bool nanoseconds =
+      pcap_get_tstamp_precision(state_->handle.get()) == PCAP_TSTAMP_PRECISION_NANO;
   Context context{deliver, nanoseconds ? std::uint64_t{1} : std::uint64_t{1000}};
-  const auto callback = [](unsigned char* user, const pcap_pkthdr* header, const unsigned char* octets) {
+  const auto callback = [](unsigned char* user, const pcap_pkthdr* header,
+                           const unsigned char* octets) {
     const auto& held = *reinterpret_cast<Context*>(user);
     const auto* first = reinterpret_cast<const std::byte*>(octets);
-    held.deliver({.time = static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
-                          static_cast<std::uint64_t>(header->ts.tv_usec) * held.nanoseconds_per_unit,
-                  .original_length = header->len,
-                  .octets = std::vector<std::byte>(first, first + header->caplen)});
+    held.deliver(
+        {.time = static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
+                 static_cast<std::uint64_t>(header->ts.tv_usec) * held.nanoseconds_per_unit,
+         .original_length = header->len,
+         .octets = std::vector<std::byte>(first, first + header->caplen)});
   };
-  if (pcap_dispatch(state_->handle.get(), -1, callback, reinterpret_cast<unsigned char*>(&context)) < 0) {
+  if (pcap_dispatch(state_->handle.get(), -1, callback,
+                    reinterpret_cast<unsigned char*>(&context)) < 0) {
     return std::unexpected(reason(state_->interface, pcap_geterr(state_->handle.get())));
   }
   return {};
@@ -131,7 +146,8 @@ std::expected<void, std::string> LiveCapture::poll(const std::function<void(Fram
 CaptureCounts LiveCapture::counts() const {
   pcap_stat status{};
   if (pcap_stats(state_->handle.get(), &status) != 0) return {};
-  return {.received = status.ps_recv, .dropped = status.ps_drop, .interface_dropped = status.ps_ifdrop};
+  return {
+      .received = status.ps_recv, .dropped = status.ps_drop, .interface_dropped = status.ps_ifdrop};
 }
 
 // ---------------------------------------------------------------- sentinel
@@ -147,11 +163,15 @@ static_assert(sizeof(SentinelText) == 32);
 
 }  // namespace
 
-std::expected<Sentinel, std::string> Sentinel::open(const std::string& interface, std::uint64_t nonce) {
+std::expected<Sentinel, std::string> Sentinel::open(const std::string& interface,
+                                                    std::uint64_t nonce) {
   const unsigned index = if_nametoindex(interface.c_str());
-  if (index == 0) return std::unexpected(fmt::format("cannot send on {}: no such interface", interface));
+  if (index == 0)
+    return std::unexpected(fmt::format("cannot send on {}: no such interface", interface));
   const int fd = ::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return std::unexpected(fmt::format("cannot make a UDP socket: {}", std::generic_category().message(errno)));
+  if (fd < 0)
+    return std::unexpected(
+        fmt::format("cannot make a UDP socket: {}", std::generic_category().message(errno)));
   Sentinel sentinel(fd, nonce);
   ip_mreqn outgoing{};
   outgoing.imr_ifindex = static_cast<int>(index);
@@ -163,7 +183,8 @@ std::expected<Sentinel, std::string> Sentinel::open(const std::string& interface
   if (::setsockopt(fd, IPPROTO_IP, IP_MULTICAST_IF, &outgoing, sizeof outgoing) != 0 ||
       ::setsockopt(fd, IPPROTO_IP, IP_MULTICAST_LOOP, &off, sizeof off) != 0 ||
       ::connect(fd, reinterpret_cast<const sockaddr*>(&to), sizeof to) != 0) {
-    return std::unexpected(fmt::format("cannot send on {}: {}", interface, std::generic_category().message(errno)));
+    return std::unexpected(
+        fmt::format("cannot send on {}: {}", interface, std::generic_category().message(errno)));
   }
   return sentinel;
 }
@@ -191,12 +212,15 @@ std::expected<std::uint64_t, std::string> Sentinel::send() {
     if (::send(socket_, &text, sizeof text, 0) == sizeof text) return sent_;
     if (errno != ECONNREFUSED) break;
   }
-  return std::unexpected(fmt::format("cannot send a sentinel frame: {}", std::generic_category().message(errno)));
+  return std::unexpected(
+      fmt::format("cannot send a sentinel frame: {}", std::generic_category().message(errno)));
 }
 
 std::optional<std::uint64_t> Sentinel::recognise(LinkType link, Octets frame) const {
   const auto datagram = parse_datagram(link, frame);
-  if (!datagram || datagram->port != discard_port || datagram->payload.size() < sizeof(SentinelText)) return {};
+  if (!datagram || datagram->port != discard_port ||
+      datagram->payload.size() < sizeof(SentinelText))
+    return {};
   SentinelText text;
   const auto mark = text.mark;
   std::memcpy(&text, datagram->payload.data(), sizeof text);

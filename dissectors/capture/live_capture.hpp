@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Live capture of one interface through libpcap, and the sentinel datagram that proves how far the capture has seen.
+// Live capture of one interface through libpcap, and the sentinel datagram that proves how far the
+// capture has seen.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +15,14 @@ namespace dissectors::capture {
 
 struct CaptureCounts {
   std::uint64_t received = 0;
-  std::uint64_t dropped = 0;            ///< for want of buffer
+  std::uint64_t dropped = 0;  ///< for want of buffer
   std::uint64_t interface_dropped = 0;
 };
 
 class LiveCapture {
  public:
-  /// Opens the interface in the calling thread's network namespace; the capture then stays bound to it. The error is one line.
+  /// Opens the interface in the calling thread's network namespace; the capture then stays bound to
+  /// it. The error is one line.
   [[nodiscard]] static std::expected<LiveCapture, std::string> open(const std::string& interface);
   LiveCapture(LiveCapture&&) noexcept;
   LiveCapture& operator=(LiveCapture&&) noexcept;
@@ -39,13 +41,15 @@ class LiveCapture {
   std::unique_ptr<State> state_;
 };
 
-/// Sends numbered UDP datagrams to the discard port out of one interface. Once the capture has delivered number n, it has delivered
-/// every frame that passed the interface before n was sent.
+/// Sends numbered UDP datagrams to the discard port out of one interface. Once the capture has
+/// delivered number n, it has delivered every frame that passed the interface before n was sent.
 class Sentinel {
  public:
-  /// Like LiveCapture::open. The datagrams go to a multicast group that nobody joins (on loopback to the host itself), so they need no
-  /// neighbour resolution and nothing answers them. `nonce` tells this run's sentinels from others'.
-  [[nodiscard]] static std::expected<Sentinel, std::string> open(const std::string& interface, std::uint64_t nonce);
+  /// Like LiveCapture::open. The datagrams go to a multicast group that nobody joins (on loopback
+  /// to the host itself), so they need no neighbour resolution and nothing answers them. `nonce`
+  /// tells this run's sentinels from others'.
+  [[nodiscard]] static std::expected<Sentinel, std::string> open(const std::string& interface,
+                                                                 std::uint64_t nonce);
   Sentinel(Sentinel&& other) noexcept;
   Sentinel& operator=(Sentinel&& other) noexcept;
   ~Sentinel();

@@ -17,7 +17,8 @@ void put(std::vector<std::byte>& file, std::uint32_t value, int octets) {
 
 std::vector<std::byte> pcap_file(LinkType link, std::span<const Frame> frames) {
   std::vector<std::byte> file;
-  put(file, magic_nanoseconds, 4);  // written in little-endian order, which readers tell by the magic
+  put(file, magic_nanoseconds,
+      4);  // written in little-endian order, which readers tell by the magic
   put(file, 2, 2);
   put(file, 4, 2);
   put(file, 0, 4);

@@ -48,7 +48,8 @@ void Splitter::forget_before(std::uint64_t time) {
 }
 
 void Splitter::drop_oldest() {
-  const auto oldest = std::ranges::min_element(frames_, {}, [](const auto& entry) { return entry.second.front().time; });
+  const auto oldest = std::ranges::min_element(
+      frames_, {}, [](const auto& entry) { return entry.second.front().time; });
   held_ -= cost(oldest->second.front());
   ++given_up_;
   oldest->second.pop_front();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Splits one capture by connection: frames wait here, in bounded memory, until the case that made their connection asks for them.
+// Splits one capture by connection: frames wait here, in bounded memory, until the case that made
+// their connection asks for them.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +20,17 @@ class Splitter {
 
   /// Keeps the frame if it holds a TCP segment.
   void add(Frame frame);
-  /// Takes the frames of these connections (either direction of each names it) from `since` on, in order of time. Older frames of the same
-  /// connections are late ones of an earlier case and are dropped.
+  /// Takes the frames of these connections (either direction of each names it) from `since` on, in
+  /// order of time. Older frames of the same connections are late ones of an earlier case and are
+  /// dropped.
   [[nodiscard]] std::vector<Frame> take(std::span<const Flow> connections, std::uint64_t since);
   /// Drops what is older: nobody will ask for it any more.
   void forget_before(std::uint64_t time);
 
-  [[nodiscard]] std::size_t held() const { return held_; }            ///< octets
-  [[nodiscard]] std::uint64_t given_up() const { return given_up_; }  ///< frames lost for want of capacity
+  [[nodiscard]] std::size_t held() const { return held_; }  ///< octets
+  [[nodiscard]] std::uint64_t given_up() const {
+    return given_up_;
+  }  ///< frames lost for want of capacity
 
  private:
   void drop_oldest();

@@ -9,13 +9,15 @@ StreamIndex::StreamIndex(LinkType link, std::span<const Frame> frames) {
   std::uint32_t number = 0;
   for (const Frame& frame : frames) {
     ++number;
-    if (const auto segment = parse_segment(link, frame.octets)) add(directions_[segment->flow], *segment, number);
+    if (const auto segment = parse_segment(link, frame.octets))
+      add(directions_[segment->flow], *segment, number);
   }
 }
 
 void StreamIndex::add(Direction& direction, const Segment& segment, std::uint32_t number) {
   if (segment.rst && !direction.reset) direction.reset = number;
-  // The first octet follows the SYN (RFC 9293 3.4). A SYN with another number opens a new connection on the same ports.
+  // The first octet follows the SYN (RFC 9293 3.4). A SYN with another number opens a new
+  // connection on the same ports.
   const std::uint32_t first = segment.syn ? segment.sequence + 1 : segment.sequence;
   if (segment.syn && direction.started && direction.origin != first) {
     const auto reset = direction.reset;
@@ -47,8 +49,9 @@ const StreamIndex::Direction* StreamIndex::find(const Flow& flow) const {
 std::optional<std::uint32_t> StreamIndex::octet(const Flow& flow, std::uint64_t offset) const {
   const Direction* direction = find(flow);
   if (direction == nullptr) return {};
-  const auto found = std::ranges::find_if(
-      direction->pieces, [&](const Piece& piece) { return piece.begin <= offset && offset < piece.end; });
+  const auto found = std::ranges::find_if(direction->pieces, [&](const Piece& piece) {
+    return piece.begin <= offset && offset < piece.end;
+  });
   if (found == direction->pieces.end()) return {};
   return found->frame;
 }

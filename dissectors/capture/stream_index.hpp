@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Finds the frame in which an octet of a TCP stream lies, so that a verdict can name the frame it was reached by.
+// Finds the frame in which an octet of a TCP stream lies, so that a verdict can name the frame it
+// was reached by.
 #pragma once
 
 #include <cstdint>
@@ -17,8 +18,8 @@ class StreamIndex {
   /// The frames of one pcap, in file order.
   StreamIndex(LinkType link, std::span<const Frame> frames);
 
-  /// Number (from 1) of the first frame that carries the octet at `offset` (from 0) of the stream in this direction. Where the same ports
-  /// were used twice it is the later connection's.
+  /// Number (from 1) of the first frame that carries the octet at `offset` (from 0) of the stream
+  /// in this direction. Where the same ports were used twice it is the later connection's.
   [[nodiscard]] std::optional<std::uint32_t> octet(const Flow& flow, std::uint64_t offset) const;
   /// Number of the first frame with SYN, with FIN, or with RST, in this direction.
   [[nodiscard]] std::optional<std::uint32_t> syn(const Flow& flow) const;
@@ -32,7 +33,7 @@ class StreamIndex {
   };
   struct Direction {
     bool started = false;
-    std::uint32_t origin = 0;  ///< sequence number of offset 0
+    std::uint32_t origin = 0;   ///< sequence number of offset 0
     std::uint64_t highest = 0;  ///< offset behind the last octet seen
     std::vector<Piece> pieces;
     std::optional<std::uint32_t> syn, fin, reset;

@@ -14,7 +14,8 @@ constexpr std::uint8_t protocol_tcp = 6;
 class Builder {
  public:
   void number(std::uint32_t value, int octets) {
-    for (int i = octets - 1; i >= 0; --i) octets_.push_back(static_cast<std::byte>(value >> (8 * i)));
+    for (int i = octets - 1; i >= 0; --i)
+      octets_.push_back(static_cast<std::byte>(value >> (8 * i)));
   }
   void append(Octets octets) { octets_.insert(octets_.end(), octets.begin(), octets.end()); }
   void set(std::size_t position, std::uint16_t value) {
@@ -22,14 +23,18 @@ class Builder {
     octets_[position + 1] = static_cast<std::byte>(value & 0xFFU);
   }
   [[nodiscard]] std::size_t size() const { return octets_.size(); }
-  [[nodiscard]] Octets from(std::size_t position) const { return Octets(octets_).subspan(position); }
+  [[nodiscard]] Octets from(std::size_t position) const {
+    return Octets(octets_).subspan(position);
+  }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(octets_); }
 
  private:
   std::vector<std::byte> octets_;
 };
 
-Octets address(const Endpoint& endpoint) { return Octets(endpoint.address).first(endpoint.ipv6 ? 16 : 4); }
+Octets address(const Endpoint& endpoint) {
+  return Octets(endpoint.address).first(endpoint.ipv6 ? 16 : 4);
+}
 
 std::uint32_t sum(Octets octets) {
   std::uint32_t total = 0;
@@ -87,7 +92,9 @@ void Synthesizer::emit(const Flow& flow, std::uint64_t time, Flags flags, Octets
   frame.number(next, 4);
   frame.number(ack ? other->second : 0, 4);
   frame.number(0x50, 1);
-  frame.number((flags.fin ? 1U : 0U) | (flags.syn ? 2U : 0U) | (flags.rst ? 4U : 0U) | (payload.empty() ? 0U : 8U) | (ack ? 16U : 0U), 1);
+  frame.number((flags.fin ? 1U : 0U) | (flags.syn ? 2U : 0U) | (flags.rst ? 4U : 0U) |
+                   (payload.empty() ? 0U : 8U) | (ack ? 16U : 0U),
+               1);
   frame.number(0xFFFF, 2);
   frame.number(0, 4);
   frame.append(payload);
@@ -118,7 +125,11 @@ void Synthesizer::data(const Flow& flow, std::uint64_t time, Octets octets) {
   }
 }
 
-void Synthesizer::closed(const Flow& flow, std::uint64_t time) { emit(flow, time, {.fin = true}, {}); }
-void Synthesizer::reset(const Flow& flow, std::uint64_t time) { emit(flow, time, {.rst = true}, {}); }
+void Synthesizer::closed(const Flow& flow, std::uint64_t time) {
+  emit(flow, time, {.fin = true}, {});
+}
+void Synthesizer::reset(const Flow& flow, std::uint64_t time) {
+  emit(flow, time, {.rst = true}, {});
+}
 
 }  // namespace dissectors::capture

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Makes frames of what one end of a connection knows it sent and received, for a pcap where nothing could be captured.
+// Makes frames of what one end of a connection knows it sent and received, for a pcap where nothing
+// could be captured.
 //
-// The stream's octets and their order are true; Ethernet, IP and TCP headers, segment boundaries and acknowledgements are made up.
+// The stream's octets and their order are true; Ethernet, IP and TCP headers, segment boundaries
+// and acknowledgements are made up.
 #pragma once
 
 #include <cstdint>

@@ -10,7 +10,8 @@
 BOOST_AUTO_TEST_CASE(ids_are_sorted_and_unique) {
   auto ids = rules::all();
   BOOST_TEST(ids.size() > 100U);
-  for (std::size_t i = 1; i < ids.size(); ++i) BOOST_TEST(ids[i - 1].id < ids[i].id);
+  for (std::size_t i = 1; i < ids.size(); ++i)
+    BOOST_TEST((ids[i - 1].id < ids[i].id), ids[i - 1].id << " before " << ids[i].id);
 }
 
 BOOST_AUTO_TEST_CASE(every_rule_is_found_by_its_id_and_nothing_else_is) {

@@ -13,15 +13,19 @@ namespace suite::expectations {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> members{"case", "verdict", "observed", "rule", "iut",
-                                                  "versions", "reason", "date", "link"};
+constexpr std::array<std::string_view, 9> members{"case",     "verdict", "observed", "rule", "iut",
+                                                  "versions", "reason",  "date",     "link"};
 
 bool is_date(std::string_view text) {
   const auto digits = [&](std::size_t begin, std::size_t count) {
-    return std::ranges::all_of(text.substr(begin, count), [](char c) { return c >= '0' && c <= '9'; });
+    return std::ranges::all_of(text.substr(begin, count),
+                               [](char c) { return c >= '0' && c <= '9'; });
   };
-  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(0, 4) || !digits(5, 2) || !digits(8, 2)) return false;
-  const int month = std::stoi(std::string(text.substr(5, 2))), day = std::stoi(std::string(text.substr(8, 2)));
+  if (text.size() != 10 || text[4] != '-' || text[7] != '-' || !digits(0, 4) || !digits(5, 2) ||
+      !digits(8, 2))
+    return false;
+  const int month = std::stoi(std::string(text.substr(5, 2))),
+            day = std::stoi(std::string(text.substr(8, 2)));
   return month >= 1 && month <= 12 && day >= 1 && day <= 31;
 }
 
@@ -43,7 +47,8 @@ class Loader {
 
  private:
   void fault(int line, std::string_view what) {
-    faults.push_back(line > 0 ? fmt::format("{}:{}: {}", file_.string(), line, what) : fmt::format("{} {}", file_.string(), what));
+    faults.push_back(line > 0 ? fmt::format("{}:{}: {}", file_.string(), line, what)
+                              : fmt::format("{} {}", file_.string(), what));
   }
   static int line(const YAML::Node& node) { return node.Mark().line + 1; }
 
@@ -55,13 +60,16 @@ class Loader {
   }
 
   void take_entry(const YAML::Node& node) {
-    if (!node.IsMap()) return fault(line(node), "an entry must be a map with `case`, `verdict`, ...");
+    if (!node.IsMap())
+      return fault(line(node), "an entry must be a map with `case`, `verdict`, ...");
     const std::size_t before = faults.size();
     std::set<std::string> seen;
     for (const auto& member : node) {
       const auto key = member.first.Scalar();
-      if (std::ranges::find(members, key) == members.end()) fault(line(member.first), fmt::format("unknown member `{}`", key));
-      if (!seen.insert(key).second) fault(line(member.first), fmt::format("`{}` is given twice", key));
+      if (std::ranges::find(members, key) == members.end())
+        fault(line(member.first), fmt::format("unknown member `{}`", key));
+      if (!seen.insert(key).second)
+        fault(line(member.first), fmt::format("`{}` is given twice", key));
     }
     Entry entry;
     entry.place = fmt::format("{}:{}", file_.string(), line(node));
@@ -94,7 +102,8 @@ class Loader {
   void check(const YAML::Node& node, Entry& entry, const std::string& verdict) {
     const auto found = results::find_verdict(verdict);
     if (!found || (*found != results::Verdict::fail && *found != results::Verdict::inconclusive)) {
-      fault(line(node["verdict"]), fmt::format("`verdict` is fail or inconclusive, not '{}'", verdict));
+      fault(line(node["verdict"]),
+            fmt::format("`verdict` is fail or inconclusive, not '{}'", verdict));
     } else {
       entry.verdict = *found;
     }
@@ -104,17 +113,22 @@ class Loader {
     } else {
       entry.versions = *range;
     }
-    if (!is_date(entry.date)) fault(line(node["date"]), fmt::format("`date` is YYYY-MM-DD, not '{}'", entry.date));
+    if (!is_date(entry.date))
+      fault(line(node["date"]), fmt::format("`date` is YYYY-MM-DD, not '{}'", entry.date));
     const auto rules = known_.rules_of_case(entry.case_id);
     if (rules.empty()) {
       fault(line(node["case"]), fmt::format("there is no case '{}'", entry.case_id));
     } else if (std::ranges::find(rules, entry.rule) == rules.end()) {
-      fault(line(node["rule"]), fmt::format("case {} does not judge rule '{}'", entry.case_id, entry.rule));
+      fault(line(node["rule"]),
+            fmt::format("case {} does not judge rule '{}'", entry.case_id, entry.rule));
     }
     const auto same = std::ranges::find_if(entries, [&](const Entry& other) {
-      return other.case_id == entry.case_id && other.iut == entry.iut && other.versions_text == entry.versions_text;
+      return other.case_id == entry.case_id && other.iut == entry.iut &&
+             other.versions_text == entry.versions_text;
     });
-    if (same != entries.end()) fault(line(node), fmt::format("case {} has an entry at {} already", entry.case_id, same->place));
+    if (same != entries.end())
+      fault(line(node),
+            fmt::format("case {} has an entry at {} already", entry.case_id, same->place));
   }
 
   std::filesystem::path file_;
@@ -123,7 +137,8 @@ class Loader {
 
 }  // namespace
 
-std::expected<std::vector<Entry>, std::vector<Fault>> load(const std::filesystem::path& file, const Known& known) {
+std::expected<std::vector<Entry>, std::vector<Fault>> load(const std::filesystem::path& file,
+                                                           const Known& known) {
   Loader loader(file, known);
   loader.load();
   if (!loader.faults.empty()) return std::unexpected(std::move(loader.faults));

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The file of known deviations of an IUT: what was observed where a conforming one would pass, and why it is a deviation.
+// The file of known deviations of an IUT: what was observed where a conforming one would pass, and
+// why it is a deviation.
 //
 //   entries:
 //     - case: ddp.tagged_validation.write_beyond_bounds     # exact id, with its @variant
 //       verdict: fail                                        # fail or inconclusive
-//       observed: "closed without a Terminate*"              # shell pattern for what came, see Entry
-//       rule: ddp.tagged.base-or-bounds                      # the rule that is broken
-//       iut: siw-vm                                          # kind of IUT, or shell pattern for its implementation
-//       versions: kernel >= 6.1, kernel < 6.13               # or any
-//       reason: sentence for the reader of the report, with RFC section, bytes seen and bytes demanded
+//       observed: "closed without a Terminate*"              # shell pattern for what came, see
+//       Entry rule: ddp.tagged.base-or-bounds                      # the rule that is broken iut:
+//       siw-vm                                          # kind of IUT, or shell pattern for its
+//       implementation versions: kernel >= 6.1, kernel < 6.13               # or any reason:
+//       sentence for the reader of the report, with RFC section, bytes seen and bytes demanded
 //       date: 2026-01-31                                     # when it was last confirmed
-//       link: https://...                                    # optional: the report to its maintainers
+//       link: https://...                                    # optional: the report to its
+//       maintainers
 #pragma once
 
 #include <expected>
@@ -25,10 +27,11 @@
 namespace suite::expectations {
 
 struct Entry {
-  std::string place;     ///< file:line
+  std::string place;  ///< file:line
   std::string case_id;
   results::Verdict verdict = results::Verdict::fail;
-  std::string observed;  ///< pattern for the `actual` of an expectation of `rule` that was not met, or for the case's reason
+  std::string observed;  ///< pattern for the `actual` of an expectation of `rule` that was not met,
+                         ///< or for the case's reason
   std::string rule;
   std::string iut;
   std::string versions_text;
@@ -46,6 +49,7 @@ struct Known {
 using Fault = std::string;
 
 /// All entries of a file, or every fault in it.
-[[nodiscard]] std::expected<std::vector<Entry>, std::vector<Fault>> load(const std::filesystem::path& file, const Known& known);
+[[nodiscard]] std::expected<std::vector<Entry>, std::vector<Fault>> load(
+    const std::filesystem::path& file, const Known& known);
 
 }  // namespace suite::expectations

@@ -15,7 +15,9 @@ using results::GateResult;
 using results::Judgement;
 using results::Verdict;
 
-bool matches(const std::string& pattern, const std::string& text) { return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0; }
+bool matches(const std::string& pattern, const std::string& text) {
+  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
 
 bool applies(const Entry& entry, const results::IutRecord& iut) {
   const bool named = entry.iut == iut.kind || matches(entry.iut, iut.implementation);
@@ -26,7 +28,8 @@ bool applies(const Entry& entry, const results::IutRecord& iut) {
 std::vector<std::string> observations(const results::CaseRecord& record, const std::string& rule) {
   std::vector<std::string> list;
   for (const results::Expectation& expectation : record.expectations) {
-    if (expectation.rule == rule && expectation.verdict != Judgement::pass) list.push_back(expectation.actual);
+    if (expectation.rule == rule && expectation.verdict != Judgement::pass)
+      list.push_back(expectation.actual);
   }
   if (list.empty()) list.push_back(record.reason);
   return list;
@@ -34,7 +37,8 @@ std::vector<std::string> observations(const results::CaseRecord& record, const s
 
 }  // namespace
 
-Gate::Gate(std::vector<Entry> entries, const results::IutRecord& iut) : entries_(std::move(entries)) {
+Gate::Gate(std::vector<Entry> entries, const results::IutRecord& iut)
+    : entries_(std::move(entries)) {
   std::erase_if(entries_, [&](const Entry& entry) { return !applies(entry, iut); });
 }
 
@@ -48,17 +52,21 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
   const bool good = record.verdict == Verdict::pass || record.verdict == Verdict::not_applicable;
   if (entry == nullptr) {
     if (good) return {};
-    return {GateResult::new_failure, "", fmt::format("{}, and no expectation says so", results::name(record.verdict))};
+    return {GateResult::new_failure, "",
+            fmt::format("{}, and no expectation says so", results::name(record.verdict))};
   }
   if (record.verdict == Verdict::pass) {
-    return {GateResult::stale, entry->place, fmt::format("{} passes now: remove the entry", record.id)};
+    return {GateResult::stale, entry->place,
+            fmt::format("{} passes now: remove the entry", record.id)};
   }
   if (record.verdict != entry->verdict) {
     return {GateResult::new_failure, entry->place,
-            fmt::format("{} is recorded, {} came", results::name(entry->verdict), results::name(record.verdict))};
+            fmt::format("{} is recorded, {} came", results::name(entry->verdict),
+                        results::name(record.verdict))};
   }
   const auto came = observations(record, entry->rule);
-  if (std::ranges::none_of(came, [&](const std::string& text) { return matches(entry->observed, text); })) {
+  if (std::ranges::none_of(
+          came, [&](const std::string& text) { return matches(entry->observed, text); })) {
     return {GateResult::new_failure, entry->place,
             fmt::format("'{}' is recorded, '{}' came", entry->observed, came.front())};
   }
@@ -68,7 +76,8 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
 std::vector<std::string> stale_entries(const std::vector<results::CaseRecord>& cases) {
   std::vector<std::string> list;
   for (const auto& record : cases) {
-    if (record.gate.result == GateResult::stale) list.push_back(record.gate.entry + " " + record.id);
+    if (record.gate.result == GateResult::stale)
+      list.push_back(record.gate.entry + " " + record.id);
   }
   return list;
 }

@@ -18,7 +18,8 @@ std::vector<std::uint64_t> numbers(std::string_view version) {
   std::vector<std::uint64_t> list;
   while (!version.empty() && is_digit(version.front())) {
     std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), number);
+    const auto [end, error] =
+        std::from_chars(version.data(), version.data() + version.size(), number);
     if (error != std::errc()) break;
     list.push_back(number);
     version.remove_prefix(static_cast<std::size_t>(end - version.data()));
@@ -48,39 +49,54 @@ std::expected<VersionRange, std::string> VersionRange::parse(std::string_view te
   return range;
 }
 
-std::expected<VersionRange::Condition, std::string> VersionRange::parse_condition(std::string_view text) {
+std::expected<VersionRange::Condition, std::string> VersionRange::parse_condition(
+    std::string_view text) {
   using namespace std::string_view_literals;
-  constexpr std::array fields{std::pair{"kernel"sv, &Versions::kernel}, std::pair{"firmware"sv, &Versions::firmware},
+  constexpr std::array fields{std::pair{"kernel"sv, &Versions::kernel},
+                              std::pair{"firmware"sv, &Versions::firmware},
                               std::pair{"driver_version"sv, &Versions::driver_version}};
-  constexpr std::array relations{std::pair{"=="sv, Relation::equal}, std::pair{"<"sv, Relation::less},
-                                 std::pair{"<="sv, Relation::at_most}, std::pair{">"sv, Relation::more},
-                                 std::pair{">="sv, Relation::at_least}};
+  constexpr std::array relations{
+      std::pair{"=="sv, Relation::equal}, std::pair{"<"sv, Relation::less},
+      std::pair{"<="sv, Relation::at_most}, std::pair{">"sv, Relation::more},
+      std::pair{">="sv, Relation::at_least}};
   std::istringstream words{std::string(text)};
   std::string field, relation, version, rest;
   words >> field >> relation >> version >> rest;
-  const auto found_field = std::ranges::find(fields, field, [](const auto& entry) { return entry.first; });
+  const auto found_field =
+      std::ranges::find(fields, field, [](const auto& entry) { return entry.first; });
   if (found_field == fields.end()) {
     return std::unexpected(fmt::format("'{}' is none of kernel, firmware, driver_version", field));
   }
-  const auto found_relation = std::ranges::find(relations, relation, [](const auto& entry) { return entry.first; });
-  if (found_relation == relations.end()) return std::unexpected(fmt::format("'{}' is none of == < <= > >=", relation));
-  if (version.empty() || !is_digit(version.front())) return std::unexpected(fmt::format("'{}' is no version", version));
-  if (!rest.empty()) return std::unexpected(fmt::format("'{}' is too much; conditions are separated by commas", rest));
+  const auto found_relation =
+      std::ranges::find(relations, relation, [](const auto& entry) { return entry.first; });
+  if (found_relation == relations.end())
+    return std::unexpected(fmt::format("'{}' is none of == < <= > >=", relation));
+  if (version.empty() || !is_digit(version.front()))
+    return std::unexpected(fmt::format("'{}' is no version", version));
+  if (!rest.empty())
+    return std::unexpected(
+        fmt::format("'{}' is too much; conditions are separated by commas", rest));
   return Condition{found_field->second, found_relation->second, version};
 }
 
 bool VersionRange::holds(const Versions& versions) const {
-  return std::ranges::all_of(conditions_, [&](const Condition& condition) { return holds(condition, versions); });
+  return std::ranges::all_of(
+      conditions_, [&](const Condition& condition) { return holds(condition, versions); });
 }
 
 bool VersionRange::holds(const Condition& condition, const Versions& versions) {
   const auto order = compare_versions(versions.*condition.field, condition.version);
   switch (condition.relation) {
-    case Relation::equal: return order == 0;
-    case Relation::less: return order < 0;
-    case Relation::at_most: return order <= 0;
-    case Relation::more: return order > 0;
-    case Relation::at_least: return order >= 0;
+    case Relation::equal:
+      return order == 0;
+    case Relation::less:
+      return order < 0;
+    case Relation::at_most:
+      return order <= 0;
+    case Relation::more:
+      return order > 0;
+    case Relation::at_least:
+      return order >= 0;
   }
   return false;
 }

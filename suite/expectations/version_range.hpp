@@ -15,7 +15,8 @@ struct Versions {
   std::string kernel, firmware, driver_version;
 };
 
-/// Orders dotted numbers as people do: 6.1 < 6.1.140 < 6.12; what follows the first character that is neither digit nor dot is ignored.
+/// Orders dotted numbers as people do: 6.1 < 6.1.140 < 6.12; what follows the first character that
+/// is neither digit nor dot is ignored.
 [[nodiscard]] std::strong_ordering compare_versions(std::string_view left, std::string_view right);
 
 class VersionRange {
@@ -27,7 +28,7 @@ class VersionRange {
  private:
   enum class Relation : std::uint8_t { equal, less, at_most, more, at_least };
   struct Condition {
-    std::string Versions::*field;
+    std::string Versions::* field;
     Relation relation;
     std::string version;
   };

@@ -23,7 +23,8 @@ constexpr const char* journal_name = "results.ndjson";
 constexpr const char* document_name = "results.json";
 
 std::unexpected<Problem> cannot(std::string_view what, const fs::path& path, int code) {
-  return std::unexpected(fmt::format("cannot {} {}: {}", what, path.string(), std::generic_category().message(code)));
+  return std::unexpected(
+      fmt::format("cannot {} {}: {}", what, path.string(), std::generic_category().message(code)));
 }
 
 int write_all(int fd, std::string_view text) {
@@ -54,11 +55,13 @@ Result<void> write_document(const fs::path& folder, const Document& document) {
   return write_file(folder / document_name, one_line(document) + "\n");
 }
 
-// Removes what an earlier run of ours left. A folder without a journal was never ours: nothing in it is touched.
+// Removes what an earlier run of ours left. A folder without a journal was never ours: nothing in
+// it is touched.
 void clear_earlier_run(const fs::path& folder) {
   std::error_code ignored;
   if (!fs::exists(folder / journal_name, ignored)) return;
-  for (const char* name : {document_name, "report.html", "summary.md", "junit.xml"}) fs::remove(folder / name, ignored);
+  for (const char* name : {document_name, "report.html", "summary.md", "junit.xml"})
+    fs::remove(folder / name, ignored);
   for (const auto& entry : fs::directory_iterator(folder / "pcap", ignored)) {
     if (entry.path().extension() == ".pcap") fs::remove(entry.path(), ignored);
   }
@@ -66,7 +69,8 @@ void clear_earlier_run(const fs::path& folder) {
 
 }  // namespace
 
-Folder::Folder(fs::path path, fs::path topmost) : path_(std::move(path)), created_(std::move(topmost)) {}
+Folder::Folder(fs::path path, fs::path topmost)
+    : path_(std::move(path)), created_(std::move(topmost)) {}
 
 Folder::Folder(Folder&& other) noexcept
     : path_(std::move(other.path_)),
@@ -79,7 +83,8 @@ Folder::~Folder() {
   if (journal_ >= 0) ::close(journal_);
   if (lock_ >= 0) ::close(lock_);
   // rmdir fails, as it should, once something is in the folder.
-  for (fs::path folder = path_; !created_.empty() && ::rmdir(folder.c_str()) == 0; folder = folder.parent_path()) {
+  for (fs::path folder = path_; !created_.empty() && ::rmdir(folder.c_str()) == 0;
+       folder = folder.parent_path()) {
     if (folder == created_) break;
   }
 }
@@ -88,14 +93,16 @@ Result<Folder> Folder::open(const fs::path& given) {
   const fs::path path = fs::absolute(given).lexically_normal();
   fs::path topmost;
   std::error_code error;
-  for (fs::path above = path; !fs::exists(above, error); above = above.parent_path()) topmost = above;
+  for (fs::path above = path; !fs::exists(above, error); above = above.parent_path())
+    topmost = above;
   Folder folder(path, topmost);
   fs::create_directories(path, error);
   if (error) return cannot("create folder", path, error.value());
   folder.lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder.lock_ < 0) return cannot("open folder", path, errno);
   if (::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0) {
-    return std::unexpected(fmt::format("another run is writing to {}: give a different --out", path.string()));
+    return std::unexpected(
+        fmt::format("another run is writing to {}: give a different --out", path.string()));
   }
   if (::access(path.c_str(), W_OK | X_OK) != 0) return cannot("write into folder", path, errno);
   return folder;
@@ -121,7 +128,8 @@ Result<void> Folder::begin(const RunRecord& run) {
 Result<void> Folder::append(const Json& line) {
   const std::string text = one_line(line) + "\n";
   if (const int code = write_all(journal_, text); code != 0) {
-    if (::ftruncate(journal_, static_cast<off_t>(good_)) == 0) ::lseek(journal_, static_cast<off_t>(good_), SEEK_SET);
+    if (::ftruncate(journal_, static_cast<off_t>(good_)) == 0)
+      ::lseek(journal_, static_cast<off_t>(good_), SEEK_SET);
     return cannot("write", path_ / journal_name, code);
   }
   good_ += text.size();
@@ -132,7 +140,8 @@ Result<void> Folder::add(const CaseRecord& record) { return append(Json{{"case",
 Result<void> Folder::update(const RunRecord& run) { return append(Json{{"run", run}}); }
 
 Result<void> Folder::sync() {
-  if (::fdatasync(journal_) != 0 && errno != EINVAL && errno != EROFS) return cannot("write", path_ / journal_name, errno);
+  if (::fdatasync(journal_) != 0 && errno != EINVAL && errno != EROFS)
+    return cannot("write", path_ / journal_name, errno);
   return {};
 }
 
@@ -142,7 +151,8 @@ Result<Document> Folder::end(const RunRecord& run, const std::vector<std::string
   if (const auto synced = sync(); !synced) return std::unexpected(synced.error());
   auto document = read_journal(path_ / journal_name);
   if (!document) return document;
-  if (const auto written = write_document(path_, *document); !written) return std::unexpected(written.error());
+  if (const auto written = write_document(path_, *document); !written)
+    return std::unexpected(written.error());
   return document;
 }
 
@@ -215,17 +225,20 @@ Result<Document> read(const fs::path& folder) {
   try {
     return json->get<Document>();
   } catch (const std::exception& problem) {
-    return std::unexpected(fmt::format("{}: {}", (folder / document_name).string(), problem.what()));
+    return std::unexpected(
+        fmt::format("{}: {}", (folder / document_name).string(), problem.what()));
   }
 }
 
 Result<Document> collect(const fs::path& folder) {
-  if (std::error_code error; !fs::is_directory(folder, error)) return cannot("open folder", folder, ENOENT);
+  if (std::error_code error; !fs::is_directory(folder, error))
+    return cannot("open folder", folder, ENOENT);
   const auto open_folder = Folder::open(folder);
   if (!open_folder) return std::unexpected(open_folder.error());
   auto document = read_journal(folder / journal_name);
   if (!document) return document;
-  if (const auto written = write_document(folder, *document); !written) return std::unexpected(written.error());
+  if (const auto written = write_document(folder, *document); !written)
+    return std::unexpected(written.error());
   return document;
 }
 

@@ -16,7 +16,8 @@ template <typename Enumeration>
 struct Words;
 template <>
 struct Words<Verdict> {
-  static constexpr std::array list{"pass"sv, "fail"sv, "inconclusive"sv, "not_applicable"sv, "error"sv};
+  static constexpr std::array list{"pass"sv, "fail"sv, "inconclusive"sv, "not_applicable"sv,
+                                   "error"sv};
 };
 template <>
 struct Words<Judgement> {
@@ -28,7 +29,8 @@ struct Words<Direction> {
 };
 template <>
 struct Words<GateResult> {
-  static constexpr std::array list{"as_expected"sv, "known"sv, "new_failure"sv, "stale"sv, "superseded"sv};
+  static constexpr std::array list{"as_expected"sv, "known"sv, "new_failure"sv, "stale"sv,
+                                   "superseded"sv};
 };
 template <>
 struct Words<PcapSource> {
@@ -40,11 +42,13 @@ struct Words<CaptureMode> {
 };
 template <>
 struct Words<LabKind> {
-  static constexpr std::array list{"namespaces"sv, "loopback"sv, "memory"sv, "guest"sv, "external"sv};
+  static constexpr std::array list{"namespaces"sv, "loopback"sv, "memory"sv, "guest"sv,
+                                   "external"sv};
 };
 template <>
 struct Words<Ending> {
-  static constexpr std::array list{"running"sv, "finished"sv, "interrupted"sv, "aborted"sv, "killed"sv};
+  static constexpr std::array list{"running"sv, "finished"sv, "interrupted"sv, "aborted"sv,
+                                   "killed"sv};
 };
 
 template <typename Enumeration>
@@ -60,7 +64,8 @@ std::optional<Enumeration> find_word(std::string_view text) {
   return static_cast<Enumeration>(found - list.begin());
 }
 
-// A Writer or Reader visits the members of a record in the order of the schema, so that each record lists its members only once.
+// A Writer or Reader visits the members of a record in the order of the schema, so that each record
+// lists its members only once.
 class Writer {
  public:
   explicit Writer(Json& json) : json_(json) { json_ = Json::object(); }
@@ -103,7 +108,8 @@ void members(Record& r, Fields& f) {
 }
 template <Is<Expectation> Record, typename Fields>
 void members(Record& r, Fields& f) {
-  f("rule", r.rule), f("row", r.row), f("admissible", r.admissible), f("actual", r.actual), f("hex", r.hex);
+  f("rule", r.rule), f("row", r.row), f("admissible", r.admissible), f("actual", r.actual),
+      f("hex", r.hex);
   f("verdict", r.verdict), f("direction", r.direction), f("at", r.at), f("frame", r.frame);
 }
 template <Is<Row> Record, typename Fields>
@@ -112,7 +118,8 @@ void members(Record& r, Fields& f) {
 }
 template <Is<Step> Record, typename Fields>
 void members(Record& r, Fields& f) {
-  f("at", r.at), f("direction", r.direction), f("text", r.text), f("hex", r.hex), f("frame", r.frame);
+  f("at", r.at), f("direction", r.direction), f("text", r.text), f("hex", r.hex),
+      f("frame", r.frame);
 }
 template <Is<Pcap> Record, typename Fields>
 void members(Record& r, Fields& f) {
@@ -125,16 +132,20 @@ void members(Record& r, Fields& f) {
 }
 template <Is<CaseRecord> Record, typename Fields>
 void members(Record& r, Fields& f) {
-  f("id", r.id), f("attempt", r.attempt), f("title", r.title), f("layer", r.layer), f("file", r.file);
-  f("variant", r.variant), f("configuration", r.configuration), f("rules", r.rules), f("verdict", r.verdict);
-  f("reason", r.reason), f("advisories", r.advisories), f("expectations", r.expectations), f("rows", r.rows);
+  f("id", r.id), f("attempt", r.attempt), f("title", r.title), f("layer", r.layer),
+      f("file", r.file);
+  f("variant", r.variant), f("configuration", r.configuration), f("rules", r.rules),
+      f("verdict", r.verdict);
+  f("reason", r.reason), f("advisories", r.advisories), f("expectations", r.expectations),
+      f("rows", r.rows);
   f("exchange", r.exchange), f("pcap", r.pcap), f("start", r.start), f("duration", r.duration);
   f("worker", r.worker), f("gate", r.gate), f("rerun", r.rerun), f("kernel_log", r.kernel_log);
   f("stderr", r.stderr_text), f("seen_to_fail_by", r.seen_to_fail_by);
 }
 template <Is<IutRecord> Record, typename Fields>
 void members(Record& r, Fields& f) {
-  f("kind", r.kind), f("driver", r.driver), f("driver_version", r.driver_version), f("firmware", r.firmware);
+  f("kind", r.kind), f("driver", r.driver), f("driver_version", r.driver_version),
+      f("firmware", r.firmware);
   f("kernel", r.kernel), f("implementation", r.implementation), f("capabilities", r.capabilities);
   f("limits", r.limits), f("addresses", r.addresses), f("deviations", r.deviations);
 }
@@ -159,7 +170,8 @@ void members(Record& r, Fields& f) {
 }
 template <Is<RunRecord> Record, typename Fields>
 void members(Record& r, Fields& f) {
-  f("id", r.id), f("start", r.start), f("end", r.end), f("complete", r.complete), f("ending", r.ending);
+  f("id", r.id), f("start", r.start), f("end", r.end), f("complete", r.complete),
+      f("ending", r.ending);
   f("ending_reason", r.ending_reason), f("exit_code", r.exit_code), f("suite", r.suite);
   f("catalogue", r.catalogue), f("command", r.command), f("host", r.host), f("machine", r.machine);
   f("options", r.options), f("iut", r.iut), f("lab", r.lab), f("capture", r.capture);
@@ -169,7 +181,8 @@ void members(Record& r, Fields& f) {
 template <Is<Summary> Record, typename Fields>
 void members(Record& r, Fields& f) {
   f("cases", r.cases), f("attempts", r.attempts), f("verdicts", r.verdicts), f("gate", r.gate);
-  f("advisories", r.advisories), f("tester_pcaps", r.tester_pcaps), f("without_pcap", r.without_pcap);
+  f("advisories", r.advisories), f("tester_pcaps", r.tester_pcaps),
+      f("without_pcap", r.without_pcap);
   f("layers", r.layers), f("stale_entries", r.stale_entries);
 }
 
@@ -279,7 +292,8 @@ void to_json(Json& json, const Document& document) {
 }
 
 void from_json(const Json& json, Document& document) {
-  if (json.at("schema") != schema_name) throw std::invalid_argument("schema: not " + std::string(schema_name));
+  if (json.at("schema") != schema_name)
+    throw std::invalid_argument("schema: not " + std::string(schema_name));
   json.at("run").get_to(document.run);
   json.at("cases").get_to(document.cases);
   json.at("summary").get_to(document.summary);

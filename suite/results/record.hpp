@@ -165,7 +165,8 @@ struct Document {
   Summary summary;
 };
 
-/// To and from JSON, exactly as the schema says. Reading throws nlohmann::json::exception or std::invalid_argument, naming the member.
+/// To and from JSON, exactly as the schema says. Reading throws nlohmann::json::exception or
+/// std::invalid_argument, naming the member.
 void to_json(Json& json, const CaseRecord& record);
 void from_json(const Json& json, CaseRecord& record);
 void to_json(Json& json, const RunRecord& record);

@@ -11,8 +11,8 @@ struct evp_md_ctx_st;
 
 namespace suite::results {
 
-/// A running digest over octets given in pieces. Throws std::runtime_error if libcrypto refuses, which only a
-/// restricted library configuration does.
+/// A running digest over octets given in pieces. Throws std::runtime_error if libcrypto refuses,
+/// which only a restricted library configuration does.
 class Sha256 {
  public:
   Sha256();

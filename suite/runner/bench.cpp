@@ -42,16 +42,19 @@ struct Host {
 
 Result<Host> make_host(const HostWords& words) {
   Host host;
-  const auto ipv4 = address(words.ipv4, rnic::llp::Family::ipv4), ipv6 = address(words.ipv6, rnic::llp::Family::ipv6);
+  const auto ipv4 = address(words.ipv4, rnic::llp::Family::ipv4),
+             ipv6 = address(words.ipv6, rnic::llp::Family::ipv6);
   if (!ipv4) return std::unexpected(ipv4.error());
   if (!ipv6) return std::unexpected(ipv6.error());
   host.tcp.ipv4 = *ipv4;
   host.tcp.ipv6 = *ipv6;
   if (words.max_segment > 0) host.tcp.max_segment = words.max_segment;
   if (words.network_namespace.empty()) return host;
-  host.network_namespace = FileDescriptor(::open(words.network_namespace.c_str(), O_RDONLY | O_CLOEXEC));
+  host.network_namespace =
+      FileDescriptor(::open(words.network_namespace.c_str(), O_RDONLY | O_CLOEXEC));
   if (!host.network_namespace) {
-    return std::unexpected(fmt::format("cannot open the network namespace {}: {}", words.network_namespace,
+    return std::unexpected(fmt::format("cannot open the network namespace {}: {}",
+                                       words.network_namespace,
                                        std::generic_category().message(errno)));
   }
   host.tcp.namespace_fd = host.network_namespace.get();
@@ -78,18 +81,19 @@ class InProcessBench : public Bench {
   cases::Environment& environment() override { return *environment_; }
 
  protected:
-  void set_up(rnic::llp::World& world, rnic::llp::Network& tester, rnic::llp::Network& iut_network, const WorkerSetup& setup,
-              const SuiteParts& parts) {
+  void set_up(rnic::llp::World& world, rnic::llp::Network& tester, rnic::llp::Network& iut_network,
+              const WorkerSetup& setup, const SuiteParts& parts) {
     iut_ = guarded_iut(world, iut_network, [&](rnic::llp::World& w, rnic::llp::Network& n) {
       return parts.make_reference(w, n, deviations(setup.deviations));
     });
-    environment_.emplace(cases::Environment{.world = world,
-                                            .tester = tester,
-                                            .iut = *iut_,
-                                            .iut_ipv4 = iut_network.address(rnic::llp::Family::ipv4),
-                                            .iut_ipv6 = iut_network.address(rnic::llp::Family::ipv6),
-                                            .pics = {},
-                                            .standing = {}});
+    environment_.emplace(
+        cases::Environment{.world = world,
+                           .tester = tester,
+                           .iut = *iut_,
+                           .iut_ipv4 = iut_network.address(rnic::llp::Family::ipv4),
+                           .iut_ipv6 = iut_network.address(rnic::llp::Family::ipv6),
+                           .pics = {},
+                           .standing = {}});
     set_common(*environment_, setup);
   }
 
@@ -98,7 +102,8 @@ class InProcessBench : public Bench {
   std::optional<cases::Environment> environment_;
 };
 
-// Members of a bench that the base class's IUT uses must outlive it, so they come from a base that is destroyed after it.
+// Members of a bench that the base class's IUT uses must outlive it, so they come from a base that
+// is destroyed after it.
 struct TcpGround {
   TcpGround(Host one, Host other) : tester_host(std::move(one)), iut_host(std::move(other)) {}
   Host tester_host, iut_host;
@@ -120,7 +125,8 @@ struct MemoryGround {
 };
 class MemoryBench final : MemoryGround, public InProcessBench {
  public:
-  MemoryBench(const Host& tester_side, const Host& iut_side, const WorkerSetup& setup, const SuiteParts& parts) {
+  MemoryBench(const Host& tester_side, const Host& iut_side, const WorkerSetup& setup,
+              const SuiteParts& parts) {
     tester = fabric.add_host(tester_side.tcp.ipv4, tester_side.tcp.ipv6);
     iut = fabric.add_host(iut_side.tcp.ipv4, iut_side.tcp.ipv6);
     set_up(world, *tester, *iut, setup, parts);
@@ -131,17 +137,23 @@ class MemoryBench final : MemoryGround, public InProcessBench {
 class AgentBench final : public Bench {
  public:
   AgentBench(Host tester_host, Address iut_ipv4, Address iut_ipv6, const WorkerSetup& setup)
-      : tester_host_(std::move(tester_host)), iut_ipv4_(iut_ipv4), iut_ipv6_(iut_ipv6), setup_(setup) {}
+      : tester_host_(std::move(tester_host)),
+        iut_ipv4_(iut_ipv4),
+        iut_ipv6_(iut_ipv6),
+        setup_(setup) {}
 
   Result<void> revive() override {
-    world_.run_until(world_.now(), [] { return false; });  // an agent that died while nobody looked is noticed here
+    world_.run_until(world_.now(), [] {
+      return false;
+    });  // an agent that died while nobody looked is noticed here
     if (client_ && !client_->gone()) return {};
     if (client_) {
       environment_->standing.reset();
       if (auto again = client_->restart(); !again) return std::unexpected(text(again.error()));
       return {};
     }
-    auto opener = setup_.reach == WorkerSetup::Reach::process ? iut::agent_process(setup_.agent) : iut::agent_socket(setup_.socket);
+    auto opener = setup_.reach == WorkerSetup::Reach::process ? iut::agent_process(setup_.agent)
+                                                              : iut::agent_socket(setup_.socket);
     auto started = iut::AgentClient::start(world_, std::move(opener));
     if (!started) return std::unexpected(text(started.error()));
     client_ = std::move(*started);
@@ -156,7 +168,9 @@ class AgentBench final : public Bench {
     return {};
   }
   cases::Environment& environment() override { return *environment_; }
-  std::string take_diagnostics() override { return client_ ? client_->take_diagnostics() : std::string(); }
+  std::string take_diagnostics() override {
+    return client_ ? client_->take_diagnostics() : std::string();
+  }
 
  private:
   static std::string text(const iut::GoneEvent& gone) {

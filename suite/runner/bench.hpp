@@ -14,7 +14,8 @@ namespace suite::runner {
 class Bench {
  public:
   virtual ~Bench() = default;
-  /// Sees to it that the IUT answers, starting or restarting its agent if need be. The error is one line.
+  /// Sees to it that the IUT answers, starting or restarting its agent if need be. The error is one
+  /// line.
   [[nodiscard]] virtual std::expected<void, std::string> revive() = 0;
   /// Only after a revive() that succeeded.
   [[nodiscard]] virtual cases::Environment& environment() = 0;
@@ -23,6 +24,7 @@ class Bench {
 };
 
 /// The error is one line.
-[[nodiscard]] std::expected<std::unique_ptr<Bench>, std::string> make_bench(const WorkerSetup& setup, const SuiteParts& parts);
+[[nodiscard]] std::expected<std::unique_ptr<Bench>, std::string> make_bench(
+    const WorkerSetup& setup, const SuiteParts& parts);
 
 }  // namespace suite::runner

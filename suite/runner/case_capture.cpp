@@ -12,21 +12,25 @@ namespace {
 using namespace dissectors::capture;
 
 constexpr std::size_t capacity = 512UL * 1024 * 1024;  // octets of frames that wait for their case
-constexpr auto patience = std::chrono::seconds(2);     // libpcap delivers within 10 ms on an idle host
+constexpr auto patience = std::chrono::seconds(2);  // libpcap delivers within 10 ms on an idle host
 
 }  // namespace
 
-std::expected<std::unique_ptr<CaseCapture>, std::string> CaseCapture::open(rnic::llp::RealWorld& world,
-                                                                           const std::string& interface, std::uint64_t nonce) {
+std::expected<std::unique_ptr<CaseCapture>, std::string> CaseCapture::open(
+    rnic::llp::RealWorld& world, const std::string& interface, std::uint64_t nonce) {
   auto live = LiveCapture::open(interface);
   if (!live) return std::unexpected(live.error());
   auto sentinel = Sentinel::open(interface, nonce);
   if (!sentinel) return std::unexpected(sentinel.error());
-  return std::unique_ptr<CaseCapture>(new CaseCapture(world, std::move(*live), std::move(*sentinel)));
+  return std::unique_ptr<CaseCapture>(
+      new CaseCapture(world, std::move(*live), std::move(*sentinel)));
 }
 
 CaseCapture::CaseCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel)
-    : world_(world), live_(std::move(live)), sentinel_(std::move(sentinel)), splitter_(live_.link(), capacity) {
+    : world_(world),
+      live_(std::move(live)),
+      sentinel_(std::move(sentinel)),
+      splitter_(live_.link(), capacity) {
   world_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
 }
 
@@ -41,7 +45,8 @@ void CaseCapture::when_seen(std::function<void(bool)> callback) {
     world_.defer([callback = std::move(callback)] { callback(false); });
     return;
   }
-  const auto deadline = world_.schedule(world_.now() + patience, [this, number = *number] { seen_up_to(number, false); });
+  const auto deadline = world_.schedule(world_.now() + patience,
+                                        [this, number = *number] { seen_up_to(number, false); });
   waiting_.emplace(*number, Waiting{std::move(callback), deadline});
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The run's one live capture, from which each case's frames are cut as soon as all that it sent has been seen.
+// The run's one live capture, from which each case's frames are cut as soon as all that it sent has
+// been seen.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +21,17 @@ namespace suite::runner {
 class CaseCapture {
  public:
   /// Captures on `interface` in the calling thread's network namespace. The error is one line.
-  [[nodiscard]] static std::expected<std::unique_ptr<CaseCapture>, std::string> open(rnic::llp::RealWorld& world,
-                                                                                     const std::string& interface,
-                                                                                     std::uint64_t nonce);
+  [[nodiscard]] static std::expected<std::unique_ptr<CaseCapture>, std::string> open(
+      rnic::llp::RealWorld& world, const std::string& interface, std::uint64_t nonce);
   ~CaseCapture();
   CaseCapture(const CaseCapture&) = delete;
   CaseCapture& operator=(const CaseCapture&) = delete;
 
-  /// Calls back once every frame that passed before now has been seen (true), or when that did not happen in time (false).
+  /// Calls back once every frame that passed before now has been seen (true), or when that did not
+  /// happen in time (false).
   void when_seen(std::function<void(bool)> callback);
-  [[nodiscard]] std::vector<dissectors::capture::Frame> take(std::span<const dissectors::capture::Flow> connections,
-                                                             std::uint64_t since) {
+  [[nodiscard]] std::vector<dissectors::capture::Frame> take(
+      std::span<const dissectors::capture::Flow> connections, std::uint64_t since) {
     return splitter_.take(connections, since);
   }
   /// No case that began earlier is still to be cut out.
@@ -47,7 +48,8 @@ class CaseCapture {
     std::function<void(bool)> callback;
     rnic::llp::TimerId deadline;
   };
-  CaseCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live, dissectors::capture::Sentinel sentinel);
+  CaseCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live,
+              dissectors::capture::Sentinel sentinel);
   void poll();
   void seen_up_to(std::uint64_t number, bool complete);
 

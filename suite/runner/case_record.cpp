@@ -14,36 +14,50 @@ double seconds(cases::Offset offset) { return std::chrono::duration<double>(offs
 
 results::Verdict verdict_of(cases::Verdict verdict) {
   switch (verdict) {
-    case cases::Verdict::pass: return results::Verdict::pass;
-    case cases::Verdict::fail: return results::Verdict::fail;
-    case cases::Verdict::inconclusive: return results::Verdict::inconclusive;
-    case cases::Verdict::not_applicable: return results::Verdict::not_applicable;
-    case cases::Verdict::error: return results::Verdict::error;
+    case cases::Verdict::pass:
+      return results::Verdict::pass;
+    case cases::Verdict::fail:
+      return results::Verdict::fail;
+    case cases::Verdict::inconclusive:
+      return results::Verdict::inconclusive;
+    case cases::Verdict::not_applicable:
+      return results::Verdict::not_applicable;
+    case cases::Verdict::error:
+      return results::Verdict::error;
   }
   return results::Verdict::error;
 }
 
 results::Judgement judgement_of(cases::Judgement judgement) {
   switch (judgement) {
-    case cases::Judgement::pass: return results::Judgement::pass;
-    case cases::Judgement::advisory: return results::Judgement::advisory;
-    case cases::Judgement::inconclusive: return results::Judgement::inconclusive;
-    case cases::Judgement::fail: return results::Judgement::fail;
-    case cases::Judgement::error: return results::Judgement::error;
+    case cases::Judgement::pass:
+      return results::Judgement::pass;
+    case cases::Judgement::advisory:
+      return results::Judgement::advisory;
+    case cases::Judgement::inconclusive:
+      return results::Judgement::inconclusive;
+    case cases::Judgement::fail:
+      return results::Judgement::fail;
+    case cases::Judgement::error:
+      return results::Judgement::error;
   }
   return results::Judgement::error;
 }
 
 results::Direction direction_of(cases::Direction direction) {
   switch (direction) {
-    case cases::Direction::to_iut: return results::Direction::to_iut;
-    case cases::Direction::from_iut: return results::Direction::from_iut;
-    case cases::Direction::none: return results::Direction::none;
+    case cases::Direction::to_iut:
+      return results::Direction::to_iut;
+    case cases::Direction::from_iut:
+      return results::Direction::from_iut;
+    case cases::Direction::none:
+      return results::Direction::none;
   }
   return results::Direction::none;
 }
 
-// Evidence is written for people: blanks between octets, and `..` where the rest is left out. The results hold the digits alone.
+// Evidence is written for people: blanks between octets, and `..` where the rest is left out. The
+// results hold the digits alone.
 std::string digits(const std::string& hex) {
   std::string plain;
   for (const char c : hex) {
@@ -54,7 +68,8 @@ std::string digits(const std::string& hex) {
   return plain.substr(0, plain.size() / 2 * 2);
 }
 
-std::optional<std::uint32_t> frame(const FrameFinder* finder, cases::Direction direction, cases::Offset at, const std::string& hex) {
+std::optional<std::uint32_t> frame(const FrameFinder* finder, cases::Direction direction,
+                                   cases::Offset at, const std::string& hex) {
   if (finder == nullptr || direction == cases::Direction::none) return {};
   return finder->find(direction, at, hex);
 }
@@ -73,7 +88,8 @@ results::CaseRecord describe_case(const cases::Case& one) {
   return record;
 }
 
-void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome, const FrameFinder* finder) {
+void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome,
+                 const FrameFinder* finder) {
   record.verdict = verdict_of(outcome.verdict);
   record.reason = outcome.reason;
   record.duration = seconds(outcome.duration);
@@ -88,9 +104,11 @@ void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome,
                                    .direction = direction_of(one.direction),
                                    .at = seconds(one.at),
                                    .frame = frame(finder, one.direction, one.at, hex)});
-    if (one.judgement == cases::Judgement::advisory) record.advisories.push_back({one.rule, one.actual});
+    if (one.judgement == cases::Judgement::advisory)
+      record.advisories.push_back({one.rule, one.actual});
   }
-  for (const auto& row : outcome.rows) record.rows.push_back({row.name, verdict_of(row.verdict), row.reason});
+  for (const auto& row : outcome.rows)
+    record.rows.push_back({row.name, verdict_of(row.verdict), row.reason});
   for (const auto& step : outcome.exchange) {
     const std::string hex = digits(step.hex);
     record.exchange.push_back({.at = seconds(step.at),

@@ -11,8 +11,10 @@ namespace suite::runner {
 /// What the case itself tells: everything but verdict and evidence.
 [[nodiscard]] results::CaseRecord describe_case(const cases::Case& one);
 /// Adds verdict and evidence. `finder` may be null: no pcap, no frame numbers.
-void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome, const FrameFinder* finder);
+void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome,
+                 const FrameFinder* finder);
 /// An outcome made by the runner itself, where the worker could give none.
-[[nodiscard]] cases::CaseOutcome outcome_without_evidence(cases::Verdict verdict, std::string reason);
+[[nodiscard]] cases::CaseOutcome outcome_without_evidence(cases::Verdict verdict,
+                                                          std::string reason);
 
 }  // namespace suite::runner

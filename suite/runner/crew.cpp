@@ -13,7 +13,8 @@ namespace suite::runner {
 namespace {
 
 constexpr auto time_to_start = std::chrono::seconds(60);  // an agent on a slow host, through ssh
-constexpr auto grace = std::chrono::seconds(2);           // beyond twice a case's deadline, for its reset and report
+constexpr auto grace =
+    std::chrono::seconds(2);  // beyond twice a case's deadline, for its reset and report
 constexpr unsigned most_fruitless = 3;
 constexpr int most_rows = 64;  // each data row of a case has a deadline of its own
 
@@ -26,8 +27,9 @@ std::string last_line(const std::string& text) {
 
 }  // namespace
 
-Crew::Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule, std::vector<const cases::Case*> list, unsigned jobs,
-           double deadline_scale, Observer& observer)
+Crew::Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule,
+           std::vector<const cases::Case*> list, unsigned jobs, double deadline_scale,
+           Observer& observer)
     : world_(world),
       site_(site),
       schedule_(schedule),
@@ -41,22 +43,26 @@ Crew::~Crew() { dismiss(true); }
 void Crew::pump() {
   if (dismissed_) return;
   while (schedule_.waiting() > 0) {
-    const auto idle = std::ranges::find(seats_, Seat::State::idle, [](const auto& seat) { return seat->state; });
+    const auto idle =
+        std::ranges::find(seats_, Seat::State::idle, [](const auto& seat) { return seat->state; });
     if (idle == seats_.end()) break;
     const auto job = schedule_.next();
     if (!job) return;
     begin(**idle, *job);
   }
   // Workers start while others work: not more of them than there is work left.
-  const auto starting = static_cast<std::size_t>(
-      std::ranges::count(seats_, Seat::State::starting, [](const auto& seat) { return seat->state; }));
-  for (std::size_t more = starting; seats_.size() < jobs_ && more < schedule_.waiting(); ++more) open_seat();
+  const auto starting = static_cast<std::size_t>(std::ranges::count(
+      seats_, Seat::State::starting, [](const auto& seat) { return seat->state; }));
+  for (std::size_t more = starting; seats_.size() < jobs_ && more < schedule_.waiting(); ++more)
+    open_seat();
 }
 
 void Crew::open_seat() {
   auto seat = std::make_unique<Seat>();
   std::uint32_t number = 0;
-  while (std::ranges::any_of(seats_, [&](const auto& other) { return other->worker->number() == number; })) ++number;
+  while (std::ranges::any_of(seats_,
+                             [&](const auto& other) { return other->worker->number() == number; }))
+    ++number;
   auto started = WorkerProcess::start(world_, number, site_.setup(number), *this);
   if (!started) {
     observer_.crew_lost("cannot start a worker: " + started.error());
@@ -84,10 +90,13 @@ void Crew::begin(Seat& seat, const Job& job) {
 }
 
 std::chrono::nanoseconds Crew::tolerated_silence(const cases::Case& one) const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(one.deadline * (2 * deadline_scale_)) + grace;
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(one.deadline *
+                                                              (2 * deadline_scale_)) +
+         grace;
 }
 
-void Crew::set_deadline(Seat& seat, std::chrono::nanoseconds silence, std::chrono::nanoseconds total) {
+void Crew::set_deadline(Seat& seat, std::chrono::nanoseconds silence,
+                        std::chrono::nanoseconds total) {
   seat.latest_end = world_.now() + total;
   extend_deadline(seat, silence);
 }
@@ -119,7 +128,8 @@ void Crew::word(WorkerProcess& worker, WorkerWord word) {
   } else if (auto* outcome = std::get_if<OutcomeWord>(&word)) {
     if (!seat.attempt) return;
     seat.attempt->stderr_text = std::move(outcome->stderr_text);
-    seat.state = Seat::State::starting;  // until it is ready again: its agent may have to be restarted
+    seat.state =
+        Seat::State::starting;  // until it is ready again: its agent may have to be restarted
     conclude(seat, std::move(outcome->outcome));
     set_deadline(seat, time_to_start, time_to_start);
   }
@@ -160,7 +170,8 @@ void Crew::ended(WorkerProcess& worker, iut::Ended how) {
     last_complaint_ = last_line(worker.take_stderr());
   }
   // The process object is in the middle of telling us: it goes when that is over.
-  const auto found = std::ranges::find_if(seats_, [&](const auto& one) { return one.get() == &seat; });
+  const auto found =
+      std::ranges::find_if(seats_, [&](const auto& one) { return one.get() == &seat; });
   world_.defer([kept = std::shared_ptr<Seat>(std::move(*found))] {});
   seats_.erase(found);
   check_for_loss();
@@ -171,7 +182,8 @@ void Crew::check_for_loss() {
   if (dismissed_) return;
   const bool never_met = !hello_ && seats_.empty();
   if (never_met || (fruitless_ >= most_fruitless && seats_.empty() && site_.up())) {
-    observer_.crew_lost(last_complaint_.empty() ? "workers end before they can take a case" : last_complaint_);
+    observer_.crew_lost(last_complaint_.empty() ? "workers end before they can take a case"
+                                                : last_complaint_);
   } else {
     observer_.crew_changed();
   }
@@ -183,17 +195,24 @@ cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) cons
   if (seat.overdue) {
     return outcome_without_evidence(
         in_iut ? cases::Verdict::fail : cases::Verdict::error,
-        fmt::format("no verdict within {:.1f} s{}", limit, in_iut ? ": the IUT's code did not return" : "; the worker was ended"));
+        fmt::format("no verdict within {:.1f} s{}", limit,
+                    in_iut ? ": the IUT's code did not return" : "; the worker was ended"));
   }
   if (seat.state == Seat::State::leaving) {
-    return outcome_without_evidence(cases::Verdict::error, "the IUT cannot be reached: " + last_complaint_);
+    return outcome_without_evidence(cases::Verdict::error,
+                                    "the IUT cannot be reached: " + last_complaint_);
   }
   if (seat.worker->spoke_nonsense()) {
-    return outcome_without_evidence(cases::Verdict::error, "the worker said something that is no word");
+    return outcome_without_evidence(cases::Verdict::error,
+                                    "the worker said something that is no word");
   }
-  const std::string name = how.signal != 0 ? iut::signal_name(how.signal) : fmt::format("exit status {}", how.exit_status);
-  if (in_iut) return outcome_without_evidence(cases::Verdict::fail, fmt::format("{} in the IUT's code", name));
-  return outcome_without_evidence(cases::Verdict::error, fmt::format("the worker ended by {} outside the IUT's code", name));
+  const std::string name = how.signal != 0 ? iut::signal_name(how.signal)
+                                           : fmt::format("exit status {}", how.exit_status);
+  if (in_iut)
+    return outcome_without_evidence(cases::Verdict::fail,
+                                    fmt::format("{} in the IUT's code", name));
+  return outcome_without_evidence(
+      cases::Verdict::error, fmt::format("the worker ended by {} outside the IUT's code", name));
 }
 
 std::vector<const Attempt*> Crew::running() const {
@@ -214,7 +233,8 @@ void Crew::dismiss(bool at_once) {
 }
 
 Crew::Seat& Crew::seat_of(const WorkerProcess& worker) {
-  const auto found = std::ranges::find_if(seats_, [&](const auto& seat) { return seat->worker.get() == &worker; });
+  const auto found =
+      std::ranges::find_if(seats_, [&](const auto& seat) { return seat->worker.get() == &worker; });
   assert(found != seats_.end());
   return **found;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The workers of a run: keeps them busy with what the schedule gives, replaces those that die or hang, and says how each attempt ended.
+// The workers of a run: keeps them busy with what the schedule gives, replaces those that die or
+// hang, and says how each attempt ended.
 #pragma once
 
 #include <chrono>
@@ -40,8 +41,9 @@ class Crew final : WorkerProcess::Observer {
     virtual void crew_lost(const std::string& why) = 0;
   };
   /// `list[n]` is the case of the job with number n.
-  Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule, std::vector<const cases::Case*> list, unsigned jobs,
-       double deadline_scale, Observer& observer);
+  Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule,
+       std::vector<const cases::Case*> list, unsigned jobs, double deadline_scale,
+       Observer& observer);
   ~Crew() override;
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -52,7 +54,8 @@ class Crew final : WorkerProcess::Observer {
   [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
   /// Gives what can start now to those who are free.
   void pump();
-  /// Replaces all workers that are not busy: the IUT's host was started afresh, their agents are gone.
+  /// Replaces all workers that are not busy: the IUT's host was started afresh, their agents are
+  /// gone.
   void renew();
   /// The attempts that run now.
   [[nodiscard]] std::vector<const Attempt*> running() const;

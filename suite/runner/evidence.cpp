@@ -19,31 +19,37 @@ using dissectors::capture::Flow;
 
 std::uint64_t wall_nanoseconds(const Attempt& attempt) {
   return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(attempt.wall_start.time_since_epoch()).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(attempt.wall_start.time_since_epoch())
+          .count());
 }
 
 results::Result<void> write(const std::filesystem::path& path, std::span<const std::byte> octets) {
   std::ofstream file(path, std::ios::binary | std::ios::trunc);
-  file.write(reinterpret_cast<const char*>(octets.data()), static_cast<std::streamsize>(octets.size()));
+  file.write(reinterpret_cast<const char*>(octets.data()),
+             static_cast<std::streamsize>(octets.size()));
   file.close();
   if (file) return {};
   const int code = errno;
   std::error_code ignored;
   std::filesystem::remove(path, ignored);
-  return std::unexpected(fmt::format("cannot write {}: {}", path.string(), std::generic_category().message(code)));
+  return std::unexpected(
+      fmt::format("cannot write {}: {}", path.string(), std::generic_category().message(code)));
 }
 
 }  // namespace
 
-Evidence::Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder, std::unique_ptr<CaseCapture> capture)
+Evidence::Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder,
+                   std::unique_ptr<CaseCapture> capture)
     : world_(world), folder_(std::move(folder)), capture_(std::move(capture)) {}
 
 void Evidence::begin(const Attempt& attempt) { begun_.insert(wall_nanoseconds(attempt)); }
 
-void Evidence::complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome, Done done) {
+void Evidence::complete(results::CaseRecord record, const Attempt& attempt,
+                        cases::CaseOutcome outcome, Done done) {
   ++pending_;
   const bool on_the_wire = !outcome.connections.empty();
-  auto finish_now = [this, record = std::move(record), attempt, outcome = std::move(outcome), done = std::move(done)](bool all_seen) {
+  auto finish_now = [this, record = std::move(record), attempt, outcome = std::move(outcome),
+                     done = std::move(done)](bool all_seen) {
     auto finished = finish(record, attempt, outcome, all_seen);
     --pending_;
     begun_.erase(begun_.find(wall_nanoseconds(attempt)));
@@ -57,7 +63,8 @@ void Evidence::complete(results::CaseRecord record, const Attempt& attempt, case
   }
 }
 
-Evidence::Pieces Evidence::collect(const Attempt& attempt, const cases::CaseOutcome& outcome, bool all_seen) {
+Evidence::Pieces Evidence::collect(const Attempt& attempt, const cases::CaseOutcome& outcome,
+                                   bool all_seen) {
   Pieces pieces;
   const std::uint64_t start = wall_nanoseconds(attempt);
   if (capture_) {
@@ -66,7 +73,8 @@ Evidence::Pieces Evidence::collect(const Attempt& attempt, const cases::CaseOutc
     pieces.frames = capture_->take(flows, start);
     pieces.link = capture_->link();
     if (!all_seen) pieces.note = "the capture lagged behind: later frames may be missing";
-    if (capture_->given_up() > 0) pieces.note = "the run's capture gave up frames for want of memory";
+    if (capture_->given_up() > 0)
+      pieces.note = "the run's capture gave up frames for want of memory";
     if (!pieces.frames.empty()) return pieces;
     pieces.note = "the capture saw none of the case's connections";
   }
@@ -76,8 +84,10 @@ Evidence::Pieces Evidence::collect(const Attempt& attempt, const cases::CaseOutc
   return pieces;
 }
 
-results::Result<results::CaseRecord> Evidence::finish(results::CaseRecord record, const Attempt& attempt,
-                                                      const cases::CaseOutcome& outcome, bool all_seen) {
+results::Result<results::CaseRecord> Evidence::finish(results::CaseRecord record,
+                                                      const Attempt& attempt,
+                                                      const cases::CaseOutcome& outcome,
+                                                      bool all_seen) {
   const Pieces pieces = collect(attempt, outcome, all_seen);
   if (pieces.frames.empty()) {
     add_outcome(record, outcome, nullptr);
@@ -85,14 +95,16 @@ results::Result<results::CaseRecord> Evidence::finish(results::CaseRecord record
   }
   const auto file = dissectors::capture::pcap_file(pieces.link, pieces.frames);
   const std::string name = results::Folder::pcap_name(record.id, record.attempt);
-  if (const auto written = write(folder_ / name, file); !written) return std::unexpected(written.error());
+  if (const auto written = write(folder_ / name, file); !written)
+    return std::unexpected(written.error());
   record.pcap = results::Pcap{.file = name,
                               .sha256 = results::sha256(file),
                               .frames = pieces.frames.size(),
                               .octets = file.size(),
                               .source = pieces.source,
                               .note = pieces.note};
-  const FrameFinder finder(outcome.connections, dissectors::capture::StreamIndex(pieces.link, pieces.frames));
+  const FrameFinder finder(outcome.connections,
+                           dissectors::capture::StreamIndex(pieces.link, pieces.frames));
   add_outcome(record, outcome, &finder);
   return record;
 }
@@ -112,7 +124,8 @@ void Evidence::report(results::CaptureRecord& record) const {
   record.dropped = counts.dropped;
   record.interface_dropped = counts.interface_dropped;
   if (!capture_->broken().empty()) record.note = capture_->broken();
-  if (capture_->given_up() > 0) record.note = fmt::format("{} frames were given up for want of memory", capture_->given_up());
+  if (capture_->given_up() > 0)
+    record.note = fmt::format("{} frames were given up for want of memory", capture_->given_up());
 }
 
 }  // namespace suite::runner

@@ -17,13 +17,15 @@ namespace suite::runner {
 class Evidence {
  public:
   /// `capture` may be null: every pcap is then the tester's own record.
-  Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder, std::unique_ptr<CaseCapture> capture);
+  Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder,
+           std::unique_ptr<CaseCapture> capture);
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const Attempt& attempt);
   /// Completes `record` with verdict, pcap and frame numbers, later, from the World's loop.
   using Done = std::function<void(results::Result<results::CaseRecord>)>;
-  void complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome, Done done);
+  void complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome,
+                Done done);
   /// Attempts whose record is not complete yet.
   [[nodiscard]] std::size_t pending() const { return pending_; }
 
@@ -40,9 +42,12 @@ class Evidence {
     results::PcapSource source = results::PcapSource::capture;
     std::string note;
   };
-  [[nodiscard]] Pieces collect(const Attempt& attempt, const cases::CaseOutcome& outcome, bool all_seen);
-  [[nodiscard]] results::Result<results::CaseRecord> finish(results::CaseRecord record, const Attempt& attempt,
-                                                            const cases::CaseOutcome& outcome, bool all_seen);
+  [[nodiscard]] Pieces collect(const Attempt& attempt, const cases::CaseOutcome& outcome,
+                               bool all_seen);
+  [[nodiscard]] results::Result<results::CaseRecord> finish(results::CaseRecord record,
+                                                            const Attempt& attempt,
+                                                            const cases::CaseOutcome& outcome,
+                                                            bool all_seen);
 
   rnic::llp::RealWorld& world_;
   std::filesystem::path folder_;

@@ -23,7 +23,8 @@ Coverage join(const SuiteParts& parts) {
   for (const cases::Case& one : parts.table) {
     for (const std::string_view rule : one.rules) coverage[rule].cases.push_back(&one);
   }
-  for (const auto& info : rnic::stream::deviations()) coverage[info.rule].deviations.push_back(&info);
+  for (const auto& info : rnic::stream::deviations())
+    coverage[info.rule].deviations.push_back(&info);
   return coverage;
 }
 
@@ -35,8 +36,9 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
     fmt::print(stderr, "rnic-suite: there is no rule '{}'; `rnic-suite coverage` lists them\n", id);
     return ExitCode::usage;
   }
-  fmt::print("{}\nRFC {} section {}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rule->rfc, rule->section,
-             rules::name(rule->level), rule->binds, rules::name(rule->check), rule->text);
+  fmt::print("{}\nRFC {} section {}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rule->rfc,
+             rule->section, rules::name(rule->level), rule->binds, rules::name(rule->check),
+             rule->text);
   const Checks checks = join(parts)[rule->id];
   fmt::print("\ncases{}\n", checks.cases.empty() ? ": none" : ":");
   for (const cases::Case* one : checks.cases) fmt::print("  {} ({})\n", one->id, one->file);
@@ -48,16 +50,19 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
 ExitCode print_coverage(const SuiteParts& parts) {
   Coverage coverage = join(parts);
   std::size_t testable = 0, covered = 0;
-  fmt::print("{:<60} {:>4} {:<9} {:<7} {:<7} {:>5} {:>10}\n", "rule", "RFC", "section", "level", "check", "cases", "deviations");
+  fmt::print("{:<60} {:>4} {:<9} {:<7} {:<7} {:>5} {:>10}\n", "rule", "RFC", "section", "level",
+             "check", "cases", "deviations");
   for (const rules::Rule& rule : rules::all()) {
     const Checks& checks = coverage[rule.id];
-    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<7} {:>5} {:>10}\n", rule.id, rule.rfc, rule.section, rules::name(rule.level),
-               rules::name(rule.check), checks.cases.size(), checks.deviations.size());
+    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<7} {:>5} {:>10}\n", rule.id, rule.rfc, rule.section,
+               rules::name(rule.level), rules::name(rule.check), checks.cases.size(),
+               checks.deviations.size());
     if (rule.check == rules::Check::none) continue;
     ++testable;
     if (!checks.cases.empty()) ++covered;
   }
-  fmt::print("\n{} rules, {} testable, {} of these judged by a case\n", rules::all().size(), testable, covered);
+  fmt::print("\n{} rules, {} testable, {} of these judged by a case\n", rules::all().size(),
+             testable, covered);
   return ExitCode::good;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What stands behind a rule: its text, the cases that judge it, the deviations that break it. Joined here, never typed.
+// What stands behind a rule: its text, the cases that judge it, the deviations that break it.
+// Joined here, never typed.
 #pragma once
 
 #include "suite/runner/exit_code.hpp"

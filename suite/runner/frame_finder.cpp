@@ -27,9 +27,12 @@ Endpoint endpoint(const rnic::llp::Address& address) {
 
 }  // namespace
 
-Flow flow_to_iut(const ConnectionRecord& connection) { return {endpoint(connection.tester), endpoint(connection.iut)}; }
+Flow flow_to_iut(const ConnectionRecord& connection) {
+  return {endpoint(connection.tester), endpoint(connection.iut)};
+}
 
-std::vector<dissectors::capture::Frame> synthesize(std::span<const ConnectionRecord> connections, std::uint64_t start) {
+std::vector<dissectors::capture::Frame> synthesize(std::span<const ConnectionRecord> connections,
+                                                   std::uint64_t start) {
   struct Passed {
     Flow flow;
     const ConnectionRecord::Mark* mark;
@@ -38,7 +41,8 @@ std::vector<dissectors::capture::Frame> synthesize(std::span<const ConnectionRec
   for (const ConnectionRecord& connection : connections) {
     const Flow to_iut = flow_to_iut(connection);
     for (const auto& mark : connection.marks) {
-      const bool forward = mark.kind == Kind::opened ? connection.opened_by_tester : mark.direction == Direction::to_iut;
+      const bool forward = mark.kind == Kind::opened ? connection.opened_by_tester
+                                                     : mark.direction == Direction::to_iut;
       all.push_back({forward ? to_iut : to_iut.reversed(), &mark});
     }
   }
@@ -47,16 +51,25 @@ std::vector<dissectors::capture::Frame> synthesize(std::span<const ConnectionRec
   for (const Passed& passed : all) {
     const std::uint64_t time = start + static_cast<std::uint64_t>(passed.mark->at.count());
     switch (passed.mark->kind) {
-      case Kind::opened: maker.opened(passed.flow, time); break;
-      case Kind::data: maker.data(passed.flow, time, passed.mark->octets); break;
-      case Kind::fin: maker.closed(passed.flow, time); break;
-      case Kind::reset: maker.reset(passed.flow, time); break;
+      case Kind::opened:
+        maker.opened(passed.flow, time);
+        break;
+      case Kind::data:
+        maker.data(passed.flow, time, passed.mark->octets);
+        break;
+      case Kind::fin:
+        maker.closed(passed.flow, time);
+        break;
+      case Kind::reset:
+        maker.reset(passed.flow, time);
+        break;
     }
   }
   return maker.frames();
 }
 
-FrameFinder::FrameFinder(std::span<const ConnectionRecord> connections, dissectors::capture::StreamIndex index)
+FrameFinder::FrameFinder(std::span<const ConnectionRecord> connections,
+                         dissectors::capture::StreamIndex index)
     : index_(std::move(index)) {
   for (const ConnectionRecord& connection : connections) {
     add(connection, Direction::to_iut);
@@ -75,10 +88,12 @@ void FrameFinder::add(const ConnectionRecord& connection, Direction direction) {
   if (!stream.events.empty()) streams_.push_back(std::move(stream));
 }
 
-std::optional<std::uint32_t> FrameFinder::find(Direction direction, Offset at, const std::string& hex) const {
+std::optional<std::uint32_t> FrameFinder::find(Direction direction, Offset at,
+                                               const std::string& hex) const {
   const auto wanted = from_hex(hex);
   if (!wanted.empty()) {
-    const auto place = find_octets(direction, at, {reinterpret_cast<const char*>(wanted.data()), wanted.size()});
+    const auto place =
+        find_octets(direction, at, {reinterpret_cast<const char*>(wanted.data()), wanted.size()});
     if (place) return index_.octet(place->stream->flow, place->offset);
   }
   const Stream* latest_stream = nullptr;
@@ -94,9 +109,10 @@ std::optional<std::uint32_t> FrameFinder::find(Direction direction, Offset at, c
   return latest == nullptr ? std::nullopt : frame_of(*latest_stream, *latest);
 }
 
-// Of all places where these octets stand: our own, the first that left at or after `at`; the IUT's, the last that came by then; where none
-// did, the nearest in time.
-std::optional<FrameFinder::Place> FrameFinder::find_octets(Direction direction, Offset at, std::string_view octets) const {
+// Of all places where these octets stand: our own, the first that left at or after `at`; the IUT's,
+// the last that came by then; where none did, the nearest in time.
+std::optional<FrameFinder::Place> FrameFinder::find_octets(Direction direction, Offset at,
+                                                           std::string_view octets) const {
   std::optional<Place> best;
   const auto badness = [&](const Place& place) {
     const Offset late = direction == Direction::to_iut ? place.at - at : at - place.at;
@@ -104,7 +120,8 @@ std::optional<FrameFinder::Place> FrameFinder::find_octets(Direction direction, 
   };
   for (const Stream& stream : streams_) {
     if (stream.direction != direction) continue;
-    for (auto offset = stream.octets.find(octets); offset != std::string::npos; offset = stream.octets.find(octets, offset + 1)) {
+    for (auto offset = stream.octets.find(octets); offset != std::string::npos;
+         offset = stream.octets.find(octets, offset + 1)) {
       const std::uint64_t last = offset + octets.size();
       const auto event = std::ranges::lower_bound(stream.events, last, {}, &Event::end);
       const Place place{&stream, offset, event->at};
@@ -116,10 +133,14 @@ std::optional<FrameFinder::Place> FrameFinder::find_octets(Direction direction, 
 
 std::optional<std::uint32_t> FrameFinder::frame_of(const Stream& stream, const Event& event) const {
   switch (event.kind) {
-    case Kind::opened: return index_.syn(stream.flow);
-    case Kind::fin: return index_.fin(stream.flow);
-    case Kind::reset: return index_.reset(stream.flow);
-    case Kind::data: return event.end == 0 ? std::nullopt : index_.octet(stream.flow, event.end - 1);
+    case Kind::opened:
+      return index_.syn(stream.flow);
+    case Kind::fin:
+      return index_.fin(stream.flow);
+    case Kind::reset:
+      return index_.reset(stream.flow);
+    case Kind::data:
+      return event.end == 0 ? std::nullopt : index_.octet(stream.flow, event.end - 1);
   }
   return {};
 }

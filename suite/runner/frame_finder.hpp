@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Finds for each line of a case's evidence the frame of its pcap, through what the lower tester recorded of its connections.
+// Finds for each line of a case's evidence the frame of its pcap, through what the lower tester
+// recorded of its connections.
 #pragma once
 
 #include <optional>
@@ -16,18 +17,22 @@ namespace suite::runner {
 /// The flow of a connection in the tester's own direction.
 [[nodiscard]] dissectors::capture::Flow flow_to_iut(const cases::ConnectionRecord& connection);
 
-/// Frames made of the tester's own record, in order of time; `start` is the wall time of the attempt's start in nanoseconds since 1970.
-[[nodiscard]] std::vector<dissectors::capture::Frame> synthesize(std::span<const cases::ConnectionRecord> connections,
-                                                                 std::uint64_t start);
+/// Frames made of the tester's own record, in order of time; `start` is the wall time of the
+/// attempt's start in nanoseconds since 1970.
+[[nodiscard]] std::vector<dissectors::capture::Frame> synthesize(
+    std::span<const cases::ConnectionRecord> connections, std::uint64_t start);
 
 class FrameFinder {
  public:
-  FrameFinder(std::span<const cases::ConnectionRecord> connections, dissectors::capture::StreamIndex index);
+  FrameFinder(std::span<const cases::ConnectionRecord> connections,
+              dissectors::capture::StreamIndex index);
 
-  /// The frame where the octets `hex` begin, as they passed in this direction at about `at`: what is noted of our own octets is noted before
-  /// they leave, what is noted of the IUT's after they came. Without octets, or where the stream does not hold them as such, the frame of
-  /// the last thing that had passed by then: SYN, data, FIN or RST.
-  [[nodiscard]] std::optional<std::uint32_t> find(cases::Direction direction, cases::Offset at, const std::string& hex) const;
+  /// The frame where the octets `hex` begin, as they passed in this direction at about `at`: what
+  /// is noted of our own octets is noted before they leave, what is noted of the IUT's after they
+  /// came. Without octets, or where the stream does not hold them as such, the frame of the last
+  /// thing that had passed by then: SYN, data, FIN or RST.
+  [[nodiscard]] std::optional<std::uint32_t> find(cases::Direction direction, cases::Offset at,
+                                                  const std::string& hex) const;
 
  private:
   struct Event {
@@ -47,8 +52,10 @@ class FrameFinder {
     cases::Offset at{};
   };
   void add(const cases::ConnectionRecord& connection, cases::Direction direction);
-  [[nodiscard]] std::optional<Place> find_octets(cases::Direction direction, cases::Offset at, std::string_view octets) const;
-  [[nodiscard]] std::optional<std::uint32_t> frame_of(const Stream& stream, const Event& event) const;
+  [[nodiscard]] std::optional<Place> find_octets(cases::Direction direction, cases::Offset at,
+                                                 std::string_view octets) const;
+  [[nodiscard]] std::optional<std::uint32_t> frame_of(const Stream& stream,
+                                                      const Event& event) const;
 
   std::vector<Stream> streams_;
   dissectors::capture::StreamIndex index_;

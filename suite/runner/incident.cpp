@@ -20,7 +20,8 @@ std::optional<std::string> Incidents::suspected(std::size_t one) const {
 void Incidents::will_repeat(std::size_t one) { repeating_.insert(one); }
 bool Incidents::repeating(std::size_t one) const { return repeating_.contains(one); }
 
-std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::CaseRecord record, bool complaint) {
+std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::CaseRecord record,
+                                                   bool complaint) {
   repeating_.erase(one);
   const auto incident = by_case_.extract(one).mapped();
   incident->suspects.erase(one);
@@ -30,7 +31,9 @@ std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::Cas
   for (results::CaseRecord& held : incident->repeated) {
     if (incident->reproduced) break;
     held.verdict = results::Verdict::error;
-    held.reason = "the IUT's kernel complained while this case ran beside others, and not when they ran alone";
+    held.reason =
+        "the IUT's kernel complained while this case ran beside others, and not when they ran "
+        "alone";
     held.kernel_log = incident->excerpt;
   }
   return std::move(incident->repeated);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A complaint of the IUT's kernel while several cases ran: each is run again alone, to find the one that provokes it.
+// A complaint of the IUT's kernel while several cases ran: each is run again alone, to find the one
+// that provokes it.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +16,22 @@
 
 namespace suite::runner {
 
-/// Keeps the books; who runs the cases again is the owner's business. Cases go by their number in the schedule.
+/// Keeps the books; who runs the cases again is the owner's business. Cases go by their number in
+/// the schedule.
 class Incidents {
  public:
   /// The kernel complained while these ran together (at least two).
   void open(const std::string& excerpt, const std::vector<std::size_t>& cases);
-  /// Whether the attempt that just ended is to be run again alone; the excerpt of its incident, if so.
+  /// Whether the attempt that just ended is to be run again alone; the excerpt of its incident, if
+  /// so.
   [[nodiscard]] std::optional<std::string> suspected(std::size_t one) const;
   /// The first attempt of a suspect has ended: its next one will be alone.
   void will_repeat(std::size_t one);
-  /// A repetition ended with this record; `complaint`: the kernel complained again. Returns the records that are settled by it: the
-  /// incident's last one settles all. Where nothing was reproduced, all of them are errors.
-  [[nodiscard]] std::vector<results::CaseRecord> settle(std::size_t one, results::CaseRecord record, bool complaint);
+  /// A repetition ended with this record; `complaint`: the kernel complained again. Returns the
+  /// records that are settled by it: the incident's last one settles all. Where nothing was
+  /// reproduced, all of them are errors.
+  [[nodiscard]] std::vector<results::CaseRecord> settle(std::size_t one, results::CaseRecord record,
+                                                        bool complaint);
   /// Whether this case is being repeated for an incident.
   [[nodiscard]] bool repeating(std::size_t one) const;
 

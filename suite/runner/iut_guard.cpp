@@ -18,7 +18,8 @@ using rnic::llp::Error;
 using rnic::llp::Listener;
 using rnic::llp::TimePoint;
 
-// Read by the signal handler, and so of the whole process: there is one thread, and either it is in the IUT or it is not.
+// Read by the signal handler, and so of the whole process: there is one thread, and either it is in
+// the IUT or it is not.
 volatile std::sig_atomic_t in_iut = 0;
 volatile std::sig_atomic_t report_fd = -1;
 
@@ -46,7 +47,9 @@ class GuardedConnection final : public Connection, Connection::Observer {
     observer_ = &observer;
     inner_->set_observer(*this);
   }
-  Received receive(std::span<const rnic::wire::MutableBytes> targets) override { return inner_->receive(targets); }
+  Received receive(std::span<const rnic::wire::MutableBytes> targets) override {
+    return inner_->receive(targets);
+  }
   std::size_t send(std::span<const rnic::wire::Bytes> pieces, bool end_segment) override {
     return inner_->send(pieces, end_segment);
   }
@@ -103,14 +106,16 @@ class GuardedNetwork final : public rnic::llp::Network {
  public:
   explicit GuardedNetwork(rnic::llp::Network& inner) : inner_(inner) {}
 
-  std::expected<std::unique_ptr<Listener>, Error> listen(const Address& local, Listener::Observer& observer) override {
+  std::expected<std::unique_ptr<Listener>, Error> listen(const Address& local,
+                                                         Listener::Observer& observer) override {
     auto guarded = std::make_unique<GuardedListener>(observer);
     auto made = inner_.listen(local, guarded->relay());
     if (!made) return std::unexpected(made.error());
     guarded->take(std::move(*made));
     return guarded;
   }
-  std::expected<std::unique_ptr<Connection>, Error> connect(const Address& remote, Connection::Observer& observer) override {
+  std::expected<std::unique_ptr<Connection>, Error> connect(
+      const Address& remote, Connection::Observer& observer) override {
     auto guarded = std::make_unique<GuardedConnection>(nullptr, &observer);
     auto made = inner_.connect(remote, guarded->relay());
     if (!made) return std::unexpected(made.error());
@@ -128,7 +133,8 @@ class GuardedWorld final : public rnic::llp::World {
   explicit GuardedWorld(rnic::llp::World& inner) : inner_(inner) {}
   TimePoint now() const override { return inner_.now(); }
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override {
-    const Mark mark(false);  // both sides' callbacks are dispatched from here; the IUT's mark themselves
+    const Mark mark(
+        false);  // both sides' callbacks are dispatched from here; the IUT's mark themselves
     return inner_.run_until(deadline, done);
   }
   rnic::llp::TimerId schedule(TimePoint when, std::function<void()> callback) override {
@@ -145,7 +151,8 @@ class GuardedWorld final : public rnic::llp::World {
 
 class GuardedIut final : public iut::Iut {
  public:
-  GuardedIut(rnic::llp::World& world, rnic::llp::Network& network, const IutMaker& make) : world_(world), network_(network) {
+  GuardedIut(rnic::llp::World& world, rnic::llp::Network& network, const IutMaker& make)
+      : world_(world), network_(network) {
     const Mark mark(true);
     inner_ = make(world_, network_);
   }
@@ -180,7 +187,8 @@ extern "C" void last_word(int signal) {
     used += piece.size();
   };
   append(before);
-  const std::array<char, 2> digits{static_cast<char>('0' + signal / 10), static_cast<char>('0' + signal % 10)};
+  const std::array<char, 2> digits{static_cast<char>('0' + signal / 10),
+                                   static_cast<char>('0' + signal % 10)};
   append({digits.data() + (signal < 10 ? 1 : 0), signal < 10 ? 1U : 2U});
   append(middle);
   append(after);
@@ -193,20 +201,22 @@ extern "C" void last_word(int signal) {
 
 void report_fatal_signals(int fd) {
   report_fd = fd;
-  static std::array<std::byte, 64 * 1024> stack;  // a handler's own stack: the IUT may have used up the thread's
+  static std::array<std::byte, 64 * 1024>
+      stack;  // a handler's own stack: the IUT may have used up the thread's
   stack_t alternative{};
   alternative.ss_sp = stack.data();
   alternative.ss_size = stack.size();
   ::sigaltstack(&alternative, nullptr);
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP}) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = last_word;
     action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND);
     ::sigaction(signal, &action, nullptr);
   }
 }
 
-std::unique_ptr<iut::Iut> guarded_iut(rnic::llp::World& world, rnic::llp::Network& network, const IutMaker& make) {
+std::unique_ptr<iut::Iut> guarded_iut(rnic::llp::World& world, rnic::llp::Network& network,
+                                      const IutMaker& make) {
   return std::make_unique<GuardedIut>(world, network, make);
 }
 

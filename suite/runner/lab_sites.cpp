@@ -22,7 +22,8 @@ using Result = std::expected<Value, std::string>;
 std::string path_of(int fd) { return fd < 0 ? "" : fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
 
 HostWords words(const lab::LabHost& host) {
-  return {.network_namespace = path_of(host.network_namespace), .ipv4 = host.ipv4, .ipv6 = host.ipv6};
+  return {
+      .network_namespace = path_of(host.network_namespace), .ipv4 = host.ipv4, .ipv6 = host.ipv6};
 }
 
 results::LabRecord lab_record(results::LabKind kind, const lab::Lab& lab) {
@@ -43,7 +44,9 @@ void at(const lab::LabHost& host, const std::function<void()>& make) {
 class NamespaceSite final : public Site {
  public:
   NamespaceSite(lab::Lab lab, const Options& options)
-      : lab_(std::move(lab)), record_(lab_record(results::LabKind::namespaces, lab_)), setup_(common_setup(options)) {
+      : lab_(std::move(lab)),
+        record_(lab_record(results::LabKind::namespaces, lab_)),
+        setup_(common_setup(options)) {
     setup_.tester = words(lab_.tester());
     setup_.iut = words(lab_.iut());
     add_reference_agent(setup_, options, lab_.iut().network_namespace);
@@ -92,8 +95,9 @@ class GuestSite final : public Site {
 
   WorkerSetup setup(std::uint32_t worker) const override {
     WorkerSetup setup = setup_;
-    setup.agent = guest_.agent_command(worker, {"rnic-agent", "--driver", "verbs", "--device", "siw0", "--address", setup.iut.ipv4,
-                                                "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
+    setup.agent = guest_.agent_command(
+        worker, {"rnic-agent", "--driver", "verbs", "--device", "siw0", "--address", setup.iut.ipv4,
+                 "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
     return setup;
   }
   const results::LabRecord& record() const override { return record_; }
@@ -134,14 +138,17 @@ class GuestSite final : public Site {
 }  // namespace
 
 Result<std::unique_ptr<Site>> namespace_site(const Options& options) {
-  if (auto entered = lab::enter_private_namespaces(); !entered) return std::unexpected(entered.error());
+  if (auto entered = lab::enter_private_namespaces(); !entered)
+    return std::unexpected(entered.error());
   auto made = lab::Lab::with_veth();
   if (!made) return std::unexpected(made.error());
   return std::make_unique<NamespaceSite>(std::move(*made), options);
 }
 
-Result<std::unique_ptr<Site>> guest_site(const Options& options, const std::function<void(const std::string&)>& tell) {
-  if (auto entered = lab::enter_private_namespaces(); !entered) return std::unexpected(entered.error());
+Result<std::unique_ptr<Site>> guest_site(const Options& options,
+                                         const std::function<void(const std::string&)>& tell) {
+  if (auto entered = lab::enter_private_namespaces(); !entered)
+    return std::unexpected(entered.error());
   auto made = lab::Lab::with_tap();
   if (!made) return std::unexpected(made.error());
   auto site = std::make_unique<GuestSite>(std::move(*made), options);
@@ -161,9 +168,10 @@ void add_reference_agent(WorkerSetup& setup, const Options& options, int network
   if (!options.choice.local_reference) return;
   setup.reach = WorkerSetup::Reach::process;
   if (network_namespace >= 0) setup.agent = {"nsenter", "--net=" + path_of(network_namespace)};
-  setup.agent.insert(setup.agent.end(),
-                     {agent_program(), "--driver", "reference", "--address", setup.iut.ipv4, "--address", setup.iut.ipv6});
-  for (const std::string& deviation : options.deviations) setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
+  setup.agent.insert(setup.agent.end(), {agent_program(), "--driver", "reference", "--address",
+                                         setup.iut.ipv4, "--address", setup.iut.ipv6});
+  for (const std::string& deviation : options.deviations)
+    setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
 }
 
 std::string agent_program() {

@@ -7,14 +7,16 @@
 namespace suite::runner {
 
 /// Two namespaces of the run's own, for the reference in process or as an agent.
-[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> namespace_site(const Options& options);
+[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> namespace_site(
+    const Options& options);
 /// A namespace and the guest with soft-iWARP.
-[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> guest_site(const Options& options,
-                                                                           const std::function<void(const std::string&)>& tell);
+[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> guest_site(
+    const Options& options, const std::function<void(const std::string&)>& tell);
 
 /// What the options say for every worker of every site.
 [[nodiscard]] WorkerSetup common_setup(const Options& options);
-/// For agent:reference: the command that starts our agent in the IUT's network namespace (-1: in our own).
+/// For agent:reference: the command that starts our agent in the IUT's network namespace (-1: in
+/// our own).
 void add_reference_agent(WorkerSetup& setup, const Options& options, int network_namespace);
 /// Our own agent: beside this program in the build tree, else by name.
 [[nodiscard]] std::string agent_program();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Cuts what a pipe delivers into lines. For words between processes of this program: the size of a line is not limited.
+// Cuts what a pipe delivers into lines. For words between processes of this program: the size of a
+// line is not limited.
 #pragma once
 
 #include <optional>

@@ -6,9 +6,9 @@
 #include <ranges>
 #include <sstream>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
 
 namespace suite::runner {
 
@@ -20,12 +20,15 @@ constexpr const char* exit_codes =
 
 constexpr const char* run_examples =
     "examples:\n"
-    "  rnic-suite run                                          the reference RNIC, results in out/\n"
-    "  rnic-suite run --iut siw-vm                             the Linux kernel's soft-iWARP in a guest\n"
+    "  rnic-suite run                                          the reference RNIC, results in "
+    "out/\n"
+    "  rnic-suite run --iut siw-vm                             the Linux kernel's soft-iWARP in a "
+    "guest\n"
     "  rnic-suite run --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7\n"
     "  rnic-suite run --iut 'agent:ssh root@dut /opt/vendor/agent' --address 192.0.2.7\n"
     "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.base-or-bounds --strict\n"
-    "  rnic-suite run --rerun-failed                           what did not pass in the last run in out/\n"
+    "  rnic-suite run --rerun-failed                           what did not pass in the last run "
+    "in out/\n"
     "  rnic-suite run --deviation accepts_bad_crc              see the suite fail\n";
 
 bool is_plain_name(std::string_view text) {
@@ -44,26 +47,31 @@ std::expected<std::vector<std::string>, std::string> reach(const std::string& ho
   if (host.empty()) return std::vector<std::string>{};
   if (host.starts_with("ssh:")) {
     const std::string target = host.substr(4);
-    if (!is_plain_name(target)) return std::unexpected(fmt::format("--host: '{}' is no ssh target", target));
+    if (!is_plain_name(target))
+      return std::unexpected(fmt::format("--host: '{}' is no ssh target", target));
     return std::vector<std::string>{"ssh", "-T", "-o", "BatchMode=yes", "--", target};
   }
   if (host.starts_with("argv:")) {
     auto prefix = words(host.substr(5));
     if (!prefix.empty()) return prefix;
   }
-  return std::unexpected(fmt::format("--host: '{}' is neither ssh:[USER@]HOST nor argv:WORDS", host));
+  return std::unexpected(
+      fmt::format("--host: '{}' is neither ssh:[USER@]HOST nor argv:WORDS", host));
 }
 
-std::expected<IutChoice, std::string> parse_device(IutChoice choice, const std::string& iut, const std::string& host) {
+std::expected<IutChoice, std::string> parse_device(IutChoice choice, const std::string& iut,
+                                                   const std::string& host) {
   const auto colon = iut.find(':');
   const std::string driver = iut.substr(0, colon);
   choice.kind = driver == "verbs" ? IutChoice::Kind::verbs : IutChoice::Kind::dat;
   choice.device = iut.substr(colon + 1);
-  if (!is_plain_name(choice.device)) return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
+  if (!is_plain_name(choice.device))
+    return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
   auto agent = reach(host);
   if (!agent) return std::unexpected(agent.error());
   choice.agent = std::move(*agent);
-  for (const std::string& word : {std::string("rnic-agent"), std::string("--driver"), driver, std::string("--device"), choice.device}) {
+  for (const std::string& word : {std::string("rnic-agent"), std::string("--driver"), driver,
+                                  std::string("--device"), choice.device}) {
     choice.agent.push_back(word);
   }
   return choice;
@@ -73,11 +81,16 @@ std::expected<IutChoice, std::string> parse_device(IutChoice choice, const std::
 
 std::string IutChoice::name() const {
   switch (kind) {
-    case Kind::reference: return "reference";
-    case Kind::agent: return local_reference ? "reference" : "agent";
-    case Kind::siw_vm: return "siw-vm";
-    case Kind::verbs: return "verbs";
-    case Kind::dat: return "dat";
+    case Kind::reference:
+      return "reference";
+    case Kind::agent:
+      return local_reference ? "reference" : "agent";
+    case Kind::siw_vm:
+      return "siw-vm";
+    case Kind::verbs:
+      return "verbs";
+    case Kind::dat:
+      return "dat";
   }
   return "?";
 }
@@ -85,7 +98,9 @@ std::string IutChoice::name() const {
 std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host) {
   IutChoice choice;
   if (iut.starts_with("verbs:") || iut.starts_with("dat:")) return parse_device(choice, iut, host);
-  if (!host.empty()) return std::unexpected(fmt::format("--host goes with --iut verbs:DEVICE or dat:NAME, not with '{}'", iut));
+  if (!host.empty())
+    return std::unexpected(
+        fmt::format("--host goes with --iut verbs:DEVICE or dat:NAME, not with '{}'", iut));
   if (iut == "reference") return choice;
   if (iut == "siw-vm") {
     choice.kind = IutChoice::Kind::siw_vm;
@@ -98,7 +113,9 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     if (!choice.agent.empty()) return choice;
   }
   return std::unexpected(
-      fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, dat:NAME, agent:ARGV", iut));
+      fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
+                  "dat:NAME, agent:ARGV",
+                  iut));
 }
 
 // ---------------------------------------------------------------- the command line
@@ -107,19 +124,28 @@ namespace {
 
 void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
-                 "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, dat:NAME, or agent:ARGV (words of "
+                 "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
+                 "dat:NAME, or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output)")
       ->capture_default_str();
-  app.add_option("--host", o.host, "where the agent of verbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put before its command");
-  app.add_option("--address", o.addresses, "the IUT's address (once per family), where it is not in the suite's own network");
-  app.add_option("--tester-address", o.tester_addresses, "the tester's address (once per family), where the route does not tell it");
-  app.add_option("--capture-interface", o.capture_interface, "interface to capture on, where the route does not tell it");
+  app.add_option("--host", o.host,
+                 "where the agent of verbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
+                 "before its command");
+  app.add_option("--address", o.addresses,
+                 "the IUT's address (once per family), where it is not in the suite's own network");
+  app.add_option("--tester-address", o.tester_addresses,
+                 "the tester's address (once per family), where the route does not tell it");
+  app.add_option("--capture-interface", o.capture_interface,
+                 "interface to capture on, where the route does not tell it");
   app.add_option("--pics", o.pics, "what the vendor claims (YAML; proforma in suite/iut/pics/)");
-  app.add_option("--pixit", o.pixit, "addresses, deadline scale, quiet window, scripts (YAML; proforma in suite/iut/pics/)");
+  app.add_option(
+      "--pixit", o.pixit,
+      "addresses, deadline scale, quiet window, scripts (YAML; proforma in suite/iut/pics/)");
 }
 
 void add_selection(CLI::App& app, Options& o) {
-  app.add_option("--select", o.select, "only cases whose id matches this shell pattern; may be repeated");
+  app.add_option("--select", o.select,
+                 "only cases whose id matches this shell pattern; may be repeated");
   app.add_option("--rule", o.rules, "only cases that judge this rule; may be repeated");
   app.add_flag("--long", o.long_run, "also the cases that take long");
 }
@@ -127,40 +153,53 @@ void add_selection(CLI::App& app, Options& o) {
 void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bool& coverage) {
   add_iut_options(app, o);
   add_selection(app, o);
-  app.add_flag("--rerun-failed", o.rerun_failed, "only cases that did not pass in the last run in --out");
+  app.add_flag("--rerun-failed", o.rerun_failed,
+               "only cases that did not pass in the last run in --out");
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
-  app.add_option("--expectations", o.expectations, "file of known deviations (default: suite/expectations/IUT.yaml, if there)");
-  app.add_option("--deviation", o.deviations, "make the reference break a rule in this way; may be repeated");
-  app.add_option("--link", o.link, "tcp, or memory: an in-memory link in simulated time (reference only)")->capture_default_str();
+  app.add_option("--expectations", o.expectations,
+                 "file of known deviations (default: suite/expectations/IUT.yaml, if there)");
+  app.add_option("--deviation", o.deviations,
+                 "make the reference break a rule in this way; may be repeated");
+  app.add_option("--link", o.link,
+                 "tcp, or memory: an in-memory link in simulated time (reference only)")
+      ->capture_default_str();
   app.add_option("--out", o.out, "output folder")->capture_default_str();
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
-  app.add_option("--jobs", o.jobs, "cases at a time (default: as the IUT suits)")->check(CLI::Range(1U, 256U));
-  app.add_flag("--no-capture", no_capture, "do not capture; each case's pcap is then the tester's own record");
+  app.add_option("--jobs", o.jobs, "cases at a time (default: as the IUT suits)")
+      ->check(CLI::Range(1U, 256U));
+  app.add_flag("--no-capture", no_capture,
+               "do not capture; each case's pcap is then the tester's own record");
   app.add_flag("--list", list, "list the cases and stop");
-  app.add_flag("--coverage", coverage, "list rules with the cases and deviations of each, and stop");
+  app.add_flag("--coverage", coverage,
+               "list rules with the cases and deviations of each, and stop");
   app.footer(std::string(run_examples) + exit_codes);
 }
 
 std::optional<std::string> check_run(const Options& o) {
-  if (o.link != "tcp" && o.link != "memory") return fmt::format("--link: '{}' is neither tcp nor memory", o.link);
+  if (o.link != "tcp" && o.link != "memory")
+    return fmt::format("--link: '{}' is neither tcp nor memory", o.link);
   const bool in_process = o.choice.kind == IutChoice::Kind::reference;
   if (o.link == "memory" && !in_process) return "--link memory goes with --iut reference only";
   if (!o.deviations.empty() && !in_process && !o.choice.local_reference) {
     return "--deviation goes with the reference only";
   }
-  const bool runs = o.command == Command::run || o.command == Command::probe || o.command == Command::doctor;
+  const bool runs =
+      o.command == Command::run || o.command == Command::probe || o.command == Command::doctor;
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
     return fmt::format("--iut {} needs --address: where does the IUT listen?", o.iut);
   }
-  if (o.choice.in_lab() && !o.addresses.empty()) return fmt::format("--address does not go with --iut {}", o.iut);
+  if (o.choice.in_lab() && !o.addresses.empty())
+    return fmt::format("--address does not go with --iut {}", o.iut);
   return std::nullopt;
 }
 
 // The first word is a command; without one it is `run`.
 std::vector<std::string> with_command(std::vector<std::string> arguments) {
-  constexpr std::array<std::string_view, 8> commands{"run", "list", "probe", "doctor", "explain", "coverage", "collect", "--help"};
-  const bool given = !arguments.empty() && (std::ranges::find(commands, arguments.front()) != commands.end() ||
-                                            arguments.front() == "-h" || arguments.front() == "--version");
+  constexpr std::array<std::string_view, 8> commands{"run",     "list",     "probe",   "doctor",
+                                                     "explain", "coverage", "collect", "--help"};
+  const bool given =
+      !arguments.empty() && (std::ranges::find(commands, arguments.front()) != commands.end() ||
+                             arguments.front() == "-h" || arguments.front() == "--version");
   if (!given) arguments.insert(arguments.begin(), "run");
   return arguments;
 }
@@ -171,20 +210,29 @@ class CommandLine {
   CommandLine() {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", RNIC_SUITE_VERSION);
-    app_.footer(std::string("Without a command it is `run`; each has its own --help.\n") + exit_codes);
-    add_run_options(command("run", "run cases against an implementation", Command::run), options_, list_, no_capture_, coverage_);
+    app_.footer(std::string("Without a command it is `run`; each has its own --help.\n") +
+                exit_codes);
+    add_run_options(command("run", "run cases against an implementation", Command::run), options_,
+                    list_, no_capture_, coverage_);
     add_selection(command("list", "list the cases", Command::list), options_);
-    CLI::App& probe = command("probe", "fill a PICS from what an IUT says and does", Command::probe);
+    CLI::App& probe =
+        command("probe", "fill a PICS from what an IUT says and does", Command::probe);
     add_iut_options(probe, options_);
     probe.add_option("FILE", options_.subject, "PICS file to write (default: standard output)");
     probe.footer("example: rnic-suite probe --iut siw-vm siw.pics.yaml\n");
-    CLI::App& doctor = command("doctor", "examine the hosts before a run and say what to mend", Command::doctor);
+    CLI::App& doctor =
+        command("doctor", "examine the hosts before a run and say what to mend", Command::doctor);
     add_iut_options(doctor, options_);
-    doctor.footer("example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something stands in its way\n");
-    CLI::App& explain = command("explain", "say what a rule demands and what checks it", Command::explain);
-    explain.add_option("RULE", options_.subject, "rule id, e.g. ddp.tagged.base-or-bounds")->required();
+    doctor.footer(
+        "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something "
+        "stands in its way\n");
+    CLI::App& explain =
+        command("explain", "say what a rule demands and what checks it", Command::explain);
+    explain.add_option("RULE", options_.subject, "rule id, e.g. ddp.tagged.base-or-bounds")
+        ->required();
     command("coverage", "list rules with the cases and deviations of each", Command::coverage);
-    CLI::App& collect = command("collect", "make results.json of a run that was killed", Command::collect);
+    CLI::App& collect =
+        command("collect", "make results.json of a run that was killed", Command::collect);
     collect.add_option("DIR", options_.subject, "its output folder")->required();
   }
 
@@ -228,7 +276,10 @@ class CommandLine {
     return options_;
   }
 
-  CLI::App app_{"Conformance suite for iWARP RNICs: judges an implementation of MPA, DDP and RDMAP on the wire.", "rnic-suite"};
+  CLI::App app_{
+      "Conformance suite for iWARP RNICs: judges an implementation of MPA, DDP and RDMAP on the "
+      "wire.",
+      "rnic-suite"};
   Options options_;
   bool list_ = false, no_capture_ = false, coverage_ = false;
 };

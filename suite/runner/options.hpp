@@ -19,17 +19,21 @@ enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage,
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
   enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
-  std::string device;              ///< verbs, dat
-  std::vector<std::string> agent;  ///< argv of the agent's process; empty: in process, or in the guest
-  bool local_reference = false;    ///< agent:reference: our own agent, in the lab's namespace
+  std::string device;  ///< verbs, dat
+  std::vector<std::string>
+      agent;  ///< argv of the agent's process; empty: in process, or in the guest
+  bool local_reference = false;  ///< agent:reference: our own agent, in the lab's namespace
   /// Whether it runs in the lab's own network; otherwise it is somebody's host.
-  [[nodiscard]] bool in_lab() const { return kind == Kind::reference || kind == Kind::siw_vm || local_reference; }
+  [[nodiscard]] bool in_lab() const {
+    return kind == Kind::reference || kind == Kind::siw_vm || local_reference;
+  }
   /// The word that results and expectations use.
   [[nodiscard]] std::string name() const;
 };
 
 /// The IUT of `--iut IUT --host HOST`, or one line that says what is wrong with them.
-[[nodiscard]] std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host);
+[[nodiscard]] std::expected<IutChoice, std::string> parse_iut(const std::string& iut,
+                                                              const std::string& host);
 
 struct Options {
   Command command = Command::run;
@@ -53,7 +57,8 @@ struct Options {
   std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file
 };
 
-/// What the command line ended in where there is nothing to run: help was asked for, or it is wrong.
+/// What the command line ended in where there is nothing to run: help was asked for, or it is
+/// wrong.
 struct Stop {
   ExitCode code = ExitCode::usage;
   std::string text;  ///< for standard output if the code is good, else one line for standard error
@@ -61,7 +66,8 @@ struct Stop {
 
 [[nodiscard]] std::expected<Options, Stop> parse_options(const std::vector<std::string>& arguments);
 
-/// The arguments that make another run judge likewise: IUT and judgement, without selection, output and parallelism.
+/// The arguments that make another run judge likewise: IUT and judgement, without selection, output
+/// and parallelism.
 [[nodiscard]] std::vector<std::string> judging_arguments(const Options& options);
 /// Every option that changes what is run or how it is judged, by name.
 [[nodiscard]] nlohmann::ordered_json options_record(const Options& options);

@@ -48,16 +48,23 @@ ExitCode collect(const Options& options) {
   return ExitCode::good;
 }
 
-ExitCode perform(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command) {
+ExitCode perform(const SuiteParts& parts, const Options& options,
+                 const std::vector<std::string>& command) {
   switch (options.command) {
-    case Command::run: return run(parts, options, command);
-    case Command::list: return list(parts, options);
-    case Command::explain: return explain(parts, options.subject);
-    case Command::coverage: return print_coverage(parts);
-    case Command::collect: return collect(options);
+    case Command::run:
+      return run(parts, options, command);
+    case Command::list:
+      return list(parts, options);
+    case Command::explain:
+      return explain(parts, options.subject);
+    case Command::coverage:
+      return print_coverage(parts);
+    case Command::collect:
+      return collect(options);
     case Command::probe:
     case Command::doctor:
-    case Command::worker: break;
+    case Command::worker:
+      break;
   }
   return ExitCode::usage;
 }

@@ -20,11 +20,15 @@ constexpr auto redraw_interval = std::chrono::milliseconds(50);
 
 const char* colour_of(results::Verdict verdict) {
   switch (verdict) {
-    case results::Verdict::pass: return green;
+    case results::Verdict::pass:
+      return green;
     case results::Verdict::fail:
-    case results::Verdict::error: return red;
-    case results::Verdict::inconclusive: return yellow;
-    case results::Verdict::not_applicable: return plain;
+    case results::Verdict::error:
+      return red;
+    case results::Verdict::inconclusive:
+      return yellow;
+    case results::Verdict::not_applicable:
+      return plain;
   }
   return plain;
 }
@@ -44,7 +48,9 @@ std::string harmless(const std::string& text) {
 }  // namespace
 
 Progress::Progress(std::FILE* stream)
-    : stream_(stream), live_(::isatty(::fileno(stream)) != 0), colour_(live_ && std::getenv("NO_COLOR") == nullptr) {}
+    : stream_(stream),
+      live_(::isatty(::fileno(stream)) != 0),
+      colour_(live_ && std::getenv("NO_COLOR") == nullptr) {}
 
 Progress::~Progress() { close(); }
 
@@ -71,7 +77,8 @@ void Progress::ended(const results::CaseRecord& record) {
     erase();
     const std::string word = fmt::format("{:14}", results::name(record.verdict));
     const std::string why = record.reason.empty() ? "" : " - " + harmless(record.reason);
-    fmt::print(stream_, "{} {} ({:.2f} s){}\n", coloured(word, colour_of(record.verdict)), record.id, record.duration, why);
+    fmt::print(stream_, "{} {} ({:.2f} s){}\n", coloured(word, colour_of(record.verdict)),
+               record.id, record.duration, why);
     std::fflush(stream_);
   }
   draw();
@@ -96,10 +103,12 @@ void Progress::erase() {
 }
 
 std::string Progress::live_line() const {
-  const double elapsed = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
+  const double elapsed =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();
   std::string line = fmt::format("{}/{}", done_, total_);
   if (done_ > 0 && done_ < total_) {
-    line += fmt::format(", {:.0f} s left", elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_));
+    line += fmt::format(", {:.0f} s left",
+                        elapsed / static_cast<double>(done_) * static_cast<double>(total_ - done_));
   }
   if (new_failures_ > 0) line += fmt::format(", {} new failures", new_failures_);
   if (known_ > 0) line += fmt::format(", {} known", known_);
@@ -118,13 +127,15 @@ namespace {
 
 std::string expectation_text(const results::Expectation& expectation) {
   const rules::Rule* rule = rules::find(expectation.rule);
-  const std::string where = rule == nullptr ? "" : fmt::format(" (RFC {} section {})", rule->rfc, rule->section);
+  const std::string where =
+      rule == nullptr ? "" : fmt::format(" (RFC {} section {})", rule->rfc, rule->section);
   std::string text = fmt::format("  rule       {}{}\n", expectation.rule, where);
   if (!expectation.row.empty()) text += fmt::format("  row        {}\n", harmless(expectation.row));
   text += fmt::format("  admissible {}\n", fmt::join(expectation.admissible, "; or "));
   text += fmt::format("  came       {}\n", harmless(expectation.actual));
   if (!expectation.hex.empty()) {
-    text += fmt::format("  octets     {}{}\n", expectation.hex.substr(0, 128), expectation.hex.size() > 128 ? "..." : "");
+    text += fmt::format("  octets     {}{}\n", expectation.hex.substr(0, 128),
+                        expectation.hex.size() > 128 ? "..." : "");
   }
   if (expectation.frame) text += fmt::format("  frame      {}\n", *expectation.frame);
   return text;
@@ -133,7 +144,8 @@ std::string expectation_text(const results::Expectation& expectation) {
 }  // namespace
 
 std::string failure_text(const results::CaseRecord& record, const std::string& folder) {
-  std::string text = fmt::format("{}: {} - {}\n", results::name(record.verdict), record.id, harmless(record.gate.reason));
+  std::string text = fmt::format("{}: {} - {}\n", results::name(record.verdict), record.id,
+                                 harmless(record.gate.reason));
   if (!record.reason.empty()) text += fmt::format("  reason     {}\n", harmless(record.reason));
   for (const results::Expectation& expectation : record.expectations) {
     if (expectation.verdict != results::Judgement::pass) text += expectation_text(expectation);
@@ -145,13 +157,15 @@ std::string failure_text(const results::CaseRecord& record, const std::string& f
 std::string summary_text(const results::Document& document) {
   const auto& summary = document.summary;
   std::vector<std::string> verdicts;
-  for (const auto& [verdict, count] : summary.verdicts) verdicts.push_back(fmt::format("{} {}", count, verdict));
+  for (const auto& [verdict, count] : summary.verdicts)
+    verdicts.push_back(fmt::format("{} {}", count, verdict));
   std::string text = fmt::format("{} cases: {}", summary.cases, fmt::join(verdicts, ", "));
   const auto count = [&](const char* word) {
     const auto found = summary.gate.find(word);
     return found == summary.gate.end() ? std::uint64_t{0} : found->second;
   };
-  text += fmt::format("; {} new failures, {} known, {} stale", count("new_failure"), count("known"), count("stale"));
+  text += fmt::format("; {} new failures, {} known, {} stale", count("new_failure"), count("known"),
+                      count("stale"));
   if (summary.advisories > 0) text += fmt::format(", {} advisories", summary.advisories);
   const auto total = document.run.timings.find("total");
   if (total != document.run.timings.end()) text += fmt::format("; {:.1f} s", total->second);

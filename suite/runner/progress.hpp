@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a person sees while a run goes on: one live line on a terminal, a line for each verdict elsewhere.
+// What a person sees while a run goes on: one live line on a terminal, a line for each verdict
+// elsewhere.
 #pragma once
 
 #include <chrono>
@@ -40,9 +41,10 @@ class Progress {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_drawn_{};
 };
 
-/// Everything about one failure that a person needs, in some lines: rule and section, what was admissible, what came, where in which pcap,
-/// and the command that runs just this case again.
-[[nodiscard]] std::string failure_text(const results::CaseRecord& record, const std::string& folder);
+/// Everything about one failure that a person needs, in some lines: rule and section, what was
+/// admissible, what came, where in which pcap, and the command that runs just this case again.
+[[nodiscard]] std::string failure_text(const results::CaseRecord& record,
+                                       const std::string& folder);
 /// The run in one or two lines.
 [[nodiscard]] std::string summary_text(const results::Document& document);
 

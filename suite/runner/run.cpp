@@ -40,7 +40,9 @@ struct Refusal {
 };
 template <typename Value>
 using Checked = std::expected<Value, Refusal>;
-std::unexpected<Refusal> refuse(ExitCode code, std::string why) { return std::unexpected(Refusal{code, std::move(why)}); }
+std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
+  return std::unexpected(Refusal{code, std::move(why)});
+}
 
 // SIGINT, SIGTERM and SIGHUP as an event of the World, as long as it lives.
 class EndingSignals {
@@ -52,7 +54,8 @@ class EndingSignals {
     fd_ = rnic::llp::FileDescriptor(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
     world_.watch(fd_.get(), EPOLLIN, [this, callback = std::move(callback)](std::uint32_t) {
       signalfd_siginfo info{};
-      if (::read(fd_.get(), &info, sizeof info) == sizeof info) callback(static_cast<int>(info.ssi_signo));
+      if (::read(fd_.get(), &info, sizeof info) == sizeof info)
+        callback(static_cast<int>(info.ssi_signo));
     });
   }
   ~EndingSignals() {
@@ -73,13 +76,15 @@ class EndingSignals {
 std::vector<std::string> not_passed(const results::Document& document) {
   std::vector<std::string> ids;
   for (const auto& record : document.cases) {
-    const bool good = record.verdict == results::Verdict::pass || record.verdict == results::Verdict::not_applicable;
+    const bool good = record.verdict == results::Verdict::pass ||
+                      record.verdict == results::Verdict::not_applicable;
     if (!good && record.gate.result != results::GateResult::superseded) ids.push_back(record.id);
   }
   return ids;
 }
 
-Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts, const Options& options) {
+Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
+                                                      const Options& options) {
   std::vector<std::string> failed;
   if (options.rerun_failed) {
     const auto last = results::read(options.out);
@@ -101,15 +106,18 @@ std::optional<std::string> unknown_deviation(const Options& options) {
 // The file of known deviations: the one asked for, or the IUT's own if there is one.
 fs::path expectations_path(const Options& options) {
   if (!options.expectations.empty()) return options.expectations;
-  const fs::path own = fs::path(RNIC_SOURCE_DIR) / "suite/expectations" / (options.choice.name() + ".yaml");
+  const fs::path own =
+      fs::path(RNIC_SOURCE_DIR) / "suite/expectations" / (options.choice.name() + ".yaml");
   return fs::exists(own) ? own : fs::path();
 }
 
-Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& parts, const fs::path& path) {
+Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& parts,
+                                                            const fs::path& path) {
   if (path.empty()) return std::vector<expectations::Entry>();
   const expectations::Known known{[&](const std::string& id) {
     const cases::Case* one = parts.find(id);
-    return one == nullptr ? std::vector<std::string>() : std::vector<std::string>(one->rules.begin(), one->rules.end());
+    return one == nullptr ? std::vector<std::string>()
+                          : std::vector<std::string>(one->rules.begin(), one->rules.end());
   }};
   auto entries = expectations::load(path, known);
   if (entries) return std::move(*entries);
@@ -118,7 +126,8 @@ Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& pa
   return refuse(ExitCode::usage, faults);
 }
 
-// All cases of a run by the schedule's numbers: the sentinel first and last, the selected ones between them.
+// All cases of a run by the schedule's numbers: the sentinel first and last, the selected ones
+// between them.
 struct Plan {
   std::vector<const cases::Case*> list;
   std::vector<Job> jobs;
@@ -185,7 +194,8 @@ class Run final : Crew::Observer {
   void crew_changed() override { pump(); }
   void crew_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
 
-  void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome, results::CaseRecord& record);
+  void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
+                       results::CaseRecord& record);
   [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
   void repeat(const Attempt& attempt);
   [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
@@ -216,8 +226,9 @@ class Run final : Crew::Observer {
   };
   std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
   results::RunRecord record_;
-  std::map<std::string, results::CaseRecord> failures_;  ///< new failures by id, to be told at the end
-  std::map<std::string, std::string> stale_;             ///< stale entries by case
+  std::map<std::string, results::CaseRecord>
+      failures_;                              ///< new failures by id, to be told at the end
+  std::map<std::string, std::string> stale_;  ///< stale entries by case
   std::size_t judged_ = 0, records_ = 0;
   bool begun_ = false;  ///< cases may start
   bool over_ = false;   ///< ended before its time: interrupted or aborted
@@ -225,7 +236,8 @@ class Run final : Crew::Observer {
 
 Checked<void> Run::prepare() {
   if (const auto unknown = unknown_deviation(options_)) {
-    return refuse(ExitCode::usage, fmt::format("--deviation: there is no deviation '{}'", *unknown));
+    return refuse(ExitCode::usage,
+                  fmt::format("--deviation: there is no deviation '{}'", *unknown));
   }
   auto selected = select_cases(parts_, options_);
   if (!selected) return std::unexpected(selected.error());
@@ -241,7 +253,9 @@ Checked<void> Run::prepare() {
   auto folder = results::Folder::open(options_.out);
   if (!folder) return refuse(ExitCode::harness, folder.error());
   folder_.emplace(std::move(*folder));
-  signals_.emplace(world_, [this](int signal) { abort_run(results::Ending::interrupted, "interrupted by " + iut::signal_name(signal)); });
+  signals_.emplace(world_, [this](int signal) {
+    abort_run(results::Ending::interrupted, "interrupted by " + iut::signal_name(signal));
+  });
   return prepare_site();
 }
 
@@ -255,8 +269,8 @@ Checked<void> Run::prepare_site() {
 
   schedule_.emplace(plan_.jobs, site_->configuration_is_shared());
   const unsigned wanted = options_.jobs > 0 ? options_.jobs : site_->usual_jobs();
-  crew_.emplace(world_, *site_, *schedule_, plan_.list, std::min(wanted, site_->most_jobs()), site_->setup(0).deadline_scale,
-                static_cast<Crew::Observer&>(*this));
+  crew_.emplace(world_, *site_, *schedule_, plan_.list, std::min(wanted, site_->most_jobs()),
+                site_->setup(0).deadline_scale, static_cast<Crew::Observer&>(*this));
   if (auto met = meet_iut(); !met) return met;
 
   record_.lab = site_->record();
@@ -367,19 +381,24 @@ void Run::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
   consider_kernel(attempt, outcome, record);
   const std::size_t number = attempt.job.number;
   const bool complaint = !record.kernel_log.empty();
-  evidence_->complete(std::move(record), attempt, std::move(outcome), [this, number, complaint](auto completed) {
-    if (!completed) return abort_run(results::Ending::aborted, completed.error());
-    settle(std::move(*completed), number, complaint);
-  });
+  evidence_->complete(std::move(record), attempt, std::move(outcome),
+                      [this, number, complaint](auto completed) {
+                        if (!completed)
+                          return abort_run(results::Ending::aborted, completed.error());
+                        settle(std::move(*completed), number, complaint);
+                      });
   recent_.push_back({std::move(attempt), steady_clock::now()});
   pump();
 }
 
 // What the IUT's kernel has to say decides over what the case saw.
-void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome, results::CaseRecord& record) {
+void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
+                          results::CaseRecord& record) {
   const std::size_t number = attempt.job.number;
   const std::string excerpt = site_->kernel_complaints();
-  std::erase_if(recent_, [](const Recent& one) { return steady_clock::now() - one.ended > std::chrono::milliseconds(500); });
+  std::erase_if(recent_, [](const Recent& one) {
+    return steady_clock::now() - one.ended > std::chrono::milliseconds(500);
+  });
   if (!excerpt.empty()) {
     const auto others = flight(attempt);
     if (attempt.job.alone || others.empty()) {
@@ -397,7 +416,8 @@ void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome, r
   }
   if (const auto suspicion = incidents_.suspected(number)) {
     outcome.verdict = cases::Verdict::error;
-    outcome.reason = "the IUT's kernel complained while this case ran beside others; it runs again alone";
+    outcome.reason =
+        "the IUT's kernel complained while this case ran beside others; it runs again alone";
     record.kernel_log = *suspicion;
     repeat(attempt);
   }
@@ -425,7 +445,8 @@ void Run::repeat(const Attempt& attempt) {
 
 void Run::settle(results::CaseRecord record, std::size_t number, bool complaint) {
   if (record.attempt > 1 && incidents_.repeating(number)) {
-    for (auto& settled : incidents_.settle(number, std::move(record), complaint)) write(std::move(settled));
+    for (auto& settled : incidents_.settle(number, std::move(record), complaint))
+      write(std::move(settled));
   } else {
     write(std::move(record));
   }
@@ -442,10 +463,14 @@ void Run::write(results::CaseRecord record) {
   progress_.ended(record);
   failures_.erase(record.id);  // only a case's last attempt counts
   stale_.erase(record.id);
-  if (record.gate.result == results::GateResult::stale) stale_[record.id] = record.gate.entry + " " + record.id;
-  const bool dead = sentinel && record.verdict != results::Verdict::pass && options_.deviations.empty();
-  if (dead && record.id.ends_with(".first")) abort_run(results::Ending::aborted, "the IUT does not work: " + record.reason);
-  if (record.gate.result == results::GateResult::new_failure) failures_[record.id] = std::move(record);
+  if (record.gate.result == results::GateResult::stale)
+    stale_[record.id] = record.gate.entry + " " + record.id;
+  const bool dead =
+      sentinel && record.verdict != results::Verdict::pass && options_.deviations.empty();
+  if (dead && record.id.ends_with(".first"))
+    abort_run(results::Ending::aborted, "the IUT does not work: " + record.reason);
+  if (record.gate.result == results::GateResult::new_failure)
+    failures_[record.id] = std::move(record);
 }
 
 void Run::abort_run(results::Ending ending, const std::string& why) {
@@ -478,7 +503,9 @@ ExitCode Run::finish() {
   if (!over_) record_.ending = results::Ending::finished;
   record_.complete = !over_;
   record_.end = results::time_text(std::chrono::system_clock::now());
-  Findings findings{.harness = over_ || judged_ == 0, .new_failure = !failures_.empty(), .stale = !stale_.empty()};
+  Findings findings{.harness = over_ || judged_ == 0,
+                    .new_failure = !failures_.empty(),
+                    .stale = !stale_.empty()};
   if (!over_ && judged_ == 0) record_.ending_reason = "no case was judged: all are not applicable";
   record_.exit_code = static_cast<int>(exit_code(findings));
   record_.timings["teardown"] = std::chrono::duration<double>(steady_clock::now() - start).count();
@@ -488,8 +515,10 @@ ExitCode Run::finish() {
   for (const auto& [id, entry] : stale_) stale_entries.push_back(entry);
   const auto document = folder_->end(record_, stale_entries);
   progress_.close();
-  for (const auto& [id, failure] : failures_) fmt::print("\n{}", failure_text(failure, options_.out.string()));
-  for (const std::string& entry : stale_entries) fmt::print("\nstale: {} passes now; remove the entry\n", entry);
+  for (const auto& [id, failure] : failures_)
+    fmt::print("\n{}", failure_text(failure, options_.out.string()));
+  for (const std::string& entry : stale_entries)
+    fmt::print("\nstale: {} passes now; remove the entry\n", entry);
   if (document) {
     fmt::print("{}{}\n", failures_.empty() && stale_.empty() ? "" : "\n", summary_text(*document));
     std::fflush(stdout);
@@ -507,7 +536,8 @@ ExitCode Run::finish() {
 
 }  // namespace
 
-ExitCode run(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command) {
+ExitCode run(const SuiteParts& parts, const Options& options,
+             const std::vector<std::string>& command) {
   return Run(parts, options, command).execute();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A run from the selection to the report: schedules, captures, judges against the gate, and alone writes the results.
+// A run from the selection to the report: schedules, captures, judges against the gate, and alone
+// writes the results.
 #pragma once
 
 #include "suite/runner/exit_code.hpp"
@@ -8,7 +9,9 @@
 
 namespace suite::runner {
 
-/// Says what went wrong in one line on standard error. `command` is the program's own command line, for the results.
-[[nodiscard]] ExitCode run(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command);
+/// Says what went wrong in one line on standard error. `command` is the program's own command line,
+/// for the results.
+[[nodiscard]] ExitCode run(const SuiteParts& parts, const Options& options,
+                           const std::vector<std::string>& command);
 
 }  // namespace suite::runner

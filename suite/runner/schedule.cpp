@@ -7,7 +7,8 @@
 namespace suite::runner {
 
 Schedule::Schedule(std::vector<Job> jobs, bool barrier) : barrier_(barrier) {
-  // A job that runs alone parts those before it from those behind it; between two such jobs cases are ordered by group.
+  // A job that runs alone parts those before it from those behind it; between two such jobs cases
+  // are ordered by group.
   for (auto part = jobs.begin(); part != jobs.end();) {
     const auto end = std::ranges::find(part, jobs.end(), true, &Job::alone);
     std::ranges::stable_sort(part, end, {}, &Job::group);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which case is started next: groups of one configuration one after the other, sentinels and repetitions alone.
+// Which case is started next: groups of one configuration one after the other, sentinels and
+// repetitions alone.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +15,15 @@ namespace suite::runner {
 struct Job {
   std::size_t number = 0;  ///< which case, in the caller's own numbering
   std::uint32_t attempt = 1;
-  std::size_t group = 0;   ///< cases of one group want the IUT configured alike
-  bool alone = false;      ///< nothing else may run meanwhile
+  std::size_t group = 0;  ///< cases of one group want the IUT configured alike
+  bool alone = false;     ///< nothing else may run meanwhile
   bool operator==(const Job&) const = default;
 };
 
 class Schedule {
  public:
-  /// `barrier`: the configuration belongs to the whole IUT, so a group begins only when the one before it has ended. Without it the
-  /// groups only give the order.
+  /// `barrier`: the configuration belongs to the whole IUT, so a group begins only when the one
+  /// before it has ended. Without it the groups only give the order.
   Schedule(std::vector<Job> jobs, bool barrier);
 
   /// The job that can start now; nothing while what runs must end first, or when all are started.

@@ -39,20 +39,26 @@ std::optional<std::string> fault(std::span<const cases::Case> table, const Optio
 
 }  // namespace
 
-std::expected<std::vector<const cases::Case*>, std::string> select(std::span<const cases::Case> table, const Options& options,
-                                                                   const std::vector<std::string>& failed) {
+std::expected<std::vector<const cases::Case*>, std::string> select(
+    std::span<const cases::Case> table, const Options& options,
+    const std::vector<std::string>& failed) {
   if (const auto problem = fault(table, options)) return std::unexpected(*problem);
   std::vector<const cases::Case*> chosen;
   for (const cases::Case& one : table) {
-    const bool by_pattern = options.select.empty() ||
-                            std::ranges::any_of(options.select, [&](const auto& pattern) { return matches(pattern, one); });
+    const bool by_pattern =
+        options.select.empty() || std::ranges::any_of(options.select, [&](const auto& pattern) {
+          return matches(pattern, one);
+        });
     const bool by_rule =
-        options.rules.empty() || std::ranges::any_of(options.rules, [&](const auto& rule) { return judges(one, rule); });
-    const bool by_failure = !options.rerun_failed || std::ranges::find(failed, one.id) != failed.end();
+        options.rules.empty() ||
+        std::ranges::any_of(options.rules, [&](const auto& rule) { return judges(one, rule); });
+    const bool by_failure =
+        !options.rerun_failed || std::ranges::find(failed, one.id) != failed.end();
     if (by_pattern && by_rule && by_failure) chosen.push_back(&one);
   }
   if (chosen.empty()) {
-    return std::unexpected(options.rerun_failed ? "--rerun-failed: nothing to run again" : "no case fits all selectors");
+    return std::unexpected(options.rerun_failed ? "--rerun-failed: nothing to run again"
+                                                : "no case fits all selectors");
   }
   return chosen;
 }

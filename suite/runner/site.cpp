@@ -63,7 +63,8 @@ std::unique_ptr<Site> memory_site(const Options& options) {
 std::unique_ptr<Site> loopback_site(const Options& options, const std::string& why) {
   WorkerSetup setup = common_setup(options);
   constexpr std::uint32_t segment = 1448;
-  setup.tester = {.network_namespace = "", .ipv4 = "127.0.0.1", .ipv6 = "::1", .max_segment = segment};
+  setup.tester = {
+      .network_namespace = "", .ipv4 = "127.0.0.1", .ipv6 = "::1", .max_segment = segment};
   setup.iut = {.network_namespace = "", .ipv4 = "127.0.0.2", .ipv6 = "::1", .max_segment = segment};
   add_reference_agent(setup, options, -1);
   results::LabRecord record{.kind = results::LabKind::loopback,
@@ -82,8 +83,10 @@ Result<Address> own_address_towards(const Address& iut) {
   const rnic::llp::FileDescriptor fd(
       ::socket(iut.family == Family::ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   rnic::llp::SocketAddress own;
-  if (!fd || ::connect(fd.get(), to.data(), to.size) != 0 || ::getsockname(fd.get(), own.data(), &own.size) != 0) {
-    return std::unexpected(fmt::format("no route to the IUT at {}: {}", iut.host(), std::generic_category().message(errno)));
+  if (!fd || ::connect(fd.get(), to.data(), to.size) != 0 ||
+      ::getsockname(fd.get(), own.data(), &own.size) != 0) {
+    return std::unexpected(fmt::format("no route to the IUT at {}: {}", iut.host(),
+                                       std::generic_category().message(errno)));
   }
   return own.address().with_port(0);
 }
@@ -101,7 +104,8 @@ Result<Interface> interface_of(const Address& own) {
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
     if (one->ifa_addr == nullptr || one->ifa_addr->sa_family != wanted) continue;
     rnic::llp::SocketAddress address;
-    std::memcpy(address.data(), one->ifa_addr, wanted == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
+    std::memcpy(address.data(), one->ifa_addr,
+                wanted == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
     if (address.address().with_port(0) != own) continue;
     const rnic::llp::FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ifreq request{};
@@ -112,13 +116,16 @@ Result<Interface> interface_of(const Address& own) {
   return std::unexpected(fmt::format("no interface of this host has the address {}", own.host()));
 }
 
-std::string& of_family(HostWords& host, Family family) { return family == Family::ipv4 ? host.ipv4 : host.ipv6; }
+std::string& of_family(HostWords& host, Family family) {
+  return family == Family::ipv4 ? host.ipv4 : host.ipv6;
+}
 
 Result<std::unique_ptr<Site>> external_site(const Options& options) {
   WorkerSetup setup = common_setup(options);
   setup.reach = WorkerSetup::Reach::process;
   setup.agent = options.choice.agent;
-  if (options.host.empty() && options.choice.kind != IutChoice::Kind::agent) setup.agent.front() = agent_program();
+  if (options.host.empty() && options.choice.kind != IutChoice::Kind::agent)
+    setup.agent.front() = agent_program();
   for (const std::string& literal : options.tester_addresses) {
     const auto own = Address::parse(literal);
     if (!own) return std::unexpected("--tester-address: " + own.error());
@@ -129,7 +136,8 @@ Result<std::unique_ptr<Site>> external_site(const Options& options) {
     const auto iut = Address::parse(literal);
     if (!iut) return std::unexpected("--address: " + iut.error());
     of_family(setup.iut, iut->family) = literal;
-    if (options.choice.kind != IutChoice::Kind::agent) setup.agent.insert(setup.agent.end(), {"--address", literal});
+    if (options.choice.kind != IutChoice::Kind::agent)
+      setup.agent.insert(setup.agent.end(), {"--address", literal});
     std::string& own = of_family(setup.tester, iut->family);
     if (own.empty()) {
       const auto found = own_address_towards(*iut);
@@ -140,11 +148,12 @@ Result<std::unique_ptr<Site>> external_site(const Options& options) {
     if (!interface) return std::unexpected(interface.error());
     captured = *interface;
   }
-  results::LabRecord record{.kind = results::LabKind::external,
-                            .interface = options.capture_interface.empty() ? captured.name : options.capture_interface,
-                            .mtu = captured.mtu,
-                            .tester_addresses = {},
-                            .note = ""};
+  results::LabRecord record{
+      .kind = results::LabKind::external,
+      .interface = options.capture_interface.empty() ? captured.name : options.capture_interface,
+      .mtu = captured.mtu,
+      .tester_addresses = {},
+      .note = ""};
   for (const std::string* address : {&setup.tester.ipv4, &setup.tester.ipv6}) {
     if (!address->empty()) record.tester_addresses.push_back(*address);
   }
@@ -165,7 +174,8 @@ std::vector<std::string> Site::iut_addresses() const {
 unsigned processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 unsigned reference_jobs() { return std::clamp(8 * processors(), 8U, 64U); }
 
-Result<std::unique_ptr<Site>> make_site(const Options& options, const std::function<void(const std::string&)>& tell) {
+Result<std::unique_ptr<Site>> make_site(const Options& options,
+                                        const std::function<void(const std::string&)>& tell) {
   if (options.link == "memory") return memory_site(options);
   if (options.choice.kind == IutChoice::Kind::siw_vm) return guest_site(options, tell);
   if (!options.choice.in_lab()) return external_site(options);

@@ -35,7 +35,8 @@ class Site {
   /// Calls `make` where the captured interface is visible.
   virtual void at_tester(const std::function<void()>& make) const { make(); }
 
-  /// Lines of the IUT's kernel log since this was last asked that no healthy kernel writes (BUG, WARN, oops, ...); empty: none.
+  /// Lines of the IUT's kernel log since this was last asked that no healthy kernel writes (BUG,
+  /// WARN, oops, ...); empty: none.
   [[nodiscard]] virtual std::string kernel_complaints() { return {}; }
   /// Whether the IUT's host is up.
   [[nodiscard]] virtual bool up() { return true; }
@@ -43,8 +44,9 @@ class Site {
   [[nodiscard]] virtual std::expected<void, std::string> bring_up() { return {}; }
 };
 
-/// Makes the site that the options ask for; `tell` gets a line about each step that takes long. The error is one line.
-[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> make_site(const Options& options,
-                                                                          const std::function<void(const std::string&)>& tell);
+/// Makes the site that the options ask for; `tell` gets a line about each step that takes long. The
+/// error is one line.
+[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> make_site(
+    const Options& options, const std::function<void(const std::string&)>& tell);
 
 }  // namespace suite::runner

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the program is made of: the case table, how a case is executed, the reference IUT. Tests put toys in their place.
+// What the program is made of: the case table, how a case is executed, the reference IUT. Tests put
+// toys in their place.
 #pragma once
 
 #include <functional>
@@ -16,10 +17,12 @@ namespace suite::runner {
 
 struct SuiteParts {
   std::vector<cases::Case> table;
-  /// Proves the IUT alive, first and last in every run: a connection, and one Send each way. Not part of the table.
+  /// Proves the IUT alive, first and last in every run: a connection, and one Send each way. Not
+  /// part of the table.
   cases::Case sentinel;
   std::function<cases::CaseOutcome(const cases::Case&, cases::Environment&)> execute;
-  std::function<std::unique_ptr<iut::Iut>(rnic::llp::World&, rnic::llp::Network&, std::span<const rnic::stream::Deviation>)>
+  std::function<std::unique_ptr<iut::Iut>(rnic::llp::World&, rnic::llp::Network&,
+                                          std::span<const rnic::stream::Deviation>)>
       make_reference;
 
   /// A case of the table, or the sentinel; nullptr if there is none of this id.

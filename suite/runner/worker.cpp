@@ -24,7 +24,10 @@ constexpr int exit_bad_words = 70;  // the parent spoke nonsense: a fault of the
 // Beats from the World's loop: a case that waits is alive, one that spins is not.
 class Pulse {
  public:
-  Pulse(rnic::llp::World& world, std::function<void()> beat) : world_(world), beat_(std::move(beat)) { schedule(); }
+  Pulse(rnic::llp::World& world, std::function<void()> beat)
+      : world_(world), beat_(std::move(beat)) {
+    schedule();
+  }
   ~Pulse() { world_.cancel(timer_); }
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;

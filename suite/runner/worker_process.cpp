@@ -35,18 +35,19 @@ bool read_available(int fd, Take take) {
 
 }  // namespace
 
-std::expected<std::unique_ptr<WorkerProcess>, std::string> WorkerProcess::start(rnic::llp::RealWorld& world,
-                                                                                std::uint32_t number,
-                                                                                const WorkerSetup& setup,
-                                                                                Observer& observer) {
+std::expected<std::unique_ptr<WorkerProcess>, std::string> WorkerProcess::start(
+    rnic::llp::RealWorld& world, std::uint32_t number, const WorkerSetup& setup,
+    Observer& observer) {
   auto child = iut::ChildProcess::start({"/proc/self/exe", "--worker"});
   if (!child) return std::unexpected(child.error());
-  std::unique_ptr<WorkerProcess> worker(new WorkerProcess(world, number, std::move(*child), observer));
+  std::unique_ptr<WorkerProcess> worker(
+      new WorkerProcess(world, number, std::move(*child), observer));
   worker->send(setup);
   return worker;
 }
 
-WorkerProcess::WorkerProcess(rnic::llp::RealWorld& world, std::uint32_t number, iut::ChildProcess child, Observer& observer)
+WorkerProcess::WorkerProcess(rnic::llp::RealWorld& world, std::uint32_t number,
+                             iut::ChildProcess child, Observer& observer)
     : world_(world), number_(number), child_(std::move(child)), observer_(observer) {
   world_.watch(child_.words(), EPOLLIN, [this](std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) write_words();
@@ -80,7 +81,8 @@ void WorkerProcess::write_words() {
 }
 
 void WorkerProcess::read_words() {
-  const bool more = read_available(child_.words(), [this](std::string_view text) { input_.append(text); });
+  const bool more =
+      read_available(child_.words(), [this](std::string_view text) { input_.append(text); });
   if (!more && !words_ended_) {
     words_ended_ = true;
     world_.unwatch(child_.words());

@@ -16,7 +16,8 @@ namespace suite::runner {
 
 class WorkerProcess {
  public:
-  /// Called from the World's dispatch loop. The process object must not be destroyed in word(), but may be in ended().
+  /// Called from the World's dispatch loop. The process object must not be destroyed in word(), but
+  /// may be in ended().
   class Observer {
    public:
     virtual ~Observer() = default;
@@ -25,16 +26,16 @@ class WorkerProcess {
     virtual void ended(WorkerProcess& worker, iut::Ended how) = 0;
   };
 
-  [[nodiscard]] static std::expected<std::unique_ptr<WorkerProcess>, std::string> start(rnic::llp::RealWorld& world,
-                                                                                        std::uint32_t number,
-                                                                                        const WorkerSetup& setup,
-                                                                                        Observer& observer);
+  [[nodiscard]] static std::expected<std::unique_ptr<WorkerProcess>, std::string> start(
+      rnic::llp::RealWorld& world, std::uint32_t number, const WorkerSetup& setup,
+      Observer& observer);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
   void send(const ParentWord& word);
-  /// Ends it by SIGABRT, so that it can still say where it was; a worker that does not heed that is killed soon after.
+  /// Ends it by SIGABRT, so that it can still say where it was; a worker that does not heed that is
+  /// killed soon after.
   void abort();
   void kill() { child_.kill(); }
 
@@ -45,7 +46,8 @@ class WorkerProcess {
   [[nodiscard]] bool spoke_nonsense() const { return nonsense_; }
 
  private:
-  WorkerProcess(rnic::llp::RealWorld& world, std::uint32_t number, iut::ChildProcess child, Observer& observer);
+  WorkerProcess(rnic::llp::RealWorld& world, std::uint32_t number, iut::ChildProcess child,
+                Observer& observer);
   void read_words();
   void read_stderr();
   void write_words();

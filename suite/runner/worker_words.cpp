@@ -23,9 +23,14 @@ Enumeration enumerator(const Json& json) {
 }
 
 Json encode(const HostWords& host) {
-  return {{"namespace", host.network_namespace}, {"ipv4", host.ipv4}, {"ipv6", host.ipv6}, {"max_segment", host.max_segment}};
+  return {{"namespace", host.network_namespace},
+          {"ipv4", host.ipv4},
+          {"ipv6", host.ipv6},
+          {"max_segment", host.max_segment}};
 }
-HostWords decode_host(const Json& json) { return {json.at("namespace"), json.at("ipv4"), json.at("ipv6"), json.at("max_segment")}; }
+HostWords decode_host(const Json& json) {
+  return {json.at("namespace"), json.at("ipv4"), json.at("ipv6"), json.at("max_segment")};
+}
 
 Json encode(const WorkerSetup& setup) {
   return {{"reach", number(setup.reach)},
@@ -57,9 +62,14 @@ WorkerSetup decode_setup(const Json& json) {
 }
 
 Json encode(const cases::ExpectationRecord& record) {
-  return {{"rule", record.rule},     {"row", record.row}, {"admissible", record.admissible},
-          {"actual", record.actual}, {"hex", record.hex}, {"judgement", number(record.judgement)},
-          {"direction", number(record.direction)},        {"at", record.at.count()}};
+  return {{"rule", record.rule},
+          {"row", record.row},
+          {"admissible", record.admissible},
+          {"actual", record.actual},
+          {"hex", record.hex},
+          {"judgement", number(record.judgement)},
+          {"direction", number(record.direction)},
+          {"at", record.at.count()}};
 }
 cases::ExpectationRecord decode_expectation(const Json& json) {
   cases::ExpectationRecord record;
@@ -82,24 +92,34 @@ cases::RowOutcome decode_row(const Json& json) {
 }
 
 Json encode(const cases::Step& step) {
-  return {{"at", step.at.count()}, {"direction", number(step.direction)}, {"text", step.text}, {"hex", step.hex}};
+  return {{"at", step.at.count()},
+          {"direction", number(step.direction)},
+          {"text", step.text},
+          {"hex", step.hex}};
 }
 cases::Step decode_step(const Json& json) {
-  return {cases::Offset(json.at("at").get<std::int64_t>()), enumerator<cases::Direction>(json.at("direction")),
-          json.at("text"), json.at("hex")};
+  return {cases::Offset(json.at("at").get<std::int64_t>()),
+          enumerator<cases::Direction>(json.at("direction")), json.at("text"), json.at("hex")};
 }
 
-Json encode(const rnic::llp::Address& address) { return {{"host", address.host()}, {"port", address.port}}; }
+Json encode(const rnic::llp::Address& address) {
+  return {{"host", address.host()}, {"port", address.port}};
+}
 rnic::llp::Address decode_address(const Json& json) {
   return rnic::llp::Address::parse(json.at("host").get<std::string>(), json.at("port")).value();
 }
 
 Json encode(const ConnectionRecord::Mark& mark) {
-  return {{"kind", number(mark.kind)}, {"direction", number(mark.direction)}, {"at", mark.at.count()}, {"octets", to_hex(mark.octets)}};
+  return {{"kind", number(mark.kind)},
+          {"direction", number(mark.direction)},
+          {"at", mark.at.count()},
+          {"octets", to_hex(mark.octets)}};
 }
 ConnectionRecord::Mark decode_mark(const Json& json) {
-  return {enumerator<ConnectionRecord::Mark::Kind>(json.at("kind")), enumerator<cases::Direction>(json.at("direction")),
-          cases::Offset(json.at("at").get<std::int64_t>()), from_hex(json.at("octets").get_ref<const std::string&>())};
+  return {enumerator<ConnectionRecord::Mark::Kind>(json.at("kind")),
+          enumerator<cases::Direction>(json.at("direction")),
+          cases::Offset(json.at("at").get<std::int64_t>()),
+          from_hex(json.at("octets").get_ref<const std::string&>())};
 }
 
 template <typename Record>
@@ -122,8 +142,8 @@ Json encode(const ConnectionRecord& record) {
           {"marks", encode_list(record.marks, encode)}};
 }
 ConnectionRecord decode_connection(const Json& json) {
-  return {decode_address(json.at("tester")), decode_address(json.at("iut")), json.at("opened_by_tester"),
-          decode_list(json.at("marks"), decode_mark)};
+  return {decode_address(json.at("tester")), decode_address(json.at("iut")),
+          json.at("opened_by_tester"), decode_list(json.at("marks"), decode_mark)};
 }
 
 Json encode(const cases::CaseOutcome& outcome) {
@@ -158,14 +178,22 @@ struct Encoder {
   Json operator()(const RunWord& run) const {
     return {{"run", {{"id", run.id}, {"attempt", run.attempt}, {"group", run.group}}}};
   }
-  Json operator()(const ReadyWord& ready) const { return {{"ready", iut::format(iut::Event(ready.hello))}}; }
+  Json operator()(const ReadyWord& ready) const {
+    return {{"ready", iut::format(iut::Event(ready.hello))}};
+  }
   Json operator()(const UnreachableWord& word) const { return {{"unreachable", word.why}}; }
   Json operator()(const AliveWord&) const { return {{"alive", true}}; }
-  Json operator()(const OutcomeWord& word) const { return {{"outcome", encode(word.outcome)}, {"stderr", word.stderr_text}}; }
-  Json operator()(const DiedWord& died) const { return {{"died", {{"signal", died.signal}, {"in_iut", died.in_iut}}}}; }
+  Json operator()(const OutcomeWord& word) const {
+    return {{"outcome", encode(word.outcome)}, {"stderr", word.stderr_text}};
+  }
+  Json operator()(const DiedWord& died) const {
+    return {{"died", {{"signal", died.signal}, {"in_iut", died.in_iut}}}};
+  }
 };
 
-std::string line(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+std::string line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 }  // namespace
 
@@ -186,7 +214,8 @@ std::optional<WorkerWord> parse_worker_word(std::string_view text) try {
   if (json.contains("ready")) return ReadyWord{decode_hello(json["ready"])};
   if (json.contains("unreachable")) return UnreachableWord{json["unreachable"]};
   if (json.contains("alive")) return AliveWord{};
-  if (json.contains("outcome")) return OutcomeWord{decode_outcome(json["outcome"]), json.at("stderr")};
+  if (json.contains("outcome"))
+    return OutcomeWord{decode_outcome(json["outcome"]), json.at("stderr")};
   const Json& died = json.at("died");
   return DiedWord{died.at("signal"), died.at("in_iut")};
 } catch (const std::exception&) {
@@ -209,10 +238,11 @@ namespace {
 constexpr std::array<std::int8_t, 256> hex_values = [] {
   std::array<std::int8_t, 256> table{};
   table.fill(-1);
-  for (int digit = 0; digit < 10; ++digit) table[static_cast<std::size_t>('0' + digit)] = static_cast<std::int8_t>(digit);
+  for (int digit = 0; digit < 10; ++digit)
+    table[static_cast<std::size_t>('0' + digit)] = static_cast<std::int8_t>(digit);
   for (int digit = 10; digit < 16; ++digit) {
-    table[static_cast<std::size_t>('a' + digit - 10)] = table[static_cast<std::size_t>('A' + digit - 10)] =
-        static_cast<std::int8_t>(digit);
+    table[static_cast<std::size_t>('a' + digit - 10)] =
+        table[static_cast<std::size_t>('A' + digit - 10)] = static_cast<std::int8_t>(digit);
   }
   return table;
 }();
@@ -223,7 +253,8 @@ std::vector<std::byte> from_hex(std::string_view text) {
   std::vector<std::byte> octets;
   octets.reserve(text.size() / 2);
   for (; text.size() >= 2; text.remove_prefix(2)) {
-    const int high = hex_values[static_cast<unsigned char>(text[0])], low = hex_values[static_cast<unsigned char>(text[1])];
+    const int high = hex_values[static_cast<unsigned char>(text[0])],
+              low = hex_values[static_cast<unsigned char>(text[1])];
     if (high < 0 || low < 0) break;
     octets.push_back(static_cast<std::byte>(high * 16 + low));
   }

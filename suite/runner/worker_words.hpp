@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The words between the parent and a worker: one JSON object a line, over the worker's standard input and output.
+// The words between the parent and a worker: one JSON object a line, over the worker's standard
+// input and output.
 //
 //   parent: {"setup": {...}}                          once, first
-//   worker: {"ready": {...hello...}}                  whenever it can take a case; {"unreachable": "..."}: it never will
-//   parent: {"run": {"id": ..., "attempt": ..., "group": ...}}
-//   worker: {"alive": true}                           now and then while a case runs, from its World's loop: not hung
-//   worker: {"outcome": {...}, "stderr": "..."}        then ready again
-//   worker: {"died": {"signal": 11, "in_iut": true}}  its last word, from the signal handler
+//   worker: {"ready": {...hello...}}                  whenever it can take a case; {"unreachable":
+//   "..."}: it never will parent: {"run": {"id": ..., "attempt": ..., "group": ...}} worker:
+//   {"alive": true}                           now and then while a case runs, from its World's
+//   loop: not hung worker: {"outcome": {...}, "stderr": "..."}        then ready again worker:
+//   {"died": {"signal": 11, "in_iut": true}}  its last word, from the signal handler
 #pragma once
 
 #include <cstdint>
@@ -48,7 +49,8 @@ struct WorkerSetup {
 struct RunWord {
   std::string id;
   std::uint32_t attempt = 1;
-  std::uint64_t group = 0;  ///< when it differs from the last one, others may have configured the IUT meanwhile
+  std::uint64_t group =
+      0;  ///< when it differs from the last one, others may have configured the IUT meanwhile
 };
 
 struct ReadyWord {

@@ -23,8 +23,9 @@ struct DriverOptions {
 };
 
 struct Started {
-  std::function<void(Session&)> talk;  ///< runs the session until it ends; holds what the driver lives in
-  std::unique_ptr<Driver> driver;      ///< null: `error` says why in one line, and what to do
+  std::function<void(Session&)>
+      talk;  ///< runs the session until it ends; holds what the driver lives in
+  std::unique_ptr<Driver> driver;  ///< null: `error` says why in one line, and what to do
   std::string error;
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Frames, splitting, the stream index and made-up frames, with octets written by hand; tshark as the second opinion on files.
+// Frames, splitting, the stream index and made-up frames, with octets written by hand; tshark as
+// the second opinion on files.
 #define BOOST_TEST_MODULE capture
 #include <boost/test/unit_test.hpp>
 
@@ -31,7 +32,8 @@ std::vector<std::byte> octets(std::string_view hex) {
   return list;
 }
 
-// 10.77.0.1:1234 -> 10.77.0.2:5678, SEQ 0x01020304, PSH ACK, two octets of payload, padded to 60 octets by Ethernet.
+// 10.77.0.1:1234 -> 10.77.0.2:5678, SEQ 0x01020304, PSH ACK, two octets of payload, padded to 60
+// octets by Ethernet.
 const std::string ipv4_frame =
     "02000a4d0002 02000a4d0001 0800"
     "4500 002a 0000 4000 4006 0000 0a4d0001 0a4d0002"
@@ -39,7 +41,8 @@ const std::string ipv4_frame =
     "abcd 00000000";
 
 Flow a_flow(std::uint16_t port = 1234, bool ipv6 = false) {
-  return {*Endpoint::parse(ipv6 ? "fd77::1" : "10.77.0.1", port), *Endpoint::parse(ipv6 ? "fd77::2" : "10.77.0.2", 5678)};
+  return {*Endpoint::parse(ipv6 ? "fd77::1" : "10.77.0.1", port),
+          *Endpoint::parse(ipv6 ? "fd77::2" : "10.77.0.2", 5678)};
 }
 
 std::vector<std::byte> pattern(std::size_t size) {
@@ -58,7 +61,8 @@ Run tshark(const std::vector<std::byte>& file, const std::string& arguments) {
   ::close(::mkstemp(name.data()));
   std::ofstream(name, std::ios::binary)
       .write(reinterpret_cast<const char*>(file.data()), static_cast<std::streamsize>(file.size()));
-  const std::string command = std::string(TSHARK) + " -n -r " + name + " " + arguments + " 2>" + name + ".err >" + name + ".out";
+  const std::string command = std::string(TSHARK) + " -n -r " + name + " " + arguments + " 2>" +
+                              name + ".err >" + name + ".out";
   const int status = std::system(command.c_str());  // NOLINT(cert-env33-c): our own fixed words
   std::ostringstream text;
   text << std::ifstream(name + ".out").rdbuf();
@@ -108,8 +112,10 @@ BOOST_AUTO_TEST_CASE(an_ipv6_segment) {
 BOOST_AUTO_TEST_CASE(hostile_frames_are_no_segments_and_read_nothing_outside) {
   const auto whole = octets(ipv4_frame);
   for (std::size_t length = 0; length < 54; ++length) {  // up to the end of the TCP header
-    const std::vector<std::byte> cut(whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(length));
-    BOOST_TEST(!parse_segment(LinkType::ethernet, cut).has_value() == (length < 48));  // flags lie at octet 47
+    const std::vector<std::byte> cut(whole.begin(),
+                                     whole.begin() + static_cast<std::ptrdiff_t>(length));
+    BOOST_TEST(!parse_segment(LinkType::ethernet, cut).has_value() ==
+               (length < 48));  // flags lie at octet 47
     BOOST_TEST(!parse_segment(LinkType::raw_ip, cut).has_value());
   }
   const auto broken = [&](std::size_t position, int value) {
@@ -138,8 +144,9 @@ BOOST_AUTO_TEST_CASE(a_frame_cut_by_the_capture_keeps_its_stream_length) {
 }
 
 BOOST_AUTO_TEST_CASE(a_pcap_file_octet_by_octet) {
-  const std::vector<Frame> frames{
-      {.time = 0x12345678 * std::uint64_t{1'000'000'000} + 7, .original_length = 5, .octets = octets("aabb")}};
+  const std::vector<Frame> frames{{.time = 0x12345678 * std::uint64_t{1'000'000'000} + 7,
+                                   .original_length = 5,
+                                   .octets = octets("aabb")}};
   const auto file = pcap_file(LinkType::ethernet, frames);
   const auto expected = octets(
       "4d3cb2a1 0200 0400 00000000 00000000 00000400 01000000"
@@ -167,7 +174,8 @@ BOOST_AUTO_TEST_CASE(made_up_frames_carry_the_stream_and_split_by_connection) {
     const auto segment = parse_segment(LinkType::ethernet, frame.octets);
     BOOST_REQUIRE(segment);
     BOOST_TEST((segment->flow.canonical() == one.canonical()));
-    if (segment->flow == one) stream.insert(stream.end(), segment->payload.begin(), segment->payload.end());
+    if (segment->flow == one)
+      stream.insert(stream.end(), segment->payload.begin(), segment->payload.end());
   }
   BOOST_TEST((stream == payload));
   BOOST_TEST(splitter.take(only_one, 0).empty());
@@ -227,18 +235,19 @@ BOOST_AUTO_TEST_CASE(the_index_survives_wrap_retransmission_loss_of_order_and_ke
     auto f = octets(ipv4_frame);
     f.resize(54 + static_cast<std::size_t>(length));
     f[17] = static_cast<std::byte>(40 + length);
-    for (std::size_t i = 0; i < 4; ++i) f[38 + i] = static_cast<std::byte>(sequence >> (24 - 8 * i));
+    for (std::size_t i = 0; i < 4; ++i)
+      f[38 + i] = static_cast<std::byte>(sequence >> (24 - 8 * i));
     f[47] = static_cast<std::byte>(flags);
     return Frame{.time = 0, .original_length = static_cast<std::uint32_t>(f.size()), .octets = f};
   };
   const std::vector<Frame> frames{
-      frame(0xFFFFFFF0, 2, 0),     // 1: SYN, offset 0 is 0xFFFFFFF1
-      frame(0xFFFFFFF1, 16, 10),   // 2: 0..9
-      frame(0x00000005, 16, 10),   // 3: 20..29, ahead of
-      frame(0xFFFFFFFB, 16, 10),   // 4: 10..19
-      frame(0xFFFFFFF1, 16, 20),   // 5: 0..19 again
-      frame(0xFFFFFFF0, 16, 1),    // 6: keep-alive before the first octet
-      frame(0x0000000F, 17, 0),    // 7: FIN
+      frame(0xFFFFFFF0, 2, 0),    // 1: SYN, offset 0 is 0xFFFFFFF1
+      frame(0xFFFFFFF1, 16, 10),  // 2: 0..9
+      frame(0x00000005, 16, 10),  // 3: 20..29, ahead of
+      frame(0xFFFFFFFB, 16, 10),  // 4: 10..19
+      frame(0xFFFFFFF1, 16, 20),  // 5: 0..19 again
+      frame(0xFFFFFFF0, 16, 1),   // 6: keep-alive before the first octet
+      frame(0x0000000F, 17, 0),   // 7: FIN
   };
   const StreamIndex index(LinkType::ethernet, frames);
   BOOST_TEST(index.octet(a_flow(), 0).value() == 2U);
@@ -260,11 +269,17 @@ BOOST_AUTO_TEST_CASE(tshark_reads_our_frames_and_finds_no_fault) {
     maker.closed(flow, 1'000'000'000'000'000'004);
     maker.closed(flow.reversed(), 1'000'000'000'000'000'005);
     const auto file = pcap_file(LinkType::ethernet, maker.frames());
-    const Run lengths = tshark(file, "-o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE -T fields -e tcp.len -e tcp.checksum.status");
+    const Run lengths = tshark(file,
+                               "-o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE -T fields -e "
+                               "tcp.len -e tcp.checksum.status");
     BOOST_TEST(lengths.status == 0);
     BOOST_TEST(lengths.output == "0\t1\n0\t1\n0\t1\n1440\t1\n1440\t1\n121\t1\n3\t1\n0\t1\n0\t1\n");
-    BOOST_TEST(tshark(file, "-o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE -Y '_ws.malformed || tcp.analysis.flags || ip.checksum.status==0'").output == "");
-    BOOST_TEST(tshark(file, "-c 1 -T fields -e frame.time_epoch").output == "1000000000.000000001\n");
+    BOOST_TEST(tshark(file,
+                      "-o tcp.check_checksum:TRUE -o ip.check_checksum:TRUE -Y '_ws.malformed || "
+                      "tcp.analysis.flags || ip.checksum.status==0'")
+                   .output == "");
+    BOOST_TEST(tshark(file, "-c 1 -T fields -e frame.time_epoch").output ==
+               "1000000000.000000001\n");
   }
 }
 #endif

@@ -62,7 +62,8 @@ struct Pair {
     ::close(listener);
     sockaddr_in own{};
     ::getsockname(client, reinterpret_cast<sockaddr*>(&own), &size);
-    flow = {*Endpoint::parse("127.0.0.1", ntohs(own.sin_port)), *Endpoint::parse("127.0.0.1", ntohs(address.sin_port))};
+    flow = {*Endpoint::parse("127.0.0.1", ntohs(own.sin_port)),
+            *Endpoint::parse("127.0.0.1", ntohs(address.sin_port))};
   }
   ~Pair() {
     ::close(client);
@@ -74,7 +75,8 @@ struct Pair {
 
 }  // namespace
 
-BOOST_AUTO_TEST_CASE(what_passed_before_the_sentinel_is_captured, *test::precondition(namespaces_allowed)) {
+BOOST_AUTO_TEST_CASE(what_passed_before_the_sentinel_is_captured,
+                     *test::precondition(namespaces_allowed)) {
   auto capture = LiveCapture::open("lo");
   BOOST_REQUIRE_MESSAGE(capture, capture.error());
   auto sentinel = Sentinel::open("lo", 0x0123456789ABCDEF);
@@ -112,7 +114,8 @@ BOOST_AUTO_TEST_CASE(what_passed_before_the_sentinel_is_captured, *test::precond
   BOOST_TEST(capture->counts().dropped == 0U);
   BOOST_TEST(capture->counts().received >= frames.size());
   // Nanoseconds, not microseconds: some time stamp is not a multiple of 1000.
-  BOOST_TEST(std::ranges::any_of(frames, [](const Frame& frame) { return frame.time % 1000 != 0; }));
+  BOOST_TEST(
+      std::ranges::any_of(frames, [](const Frame& frame) { return frame.time % 1000 != 0; }));
 }
 
 BOOST_AUTO_TEST_CASE(an_interface_that_is_not_there_is_one_line) {

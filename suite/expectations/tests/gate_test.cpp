@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The gate: which outcomes are new failures, known or stale, and which files are refused with which words.
+// The gate: which outcomes are new failures, known or stale, and which files are refused with which
+// words.
 #define BOOST_TEST_MODULE gate
 #include <boost/test/unit_test.hpp>
 
@@ -33,7 +34,8 @@ const Known known{[](const std::string& id) -> std::vector<std::string> {
 }};
 
 std::expected<std::vector<Entry>, std::vector<Fault>> load_text(const std::string& text) {
-  const auto file = std::filesystem::temp_directory_path() / ("gate_test." + std::to_string(::getpid()) + ".yaml");
+  const auto file = std::filesystem::temp_directory_path() /
+                    ("gate_test." + std::to_string(::getpid()) + ".yaml");
   std::ofstream(file) << text;
   auto loaded = load(file, known);
   std::filesystem::remove(file);
@@ -69,15 +71,16 @@ CaseRecord outcome(Verdict verdict, const std::string& actual) {
   record.id = "ddp.a.b@ipv6";
   record.verdict = verdict;
   if (!actual.empty()) {
-    record.expectations.push_back({.rule = "ddp.tagged.base-or-bounds",
-                                   .row = "",
-                                   .admissible = {"Terminate"},
-                                   .actual = actual,
-                                   .hex = "",
-                                   .verdict = verdict == Verdict::pass ? Judgement::pass : Judgement::fail,
-                                   .direction = {},
-                                   .at = 0,
-                                   .frame = {}});
+    record.expectations.push_back(
+        {.rule = "ddp.tagged.base-or-bounds",
+         .row = "",
+         .admissible = {"Terminate"},
+         .actual = actual,
+         .hex = "",
+         .verdict = verdict == Verdict::pass ? Judgement::pass : Judgement::fail,
+         .direction = {},
+         .at = 0,
+         .frame = {}});
   }
   return record;
 }
@@ -96,7 +99,8 @@ BOOST_AUTO_TEST_CASE(versions_are_ordered_as_people_do) {
   BOOST_TEST((compare_versions("6.1.140-amd64", "6.1.140") == 0));
   BOOST_TEST((compare_versions("6.1.0-37-amd64", "6.1") > 0));
   BOOST_TEST((compare_versions("", "1") < 0));
-  BOOST_TEST((compare_versions("99999999999999999999999", "1") < 0));  // not a number that we can read
+  BOOST_TEST(
+      (compare_versions("99999999999999999999999", "1") < 0));  // not a number that we can read
 }
 
 BOOST_AUTO_TEST_CASE(version_ranges) {
@@ -106,7 +110,8 @@ BOOST_AUTO_TEST_CASE(version_ranges) {
   BOOST_TEST(!range->holds({.kernel = "6.13", .firmware = "2.0", .driver_version = ""}));
   BOOST_TEST(!range->holds({.kernel = "6.1", .firmware = "", .driver_version = ""}));
   BOOST_TEST(VersionRange::parse("any")->holds({}));
-  for (const char* wrong : {"", "kernel", "kernel 6.1", "kernel >= new", "linux >= 6.1", "kernel >= 6.1 6.2"}) {
+  for (const char* wrong :
+       {"", "kernel", "kernel 6.1", "kernel >= new", "linux >= 6.1", "kernel >= 6.1 6.2"}) {
     BOOST_TEST(!VersionRange::parse(wrong).has_value(), wrong);
   }
 }
@@ -121,42 +126,57 @@ BOOST_AUTO_TEST_CASE(a_good_file) {
 
 BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(fault_of("") == ":1: must hold one list named `entries` and nothing else");
-  BOOST_TEST(fault_of("entries: {}\n") == ":1: must hold one list named `entries` and nothing else");
+  BOOST_TEST(fault_of("entries: {}\n") ==
+             ":1: must hold one list named `entries` and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
-  BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) == ":3: `verdict` is fail or inconclusive, not 'pass'");
-  BOOST_TEST(fault_of(with("verdict: fail", "verdict: error")) == ":3: `verdict` is fail or inconclusive, not 'error'");
+  BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
+             ":3: `verdict` is fail or inconclusive, not 'pass'");
+  BOOST_TEST(fault_of(with("verdict: fail", "verdict: error")) ==
+             ":3: `verdict` is fail or inconclusive, not 'error'");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: [fail]")) == ":3: `verdict` must be a text");
   BOOST_TEST(fault_of(with("ddp.a.b@ipv6", "ddp.a.b")) == ":2: there is no case 'ddp.a.b'");
-  BOOST_TEST(fault_of(with("base-or-bounds", "bounds")) == ":5: case ddp.a.b@ipv6 does not judge rule 'ddp.tagged.bounds'");
-  BOOST_TEST(fault_of(with("2026-01-31", "31.1.2026")) == ":9: `date` is YYYY-MM-DD, not '31.1.2026'");
-  BOOST_TEST(fault_of(with("kernel <", "kernel !")) == ":7: `versions`: '!' is none of == < <= > >=");
+  BOOST_TEST(fault_of(with("base-or-bounds", "bounds")) ==
+             ":5: case ddp.a.b@ipv6 does not judge rule 'ddp.tagged.bounds'");
+  BOOST_TEST(fault_of(with("2026-01-31", "31.1.2026")) ==
+             ":9: `date` is YYYY-MM-DD, not '31.1.2026'");
+  BOOST_TEST(fault_of(with("kernel <", "kernel !")) ==
+             ":7: `versions`: '!' is none of == < <= > >=");
   BOOST_TEST(fault_of(good_entry + "    lonk: x\n") == ":10: unknown member `lonk`");
   BOOST_TEST(fault_of(good_entry + "    date: 2026-02-01\n") == ":10: `date` is given twice");
-  BOOST_TEST(fault_of(good_entry + good_entry.substr(9)).starts_with(":10: case ddp.a.b@ipv6 has an entry at "));
+  BOOST_TEST(fault_of(good_entry + good_entry.substr(9))
+                 .starts_with(":10: case ddp.a.b@ipv6 has an entry at "));
   BOOST_TEST(fault_of("entries: [\n").starts_with(":"));
-  BOOST_TEST(load("/no/such/file.yaml", known).error().front() == "/no/such/file.yaml cannot be read");
+  BOOST_TEST(load("/no/such/file.yaml", known).error().front() ==
+             "/no/such/file.yaml cannot be read");
 }
 
 BOOST_AUTO_TEST_CASE(all_faults_of_a_file_are_told_at_once) {
-  const auto loaded = load_text(with("2026-01-31", "now") + with("verdict: fail", "verdict: maybe").substr(9));
+  const auto loaded =
+      load_text(with("2026-01-31", "now") + with("verdict: fail", "verdict: maybe").substr(9));
   BOOST_REQUIRE(!loaded);
   BOOST_TEST(loaded.error().size() == 2U);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_recorded_is_known_and_all_else_is_new) {
-  BOOST_TEST(judge(outcome(Verdict::fail, "closed without a Terminate (RST)")) == GateResult::known);
+  BOOST_TEST(judge(outcome(Verdict::fail, "closed without a Terminate (RST)")) ==
+             GateResult::known);
   BOOST_TEST(judge(outcome(Verdict::fail, "Terminate 1/1/00")) == GateResult::new_failure);
-  BOOST_TEST(judge(outcome(Verdict::inconclusive, "closed without a Terminate")) == GateResult::new_failure);
-  BOOST_TEST(judge(outcome(Verdict::error, "closed without a Terminate")) == GateResult::new_failure);
+  BOOST_TEST(judge(outcome(Verdict::inconclusive, "closed without a Terminate")) ==
+             GateResult::new_failure);
+  BOOST_TEST(judge(outcome(Verdict::error, "closed without a Terminate")) ==
+             GateResult::new_failure);
   BOOST_TEST(judge(outcome(Verdict::not_applicable, "")) == GateResult::new_failure);
   BOOST_TEST(judge(outcome(Verdict::pass, "Terminate 1/1/01")) == GateResult::stale);
 }
 
 BOOST_AUTO_TEST_CASE(an_entry_for_another_iut_or_version_takes_no_part) {
-  BOOST_TEST(judge(outcome(Verdict::fail, "closed without a Terminate"), "6.13.1") == GateResult::new_failure);
-  BOOST_TEST(judge(outcome(Verdict::pass, "Terminate 1/1/01"), "6.13.1") == GateResult::as_expected);
+  BOOST_TEST(judge(outcome(Verdict::fail, "closed without a Terminate"), "6.13.1") ==
+             GateResult::new_failure);
+  BOOST_TEST(judge(outcome(Verdict::pass, "Terminate 1/1/01"), "6.13.1") ==
+             GateResult::as_expected);
   const auto entries = load_text(with("iut: siw-vm", "iut: cxgb4*")).value();
-  BOOST_TEST(Gate(entries, siw("6.1")).judge(outcome(Verdict::pass, "x")).result == GateResult::as_expected);
+  BOOST_TEST(Gate(entries, siw("6.1")).judge(outcome(Verdict::pass, "x")).result ==
+             GateResult::as_expected);
   auto chelsio = siw("6.1");
   chelsio.implementation = "cxgb4_0 T62100";
   BOOST_TEST(Gate(entries, chelsio).judge(outcome(Verdict::pass, "x")).result == GateResult::stale);

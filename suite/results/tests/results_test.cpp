@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The output folder of a run: what is on disk at every moment, also when the disk is full or the run is killed.
+// The output folder of a run: what is on disk at every moment, also when the disk is full or the
+// run is killed.
 #define BOOST_TEST_MODULE results
 #include <boost/test/unit_test.hpp>
 
@@ -67,7 +68,8 @@ CaseRecord a_case(const std::string& id, std::uint32_t attempt, Verdict verdict)
                                  .direction = Direction::from_iut,
                                  .at = 0.25,
                                  .frame = 12});
-  record.exchange.push_back({.at = 0.1, .direction = Direction::to_iut, .text = "Write", .hex = "", .frame = {}});
+  record.exchange.push_back(
+      {.at = 0.1, .direction = Direction::to_iut, .text = "Write", .hex = "", .frame = {}});
   record.rows.push_back({.name = "by one octet", .verdict = verdict, .reason = ""});
   record.pcap = Pcap{.file = Folder::pcap_name(id, attempt),
                      .sha256 = sha256({}),
@@ -80,8 +82,9 @@ CaseRecord a_case(const std::string& id, std::uint32_t attempt, Verdict verdict)
 
 // Whether the file is valid by the published schema, asked of an independent validator.
 bool valid_by_schema(const fs::path& file) {
-  const std::string command = std::string(PYTHON) + " " + PROJECT_SOURCE_DIR "/suite/results/tests/validate.py " +
-                              PROJECT_SOURCE_DIR "/reports/schema/results-1.schema.json " + file.string();
+  const std::string command =
+      std::string(PYTHON) + " " + PROJECT_SOURCE_DIR "/suite/results/tests/validate.py " +
+      PROJECT_SOURCE_DIR "/reports/schema/results-1.schema.json " + file.string();
   return std::system(command.c_str()) == 0;  // NOLINT(cert-env33-c): our own fixed words
 }
 
@@ -93,7 +96,8 @@ BOOST_AUTO_TEST_CASE(sha256_of_known_texts) {
   BOOST_TEST(digest("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   BOOST_TEST(digest("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
              "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  BOOST_TEST(digest(std::string(1000000, 'a')) == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  BOOST_TEST(digest(std::string(1000000, 'a')) ==
+             "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 BOOST_AUTO_TEST_CASE(sha256_does_not_depend_on_how_the_octets_are_cut) {
@@ -111,7 +115,8 @@ BOOST_AUTO_TEST_CASE(sha256_does_not_depend_on_how_the_octets_are_cut) {
 
 BOOST_AUTO_TEST_CASE(time_is_utc_with_microseconds) {
   using namespace std::chrono;
-  BOOST_TEST(time_text(WallTime(seconds(951782400) + microseconds(42))) == "2000-02-29T00:00:00.000042Z");
+  BOOST_TEST(time_text(WallTime(seconds(951782400) + microseconds(42))) ==
+             "2000-02-29T00:00:00.000042Z");
 }
 
 BOOST_AUTO_TEST_CASE(a_finished_run_is_valid_by_the_schema_and_reads_back) {
@@ -165,7 +170,8 @@ BOOST_AUTO_TEST_CASE(a_killed_run_keeps_what_it_judged) {
   BOOST_REQUIRE(child >= 0);
   if (child == 0) {
     auto folder = Folder::open(scratch.path);
-    const bool good = folder && folder->begin(a_run()) && folder->add(a_case("ddp.x.y", 1, Verdict::fail)) && folder->sync();
+    const bool good = folder && folder->begin(a_run()) &&
+                      folder->add(a_case("ddp.x.y", 1, Verdict::fail)) && folder->sync();
     ::kill(::getpid(), good ? SIGKILL : SIGUSR1);
   }
   int status = 0;
@@ -194,7 +200,8 @@ BOOST_AUTO_TEST_CASE(a_journal_that_is_not_ours_is_refused_by_line) {
 BOOST_AUTO_TEST_CASE(a_full_disk_takes_back_the_line_that_did_not_fit) {
   Scratch scratch;
   auto folder = Folder::open(scratch.path);
-  BOOST_REQUIRE(folder && folder->begin(a_run()) && folder->add(a_case("ddp.x.y", 1, Verdict::fail)));
+  BOOST_REQUIRE(folder && folder->begin(a_run()) &&
+                folder->add(a_case("ddp.x.y", 1, Verdict::fail)));
   const std::string before = text_of(scratch.path / "results.ndjson");
 
   std::signal(SIGXFSZ, SIG_IGN);
@@ -206,7 +213,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk_takes_back_the_line_that_did_not_fit) {
   ::setrlimit(RLIMIT_FSIZE, &old);
 
   BOOST_REQUIRE(!added);
-  BOOST_TEST(added.error().find("results.ndjson: File too large") != std::string::npos, added.error());
+  BOOST_TEST(added.error().find("results.ndjson: File too large") != std::string::npos,
+             added.error());
   BOOST_TEST(text_of(scratch.path / "results.ndjson") == before);
   BOOST_TEST(folder->add(a_case("ddp.x.z", 1, Verdict::pass)).has_value());
 }

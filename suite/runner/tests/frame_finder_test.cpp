@@ -7,16 +7,17 @@
 
 using namespace suite::runner;
 using namespace std::chrono_literals;
-using suite::cases::ConnectionRecord;
-using suite::cases::Direction;
 using dissectors::capture::LinkType;
 using dissectors::capture::StreamIndex;
+using suite::cases::ConnectionRecord;
+using suite::cases::Direction;
 
 namespace {
 
 using Kind = ConnectionRecord::Mark::Kind;
 
-// Frames 1 to 3 are the handshake; then aabb to the IUT (4), ccdd back (5), aabb again (6), ccee back (7), FIN from the IUT (8).
+// Frames 1 to 3 are the handshake; then aabb to the IUT (4), ccdd back (5), aabb again (6), ccee
+// back (7), FIN from the IUT (8).
 ConnectionRecord a_connection(std::uint16_t port = 1000) {
   ConnectionRecord connection;
   connection.tester = rnic::llp::Address::parse("10.77.0.1", port).value();
@@ -42,7 +43,8 @@ BOOST_AUTO_TEST_CASE(our_own_octets_are_noted_before_they_leave) {
   BOOST_TEST(find.find(Direction::to_iut, 9ms, "aabb").value() == 4U);
   BOOST_TEST(find.find(Direction::to_iut, 10ms, "aabb").value() == 4U);
   BOOST_TEST(find.find(Direction::to_iut, 11ms, "aabb").value() == 6U);
-  BOOST_TEST(find.find(Direction::to_iut, 60ms, "aabb").value() == 6U);  // the nearest where none left later
+  BOOST_TEST(find.find(Direction::to_iut, 60ms, "aabb").value() ==
+             6U);  // the nearest where none left later
 }
 
 BOOST_AUTO_TEST_CASE(the_iuts_octets_are_noted_after_they_came) {
@@ -50,14 +52,16 @@ BOOST_AUTO_TEST_CASE(the_iuts_octets_are_noted_after_they_came) {
   BOOST_TEST(find.find(Direction::from_iut, 60ms, "ccdd").value() == 5U);
   BOOST_TEST(find.find(Direction::from_iut, 60ms, "cc").value() == 7U);
   BOOST_TEST(find.find(Direction::from_iut, 39ms, "cc").value() == 5U);
-  BOOST_TEST(find.find(Direction::from_iut, 60ms, "ddcc").value() == 5U);  // begins in one frame, ends in the next
+  BOOST_TEST(find.find(Direction::from_iut, 60ms, "ddcc").value() ==
+             5U);  // begins in one frame, ends in the next
 }
 
 BOOST_AUTO_TEST_CASE(without_octets_what_passed_last) {
   const auto find = finder({a_connection()});
   BOOST_TEST(find.find(Direction::from_iut, 45ms, "").value() == 7U);
   BOOST_TEST(find.find(Direction::from_iut, 60ms, "").value() == 8U);  // the FIN
-  BOOST_TEST(find.find(Direction::from_iut, 45ms, "123456").value() == 7U);  // not as such on the wire
+  BOOST_TEST(find.find(Direction::from_iut, 45ms, "123456").value() ==
+             7U);  // not as such on the wire
   BOOST_TEST(!find.find(Direction::from_iut, 5ms, "").has_value());
   BOOST_TEST(find.find(Direction::to_iut, 5ms, "").value() == 1U);  // the SYN
 }

@@ -24,8 +24,10 @@ enum class Place { nowhere, post, timer, accepted, readable, ended };
 
 class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection::Observer {
  public:
-  FragileIut(rnic::llp::World& world, rnic::llp::Network& network, Place place) : world_(world), place_(place) {
-    listener_ = std::move(network.listen(network.address(rnic::llp::Family::ipv4).with_port(4791), *this).value());
+  FragileIut(rnic::llp::World& world, rnic::llp::Network& network, Place place)
+      : world_(world), place_(place) {
+    listener_ = std::move(
+        network.listen(network.address(rnic::llp::Family::ipv4).with_port(4791), *this).value());
     if (place == Place::timer) world.schedule(world.now() + 1ms, [this] { die_at(Place::timer); });
   }
   const suite::iut::Hello& hello() const override { return hello_; }
@@ -63,7 +65,8 @@ class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection:
   std::unique_ptr<Connection> connection_;
 };
 
-// A tester that connects, sends, resets, and may die in its own callback, dispatched while the IUT pumps the World.
+// A tester that connects, sends, resets, and may die in its own callback, dispatched while the IUT
+// pumps the World.
 struct Tester final : Connection::Observer {
   explicit Tester(bool dies) : dies_(dies) {}
   void connected() override {
@@ -92,12 +95,14 @@ std::string last_word(Place place, bool tester_dies) {
     rnic::llp::MemoryFabric fabric(world);
     const auto tester_network = fabric.add_host(host("10.77.0.1"), host("fd77::1"));
     const auto iut_network = fabric.add_host(host("10.77.0.2"), host("fd77::2"));
-    const auto iut = guarded_iut(world, *iut_network, [&](rnic::llp::World& w, rnic::llp::Network& n) {
-      return std::make_unique<FragileIut>(w, n, place);
-    });
+    const auto iut =
+        guarded_iut(world, *iut_network, [&](rnic::llp::World& w, rnic::llp::Network& n) {
+          return std::make_unique<FragileIut>(w, n, place);
+        });
     iut->post(suite::iut::Reset{});
     Tester tester(tester_dies);
-    tester.connection = std::move(tester_network->connect(host("10.77.0.2").with_port(4791), tester).value());
+    tester.connection =
+        std::move(tester_network->connect(host("10.77.0.2").with_port(4791), tester).value());
     static_cast<void>(iut->next_event(world.now() + 1s));
     tester.connection->reset();
     static_cast<void>(iut->next_event(world.now() + 1s));
@@ -118,7 +123,8 @@ std::string last_word(Place place, bool tester_dies) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_way_into_the_iut_is_marked) {
-  for (const Place place : {Place::post, Place::timer, Place::accepted, Place::readable, Place::ended}) {
+  for (const Place place :
+       {Place::post, Place::timer, Place::accepted, Place::readable, Place::ended}) {
     BOOST_TEST(last_word(place, false) == "\n{\"died\":{\"signal\":11,\"in_iut\":true}}\n");
   }
 }

@@ -36,7 +36,8 @@ BOOST_AUTO_TEST_CASE(without_a_command_it_is_run) {
 }
 
 BOOST_AUTO_TEST_CASE(repeated_options_add_up) {
-  const Options options = good({"--select", "a", "--rule", "r", "--select", "b", "--deviation", "d", "--jobs", "3"});
+  const Options options =
+      good({"--select", "a", "--rule", "r", "--select", "b", "--deviation", "d", "--jobs", "3"});
   BOOST_TEST(options.select == (Words{"a", "b"}), boost::test_tools::per_element());
   BOOST_TEST(options.rules == (Words{"r"}), boost::test_tools::per_element());
   BOOST_TEST(options.jobs == 3U);
@@ -47,29 +48,41 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   const Options local = good({"--iut", "agent:reference"});
   BOOST_TEST(local.choice.name() == "reference");
   BOOST_TEST(local.choice.local_reference);
-  const Options verbs = good({"--iut", "verbs:cxgb4_0", "--host", "ssh:root@dut", "--address", "192.0.2.7"});
-  BOOST_TEST(verbs.choice.agent == (Words{"ssh", "-T", "-o", "BatchMode=yes", "--", "root@dut", "rnic-agent", "--driver", "verbs",
-                                         "--device", "cxgb4_0"}),
-             boost::test_tools::per_element());
+  const Options verbs =
+      good({"--iut", "verbs:cxgb4_0", "--host", "ssh:root@dut", "--address", "192.0.2.7"});
+  BOOST_TEST(
+      verbs.choice.agent == (Words{"ssh", "-T", "-o", "BatchMode=yes", "--", "root@dut",
+                                   "rnic-agent", "--driver", "verbs", "--device", "cxgb4_0"}),
+      boost::test_tools::per_element());
   const Options vendor = good({"--iut", "agent:ssh dut /opt/agent -x", "--address", "192.0.2.7"});
-  BOOST_TEST(vendor.choice.agent == (Words{"ssh", "dut", "/opt/agent", "-x"}), boost::test_tools::per_element());
+  BOOST_TEST(vendor.choice.agent == (Words{"ssh", "dut", "/opt/agent", "-x"}),
+             boost::test_tools::per_element());
   BOOST_TEST(!vendor.choice.in_lab());
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_in_one_line) {
   BOOST_TEST(refusal({"--iut", "chelsio"}).find("'chelsio' is none of") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "agent:"}).find("is none of") != std::string::npos);
-  BOOST_TEST(refusal({"--iut", "verbs:a;reboot", "--address", "192.0.2.7"}).find("is no device name") != std::string::npos);
-  BOOST_TEST(refusal({"--iut", "verbs:-x", "--address", "192.0.2.7"}).find("is no device name") != std::string::npos);
-  BOOST_TEST(refusal({"--iut", "verbs:a", "--host", "ssh:-oProxyCommand=x", "--address", "192.0.2.7"}).find("is no ssh target") !=
+  BOOST_TEST(
+      refusal({"--iut", "verbs:a;reboot", "--address", "192.0.2.7"}).find("is no device name") !=
+      std::string::npos);
+  BOOST_TEST(refusal({"--iut", "verbs:-x", "--address", "192.0.2.7"}).find("is no device name") !=
              std::string::npos);
-  BOOST_TEST(refusal({"--iut", "verbs:a", "--host", "dut", "--address", "192.0.2.7"}).find("neither ssh:") != std::string::npos);
+  BOOST_TEST(
+      refusal({"--iut", "verbs:a", "--host", "ssh:-oProxyCommand=x", "--address", "192.0.2.7"})
+          .find("is no ssh target") != std::string::npos);
+  BOOST_TEST(refusal({"--iut", "verbs:a", "--host", "dut", "--address", "192.0.2.7"})
+                 .find("neither ssh:") != std::string::npos);
   BOOST_TEST(refusal({"--host", "ssh:dut"}).find("--host goes with") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "verbs:a"}).find("needs --address") != std::string::npos);
-  BOOST_TEST(refusal({"--address", "192.0.2.7"}).find("--address does not go with") != std::string::npos);
-  BOOST_TEST(refusal({"--iut", "siw-vm", "--deviation", "x"}).find("--deviation goes with") != std::string::npos);
-  BOOST_TEST(refusal({"--link", "carrier-pigeon"}).find("neither tcp nor memory") != std::string::npos);
-  BOOST_TEST(refusal({"--iut", "siw-vm", "--link", "memory"}).find("--link memory goes with") != std::string::npos);
+  BOOST_TEST(refusal({"--address", "192.0.2.7"}).find("--address does not go with") !=
+             std::string::npos);
+  BOOST_TEST(refusal({"--iut", "siw-vm", "--deviation", "x"}).find("--deviation goes with") !=
+             std::string::npos);
+  BOOST_TEST(refusal({"--link", "carrier-pigeon"}).find("neither tcp nor memory") !=
+             std::string::npos);
+  BOOST_TEST(refusal({"--iut", "siw-vm", "--link", "memory"}).find("--link memory goes with") !=
+             std::string::npos);
   BOOST_TEST(refusal({"--jobs", "0"}).find("--jobs") != std::string::npos);
   BOOST_TEST(refusal({"--jobs", "many"}).find("--jobs") != std::string::npos);
   BOOST_TEST(refusal({"--frobnicate"}).find("--frobnicate") != std::string::npos);
@@ -82,17 +95,21 @@ BOOST_AUTO_TEST_CASE(help_is_for_standard_output_and_documents_the_exit_codes) {
     const auto stop = parse_options(words);
     BOOST_REQUIRE(!stop);
     BOOST_TEST(static_cast<int>(stop.error().code) == 0);
-    BOOST_TEST(stop.error().text.find("4 stale expectation; 3 before 1 before 4") != std::string::npos);
+    BOOST_TEST(stop.error().text.find("4 stale expectation; 3 before 1 before 4") !=
+               std::string::npos);
   }
   BOOST_TEST(parse_options({"run", "--help"}).error().text.find("examples:") != std::string::npos);
   BOOST_TEST(static_cast<int>(parse_options({"--version"}).error().code) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(the_judging_options_come_back_as_a_shell_command) {
-  const Options options = good({"--iut", "agent:ssh dut 'x", "--address", "192.0.2.7", "--strict", "--select", "a*", "--out", "o"});
-  BOOST_TEST(shell_text(judging_arguments(options)) == R"(--iut 'agent:ssh dut '\''x' --address 192.0.2.7 --strict)");
+  const Options options = good({"--iut", "agent:ssh dut 'x", "--address", "192.0.2.7", "--strict",
+                                "--select", "a*", "--out", "o"});
+  BOOST_TEST(shell_text(judging_arguments(options)) ==
+             R"(--iut 'agent:ssh dut '\''x' --address 192.0.2.7 --strict)");
   const Options again = good({"--iut", "agent:ssh dut 'x", "--address", "192.0.2.7", "--strict"});
-  BOOST_TEST(judging_arguments(again) == judging_arguments(options), boost::test_tools::per_element());
+  BOOST_TEST(judging_arguments(again) == judging_arguments(options),
+             boost::test_tools::per_element());
   BOOST_TEST(judging_arguments(good({})).empty());
   BOOST_TEST(shell_text({"a b", "", "$x", "plain-1.2:3"}) == "'a b' '' '$x' plain-1.2:3");
 }

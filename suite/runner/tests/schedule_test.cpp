@@ -80,7 +80,8 @@ BOOST_AUTO_TEST_CASE(what_is_given_up_never_starts) {
 
 BOOST_AUTO_TEST_CASE(the_exit_code_is_3_before_1_before_4) {
   const auto code = [](bool harness, bool failure, bool stale) {
-    return static_cast<int>(exit_code({.harness = harness, .new_failure = failure, .stale = stale}));
+    return static_cast<int>(
+        exit_code({.harness = harness, .new_failure = failure, .stale = stale}));
   };
   BOOST_TEST(code(false, false, false) == 0);
   BOOST_TEST(code(false, false, true) == 4);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-suite with toy cases and a toy IUT that pass, fail, crash and hang on demand: what the runner's own tests run.
+// rnic-suite with toy cases and a toy IUT that pass, fail, crash and hang on demand: what the
+// runner's own tests run.
 #include <csignal>
 #include <cstdlib>
 #include <map>
@@ -33,7 +34,9 @@ class ToyIut final : public iut::Iut, Connection::Observer {
   std::uint64_t post(iut::Command command) override {
     if (const auto* trick = std::get_if<iut::CreateDomain>(&command)) perform(trick->domain);
     if (const auto* where = std::get_if<iut::Connect>(&command)) {
-      connection_ = std::move(network_.connect(rnic::llp::Address::parse(where->address, where->port).value(), *this).value());
+      connection_ = std::move(
+          network_.connect(rnic::llp::Address::parse(where->address, where->port).value(), *this)
+              .value());
     }
     return 1;
   }
@@ -45,11 +48,18 @@ class ToyIut final : public iut::Iut, Connection::Observer {
  private:
   void perform(iut::Handle trick) {
     switch (trick) {
-      case crash: std::raise(SIGSEGV); break;
-      case abort_now: std::abort();
-      case spin: hang();
-      case throw_from_callback: world_.defer([] { throw std::runtime_error("toy"); }); break;
-      default: break;
+      case crash:
+        std::raise(SIGSEGV);
+        break;
+      case abort_now:
+        std::abort();
+      case spin:
+        hang();
+      case throw_from_callback:
+        world_.defer([] { throw std::runtime_error("toy"); });
+        break;
+      default:
+        break;
     }
   }
   void connected() override {
@@ -89,10 +99,12 @@ cases::CaseOutcome outcome(Verdict verdict, const std::string& actual) {
 // The IUT connects, says its line and closes; all of it is recorded as the lower tester would.
 class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
  public:
-  explicit Traffic(cases::Environment& environment) : environment_(environment), start_(environment.world.now()) {}
+  explicit Traffic(cases::Environment& environment)
+      : environment_(environment), start_(environment.world.now()) {}
 
   cases::CaseOutcome run() {
-    auto listener = environment_.tester.listen(environment_.tester.address(rnic::llp::Family::ipv4).with_port(0), *this);
+    auto listener = environment_.tester.listen(
+        environment_.tester.address(rnic::llp::Family::ipv4).with_port(0), *this);
     environment_.iut.post(iut::Connect{.endpoint = 1,
                                        .address = (*listener)->local().host(),
                                        .port = (*listener)->local().port,
@@ -109,7 +121,10 @@ class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
  private:
   using Kind = cases::ConnectionRecord::Mark::Kind;
   void note(Kind kind, std::span<const std::byte> octets) {
-    record_.marks.push_back({kind, cases::Direction::from_iut, environment_.world.now() - start_, {octets.begin(), octets.end()}});
+    record_.marks.push_back({kind,
+                             cases::Direction::from_iut,
+                             environment_.world.now() - start_,
+                             {octets.begin(), octets.end()}});
   }
   void accepted(std::unique_ptr<Connection> connection) override {
     connection_ = std::move(connection);
@@ -151,14 +166,17 @@ const std::map<std::string, Action>& actions() {
       {"harness.sentinel.alive", [](auto& e) { return Traffic(e).run(); }},
       {"toy.verdict.pass", [](auto&) { return outcome(Verdict::pass, "Terminate 1/1/01"); }},
       {"toy.verdict.pass_too", [](auto&) { return outcome(Verdict::pass, "Terminate 1/1/01"); }},
-      {"toy.verdict.fail", [](auto&) { return outcome(Verdict::fail, "Terminate 1/1/00\n\x1b[2Jforged"); }},
+      {"toy.verdict.fail",
+       [](auto&) { return outcome(Verdict::fail, "Terminate 1/1/00\n\x1b[2Jforged"); }},
       {"toy.verdict.inconclusive", [](auto&) { return outcome(Verdict::inconclusive, "nothing"); }},
-      {"toy.verdict.not_applicable", [](auto&) { return outcome(Verdict::not_applicable, "no such capability"); }},
+      {"toy.verdict.not_applicable",
+       [](auto&) { return outcome(Verdict::not_applicable, "no such capability"); }},
       {"toy.traffic.over_tcp", [](auto& e) { return Traffic(e).run(); }},
       {"toy.death.crash_in_iut", [](auto& e) { return trick(e, crash); }},
       {"toy.death.abort_in_iut", [](auto& e) { return trick(e, abort_now); }},
       {"toy.death.throw_in_iut", [](auto& e) { return trick(e, throw_from_callback); }},
-      {"toy.death.crash_in_case", [](auto&) -> cases::CaseOutcome { std::raise(SIGSEGV), std::abort(); }},
+      {"toy.death.crash_in_case",
+       [](auto&) -> cases::CaseOutcome { std::raise(SIGSEGV), std::abort(); }},
       {"toy.death.exit_in_case", [](auto&) -> cases::CaseOutcome { std::_Exit(7); }},
       {"toy.hang.in_iut", [](auto& e) { return trick(e, spin); }},
       {"toy.hang.in_case", [](auto&) -> cases::CaseOutcome { hang(); }},
@@ -188,8 +206,11 @@ int main(int argc, char** argv) {
     if (id.starts_with("toy.")) parts.table.push_back(toy_case(id));
   }
   parts.sentinel = toy_case("harness.sentinel.alive");
-  parts.execute = [](const cases::Case& one, cases::Environment& environment) { return actions().at(one.id)(environment); };
-  parts.make_reference = [](rnic::llp::World& world, rnic::llp::Network& network, std::span<const rnic::stream::Deviation>) {
+  parts.execute = [](const cases::Case& one, cases::Environment& environment) {
+    return actions().at(one.id)(environment);
+  };
+  parts.make_reference = [](rnic::llp::World& world, rnic::llp::Network& network,
+                            std::span<const rnic::stream::Deviation>) {
     return std::make_unique<ToyIut>(world, network);
   };
   return runner::run_program(parts, argc, argv);

@@ -15,15 +15,24 @@ cases::CaseOutcome an_outcome() {
   cases::CaseOutcome outcome;
   outcome.verdict = cases::Verdict::fail;
   outcome.reason = "tab\there, \"quotes\" and \xff";
-  outcome.expectations.push_back({"rule", "row", {"one", "two"}, "actual", "00ff", cases::Judgement::advisory,
-                                  cases::Direction::from_iut, 17ns});
+  outcome.expectations.push_back({"rule",
+                                  "row",
+                                  {"one", "two"},
+                                  "actual",
+                                  "00ff",
+                                  cases::Judgement::advisory,
+                                  cases::Direction::from_iut,
+                                  17ns});
   outcome.rows.push_back({"row", cases::Verdict::inconclusive, "why"});
   outcome.exchange.push_back({5us, cases::Direction::to_iut, "text", "aa"});
   cases::ConnectionRecord connection;
   connection.tester = rnic::llp::Address::parse("fd77::1", 4791).value();
   connection.iut = rnic::llp::Address::parse("fd77::2", 50000).value();
   connection.opened_by_tester = false;
-  connection.marks.push_back({cases::ConnectionRecord::Mark::Kind::reset, cases::Direction::from_iut, 9ms, {std::byte{7}, std::byte{0xFE}}});
+  connection.marks.push_back({cases::ConnectionRecord::Mark::Kind::reset,
+                              cases::Direction::from_iut,
+                              9ms,
+                              {std::byte{7}, std::byte{0xFE}}});
   outcome.connections.push_back(connection);
   outcome.duration = 3s;
   return outcome;
@@ -32,7 +41,8 @@ cases::CaseOutcome an_outcome() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(an_outcome_survives_the_trip) {
-  const auto word = parse_worker_word(format(WorkerWord(OutcomeWord{an_outcome(), "stderr\nlines"})));
+  const auto word =
+      parse_worker_word(format(WorkerWord(OutcomeWord{an_outcome(), "stderr\nlines"})));
   BOOST_REQUIRE(word);
   const auto& outcome = std::get<OutcomeWord>(*word).outcome;
   BOOST_TEST(std::get<OutcomeWord>(*word).stderr_text == "stderr\nlines");
@@ -83,15 +93,17 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   BOOST_TEST(back.deadline_scale == 2.5);
   BOOST_TEST(!back.pics.at("atomics"));
   BOOST_TEST(back.strict);
-  const auto run = std::get<RunWord>(parse_parent_word(format(ParentWord(RunWord{"a.b.c@ipv6", 2, 7}))).value());
+  const auto run =
+      std::get<RunWord>(parse_parent_word(format(ParentWord(RunWord{"a.b.c@ipv6", 2, 7}))).value());
   BOOST_TEST(run.id == "a.b.c@ipv6");
   BOOST_TEST(run.attempt == 2U);
   BOOST_TEST(run.group == 7U);
 }
 
 BOOST_AUTO_TEST_CASE(nonsense_is_no_word) {
-  for (const char* line : {"", "{", "[]", "{}", "null", R"({"ready":{}})", R"({"ready":"{}"})", R"({"ready":"{\"type\":\"reset\"}"})",
-                           R"({"outcome":{}})", R"({"died":7})", R"({"outcome":null,"stderr":""})"}) {
+  for (const char* line : {"", "{", "[]", "{}", "null", R"({"ready":{}})", R"({"ready":"{}"})",
+                           R"({"ready":"{\"type\":\"reset\"}"})", R"({"outcome":{}})",
+                           R"({"died":7})", R"({"outcome":null,"stderr":""})"}) {
     BOOST_TEST(!parse_worker_word(line).has_value(), line);
     BOOST_TEST(!parse_parent_word(line).has_value(), line);
   }
