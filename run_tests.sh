@@ -24,8 +24,8 @@ install=() preset=dev set=core definitions=() long=no ctest_arguments=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-install) install=(--no-install) ;;
-    --require-all) definitions+=(-DRNIC_REQUIRE_ALL=ON); set=full ;;
-    --long) long=yes; set=full ;;
+    --require-all) definitions+=(-DRNIC_REQUIRE_ALL=ON); [ "$set" = long ] || set=full ;;
+    --long) long=yes; set=long ;;
     --preset) preset=${2:?--preset needs a name: dev, release, asan or tsan}; shift ;;
     --help | -h) usage; exit 0 ;;
     --) shift; ctest_arguments=("$@"); break ;;
@@ -36,5 +36,6 @@ done
 
 tools/install_packages.sh "${install[@]}" "$set"
 tools/build.sh "$preset" "${definitions[@]}"
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "${ctest_arguments[@]}"
+# Most tests wait more than they compute.
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((2 * $(nproc)))" -LE long "${ctest_arguments[@]}"
 if [ "$long" = yes ]; then tools/long_tests.sh; fi

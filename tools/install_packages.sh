@@ -5,12 +5,13 @@ set -euo pipefail
 
 usage() {
   cat <<'USAGE'
-usage: tools/install_packages.sh [--no-install] [--print] core|siw|full
+usage: tools/install_packages.sh [--no-install] [--print] core|siw|full|long
 
 Makes sure that the Debian packages of a set are installed.
   core   build the suite and run it against the reference RNIC
   siw    core, and what the QEMU guest with the kernel's soft-iWARP needs
-  full   siw, and what the tests, the linters, the sanitizers and the dissectors need
+  full   siw, and what the project's own tests need
+  long   full, and what the long tests need: sanitizers, clang-tidy, fuzzers, a big-endian compiler, a browser
 As root it installs what is missing and says so. Otherwise, and with --no-install, it prints the
 command that would install it and stops.
 
@@ -27,8 +28,9 @@ core=(g++ cmake ninja-build ccache pkg-config git ca-certificates
   python3 python3-yaml python3-jinja2 python3-jsonschema iproute2 ethtool util-linux)
 siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev
   ibverbs-providers rdma-core rdmacm-utils iputils-ping)
-full=("${siw[@]}" clang-19 clang-tidy-19 clang-format-19 libclang-rt-19-dev tshark wireshark-dev libdapl-dev
-  g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user chromium fonts-dejavu-core)
+full=("${siw[@]}" clang-format-19 tshark)
+long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
+  chromium fonts-dejavu-core)
 
 install=yes print=no set=
 for argument in "$@"; do
@@ -36,11 +38,11 @@ for argument in "$@"; do
     --no-install) install=no ;;
     --print) print=yes ;;
     --help | -h) usage; exit 0 ;;
-    core | siw | full) set=$argument ;;
+    core | siw | full | long) set=$argument ;;
     *) echo "install_packages.sh: unknown argument '$argument'; see --help" >&2; exit 2 ;;
   esac
 done
-[ -n "$set" ] || { echo "install_packages.sh: which set? core, siw or full; see --help" >&2; exit 2; }
+[ -n "$set" ] || { echo "install_packages.sh: which set? core, siw, full or long; see --help" >&2; exit 2; }
 declare -n packages=$set
 [ "$print" = no ] || { printf '%s\n' "${packages[@]}"; exit 0; }
 

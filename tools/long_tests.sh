@@ -14,6 +14,7 @@ fi
 
 step() { printf '\n== %s\n' "$*"; "$@"; }
 mkdir -p out
+step ctest --test-dir build/dev --output-on-failure --no-tests=error -L long
 step build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json
 for preset in asan tsan; do
   step tools/build.sh "$preset"
