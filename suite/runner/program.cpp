@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "suite/results/folder.hpp"
+#include "suite/runner/consult.hpp"
 #include "suite/runner/explain.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/progress.hpp"
@@ -62,7 +63,9 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
     case Command::collect:
       return collect(options);
     case Command::probe:
+      return probe(parts, options);
     case Command::doctor:
+      return consult_doctor(options);
     case Command::worker:
       break;
   }

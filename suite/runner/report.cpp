@@ -13,16 +13,16 @@
 namespace suite::runner {
 
 std::expected<void, std::string> render_reports(const Options& options) {
-  std::vector<std::string> words{"python3", RNIC_SOURCE_DIR "/reports/render.py",
+  std::vector<std::string> words{RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/render.py",
                                  options.out.string()};
   if (!options.junit.empty()) words.insert(words.end(), {"--junit", options.junit.string()});
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   pid_t pid = -1;
-  if (const int code = ::posix_spawnp(&pid, "python3", nullptr, nullptr, argv.data(), environ);
+  if (const int code = ::posix_spawnp(&pid, RNIC_PYTHON, nullptr, nullptr, argv.data(), environ);
       code != 0) {
-    return std::unexpected(fmt::format("cannot run python3 for the reports: {}",
+    return std::unexpected(fmt::format("cannot run " RNIC_PYTHON " for the reports: {}",
                                        std::generic_category().message(code)));
   }
   int status = 0;

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/consult.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <fstream>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "suite/doctor/doctor.hpp"
+#include "suite/iut/pics/pics.hpp"
+#include "suite/lab/guest.hpp"
+#include "suite/runner/bench.hpp"
+#include "suite/runner/site.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+doctor::Request request_for(const Options& options) {
+  doctor::Request request;
+  const IutChoice& choice = options.choice;
+  if (choice.kind == IutChoice::Kind::siw_vm) {
+    request.iut = doctor::Request::Iut::siw_vm;
+    request.guest_cache = lab::default_guest_paths().cache;
+  } else if (!choice.in_lab()) {
+    const bool here = !choice.device.empty() && options.host.empty();
+    request.iut = here ? doctor::Request::Iut::device : doctor::Request::Iut::remote;
+    request.device = choice.device;
+    request.agent = choice.agent;
+    request.addresses = options.addresses;
+    request.capture_interface = options.capture_interface;
+  }
+  return request;
+}
+
+ExitCode fail(const std::string& why) {
+  fmt::print(stderr, "rnic-suite: {}\n", why);
+  return ExitCode::harness;
+}
+
+}  // namespace
+
+ExitCode consult_doctor(const Options& options) {
+  const auto findings = doctor::examine(request_for(options), doctor::HostSystem());
+  fmt::print("{}", doctor::report_text(findings, ::isatty(STDOUT_FILENO) != 0 &&
+                                                     std::getenv("NO_COLOR") == nullptr));
+  return doctor::worst(findings) == doctor::Severity::failure ? ExitCode::harness : ExitCode::good;
+}
+
+ExitCode probe(const SuiteParts& parts, const Options& options) {
+  const auto site =
+      make_site(options, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+  if (!site) return fail(site.error());
+  auto bench = make_bench((*site)->setup(0), parts);
+  if (!bench) return fail(bench.error());
+  if (const auto alive = (*bench)->revive(); !alive) return fail(alive.error());
+  const std::string text = iut::to_yaml(iut::probe((*bench)->environment().iut.hello()));
+  if (options.subject.empty()) {
+    fmt::print("{}", text);
+    return ExitCode::good;
+  }
+  std::ofstream file(options.subject);
+  file << text;
+  file.close();
+  if (!file)
+    return fail(fmt::format("cannot write {}: {}", options.subject,
+                            std::generic_category().message(errno)));
+  return ExitCode::good;
+}
+
+}  // namespace suite::runner
