@@ -136,7 +136,7 @@ def draw(workshop, queue, wanted, results, arguments):
 def main():
     arguments = parse_arguments()
     root = pathlib.Path(__file__).resolve().parents[2]
-    judge = ["--iut", "reference", "--link", "memory", "--no-capture", "--no-report", "--strict"]
+    judge = ["--iut", "reference", "--link", "memory", "--no-capture", "--strict"]
     queue = list(candidates(root))
     random.Random(arguments.seed).shuffle(queue)
     queue.reverse()
