@@ -364,7 +364,9 @@ void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
 }
 
 void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) { entry.faulty = true; }
-void ConnectionManager::handle(Entry& entry, stream::Failed&) { entry.faulty = true; }
+void ConnectionManager::handle(Entry& entry, stream::Failed&) {
+  entry.faulty = entry.fault_found_here = true;
+}
 void ConnectionManager::handle(Entry& entry, stream::Lost&) { entry.faulty = true; }
 
 /// The peer has closed its half: what is posted is still sent, then we close ours (RFC 5041
@@ -395,9 +397,12 @@ void ConnectionManager::over(Entry& entry) {
   const Phase before = std::exchange(entry.phase, Phase::over);
   if (before == Phase::over) return;
   if (before == Phase::established) {
-    if (!deviations_.deviates(Deviation::disconnection_not_told))
-      emit(ConnectionEnded{
-          .connection = entry.id, .queue_pair = entry.queue_pair, .orderly = !entry.faulty});
+    const bool silent =
+        deviations_.deviates(Deviation::disconnection_not_told) ||
+        (entry.fault_found_here && deviations_.deviates(Deviation::stream_fault_not_reported));
+    if (silent) return;
+    emit(ConnectionEnded{
+        .connection = entry.id, .queue_pair = entry.queue_pair, .orderly = !entry.faulty});
     return;
   }
   entry.phase = before;

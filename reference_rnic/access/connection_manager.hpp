@@ -140,6 +140,7 @@ class ConnectionManager final : private Link::Owner {
     std::optional<ListenerId> listener;  ///< we are the responder
     verbs::QueuePairHandle queue_pair{};
     bool faulty = false;
+    bool fault_found_here = false;
     std::optional<wire::EnhancedWords::Values> asked;  ///< responder: of the request
   };
 

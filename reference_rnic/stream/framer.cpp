@@ -42,6 +42,10 @@ std::span<const wire::MutableBytes> Framer<Policy>::targets() {
   targets_.clear();
   std::size_t scratch = direct() ? direct_scratch : verified_scratch;
   if (phase_ == Phase::startup) scratch = max_startup_frame + 64;
+  if (!rest_.empty()) {
+    const auto places = sink_.rest_of_segment(rest_length_);
+    rest_.assign(places.begin(), places.end());
+  }
   targets_.insert(targets_.end(), rest_.begin(), rest_.end());
   const std::size_t waiting = buffer_.view().size();
   // Moving is worth while only if an FPDU in progress would not fit behind what is here.

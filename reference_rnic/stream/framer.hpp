@@ -25,6 +25,9 @@ class SegmentSink {
   /// A header came. Answers with the places of the payload, payload_length octets in all, or with
   /// none: the payload is dropped. The pieces stay valid until end_segment().
   virtual std::span<const wire::MutableBytes> begin_segment(const IncomingSegment& segment) = 0;
+  /// Where the last `left` octets of the payload go, asked again before each read that may put some
+  /// of them straight into place: the consumer may have taken the memory back since. None: dropped.
+  virtual std::span<const wire::MutableBytes> rest_of_segment(std::size_t left) = 0;
   /// The whole FPDU of the segment begun last is there and verified, its payload in place.
   virtual void end_segment() = 0;
   /// The stream cannot go on: bad CRC, bad Marker, or a ULPDU too short for a DDP header.

@@ -218,9 +218,7 @@ void Stream<Policy>::Machine::abort(TimePoint now) {
   if (!in_startup() && may_send_terminate())
     return fail({wire::cause::rdmap_local_catastrophic, "aborted by the consumer", std::nullopt,
                  std::nullopt});
-  reset_ = true;
-  transmitter_.drop_all();
-  finish();
+  finish_by_reset();
 }
 
 template <typename Policy>
@@ -239,7 +237,7 @@ void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
   const bool terminate = may_send_terminate();
   context_.events.push_back(Failed{fault.cause, terminate, fault.detail});
   report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr
-                                                              : StartupFault::lost);
+                                                              : StartupFault::invalid_frame);
   if (!context_.deviates(Deviation::goes_on_after_error)) framer_.discard();
   give_up_receive();
   if (terminate) queue_terminate(fault);
@@ -247,9 +245,7 @@ void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
   end_transfers(leaves);
   if (close_done_) {
     // Our half is closed already: nothing but a reset can tell the peer.
-    close_done_ = false;
-    reset_ = true;
-    return finish();
+    return finish_by_reset();
   }
   deadline_ = now_ + context_.config.close_timeout;
 }
@@ -331,10 +327,7 @@ void Stream<Policy>::Machine::wakeup(TimePoint now) {
     case State::terminating:
     case State::closing:
       // The peer does not close its half.
-      close_done_ = false;
-      reset_ = true;
-      transmitter_.drop_all();
-      return finish();
+      return finish_by_reset();
     case State::awaiting_first_fpdu:
       report_failed_set_up(StartupFault::timeout);
       return finish();
@@ -355,6 +348,14 @@ void Stream<Policy>::Machine::finish() {
   send_queue_.flush({});
   transition(state_, State::closed);
   context_.events.push_back(Closed{});
+}
+
+template <typename Policy>
+void Stream<Policy>::Machine::finish_by_reset() {
+  close_done_ = false;
+  reset_ = true;
+  transmitter_.drop_all();
+  finish();
 }
 
 template class Stream<Conforming>::Machine;

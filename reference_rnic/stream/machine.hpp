@@ -63,6 +63,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
 
   // segments and messages that come in (machine_receive.cpp)
   std::span<const wire::MutableBytes> begin_segment(const IncomingSegment& segment) override;
+  std::span<const wire::MutableBytes> rest_of_segment(std::size_t left) override;
   void end_segment() override;
   void framing_fault(Fault fault) override;
   [[nodiscard]] std::expected<std::span<const wire::MutableBytes>, Fault> check_segment(
@@ -95,6 +96,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   void report_failed_set_up(StartupFault fault);
   void give_up_receive();
   void finish();
+  void finish_by_reset();
   [[nodiscard]] bool drained() const;
 
   Context<Policy> context_;

@@ -61,6 +61,15 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Stream<Policy>::Machin
 }
 
 template <typename Policy>
+std::span<const wire::MutableBytes> Stream<Policy>::Machine::rest_of_segment(std::size_t left) {
+  if (!segment_->segment.tagged) return untagged_.rest(*segment_, left);
+  auto places = tagged_.rest(*segment_, left);
+  if (places) return *places;
+  segment_fault_ = std::move(places.error());
+  return {};
+}
+
+template <typename Policy>
 void Stream<Policy>::Machine::end_segment() {
   const IncomingSegment incoming = *segment_;
   fpdu_validated_ = true;
@@ -227,19 +236,19 @@ void Stream<Policy>::Machine::blame_terminated_read(const wire::Terminate& termi
 template <typename Policy>
 void Stream<Policy>::Machine::deliver_terminate(
     const typename UntaggedReceive<Policy>::Delivered& message) {
-  const auto terminate =
-      wire::parse_terminate(message.octets.first(std::min(message.length, message.octets.size())));
-  if (!terminate)
+  // Whatever else is wrong with a Terminate, one that names its cause is not to be answered by
+  // another.
+  const auto cause = wire::parse_terminate_cause(message.octets);
+  if (!cause)
     return fail(
         segment_->fault(wire::cause::rdmap_operation_unspecified, "malformed Terminate Message"));
   if (context_.deviates(Deviation::received_terminate_ignored)) return;
   context_.events.push_back(
-      TerminateReceived{terminate->cause,
-                        {message.octets.begin(),
-                         message.octets.begin() + static_cast<std::ptrdiff_t>(message.length)}});
-  report_failed_set_up(startup_fault(terminate->cause));
+      TerminateReceived{*cause, {message.octets.begin(), message.octets.end()}});
+  report_failed_set_up(startup_fault(*cause));
   framer_.discard();
-  blame_terminated_read(*terminate);
+  if (const auto terminate = wire::parse_terminate(message.octets))
+    blame_terminated_read(*terminate);
   give_up_receive();
   end_transfers(Leaves::begun_fpdu);
   if (state_ != State::closing) transition(state_, State::closing);

@@ -24,6 +24,8 @@ Stream<Policy>::Machine::Machine(Config config, Memory& memory, TimePoint now, P
       untagged_(context_, send_queue_, read_queue_),
       tagged_(context_, send_queue_),
       now_(now) {
+  context_.config.ird = stated_depth(context_.config.ird);
+  context_.config.ord = stated_depth(context_.config.ord);
   if (!context_.deviates(Deviation::startup_never_times_out))
     deadline_ = now + context_.config.startup_timeout;
   if (state_ == State::sending_request)
@@ -96,8 +98,8 @@ void Stream<Policy>::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire:
                                      TimePoint now) {
   now_ = now;
   if (state_ != State::awaiting_decision) return;  // the peer was faster in going away
-  Acceptance acceptance =
-      accept_request(*request_, context_.config, ird, ord, private_data, context_.policy);
+  Acceptance acceptance = accept_request(*request_, context_.config, stated_depth(ird),
+                                         stated_depth(ord), private_data, context_.policy);
   context_.negotiated = acceptance.negotiated;
   transmitter_.queue_startup_frame(format(acceptance.reply, context_.policy));
   transition(state_, State::sending_reply);

@@ -17,6 +17,13 @@ namespace rnic::stream {
 inline constexpr std::size_t max_startup_frame =
     wire::mpa_frame_header_size + wire::mpa_max_private_data;
 
+/// The largest depth that can be stated and is not the sign for "not negotiated" (RFC 6581 9.1).
+inline constexpr std::uint16_t largest_depth = wire::read_depth_unnegotiated - 1;
+/// A consumer's depth as the 14 bits of the enhanced words can carry it.
+[[nodiscard]] constexpr std::uint16_t stated_depth(std::uint16_t depth) {
+  return depth > wire::read_depth_unnegotiated ? largest_depth : depth;
+}
+
 /// A startup frame to be sent.
 struct StartupFrame {
   wire::MpaFrameKind kind = wire::MpaFrameKind::request;

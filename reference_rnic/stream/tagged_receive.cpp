@@ -77,11 +77,27 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
       return Places(places_);
     return std::unexpected(incoming.fault(wire::cause::ddp_tagged_invalid_stag, "no such STag"));
   }
+  return places(incoming, 0);
+}
+
+template <typename Policy>
+std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Policy>::rest(
+    const IncomingSegment& incoming, std::size_t left) {
+  return places(incoming, incoming.payload_length - left);
+}
+
+/// The memory of the payload from octet `from` on.
+template <typename Policy>
+std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Policy>::places(
+    const IncomingSegment& incoming, std::size_t from) {
+  places_.clear();
+  const wire::TaggedHeader& header = incoming.segment.tagged_header;
+  const bool response = incoming.segment.rdmap().opcode() == wire::Opcode::read_response;
   const std::uint64_t offset =
-      header.tagged_offset.value() +
+      header.tagged_offset.value() + from +
       (context_.deviates(Deviation::tagged_payload_placed_one_off) ? 1 : 0);
   const auto memory =
-      context_.memory.resolve(header.stag.value(), offset, incoming.payload_length,
+      context_.memory.resolve(header.stag.value(), offset, incoming.payload_length - from,
                               response ? MemoryAccess::read_sink : MemoryAccess::remote_write);
   if (!memory) {
     if (ignores(memory.error())) return Places(places_);

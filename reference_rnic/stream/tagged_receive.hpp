@@ -23,11 +23,16 @@ class TaggedReceive {
   using Places = std::span<const wire::MutableBytes>;
   /// Checks the segment and says where its payload goes.
   [[nodiscard]] std::expected<Places, Fault> begin(const IncomingSegment& incoming);
+  /// Where the last `left` octets of the payload go; checked anew.
+  [[nodiscard]] std::expected<Places, Fault> rest(const IncomingSegment& incoming,
+                                                  std::size_t left);
   /// The payload of `incoming`, begun before, is in place.
   [[nodiscard]] std::optional<Fault> end(const IncomingSegment& incoming);
 
  private:
   [[nodiscard]] std::optional<Fault> check_response(const IncomingSegment& incoming);
+  [[nodiscard]] std::expected<Places, Fault> places(const IncomingSegment& incoming,
+                                                    std::size_t from);
   [[nodiscard]] bool ignores(MemoryFault fault) const;
 
   Context<Policy>& context_;

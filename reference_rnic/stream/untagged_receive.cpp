@@ -49,7 +49,6 @@ std::expected<typename UntaggedReceive<Policy>::Places, Fault> UntaggedReceive<P
     const IncomingSegment& incoming, bool rtr) {
   const wire::UntaggedHeader& header = incoming.segment.untagged_header;
   QueueState& state = state_of(incoming);
-  places_.clear();
   // ddp.untagged.check-msn-in-range: on an ordered LLP only the message in progress or the next one
   // can come.
   if (header.message_sequence_number.value() != state.expected &&
@@ -63,9 +62,16 @@ std::expected<typename UntaggedReceive<Policy>::Places, Fault> UntaggedReceive<P
         incoming.fault(wire::cause::rdmap_unexpected_opcode, "opcode changes within a message"));
   }
   if (auto fault = check_offset(state, incoming)) return std::unexpected(std::move(*fault));
-  std::size_t offset = header.message_offset.value();
+  return rest(incoming, incoming.payload_length);
+}
+
+template <typename Policy>
+typename UntaggedReceive<Policy>::Places UntaggedReceive<Policy>::rest(
+    const IncomingSegment& incoming, std::size_t left) {
+  places_.clear();
+  std::size_t offset = incoming.segment.untagged_header.message_offset.value();
   if (context_.deviates(Deviation::message_offset_ignored)) offset = 0;
-  slice(state, offset, incoming.payload_length);
+  slice(state_of(incoming), offset + incoming.payload_length - left, left);
   return Places(places_);
 }
 

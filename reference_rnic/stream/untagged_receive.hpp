@@ -27,6 +27,10 @@ class UntaggedReceive {
   /// no receive buffer.
   [[nodiscard]] std::expected<Places, Fault> begin(const IncomingSegment& incoming, bool rtr);
 
+  /// Where the last `left` octets of the payload of `incoming`, begun before, go. The buffer is
+  /// ours until it is delivered.
+  [[nodiscard]] Places rest(const IncomingSegment& incoming, std::size_t left);
+
   /// A message whose last segment is in place.
   struct Delivered {
     wire::Queue queue = wire::Queue::send;

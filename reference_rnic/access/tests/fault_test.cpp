@@ -315,6 +315,14 @@ void rejected(Two& two) {
   BOOST_REQUIRE(two.b.manager->reject(two.b.find<ConnectionRequest>()->connection, {}).has_value());
   two.settle();
 }
+void bad_write(Two& two) {
+  BOOST_REQUIRE(two.connect());
+  const verbs::SendRequest write{.operation = verbs::Operation::write,
+                                 .pieces = {two.a.piece(0, 8)},
+                                 .remote_stag = two.b.region.stag ^ 1};
+  BOOST_REQUIRE(two.a.rnic->post_send(two.a.pair, std::span(&write, 1)).has_value());
+  two.settle();
+}
 void refused(Two& two) {
   BOOST_REQUIRE(
       two.a.manager
@@ -339,6 +347,7 @@ BOOST_AUTO_TEST_CASE(each_deviation_of_connections_is_seen) {
                               {Deviation::private_data_made_up, with(0)},
                               {Deviation::rejection_not_told, rejected},
                               {Deviation::startup_failure_not_told, refused},
+                              {Deviation::stream_fault_not_reported, bad_write},
                               {Deviation::disconnection_not_told, with(0)}};
   for (const Row& row : rows) {
     Two right, wrong({row.deviation}, {row.deviation});

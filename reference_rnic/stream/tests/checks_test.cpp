@@ -174,6 +174,20 @@ BOOST_AUTO_TEST_CASE(a_terminate_is_reported_and_ends_all_work) {
   BOOST_TEST(subject.find<Closed>() != nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(a_terminate_that_contradicts_itself_is_not_answered_by_another) {
+  for (const char* contents : {"1101 c000 0012 c1", "1101 4000", "1101 0000 aabbcc", "1101 3fff"})
+    BOOST_TEST_CONTEXT(contents) {
+      Subject<> subject(plain_config(Role::responder));
+      subject.establish_as_responder();
+      subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000" + std::string(contents)));
+      BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
+      BOOST_TEST(
+          (subject.find<TerminateReceived>()->cause == wire::cause::ddp_tagged_base_or_bounds));
+      BOOST_TEST(hex(subject.find<TerminateReceived>()->message) == squeezed(contents));
+      BOOST_TEST(subject.output().empty());
+    }
+}
+
 BOOST_AUTO_TEST_CASE(atomics_compute_as_the_pseudocode_says) {
   Subject<> subject(plain_config(Role::responder));
   furnish(subject.memory);

@@ -246,7 +246,7 @@ Scenario operational(std::string name, Body body, bool crc = false, bool markers
 
 constexpr std::string_view empty_write = "c1 40 00000000 0000000000000000";
 
-void add_receiving(std::vector<Scenario>& list) {
+void add_framing(std::vector<Scenario>& list) {
   list.push_back(operational(
       "bad CRC",
       [](DeviatingSubject& subject) {
@@ -287,6 +287,9 @@ void add_receiving(std::vector<Scenario>& list) {
         subject.feed(second);
       },
       false, true));
+}
+
+void add_messages(std::vector<Scenario>& list) {
   list.push_back(operational("good and odd messages", [](DeviatingSubject& subject) {
     subject.feed(fpdu(empty_write));
     subject.feed(fpdu("fd 70 00000101 0000000000001000 aa"));
@@ -336,6 +339,9 @@ void add_sending(std::vector<Scenario>& list) {
         (void)subject.output();
         subject.feed(fpdu("41 4b 00000000 00000003 00000001 00000000 77777777 0000000000000000"));
       }));
+}
+
+void add_reads(std::vector<Scenario>& list) {
   list.push_back(operational("Read that fails half-way", [](DeviatingSubject& subject) {
     subject.memory.add_region(0x606, 0x8000, 400, every_access);
     subject.feed(
@@ -409,6 +415,9 @@ void add_endings(std::vector<Scenario>& list) {
     (void)subject.output();
     subject.stream.lost(subject.now);
   }));
+}
+
+void add_startup_oddities(std::vector<Scenario>& list) {
   list.push_back({"startup timer", [](const Deviating& policy) {
                     DeviatingSubject subject(plain_config(Role::responder), policy);
                     return transcript(subject);
@@ -436,6 +445,9 @@ void add_endings(std::vector<Scenario>& list) {
                     subject.feed(input);
                     return transcript(subject);
                   }});
+}
+
+void add_split_frames(std::vector<Scenario>& list) {
   list.push_back({"request octet by octet", [](const Deviating& policy) {
                     DeviatingSubject subject(plain_config(Role::responder), policy);
                     for (const std::byte octet : octets(request("00 01 0000")))
@@ -476,9 +488,13 @@ std::vector<Scenario> scenarios() {
   add_pairs(list);
   add_bad_messages(list);
   add_startup_frames(list);
-  add_receiving(list);
+  add_framing(list);
+  add_messages(list);
   add_sending(list);
+  add_reads(list);
   add_endings(list);
+  add_startup_oddities(list);
+  add_split_frames(list);
   return list;
 }
 

@@ -568,6 +568,16 @@ BOOST_AUTO_TEST_CASE(a_peer_that_never_closes_is_reset) {
   BOOST_TEST((subject->stream.closing() == Closing::reset));
 }
 
+BOOST_AUTO_TEST_CASE(an_abort_after_our_close_is_a_reset) {
+  auto subject = operational(plain_config(Role::responder));
+  subject->stream.disconnect(subject->now);
+  subject->stream.close_done(subject->now);
+  subject->stream.abort(subject->now);
+  subject->collect();
+  BOOST_TEST((subject->stream.closing() == Closing::reset));
+  BOOST_TEST(subject->all<Closed>().size() == 1U);
+}
+
 BOOST_AUTO_TEST_CASE(a_read_request_after_our_close_cannot_be_answered) {
   auto subject = operational(plain_config(Role::responder));
   subject->stream.disconnect(subject->now);
@@ -608,6 +618,18 @@ BOOST_AUTO_TEST_CASE(without_crc_and_markers_payload_lands_without_a_copy) {
   BOOST_REQUIRE_GE(targets.size(), 2U);
   BOOST_TEST(targets[0].data() == subject->memory.region(0x101).octets.data() + 7);
   BOOST_TEST(targets[0].size() == 13U);
+}
+
+BOOST_AUTO_TEST_CASE(memory_taken_back_within_an_fpdu_is_not_written_to) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = fpdu("c1 40 00000101 0000000000001000 a0a1a2a3a4a5a6a7");
+  subject->feed(wire::Bytes(message).first(2 + 14 + 3));
+  subject->memory.region(0x101).refusal = MemoryFault::invalid_stag;  // the consumer deregisters it
+  subject->feed(wire::Bytes(message).subspan(2 + 14 + 3));
+  BOOST_TEST(hex(wire::Bytes(subject->memory.region(0x101).octets).first(8)) == "a0a1a20304050607");
+  BOOST_TEST(subject->output() ==
+             hex(fpdu("41 47 00000000 00000002 00000001 00000000 1100 c000 0016 c1 40 00000101 "
+                      "0000000000001000")));
 }
 
 }  // namespace

@@ -116,6 +116,8 @@ BOOST_AUTO_TEST_CASE(the_request_says_what_was_configured) {
   config.ird = config.ord = wire::read_depth_unnegotiated;
   config.private_data = text_octets("abc");
   BOOST_TEST(request_of(config) == squeezed(request("50 02 0007 bfff bfff 616263")));
+  config.ird = config.ord = 0xFFFF;  // more than 14 bits can say
+  BOOST_TEST(request_of(config) == squeezed(request("50 02 0007 bffe bffe 616263")));
   config.enhanced = false;
   config.markers = true;
   BOOST_TEST(request_of(config) == squeezed(request("c0 02 0003 616263")));

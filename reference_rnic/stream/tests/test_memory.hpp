@@ -33,6 +33,7 @@ class TestMemory final : public Memory {
     return region;
   }
   Region& region(std::uint32_t stag) { return regions_.at(stag); }
+  [[nodiscard]] const Region& region(std::uint32_t stag) const { return regions_.at(stag); }
   void remove_region(std::uint32_t stag) { regions_.erase(stag); }
 
   /// A receive buffer of `size` octets in pieces of at most `piece` octets.
