@@ -77,9 +77,9 @@ lab::GuestOptions guest_options(const Options& options) {
 
 class GuestSite final : public Site {
  public:
-  GuestSite(lab::Lab lab, const Options& options)
+  GuestSite(lab::Lab lab, std::unique_ptr<lab::Guest> guest, const Options& options)
       : lab_(std::move(lab)),
-        guest_(guest_options(options)),
+        guest_(std::move(guest)),
         record_(lab_record(results::LabKind::guest, lab_)),
         setup_(common_setup(options)) {
     setup_.reach = WorkerSetup::Reach::process;
@@ -87,15 +87,9 @@ class GuestSite final : public Site {
     setup_.iut = {.network_namespace = "", .ipv4 = lab_.iut().ipv4, .ipv6 = lab_.iut().ipv6};
   }
 
-  Result<void> start(const std::function<void(const std::string&)>& tell) {
-    const auto progress = [&](std::string_view line) { tell(std::string(line)); };
-    if (auto prepared = guest_.prepare(progress); !prepared) return prepared;
-    return bring_up();
-  }
-
   WorkerSetup setup(std::uint32_t worker) const override {
     WorkerSetup setup = setup_;
-    setup.agent = guest_.agent_command(
+    setup.agent = guest_->agent_command(
         worker, {"rnic-agent", "--driver", "verbs", "--device", "siw0", "--address", setup.iut.ipv4,
                  "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
     return setup;
@@ -107,28 +101,28 @@ class GuestSite final : public Site {
   void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
 
   std::string kernel_complaints() override {
-    if (guest_.alive()) guest_.flush_log();
-    const std::string log = guest_.log_since(position_);
-    position_ = guest_.log_position();
+    if (guest_->alive()) guest_->flush_log();
+    const std::string log = guest_->log_since(position_);
+    position_ = guest_->log_position();
     const auto faults = lab::find_kernel_faults(log);
     if (!faults.empty()) return lab::kernel_log_excerpt(log, faults.front().offset);
-    if (!guest_.alive() && !mourned_) {
+    if (!guest_->alive() && !mourned_) {
       mourned_ = true;
-      return "the guest died: " + guest_.obituary();
+      return "the guest died: " + guest_->obituary();
     }
     return {};
   }
-  bool up() override { return guest_.alive(); }
+  bool up() override { return guest_->alive(); }
   Result<void> bring_up() override {
-    auto booted = guest_.boot(lab_.tap());
-    position_ = guest_.log_position();
+    auto booted = guest_->boot(lab_.tap());
+    position_ = guest_->log_position();
     mourned_ = false;
     return booted;
   }
 
  private:
   lab::Lab lab_;
-  lab::Guest guest_;
+  std::unique_ptr<lab::Guest> guest_;
   results::LabRecord record_;
   WorkerSetup setup_;
   std::uint64_t position_ = 0;  ///< of the kernel log, behind what was looked at
@@ -147,12 +141,17 @@ Result<std::unique_ptr<Site>> namespace_site(const Options& options) {
 
 Result<std::unique_ptr<Site>> guest_site(const Options& options,
                                          const std::function<void(const std::string&)>& tell) {
+  auto guest = std::make_unique<lab::Guest>(guest_options(options));
+  // The first time this downloads packages, for which it needs the host's own network and user.
+  if (auto prepared = guest->prepare([&](std::string_view line) { tell(std::string(line)); });
+      !prepared)
+    return std::unexpected(prepared.error());
   if (auto entered = lab::enter_private_namespaces(); !entered)
     return std::unexpected(entered.error());
   auto made = lab::Lab::with_tap();
   if (!made) return std::unexpected(made.error());
-  auto site = std::make_unique<GuestSite>(std::move(*made), options);
-  if (auto started = site->start(tell); !started) return std::unexpected(started.error());
+  auto site = std::make_unique<GuestSite>(std::move(*made), std::move(guest), options);
+  if (auto booted = site->bring_up(); !booted) return std::unexpected(booted.error());
   return site;
 }
 
