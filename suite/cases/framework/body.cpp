@@ -43,7 +43,8 @@ void CasePeer::connect() {
 }
 
 Peer& CasePeer::ready() {
-  if (!peer_->was_opened()) body_.establish({.opening = true});
+  // As MPA initiator we may send at once; an IUT in that role has to go first.
+  if (!peer_->was_opened()) body_.establish({.opening = !body_.iut_is_responder()});
   return *peer_;
 }
 
@@ -119,7 +120,7 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
                     which.next(context_.world.now()).text());
   iut.accept(request->request, endpoint, options.parameters);
   need(which, accepting_reply(), "an accepting Reply");
-  if (options.opening && case_.configuration.peer_to_peer) which.send(send_message({}));
+  if (options.opening) open_as_initiator(which);
 }
 
 void Body::establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint) {
@@ -157,11 +158,15 @@ void Body::take_rtr(Peer& which, const Establish& options) {
   if (read) which.send(read_response(read->sink_stag, read->sink_offset, {}));
 }
 
+/// The first FPDU, which frees a Responder to send, and which its consumer does not see.
+void Body::open_as_initiator(Peer& which) {
+  const Region target = iut.register_memory(1, access::remote_write);
+  which.send(rdma_write(target.stag, target.base, {}));
+}
+
 void Body::let_iut_send() {
   if (!peer.raw().was_opened()) establish();
-  if (case_.role == Role::initiator) return;
-  const Region target = iut.register_memory(1, access::remote_write);
-  peer.send(rdma_write(target.stag, target.base, {}));
+  if (iut_is_responder()) open_as_initiator(peer.raw());
 }
 
 void Body::let_iut_connect(const iut::ConnectParameters& parameters) {

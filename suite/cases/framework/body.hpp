@@ -183,7 +183,7 @@ class Body {
 
   void establish_responder(Peer& which, const Establish& options, iut::Handle endpoint);
   void establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint);
-  void open_as_initiator(Peer& which, const Region& opening_target);
+  void open_as_initiator(Peer& which);
   void take_rtr(Peer& which, const Establish& options);
   Arrival need(Peer& from, const Expected& expected, const char* what);
   Arrival expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
