@@ -37,6 +37,12 @@ std::vector<Frame> Splitter::take(std::span<const Flow> connections, std::uint64
   return taken;
 }
 
+std::vector<Frame> Splitter::take_all(std::uint64_t since) {
+  std::vector<Flow> flows;
+  for (const auto& [flow, queue] : frames_) flows.push_back(flow);
+  return take(flows, since);
+}
+
 void Splitter::forget_before(std::uint64_t time) {
   for (auto& [flow, queue] : frames_) {
     while (!queue.empty() && queue.front().time < time) {

@@ -154,7 +154,10 @@ class AgentBench final : public Bench {
     }
     auto opener = setup_.reach == WorkerSetup::Reach::process ? iut::agent_process(setup_.agent)
                                                               : iut::agent_socket(setup_.socket);
-    auto started = iut::AgentClient::start(world_, std::move(opener));
+    auto started =
+        iut::AgentClient::start(world_, std::move(opener),
+                                {.hello = std::chrono::milliseconds(setup_.hello_deadline),
+                                 .reply = std::chrono::milliseconds(setup_.reply_deadline)});
     if (!started) return std::unexpected(text(started.error()));
     client_ = std::move(*started);
     environment_.emplace(cases::Environment{.world = world_,

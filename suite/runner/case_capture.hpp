@@ -34,6 +34,9 @@ class CaseCapture {
       std::span<const dissectors::capture::Flow> connections, std::uint64_t since) {
     return splitter_.take(connections, since);
   }
+  [[nodiscard]] std::vector<dissectors::capture::Frame> take_all(std::uint64_t since) {
+    return splitter_.take_all(since);
+  }
   /// No case that began earlier is still to be cut out.
   void forget_before(std::uint64_t time) { splitter_.forget_before(time); }
 

@@ -81,7 +81,8 @@ void Crew::begin(Seat& seat, const Job& job) {
                                .worker = seat.worker->number(),
                                .wall_start = std::chrono::system_clock::now(),
                                .start = world_.now(),
-                               .stderr_text = {}});
+                               .stderr_text = {},
+                               .died = false});
   static_cast<void>(seat.worker->take_stderr());
   seat.worker->send(RunWord{one->id, job.attempt, job.group});
   const auto silence = tolerated_silence(*one);
@@ -164,7 +165,10 @@ void Crew::ended(WorkerProcess& worker, iut::Ended how) {
   if (seat.deadline) world_.cancel(*seat.deadline);
   seat.deadline.reset();
   if (seat.attempt) {
-    conclude(seat, outcome_of_death(seat, how));
+    seat.attempt->died = true;
+    auto outcome = outcome_of_death(seat, how);
+    outcome.duration = world_.now() - seat.attempt->start;
+    conclude(seat, std::move(outcome));
   } else if (seat.state == Seat::State::starting) {
     ++fruitless_;
     last_complaint_ = last_line(worker.take_stderr());

@@ -25,6 +25,7 @@ struct Attempt {
   std::chrono::system_clock::time_point wall_start;
   rnic::llp::TimePoint start;
   std::string stderr_text;  ///< of agent and worker
+  bool died = false;        ///< its worker did not survive it, and so told nothing of what it saw
 };
 
 class Crew final : WorkerProcess::Observer {

@@ -47,7 +47,7 @@ void Evidence::begin(const Attempt& attempt) { begun_.insert(wall_nanoseconds(at
 void Evidence::complete(results::CaseRecord record, const Attempt& attempt,
                         cases::CaseOutcome outcome, Done done) {
   ++pending_;
-  const bool on_the_wire = !outcome.connections.empty();
+  const bool on_the_wire = !outcome.connections.empty() || attempt.died;
   auto finish_now = [this, record = std::move(record), attempt, outcome = std::move(outcome),
                      done = std::move(done)](bool all_seen) {
     auto finished = finish(record, attempt, outcome, all_seen);
@@ -70,7 +70,8 @@ Evidence::Pieces Evidence::collect(const Attempt& attempt, const cases::CaseOutc
   if (capture_) {
     std::vector<Flow> flows;
     for (const auto& connection : outcome.connections) flows.push_back(flow_to_iut(connection));
-    pieces.frames = capture_->take(flows, start);
+    const bool all_are_its_own = attempt.died && attempt.job.alone;
+    pieces.frames = all_are_its_own ? capture_->take_all(start) : capture_->take(flows, start);
     pieces.link = capture_->link();
     if (!all_seen) pieces.note = "the capture lagged behind: later frames may be missing";
     if (capture_->given_up() > 0)

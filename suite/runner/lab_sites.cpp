@@ -159,7 +159,12 @@ WorkerSetup common_setup(const Options& options) {
   WorkerSetup setup;
   setup.deviations = options.deviations;
   setup.strict = options.strict;
-  setup.quiet_window = std::chrono::nanoseconds(std::chrono::milliseconds(100)).count();
+  setup.pics = options.claims.usable();
+  setup.deadline_scale = options.access.deadline_scale;
+  setup.quiet_window =
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(options.access.quiet_window).count());
+  setup.hello_deadline = static_cast<std::uint64_t>(options.access.hello_deadline.count());
+  setup.reply_deadline = static_cast<std::uint64_t>(options.access.reply_deadline.count());
   return setup;
 }
 

@@ -102,6 +102,10 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     return std::unexpected(
         fmt::format("--host goes with --iut verbs:DEVICE or dat:NAME, not with '{}'", iut));
   if (iut == "reference") return choice;
+  if (iut == "agent") {
+    choice.kind = IutChoice::Kind::agent;
+    return choice;
+  }
   if (iut == "siw-vm") {
     choice.kind = IutChoice::Kind::siw_vm;
     return choice;
@@ -114,7 +118,7 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   }
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "dat:NAME, agent:ARGV",
+                  "dat:NAME, agent:ARGV, agent",
                   iut));
 }
 
@@ -126,7 +130,8 @@ void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
                  "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
                  "dat:NAME, or agent:ARGV (words of "
-                 "any command that speaks docs/porting.md on its standard input and output)")
+                 "any command that speaks docs/porting.md on its standard input and output; "
+                 "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
   app.add_option("--host", o.host,
                  "where the agent of verbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
@@ -188,9 +193,56 @@ std::optional<std::string> check_run(const Options& o) {
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
     return fmt::format("--iut {} needs --address: where does the IUT listen?", o.iut);
   }
+  if (runs && !o.choice.in_lab() && o.choice.agent.empty())
+    return "--iut agent needs a --pixit that names the agent";
   if (o.choice.in_lab() && !o.addresses.empty())
     return fmt::format("--address does not go with --iut {}", o.iut);
   return std::nullopt;
+}
+
+// What the PIXIT says, where the command line does not say otherwise.
+void apply(const iut::Pixit& pixit, Options& o) {
+  const auto fill = [](std::vector<std::string>& list, const std::string& ipv4,
+                       const std::string& ipv6) {
+    if (!list.empty()) return;
+    for (const std::string& address : {ipv4, ipv6}) {
+      if (!address.empty()) list.push_back(address);
+    }
+  };
+  if (o.choice.in_lab()) return;
+  fill(o.addresses, pixit.ipv4, pixit.ipv6);
+  fill(o.tester_addresses, pixit.tester_ipv4, pixit.tester_ipv6);
+  if (o.capture_interface.empty()) o.capture_interface = pixit.capture_interface;
+  if (!pixit.agent.empty()) {
+    o.choice.agent = pixit.agent;
+  } else if (!pixit.configure_script.empty() && o.choice.kind == IutChoice::Kind::verbs) {
+    o.choice.agent.insert(o.choice.agent.end(), {"--configure-script", pixit.configure_script});
+  }
+}
+
+// Our own PICS of an IUT that we ship, if there is one.
+std::filesystem::path own_pics(const IutChoice& choice) {
+  const std::string name = choice.kind == IutChoice::Kind::siw_vm ? "siw" : choice.name();
+  std::filesystem::path path =
+      std::filesystem::path(RNIC_SOURCE_DIR) / "suite/iut/pics" / (name + ".yaml");
+  return std::filesystem::exists(path) ? path : std::filesystem::path();
+}
+
+// Reads PICS and PIXIT; the faults, a line each, or nothing.
+std::string read_claims(Options& o) {
+  std::vector<std::string> faults;
+  const std::filesystem::path pics_path = o.pics.empty() ? own_pics(o.choice) : o.pics;
+  if (!pics_path.empty()) {
+    auto pics = iut::load_pics(pics_path);
+    if (pics) o.claims = std::move(*pics);
+    if (!pics) faults = pics.error();
+  }
+  if (!o.pixit.empty()) {
+    auto pixit = iut::load_pixit(o.pixit);
+    if (pixit) o.access = std::move(*pixit);
+    if (!pixit) faults.insert(faults.end(), pixit.error().begin(), pixit.error().end());
+  }
+  return fmt::format("{}", fmt::join(faults, "\n"));
 }
 
 // The first word is a command; without one it is `run`.
@@ -272,6 +324,9 @@ class CommandLine {
     auto choice = parse_iut(options_.iut, options_.host);
     if (!choice) return wrong(choice.error());
     options_.choice = std::move(*choice);
+    if (std::string faults = read_claims(options_); !faults.empty())
+      return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
+    apply(options_.access, options_);
     if (const auto fault = check_run(options_)) return wrong(*fault);
     return options_;
   }

@@ -10,11 +10,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "suite/iut/pics/pics.hpp"
+#include "suite/iut/pics/pixit.hpp"
 #include "suite/runner/exit_code.hpp"
 
 namespace suite::runner {
 
-enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect, worker };
+enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect };
 
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
@@ -46,6 +48,8 @@ struct Options {
   std::vector<std::string> deviations;
   std::string link = "tcp";  ///< or memory
   std::filesystem::path pics, pixit, expectations;
+  iut::Pics claims;   ///< what is in the PICS: the one asked for, or our own of this IUT
+  iut::Pixit access;  ///< what is in the PIXIT, where one is asked for
   // the cases
   std::vector<std::string> select, rules;
   bool rerun_failed = false, long_run = false, strict = false;
@@ -61,7 +65,8 @@ struct Options {
 /// wrong.
 struct Stop {
   ExitCode code = ExitCode::usage;
-  std::string text;  ///< for standard output if the code is good, else one line for standard error
+  std::string text;  ///< for standard output if the code is good, else for standard error, one line
+                     ///< for each fault
 };
 
 [[nodiscard]] std::expected<Options, Stop> parse_options(const std::vector<std::string>& arguments);

@@ -66,8 +66,6 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
       return probe(parts, options);
     case Command::doctor:
       return consult_doctor(options);
-    case Command::worker:
-      break;
   }
   return ExitCode::usage;
 }

@@ -182,6 +182,7 @@ class Run final : Crew::Observer {
   [[nodiscard]] Checked<void> prepare_site();
   void open_capture(std::unique_ptr<CaseCapture>& capture);
   [[nodiscard]] Checked<void> meet_iut();
+  void compare_claims(const iut::Hello& hello);
   void describe_iut(const iut::Hello& hello);
   void run_cases();
   void end_capture();
@@ -194,10 +195,15 @@ class Run final : Crew::Observer {
   void crew_changed() override { pump(); }
   void crew_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
 
+  void consider_death(const Attempt& attempt, cases::CaseOutcome& outcome);
   void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
                        results::CaseRecord& record);
   [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
   void repeat(const Attempt& attempt);
+  void repeat_suspect(const Attempt& attempt) {
+    incidents_.will_repeat(attempt.job.number);
+    repeat(attempt);
+  }
   [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
   void settle(results::CaseRecord record, std::size_t number, bool complaint);
   void write(results::CaseRecord record);
@@ -220,6 +226,8 @@ class Run final : Crew::Observer {
   std::optional<Crew> crew_;
   std::optional<EndingSignals> signals_;
   Incidents incidents_;
+  std::map<std::size_t, cases::CaseOutcome>
+      deaths_;  ///< of workers, by case: what the first attempt came to
   struct Recent {
     Attempt attempt;
     steady_clock::time_point ended;
@@ -274,6 +282,7 @@ Checked<void> Run::prepare_site() {
   if (auto met = meet_iut(); !met) return met;
 
   record_.lab = site_->record();
+  compare_claims(*crew_->hello());
   describe_iut(*crew_->hello());
   gate_.emplace(std::move(entries_), record_.iut);
   if (auto begun = folder_->begin(record_); !begun) return refuse(ExitCode::harness, begun.error());
@@ -306,6 +315,15 @@ Checked<void> Run::meet_iut() {
   world_.run_until(rnic::llp::TimePoint::max(), [this] { return over_ || crew_->hello(); });
   if (over_) return refuse(ExitCode::harness, record_.ending_reason);
   return {};
+}
+
+// What the vendor denies and the agent offers all the same is worth a line.
+void Run::compare_claims(const iut::Hello& hello) {
+  for (const auto& [word, usable] : options_.claims.usable()) {
+    const bool offered = std::ranges::find(hello.capabilities, word) != hello.capabilities.end();
+    if (!usable && offered)
+      progress_.tell(fmt::format("the PICS denies {}, and the IUT's agent offers it", word));
+  }
 }
 
 void Run::describe_iut(const iut::Hello& hello) {
@@ -378,6 +396,7 @@ void Run::attempt_started(const Attempt& attempt) {
 
 void Run::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
+  consider_death(attempt, outcome);
   consider_kernel(attempt, outcome, record);
   const std::size_t number = attempt.job.number;
   const bool complaint = !record.kernel_log.empty();
@@ -389,6 +408,20 @@ void Run::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
                       });
   recent_.push_back({std::move(attempt), steady_clock::now()});
   pump();
+}
+
+// A worker that dies takes its evidence with it: the case runs again alone, so that all that is
+// captured is its own. What the first attempt came to stands, whether the second dies too or not.
+void Run::consider_death(const Attempt& attempt, cases::CaseOutcome& outcome) {
+  const std::size_t number = attempt.job.number;
+  const auto before = deaths_.find(number);
+  if (before != deaths_.end() && !attempt.died) {
+    outcome.verdict = before->second.verdict;
+    outcome.reason = before->second.reason + "; not when it ran again alone";
+  } else if (attempt.died && !attempt.job.alone) {
+    deaths_.emplace(number, outcome);
+    repeat(attempt);
+  }
 }
 
 // What the IUT's kernel has to say decides over what the case saw.
@@ -411,7 +444,7 @@ void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
     suspects.push_back(number);
     incidents_.open(excerpt, suspects);
     for (const Recent& one : std::exchange(recent_, {})) {
-      if (incidents_.suspected(one.attempt.job.number)) repeat(one.attempt);
+      if (incidents_.suspected(one.attempt.job.number)) repeat_suspect(one.attempt);
     }
   }
   if (const auto suspicion = incidents_.suspected(number)) {
@@ -419,7 +452,7 @@ void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
     outcome.reason =
         "the IUT's kernel complained while this case ran beside others; it runs again alone";
     record.kernel_log = *suspicion;
-    repeat(attempt);
+    repeat_suspect(attempt);
   }
 }
 
@@ -438,7 +471,6 @@ std::vector<std::size_t> Run::flight(const Attempt& attempt) const {
 void Run::repeat(const Attempt& attempt) {
   Job job = attempt.job;
   ++job.attempt;
-  incidents_.will_repeat(job.number);
   schedule_->repeat_alone({job});
   progress_.expect_more(1);
 }

@@ -124,8 +124,7 @@ Result<std::unique_ptr<Site>> external_site(const Options& options) {
   WorkerSetup setup = common_setup(options);
   setup.reach = WorkerSetup::Reach::process;
   setup.agent = options.choice.agent;
-  if (options.host.empty() && options.choice.kind != IutChoice::Kind::agent)
-    setup.agent.front() = agent_program();
+  if (setup.agent.front() == "rnic-agent") setup.agent.front() = agent_program();
   for (const std::string& literal : options.tester_addresses) {
     const auto own = Address::parse(literal);
     if (!own) return std::unexpected("--tester-address: " + own.error());

@@ -42,6 +42,8 @@ Json encode(const WorkerSetup& setup) {
           {"iut", encode(setup.iut)},
           {"deadline_scale", setup.deadline_scale},
           {"quiet_window", setup.quiet_window},
+          {"hello_deadline", setup.hello_deadline},
+          {"reply_deadline", setup.reply_deadline},
           {"pics", setup.pics},
           {"strict", setup.strict}};
 }
@@ -56,6 +58,8 @@ WorkerSetup decode_setup(const Json& json) {
   setup.iut = decode_host(json.at("iut"));
   json.at("deadline_scale").get_to(setup.deadline_scale);
   json.at("quiet_window").get_to(setup.quiet_window);
+  json.at("hello_deadline").get_to(setup.hello_deadline);
+  json.at("reply_deadline").get_to(setup.reply_deadline);
   json.at("pics").get_to(setup.pics);
   json.at("strict").get_to(setup.strict);
   return setup;

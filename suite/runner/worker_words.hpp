@@ -41,7 +41,8 @@ struct WorkerSetup {
   bool memory_link = false;
   HostWords tester, iut;
   double deadline_scale = 1;
-  std::uint64_t quiet_window = 0;  ///< nanoseconds
+  std::uint64_t quiet_window = 100'000'000;                        ///< nanoseconds
+  std::uint64_t hello_deadline = 20'000, reply_deadline = 30'000;  ///< milliseconds; of an agent
   std::map<std::string, bool> pics;
   bool strict = false;
 };

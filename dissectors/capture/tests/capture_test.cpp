@@ -210,6 +210,9 @@ BOOST_AUTO_TEST_CASE(late_frames_of_an_earlier_case_on_the_same_ports_are_droppe
   const std::vector<Flow> flows{a_flow()};
   BOOST_TEST(splitter.take(flows, 150).size() == 3U);
   BOOST_TEST(splitter.held() == 0U);
+  for (const Frame& frame : maker.frames()) splitter.add(frame);
+  BOOST_TEST(splitter.take_all(150).size() == 3U);
+  BOOST_TEST(splitter.held() == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(memory_is_bounded_and_what_is_given_up_is_counted) {

@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 using cases::Verdict;
 using rnic::llp::Connection;
 
-constexpr const char* rule = "ddp.tagged.base-or-bounds";
+constexpr const char* rule = "ddp.tagged.check-end-in-range";
 
 [[noreturn]] void hang() {
   for (volatile int forever = 0;;) forever = 1 - forever;
@@ -175,6 +175,11 @@ const std::map<std::string, Action>& actions() {
       {"toy.death.crash_in_iut", [](auto& e) { return trick(e, crash); }},
       {"toy.death.abort_in_iut", [](auto& e) { return trick(e, abort_now); }},
       {"toy.death.throw_in_iut", [](auto& e) { return trick(e, throw_from_callback); }},
+      {"toy.death.crash_on_the_wire",
+       [](auto& e) {
+         static_cast<void>(Traffic(e).run());
+         return trick(e, crash);
+       }},
       {"toy.death.crash_in_case",
        [](auto&) -> cases::CaseOutcome { std::raise(SIGSEGV), std::abort(); }},
       {"toy.death.exit_in_case", [](auto&) -> cases::CaseOutcome { std::_Exit(7); }},

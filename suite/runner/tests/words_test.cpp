@@ -82,7 +82,8 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   setup.deviations = {"d"};
   setup.tester = {"/proc/1/fd/3", "10.77.0.1", "fd77::1", 1448};
   setup.deadline_scale = 2.5;
-  setup.quiet_window = 100'000'000;
+  setup.quiet_window = 7;
+  setup.reply_deadline = 8;
   setup.pics = {{"atomics", false}};
   setup.strict = true;
   const auto back = std::get<WorkerSetup>(parse_parent_word(format(ParentWord(setup))).value());
@@ -91,6 +92,8 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   BOOST_TEST(back.tester.network_namespace == "/proc/1/fd/3");
   BOOST_TEST(back.tester.max_segment == 1448U);
   BOOST_TEST(back.deadline_scale == 2.5);
+  BOOST_TEST(back.quiet_window == 7U);
+  BOOST_TEST(back.reply_deadline == 8U);
   BOOST_TEST(!back.pics.at("atomics"));
   BOOST_TEST(back.strict);
   const auto run =
