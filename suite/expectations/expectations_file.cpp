@@ -13,8 +13,9 @@ namespace suite::expectations {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> members{"case",     "verdict", "observed", "rule", "iut",
-                                                  "versions", "reason",  "date",     "link"};
+constexpr std::array<std::string_view, 12> members{"case",     "verdict",      "observed", "rule",
+                                                   "also",     "intermittent", "isolate",  "iut",
+                                                   "versions", "reason",       "date",     "link"};
 
 bool is_date(std::string_view text) {
   const auto digits = [&](std::size_t begin, std::size_t count) {
@@ -80,6 +81,9 @@ class Loader {
     entry.reason = word(node, "reason");
     entry.date = word(node, "date");
     if (node["link"]) entry.link = word(node, "link");
+    entry.intermittent = flag(node, "intermittent");
+    entry.isolate = flag(node, "isolate");
+    entry.also = words(node, "also");
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");
     if (faults.size() != before) return;
@@ -99,6 +103,20 @@ class Loader {
     return {};
   }
 
+  bool flag(const YAML::Node& node, const char* key) {
+    bool value = false;
+    if (node[key] && !YAML::convert<bool>::decode(node[key], value))
+      fault(line(node[key]), fmt::format("`{}` is true or false", key));
+    return value;
+  }
+
+  std::vector<std::string> words(const YAML::Node& node, const char* key) {
+    std::vector<std::string> list;
+    if (node[key] && !YAML::convert<std::vector<std::string>>::decode(node[key], list))
+      fault(line(node[key]), fmt::format("`{}` must be a list of texts", key));
+    return list;
+  }
+
   void check(const YAML::Node& node, Entry& entry, const std::string& verdict) {
     const auto found = results::find_verdict(verdict);
     if (!found || (*found != results::Verdict::fail && *found != results::Verdict::inconclusive)) {
@@ -115,12 +133,13 @@ class Loader {
     }
     if (!is_date(entry.date))
       fault(line(node["date"]), fmt::format("`date` is YYYY-MM-DD, not '{}'", entry.date));
-    const auto rules = known_.rules_of_case(entry.case_id);
-    if (rules.empty()) {
+    if (!known_.is_case(entry.case_id))
       fault(line(node["case"]), fmt::format("there is no case '{}'", entry.case_id));
-    } else if (std::ranges::find(rules, entry.rule) == rules.end()) {
-      fault(line(node["rule"]),
-            fmt::format("case {} does not judge rule '{}'", entry.case_id, entry.rule));
+    if (!known_.is_rule(entry.rule))
+      fault(line(node["rule"]), fmt::format("there is no rule '{}'", entry.rule));
+    for (const std::string& rule : entry.also) {
+      if (!known_.is_rule(rule))
+        fault(line(node["also"]), fmt::format("there is no rule '{}'", rule));
     }
     const auto same = std::ranges::find_if(entries, [&](const Entry& other) {
       return other.case_id == entry.case_id && other.iut == entry.iut &&
