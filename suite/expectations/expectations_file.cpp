@@ -75,7 +75,7 @@ class Loader {
     Entry entry;
     entry.place = fmt::format("{}:{}", file_.string(), line(node));
     entry.case_id = word(node, "case");
-    entry.observed = word(node, "observed");
+    entry.observed = words(node, "observed");
     entry.rule = word(node, "rule");
     entry.iut = word(node, "iut");
     entry.reason = word(node, "reason");
@@ -86,6 +86,7 @@ class Loader {
     entry.also = words(node, "also");
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");
+    if (entry.observed.empty()) fault(line(node), "`observed` is missing");
     if (faults.size() != before) return;
     check(node, entry, verdict);
     if (faults.size() == before) entries.push_back(std::move(entry));
@@ -110,8 +111,10 @@ class Loader {
     return value;
   }
 
+  // A list, of which one alone may stand without brackets.
   std::vector<std::string> words(const YAML::Node& node, const char* key) {
     std::vector<std::string> list;
+    if (node[key] && node[key].IsScalar()) return {word(node, key)};
     if (node[key] && !YAML::convert<std::vector<std::string>>::decode(node[key], list))
       fault(line(node[key]), fmt::format("`{}` must be a list of texts", key));
     return list;

@@ -6,7 +6,8 @@
 //     - case: ddp.tagged_validation.write_beyond_bounds    # exact id, with its @variant
 //       verdict: fail                                      # fail or inconclusive
 //       rule: ddp.tagged.base-or-bounds                    # the rule that is broken
-//       observed: "closed without a Terminate*"            # shell pattern, see Entry
+//       observed: "closed without a Terminate*"            # shell pattern or a list of them, see
+//                                                          # Entry
 //       also: [rdmap.terminate.header-format]              # optional: rules broken along with it
 //       intermittent: true                                 # optional: it may pass as well
 //       isolate: true                                      # optional: the IUT's host may not
@@ -36,8 +37,9 @@ struct Entry {
   std::string place;  ///< file:line
   std::string case_id;
   results::Verdict verdict = results::Verdict::fail;
-  std::string observed;  ///< pattern for the `actual` of an expectation of `rule` that was not met,
-                         ///< or for the case's reason
+  /// Patterns, of which one fits the `actual` of an expectation of `rule` that was not met, or the
+  /// case's reason.
+  std::vector<std::string> observed;
   std::string rule;
   std::vector<std::string> also;  ///< further rules that may fail in the same case
   bool intermittent = false, isolate = false;

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace suite::expectations {
 
@@ -77,10 +78,14 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
                         results::name(record.verdict))};
   }
   const auto came = observations(record, entry->rule);
-  if (std::ranges::none_of(
-          came, [&](const std::string& text) { return matches(entry->observed, text); })) {
+  const auto recorded = [&](const std::string& text) {
+    return std::ranges::any_of(entry->observed,
+                               [&](const std::string& pattern) { return matches(pattern, text); });
+  };
+  if (std::ranges::none_of(came, recorded)) {
     return {GateResult::new_failure, entry->place,
-            fmt::format("'{}' is recorded, '{}' came", entry->observed, came.front())};
+            fmt::format("'{}' is recorded, '{}' came", fmt::join(entry->observed, "' or '"),
+                        came.front())};
   }
   if (const auto* more = another(record, *entry)) {
     return {GateResult::new_failure, entry->place,

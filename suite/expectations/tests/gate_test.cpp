@@ -223,3 +223,14 @@ BOOST_AUTO_TEST_CASE(a_rule_broken_besides_the_recorded_one_is_new) {
   record.expectations.back().verdict = Judgement::advisory;
   BOOST_TEST(judge(record) == GateResult::known);
 }
+
+BOOST_AUTO_TEST_CASE(one_of_several_recorded_outcomes_will_do) {
+  const auto entries = load_text(
+      with("\"closed without a Terminate*\"", "[\"RST\", \"the IUT's kernel complained*\"]"));
+  const Gate gate(entries.value(), siw("6.1"));
+  BOOST_TEST(gate.judge(outcome(Verdict::fail, "RST")).result == GateResult::known);
+  BOOST_TEST(gate.judge(outcome(Verdict::fail, "FIN")).result == GateResult::new_failure);
+  CaseRecord crashed = outcome(Verdict::fail, "");
+  crashed.reason = "the IUT's kernel complained: BUG";
+  BOOST_TEST(gate.judge(crashed).result == GateResult::known);
+}
