@@ -39,7 +39,7 @@ results::Result<void> write(const std::filesystem::path& path, std::span<const s
 }  // namespace
 
 Evidence::Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder,
-                   std::unique_ptr<CaseCapture> capture)
+                   std::unique_ptr<RunCapture> capture)
     : world_(world), folder_(std::move(folder)), capture_(std::move(capture)) {}
 
 void Evidence::begin(const Attempt& attempt) { begun_.insert(wall_nanoseconds(attempt)); }

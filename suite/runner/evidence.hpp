@@ -9,8 +9,8 @@
 
 #include "reference_rnic/llp/real_world.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/runner/case_capture.hpp"
 #include "suite/runner/crew.hpp"
+#include "suite/runner/run_capture.hpp"
 
 namespace suite::runner {
 
@@ -18,7 +18,7 @@ class Evidence {
  public:
   /// `capture` may be null: every pcap is then the tester's own record.
   Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder,
-           std::unique_ptr<CaseCapture> capture);
+           std::unique_ptr<RunCapture> capture);
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const Attempt& attempt);
@@ -51,7 +51,7 @@ class Evidence {
 
   rnic::llp::RealWorld& world_;
   std::filesystem::path folder_;
-  std::unique_ptr<CaseCapture> capture_;
+  std::unique_ptr<RunCapture> capture_;
   std::multiset<std::uint64_t> begun_;  ///< starts of attempts that are not complete
   std::size_t pending_ = 0;
 };

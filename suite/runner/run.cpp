@@ -180,7 +180,7 @@ class Run final : Crew::Observer {
  private:
   [[nodiscard]] Checked<void> prepare();
   [[nodiscard]] Checked<void> prepare_site();
-  void open_capture(std::unique_ptr<CaseCapture>& capture);
+  void open_capture(std::unique_ptr<RunCapture>& capture);
   [[nodiscard]] Checked<void> meet_iut();
   void compare_claims(const iut::Hello& hello);
   void describe_iut(const iut::Hello& hello);
@@ -271,7 +271,7 @@ Checked<void> Run::prepare_site() {
   auto site = make_site(options_, [this](const std::string& line) { progress_.tell(line); });
   if (!site) return refuse(ExitCode::harness, site.error());
   site_ = std::move(*site);
-  std::unique_ptr<CaseCapture> capture;
+  std::unique_ptr<RunCapture> capture;
   open_capture(capture);
   evidence_.emplace(world_, folder_->path(), std::move(capture));
 
@@ -289,7 +289,7 @@ Checked<void> Run::prepare_site() {
   return {};
 }
 
-void Run::open_capture(std::unique_ptr<CaseCapture>& capture) {
+void Run::open_capture(std::unique_ptr<RunCapture>& capture) {
   const std::string interface = site_->record().interface;
   if (!options_.capture) {
     record_.capture.note = "switched off";
@@ -297,7 +297,7 @@ void Run::open_capture(std::unique_ptr<CaseCapture>& capture) {
     record_.capture.note = "there is no interface to capture on";
   } else {
     site_->at_tester([&] {
-      auto opened = CaseCapture::open(world_, interface, random_number());
+      auto opened = RunCapture::open(world_, interface, random_number());
       if (opened) {
         capture = std::move(*opened);
       } else {
