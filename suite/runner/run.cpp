@@ -16,9 +16,9 @@
 #include "suite/expectations/gate.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/results/time_text.hpp"
+#include "suite/runner/case_pcap.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/crew.hpp"
-#include "suite/runner/evidence.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/incident.hpp"
 #include "suite/runner/progress.hpp"
@@ -221,7 +221,7 @@ class Run final : Crew::Observer {
   std::optional<results::Folder> folder_;
   std::vector<expectations::Entry> entries_;
   std::optional<expectations::Gate> gate_;
-  std::optional<Evidence> evidence_;
+  std::optional<CasePcaps> evidence_;
   std::optional<Schedule> schedule_;
   std::optional<Crew> crew_;
   std::optional<EndingSignals> signals_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The evidence of a run: cuts each attempt's pcap, names frames, and completes its record.
+// The pcap of each attempt: cut out of the run's capture, its frames named in the completed record.
 #pragma once
 
 #include <functional>
@@ -14,11 +14,11 @@
 
 namespace suite::runner {
 
-class Evidence {
+class CasePcaps {
  public:
   /// `capture` may be null: every pcap is then the tester's own record.
-  Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder,
-           std::unique_ptr<RunCapture> capture);
+  CasePcaps(rnic::llp::RealWorld& world, std::filesystem::path folder,
+            std::unique_ptr<RunCapture> capture);
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const Attempt& attempt);
