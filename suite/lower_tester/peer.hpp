@@ -10,9 +10,9 @@
 
 #include "reference_rnic/llp/network.hpp"
 #include "reference_rnic/llp/world.hpp"
-#include "suite/lower_tester/cut.hpp"
 #include "suite/lower_tester/intake.hpp"
 #include "suite/lower_tester/sender_rules.hpp"
+#include "suite/lower_tester/tcp_cut.hpp"
 
 namespace suite::lower_tester {
 

@@ -20,8 +20,8 @@ enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage,
 
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
-  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
-  std::string device;  ///< verbs, dat
+  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs } kind = Kind::reference;
+  std::string device;  ///< verbs
   std::vector<std::string>
       agent;  ///< argv of the agent's process; empty: in process, or in the guest
   bool local_reference = false;  ///< agent:reference: our own agent, in the lab's namespace

@@ -16,9 +16,9 @@
 #include "suite/expectations/gate.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/results/time_text.hpp"
+#include "suite/runner/case_pcap.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/crew.hpp"
-#include "suite/runner/evidence.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/incident.hpp"
 #include "suite/runner/progress.hpp"
@@ -189,7 +189,7 @@ class Run final : Crew::Observer {
  private:
   [[nodiscard]] Checked<void> prepare();
   [[nodiscard]] Checked<void> prepare_site();
-  void open_capture(std::unique_ptr<CaseCapture>& capture);
+  void open_capture(std::unique_ptr<RunCapture>& capture);
   [[nodiscard]] Checked<void> meet_iut();
   void compare_claims(const iut::Hello& hello);
   void describe_iut(const iut::Hello& hello);
@@ -230,7 +230,7 @@ class Run final : Crew::Observer {
   std::optional<results::Folder> folder_;
   std::vector<expectations::Entry> entries_;
   std::optional<expectations::Gate> gate_;
-  std::optional<Evidence> evidence_;
+  std::optional<CasePcaps> evidence_;
   std::optional<Schedule> schedule_;
   std::optional<Crew> crew_;
   std::optional<EndingSignals> signals_;
@@ -280,7 +280,7 @@ Checked<void> Run::prepare_site() {
   auto site = make_site(options_, [this](const std::string& line) { progress_.tell(line); });
   if (!site) return refuse(ExitCode::harness, site.error());
   site_ = std::move(*site);
-  std::unique_ptr<CaseCapture> capture;
+  std::unique_ptr<RunCapture> capture;
   open_capture(capture);
   evidence_.emplace(world_, folder_->path(), std::move(capture));
 
@@ -298,7 +298,7 @@ Checked<void> Run::prepare_site() {
   return {};
 }
 
-void Run::open_capture(std::unique_ptr<CaseCapture>& capture) {
+void Run::open_capture(std::unique_ptr<RunCapture>& capture) {
   const std::string interface = site_->record().interface;
   if (!options_.capture) {
     record_.capture.note = "switched off";
@@ -306,7 +306,7 @@ void Run::open_capture(std::unique_ptr<CaseCapture>& capture) {
     record_.capture.note = "there is no interface to capture on";
   } else {
     site_->at_tester([&] {
-      auto opened = CaseCapture::open(world_, interface, random_number());
+      auto opened = RunCapture::open(world_, interface, random_number());
       if (opened) {
         capture = std::move(*opened);
       } else {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "suite/cases/framework/api_expected.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/cases/framework/consumer.hpp"
-#include "suite/cases/framework/expectations.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
 #include "suite/lower_tester/expected.hpp"
 #include "suite/lower_tester/peer.hpp"

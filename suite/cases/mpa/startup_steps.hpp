@@ -47,6 +47,10 @@ void let_responder_send(Body& on);
 /// The Read Requests that come until the IUT is quiet: what it has outstanding at once. A Read of
 /// ours would not show more: one whose send queue waits for a response may serve it later.
 [[nodiscard]] std::vector<ReadRequestFields> reads_coming(Body& on);
+/// An IUT whose peer stated an IRD of 1 holds the next of its Reads back until one is answered.
+void expect_one_read_at_a_time(Body& on);
+/// As many Reads as the IUT's IRD allows (at most 64), sent together, are all answered in turn.
+void expect_reads_served(Body& on, std::uint16_t ird);
 /// Work of the consumer that need not be taken: whether it was.
 [[nodiscard]] bool try_to_send(Body& on, const Octets& data);
 
