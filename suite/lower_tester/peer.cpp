@@ -209,7 +209,9 @@ void Peer::set_receive_buffer(std::size_t octets) { connection_->set_receive_buf
 
 Arrival Peer::next(TimePoint deadline) {
   const TimePoint since = context_.world.now();
-  context_.world.run_until(deadline, [this] { return !arrivals_.empty(); });
+  context_.world.run_until(deadline, [this] {
+    return !arrivals_.empty() || (context_.is_abandoned && context_.is_abandoned());
+  });
   if (arrivals_.empty() && deadline >= context_.deadline && intake_) intake_->examine_rest();
   if (arrivals_.empty()) return {context_.now(), Nothing{context_.world.now() - since}};
   Arrival arrival = std::move(arrivals_.front());

@@ -111,16 +111,16 @@ fs::path expectations_path(const Options& options) {
   return fs::exists(own) ? own : fs::path();
 }
 
-Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& parts,
-                                                            const fs::path& path) {
-  if (path.empty()) return std::vector<expectations::Entry>();
+Checked<expectations::KnownDeviations> load_expectations(const SuiteParts& parts,
+                                                         const fs::path& path) {
+  if (path.empty()) return expectations::KnownDeviations();
   const expectations::Known known{
       .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
       .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
-  auto entries = expectations::load(path, known);
-  if (entries) return std::move(*entries);
+  auto loaded = expectations::load(path, known);
+  if (loaded) return std::move(*loaded);
   std::string faults;
-  for (const std::string& fault : entries.error()) faults += (faults.empty() ? "" : "\n") + fault;
+  for (const std::string& fault : loaded.error()) faults += (faults.empty() ? "" : "\n") + fault;
   return refuse(ExitCode::usage, faults);
 }
 
@@ -228,7 +228,7 @@ class Run final : Crew::Observer {
   Plan plan_;
   std::unique_ptr<Site> site_;
   std::optional<results::Folder> folder_;
-  std::vector<expectations::Entry> entries_;
+  expectations::KnownDeviations known_;
   std::optional<expectations::Gate> gate_;
   std::optional<CasePcaps> evidence_;
   std::optional<Schedule> schedule_;
@@ -261,10 +261,10 @@ Checked<void> Run::prepare() {
   record_.selected = selected->size();
 
   const fs::path path = expectations_path(options_);
-  auto entries = load_expectations(parts_, path);
-  if (!entries) return std::unexpected(entries.error());
-  entries_ = std::move(*entries);
-  plan_ = make_plan(parts_, *selected, entries_);
+  auto known = load_expectations(parts_, path);
+  if (!known) return std::unexpected(known.error());
+  known_ = std::move(*known);
+  plan_ = make_plan(parts_, *selected, known_.entries);
   record_.expectations_file = path.string();
 
   auto folder = results::Folder::open(options_.out);
@@ -293,7 +293,7 @@ Checked<void> Run::prepare_site() {
   record_.lab = site_->record();
   compare_claims(*crew_->hello());
   describe_iut(*crew_->hello());
-  gate_.emplace(std::move(entries_), record_.iut);
+  gate_.emplace(std::move(known_), record_.iut);
   if (auto begun = folder_->begin(record_); !begun) return refuse(ExitCode::harness, begun.error());
   return {};
 }
@@ -486,7 +486,10 @@ void Run::repeat(const Attempt& attempt) {
 
 void Run::settle(results::CaseRecord record, std::size_t number, bool complaint) {
   if (record.attempt > 1 && incidents_.repeating(number)) {
-    for (auto& settled : incidents_.settle(number, std::move(record), complaint))
+    for (auto& settled : incidents_.settle(number, std::move(record), complaint,
+                                           [this](const std::string& excerpt) {
+                                             return gate_->known_complaint(excerpt) != nullptr;
+                                           }))
       write(std::move(settled));
   } else {
     write(std::move(record));

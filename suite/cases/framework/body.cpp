@@ -228,7 +228,8 @@ Arrival Body::expect_until(rnic::llp::TimePoint until, Peer& from, const Expecte
   Arrival arrival = from.next(until);
   const Judgement judgement = expected.judge(arrival);
   if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
-  if (judgement == Judgement::fail) iut.poll();  // an IUT that died explains more than its silence
+  // An IUT that died explains more than its silence.
+  if (judgement == Judgement::fail || environment_.iut.is_gone()) iut.poll();
   record(rule, expected.admissible(), arrival.text(), arrival.hex(), judgement,
          Direction::from_iut);
   return arrival;

@@ -97,6 +97,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   context.on_inconclusive = [&outcome](const std::string& why) {
     worsen(outcome, Verdict::inconclusive, why);
   };
+  context.is_abandoned = [&environment] { return environment.iut.is_gone(); };
   try {
     body->iut.reset();
     configure(a_case, environment, body->iut);
@@ -130,7 +131,7 @@ CaseOutcome run_case(const Case& a_case, Environment& environment) {
   outcome.verdict = outcome.reason.empty() ? Verdict::pass : Verdict::not_applicable;
   if (outcome.verdict == Verdict::not_applicable) return outcome;
   const auto start = environment.world.now();
-  Context context{environment.world, environment.tester, {}, start, start, {}, {}};
+  Context context{environment.world, environment.tester, {}, start, start, {}, {}, {}};
   run_body(a_case, environment, context, outcome);
   outcome.exchange = std::move(context.evidence.exchange);
   outcome.connections = std::move(context.evidence.connections);
