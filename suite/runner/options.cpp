@@ -132,9 +132,11 @@ void add_iut_options(CLI::App& app, Options& o) {
                  "where the agent of verbs: runs: ssh:[USER@]HOST, or argv:WORDS put "
                  "before its command");
   app.add_option("--address", o.addresses,
-                 "the IUT's address (once per family), where it is not in the suite's own network");
+                 "the IUT's address (once per family), where it is not in the suite's own network")
+      ->allow_extra_args(false);
   app.add_option("--tester-address", o.tester_addresses,
-                 "the tester's address (once per family), where the route does not tell it");
+                 "the tester's address (once per family), where the route does not tell it")
+      ->allow_extra_args(false);
   app.add_option("--capture-interface", o.capture_interface,
                  "interface to capture on, where the route does not tell it");
   app.add_option("--pics", o.pics, "what the vendor claims (YAML; proforma in suite/iut/pics/)");

@@ -14,6 +14,7 @@
 
 #include "rules/catalogue.hpp"
 #include "suite/expectations/gate.hpp"
+#include "suite/iut/pics/pics.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/results/time_text.hpp"
 #include "suite/runner/case_pcap.hpp"
@@ -328,6 +329,9 @@ Checked<void> Run::meet_iut() {
 
 // What the vendor denies and the agent offers all the same is worth a line.
 void Run::compare_claims(const iut::Hello& hello) {
+  for (const std::string& word : hello.capabilities)
+    if (!iut::is_capability(word))
+      progress_.tell(fmt::format("the agent's hello has a capability that is not known: {}", word));
   for (const auto& [word, usable] : options_.claims.usable()) {
     const bool offered = std::ranges::find(hello.capabilities, word) != hello.capabilities.end();
     if (!usable && offered)
@@ -509,8 +513,10 @@ void Run::write(results::CaseRecord record) {
   stale_.erase(record.id);
   if (record.gate.result == results::GateResult::stale)
     stale_[record.id] = record.gate.entry + " " + record.id;
-  const bool dead =
-      sentinel && record.verdict != results::Verdict::pass && options_.deviations.empty();
+  // An agent that cannot send or receive yet is no dead IUT: startup can be judged without.
+  const bool dead = sentinel && record.verdict != results::Verdict::pass &&
+                    record.verdict != results::Verdict::not_applicable &&
+                    options_.deviations.empty();
   if (dead && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted, "the IUT does not work: " + record.reason);
   if (record.gate.result == results::GateResult::new_failure)

@@ -44,9 +44,21 @@ std::vector<std::string> had_by(Consumer& iut, std::vector<std::string> kinds) {
   return kinds;
 }
 
+bool is_configurable(const Consumer& iut) {
+  return iut.can(iut::capability::configure_revision_1) ||
+         iut.can(iut::capability::configure_crc) || iut.can(iut::capability::configure_markers) ||
+         iut.can(iut::capability::configure_rtr);
+}
+
 void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   if (environment.standing == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
+  // What cannot be changed needs no asking: the case may run as the IUT stands by nature, or
+  // why_not_applicable has told.
+  if (!is_configurable(iut)) {
+    environment.standing = wanted;
+    return;
+  }
   iut::Configure command;
   if (iut.can(iut::capability::configure_revision_1)) command.revision = wanted.revision;
   if (iut.can(iut::capability::configure_crc)) command.crc = wanted.crc;

@@ -213,7 +213,8 @@ CONFORMANCE_CASE(posted_read_becomes_one_request,
               "the source as posted", arrival.text(), "rdmap.read.request-header-format");
   expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
   const auto segments =
-      peer.prepare(read_response(request->sink_stag, request->sink_offset, payload(3000)));
+      peer.prepare(read_response(request->sink_stag, request->sink_offset, payload(3000))
+                       .with_segments_of(1000));  // also where an MTU would let all of it pass
   peer.send(segments[0]);
   expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
   for (std::size_t i = 1; i < segments.size(); ++i) peer.send(segments[i]);

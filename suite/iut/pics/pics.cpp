@@ -68,6 +68,12 @@ const PicsItem* find_item(std::string_view key) {
   return found == items.end() ? nullptr : found;
 }
 
+}  // namespace
+
+bool is_capability(std::string_view word) { return find_item(word) != nullptr; }
+
+namespace {
+
 bool is_limit(std::string_view key) {
   return std::ranges::find(limits, key, &LimitItem::word) != limits.end();
 }
