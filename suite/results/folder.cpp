@@ -223,9 +223,11 @@ Result<Document> read_journal(const fs::path& journal) {
     if (file.eof()) break;  // no newline at its end: torn when the run was killed
     try {
       gathered.take(Json::parse(line));
-    } catch (const std::exception&) {
+    } catch (const Json::exception&) {  // its words are for programmers
       return std::unexpected(
           fmt::format("{}:{}: this line is not what a run writes", journal.string(), number));
+    } catch (const std::exception& problem) {
+      return std::unexpected(fmt::format("{}:{}: {}", journal.string(), number, problem.what()));
     }
   }
   if (!gathered.begun) return std::unexpected(fmt::format("{} holds no run", journal.string()));
