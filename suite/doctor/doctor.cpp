@@ -88,9 +88,11 @@ class Examination {
     const auto tried = system_.try_lab(with_tap);
     const char* kind = with_tap ? "a tap device" : "a veth pair";
     if (tried) return ok("private lab", fmt::format("namespaces with {} can be made", kind));
-    if (with_tap) return fail("private lab", tried.error(), "run as root, or mend what it says");
+    if (with_tap)
+      return fail("private lab", tried.error(),
+                  "run as root, on a host that allows namespaces and has /dev/net/tun");
     warn("private lab", tried.error(),
-         "run as root, or mend what it says; else the run uses loopback and says so");
+         "run as root, on a host that allows namespaces; else the run uses loopback and says so");
   }
 
   void guest_parts() {
@@ -142,7 +144,8 @@ class Examination {
           devices.empty() ? "there is none" : fmt::format("there are {}", fmt::join(devices, ", "));
       return fail(
           "driver", fmt::format("no RDMA device '{}': {}", request_.device, there),
-          "load its driver and the userspace modules: modprobe ib_uverbs rdma_ucm; rdma link");
+          "name one that `rdma link` shows, or load its driver and the userspace modules: modprobe "
+          "ib_uverbs rdma_ucm");
     }
     const std::string type = system_.read(folder / "node_type").value_or("");
     if (type.find("RNIC") == std::string::npos)
@@ -187,7 +190,8 @@ class Examination {
                   "give --host, e.g. --host ssh:root@dut");
     std::vector<std::string> argv = request_.agent;
     if (!system_.has_program(argv.front()))
-      return fail("agent", fmt::format("'{}' is missing", argv.front()), "install it here");
+      return fail("agent", fmt::format("there is no program '{}' on this host", argv.front()),
+                  "give the path of the command that reaches the agent, or install it here");
     // Without a terminal nobody can answer a question for a password or a host key.
     if (argv.front() == "ssh")
       argv.insert(argv.begin() + 1, {"-o", "BatchMode=yes", "-o", "ConnectTimeout=5"});
@@ -321,7 +325,10 @@ class Examination {
           "firewall", fmt::format("{} has rules that drop or reject packets", found),
           "see that TCP between tester and IUT passes, for every port and in both directions");
     if (asked) return ok("firewall", "no rule drops or rejects packets");
-    ok("firewall", "its rules cannot be read here; nothing is known");
+    warn(
+        "firewall", "its rules cannot be read here: nothing is known of it",
+        "run as root with nftables installed (apt-get install nftables), or look yourself that TCP "
+        "passes");
   }
 
   const Request& request_;

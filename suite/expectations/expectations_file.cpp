@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <set>
 #include <span>
@@ -38,12 +40,15 @@ class Loader {
   Loader(const std::filesystem::path& file, const Known& known) : file_(file), known_(known) {}
 
   void load() {
+    std::error_code error;
+    if (std::filesystem::is_directory(file_, error))
+      return fault(0, "cannot be read: it is a folder");
     std::ifstream stream(file_);
-    if (!stream) return fault(0, "cannot be read");
+    if (!stream) return fault(0, fmt::format("cannot be read: {}", std::strerror(errno)));
     try {
       take(YAML::Load(stream));
     } catch (const YAML::Exception& problem) {
-      fault(problem.mark.line + 1, problem.msg);
+      fault(problem.mark.line + 1, "this is not YAML: " + problem.msg);
     }
   }
   KnownDeviations listed;

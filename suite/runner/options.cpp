@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "reference_rnic/llp/address.hpp"
+
 namespace suite::runner {
 
 namespace {
@@ -181,7 +183,26 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.footer(std::string(run_examples) + exit_codes);
 }
 
+// What is wrong with a list of addresses, at most one of each family.
+std::optional<std::string> check_addresses(const char* option,
+                                           const std::vector<std::string>& literals) {
+  std::size_t ipv4 = 0;
+  for (const std::string& literal : literals) {
+    const auto address = rnic::llp::Address::parse(literal);
+    if (!address) return fmt::format("{}: {}", option, address.error());
+    if (address->family == rnic::llp::Family::ipv4) ++ipv4;
+  }
+  if (ipv4 > 1 || literals.size() - ipv4 > 1)
+    return fmt::format("{}: give one address of a family, not several", option);
+  return std::nullopt;
+}
+
 std::optional<std::string> check_run(const Options& o) {
+  if (o.out.empty()) return "--out: the folder needs a name";
+  for (const auto& [option, list] :
+       {std::pair{"--address", &o.addresses}, std::pair{"--tester-address", &o.tester_addresses}}) {
+    if (auto fault = check_addresses(option, *list)) return fault;
+  }
   if (o.link != "tcp" && o.link != "memory")
     return fmt::format("--link: '{}' is neither tcp nor memory", o.link);
   const bool in_process = o.choice.kind == IutChoice::Kind::reference;
@@ -194,6 +215,11 @@ std::optional<std::string> check_run(const Options& o) {
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
     return fmt::format("--iut {} needs --address: where does the IUT listen?", o.iut);
   }
+  const auto is_ipv4 = [](const std::string& literal) {
+    return literal.find(':') == std::string::npos;
+  };
+  if (runs && !o.choice.in_lab() && std::ranges::none_of(o.addresses, is_ipv4))
+    return fmt::format("--iut {} needs an IPv4 --address too: most cases use it", o.iut);
   if (runs && !o.choice.in_lab() && o.choice.agent.empty())
     return "--iut agent needs a --pixit that names the agent";
   if (o.choice.in_lab() && !o.addresses.empty())

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <deque>
 #include <map>
+#include <ranges>
 
 #include <fmt/format.h>
 
@@ -20,8 +21,10 @@
 #include "suite/runner/case_pcap.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/crew.hpp"
+#include "suite/runner/did_you_mean.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/incident.hpp"
+#include "suite/runner/output_file.hpp"
 #include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/selection.hpp"
@@ -89,7 +92,10 @@ Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
   std::vector<std::string> failed;
   if (options.rerun_failed) {
     const auto last = results::read(options.out);
-    if (!last) return refuse(ExitCode::usage, "--rerun-failed: " + last.error());
+    if (!last) {
+      return refuse(ExitCode::usage,
+                    fmt::format("--rerun-failed: {}; without it, all cases run", last.error()));
+    }
     failed = not_passed(*last);
   }
   auto chosen = select(parts.table, options, failed);
@@ -99,9 +105,26 @@ Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
 
 std::optional<std::string> unknown_deviation(const Options& options) {
   for (const std::string& name : options.deviations) {
-    if (!rnic::stream::find_deviation(name)) return name;
+    if (rnic::stream::find_deviation(name)) continue;
+    return fmt::format(
+        "--deviation: there is no deviation '{}'{}; `rnic-suite explain RULE` names those of a "
+        "rule",
+        name,
+        did_you_mean(name, rnic::stream::deviations() |
+                               std::views::transform(&rnic::stream::DeviationInfo::name)));
   }
   return std::nullopt;
+}
+
+// What to type where the IUT on somebody's own host does not answer.
+std::string advice(const Options& options) {
+  if (options.choice.in_lab()) return "";
+  Options iut_only = options;
+  iut_only.strict = false;
+  iut_only.expectations.clear();
+  std::vector<std::string> words{"rnic-suite", "doctor"};
+  for (const std::string& word : judging_arguments(iut_only)) words.push_back(word);
+  return fmt::format("; `{}` looks for the cause", shell_text(words));
 }
 
 // The file of known deviations: the one asked for, or the IUT's own if there is one.
@@ -254,8 +277,7 @@ class Run final : Crew::Observer {
 
 Checked<void> Run::prepare() {
   if (const auto unknown = unknown_deviation(options_)) {
-    return refuse(ExitCode::usage,
-                  fmt::format("--deviation: there is no deviation '{}'", *unknown));
+    return refuse(ExitCode::usage, *unknown);
   }
   auto selected = select_cases(parts_, options_);
   if (!selected) return std::unexpected(selected.error());
@@ -268,18 +290,22 @@ Checked<void> Run::prepare() {
   plan_ = make_plan(parts_, *selected, known_.entries);
   record_.expectations_file = path.string();
 
-  auto folder = results::Folder::open(options_.out);
-  if (!folder) return refuse(ExitCode::harness, folder.error());
-  folder_.emplace(std::move(*folder));
+  if (!options_.junit.empty()) {  // found out before the run rather than after it
+    if (const auto fault = output_file_fault(options_.junit))
+      return refuse(ExitCode::harness, "--junit: " + *fault);
+  }
   signals_.emplace(world_, [this](int signal) {
     abort_run(results::Ending::interrupted, "interrupted by " + iut::signal_name(signal));
   });
+  auto folder = results::Folder::open(options_.out);
+  if (!folder) return refuse(ExitCode::harness, folder.error());
+  folder_.emplace(std::move(*folder));
   return prepare_site();
 }
 
 Checked<void> Run::prepare_site() {
   auto site = make_site(options_, [this](const std::string& line) { progress_.tell(line); });
-  if (!site) return refuse(ExitCode::harness, site.error());
+  if (!site) return refuse(ExitCode::harness, site.error() + advice(options_));
   site_ = std::move(*site);
   std::unique_ptr<RunCapture> capture;
   open_capture(capture);
@@ -323,7 +349,10 @@ void Run::open_capture(std::unique_ptr<RunCapture>& capture) {
 Checked<void> Run::meet_iut() {
   crew_->open_first_seat();
   world_.run_until(rnic::llp::TimePoint::max(), [this] { return over_ || crew_->hello(); });
-  if (over_) return refuse(ExitCode::harness, record_.ending_reason);
+  if (over_) {
+    const bool lost = record_.ending == results::Ending::aborted;
+    return refuse(ExitCode::harness, record_.ending_reason + (lost ? advice(options_) : ""));
+  }
   return {};
 }
 
@@ -518,7 +547,8 @@ void Run::write(results::CaseRecord record) {
                     record.verdict != results::Verdict::not_applicable &&
                     options_.deviations.empty();
   if (dead && record.id.ends_with(".first"))
-    abort_run(results::Ending::aborted, "the IUT does not work: " + record.reason);
+    abort_run(results::Ending::aborted,
+              "the IUT does not work: " + record.reason + advice(options_));
   if (record.gate.result == results::GateResult::new_failure)
     failures_[record.id] = std::move(record);
 }
@@ -578,7 +608,9 @@ ExitCode Run::finish() {
     }
   } else {
     findings.harness = true;
-    fmt::print(stderr, "rnic-suite: {}\n", document.error());
+    record_.ending_reason = fmt::format(
+        "{}; what was judged is in results.ndjson there: mend that, then `rnic-suite collect {}`",
+        document.error(), options_.out.string());
   }
   if (!record_.ending_reason.empty()) fmt::print(stderr, "rnic-suite: {}\n", record_.ending_reason);
   return exit_code(findings);

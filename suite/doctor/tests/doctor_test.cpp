@@ -210,7 +210,7 @@ BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
   request.agent = {"ssh", "root@other", "rnic-agent"};
   expect_complaint(request, host, Severity::failure, "agent", "root@other");
   host.missing_programs = {"ssh"};
-  expect_complaint(request, host, Severity::failure, "agent", "'ssh' is missing");
+  expect_complaint(request, host, Severity::failure, "agent", "no program 'ssh'");
   host = {};
   request.agent = {"/opt/acme/agent"};
   host.answers["/opt/acme/agent"] = R"({"type":"hello","version":1,"driver":"acme"})";

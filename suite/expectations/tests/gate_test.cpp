@@ -156,7 +156,7 @@ BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
                  .starts_with(":10: case ddp.a.b@ipv6 has an entry at "));
   BOOST_TEST(fault_of("entries: [\n").starts_with(":"));
   BOOST_TEST(load("/no/such/file.yaml", known).error().front() ==
-             "/no/such/file.yaml cannot be read");
+             "/no/such/file.yaml cannot be read: No such file or directory");
 }
 
 BOOST_AUTO_TEST_CASE(all_faults_of_a_file_are_told_at_once) {
