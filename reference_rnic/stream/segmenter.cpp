@@ -57,9 +57,9 @@ std::uint32_t Segmenter<Policy>::take_sequence_number() {
   const bool shared = context_.deviates(Deviation::msn_shared_by_queues);
   std::uint32_t& next = next_msn_[shared ? 0 : index_of(queue)];
   const std::uint32_t msn = next;
+  // Modulo 2^32 (ddp.untagged.msn-wraps-to-zero).
   if (!context_.deviates(Deviation::msn_not_incremented)) ++next;
   if (context_.deviates(Deviation::msn_incremented_by_two)) ++next;
-  if (next == 0 && context_.deviates(Deviation::msn_wraps_to_one)) next = 1;
   return msn;
 }
 

@@ -171,8 +171,6 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   state.open = false;
   state.buffer.reset();
   ++state.expected;  // modulo 2^32 (ddp.untagged.msn-wraps-to-zero)
-  if (state.expected == 0 && context_.deviates(Deviation::expects_msn_one_after_wrap))
-    state.expected = 1;
   return delivered;
 }
 

@@ -12,7 +12,9 @@ namespace rnic::verbs {
 template <typename Policy>
 std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const {
   const bool accepts = state_ == QueuePairState::rts || state_ == QueuePairState::terminate ||
-                       state_ == QueuePairState::error;
+                       state_ == QueuePairState::error ||
+                       (state_ == QueuePairState::closing &&
+                        core_.deviates(stream::Deviation::work_taken_after_disconnect));
   if (!accepts) return Error::invalid_state;
   if (auto error = fault_in(request, attributes_.max_pieces)) return error;
   if (request.operation == Operation::bind_window) {

@@ -237,7 +237,7 @@ void Peer::readable() {
     iut_closed_ = true;
     mark(Mark::Kind::fin, Direction::from_iut);
     const bool middle = intake_->in_the_middle();
-    intake_->examine_rest();
+    intake_->examine_rest(true);
     arrive(PeerClosed{middle});
   }
 }

@@ -15,6 +15,9 @@ constexpr std::uint32_t probe_sink_stag = 0x50524F42;
 constexpr std::uint64_t probe_sink_offset = 0x1000;
 constexpr std::size_t probe_length = 8;
 constexpr int default_depth = 4;  ///< IRD and ORD where a case does not care
+constexpr std::size_t stalled_window = 64 * 1024;
+constexpr std::size_t much = 1024 * 1024;
+constexpr std::byte usual_fill{0xA5};  ///< of Consumer::register_memory()
 
 /// The first place where two contents differ, for people.
 std::string difference(const Octets& wanted, const Octets& seen) {
@@ -42,6 +45,15 @@ void CasePeer::connect() {
     body_.not_established(done.error());
 }
 
+void CasePeer::stall() {
+  ready().set_receive_buffer(stalled_window);
+  peer_->pause_receiving(true);
+}
+
+void CasePeer::resume() { peer_->pause_receiving(false); }
+
+Octets much_data() { return Octets(much, usual_fill); }
+
 Peer& CasePeer::ready() {
   // As MPA initiator we may send at once; an IUT in that role has to go first.
   if (!peer_->was_opened()) body_.establish({.opening = !body_.iut_is_responder()});
@@ -59,6 +71,10 @@ Body::Body(const Case& a_case, Environment& environment, Context& context, CaseO
       outcome_(outcome) {
   start_deadline();
 }
+
+Body::~Body() { context_.network.limit_segments({}); }
+
+void Body::limit_segments(std::size_t octets) { context_.network.limit_segments(octets); }
 
 void Body::start_deadline() {
   const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -169,6 +185,12 @@ void Body::let_iut_send() {
   if (iut_is_responder()) open_as_initiator(peer.raw());
 }
 
+void Body::see_iut_send() {
+  let_iut_send();
+  static_cast<void>(iut.post_send(octets("open")));
+  need(peer.raw(), message(Opcode::send), "the IUT's first message");
+}
+
 void Body::let_iut_connect(const iut::ConnectParameters& parameters) {
   if (!entrance_) entrance_ = std::make_unique<Entrance>(context_, case_.family);
   if (!entrance_->error().empty()) stop(Verdict::error, entrance_->error());
@@ -274,6 +296,16 @@ void Body::watch() {
     if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
     if (arrival.as<Nothing>() != nullptr || arrival.is_end()) return;
   }
+}
+
+bool Body::expect_much(Opcode opcode, RuleRef rule) {
+  const Expected part("its beginning", [opcode](const Arrival& arrival) {
+    const Message* message = arrival.as<Message>();
+    return message != nullptr && message->cut_off && message->opcode() == opcode;
+  });
+  const Arrival arrival = expect(
+      peer, message(opcode, much_data()) | advisory(part | any_terminate() | torn_down()), rule);
+  return arrival.message(opcode) != nullptr;
 }
 
 void Body::expect_teardown(Peer& from) {

@@ -72,6 +72,10 @@ class CasePeer {
   [[nodiscard]] std::uint32_t& next_msn(Queue queue) {
     return ready().next_msn(static_cast<std::uint32_t>(queue));
   }
+  /// Until resume() nothing is taken from the IUT: of much_data() a good part waits inside it,
+  /// whatever its LLP and ours can hold.
+  void stall();
+  void resume();
   void half_close() { ready().half_close(); }
   void reset() { ready().reset(); }
 
@@ -89,6 +93,10 @@ class CasePeer {
   std::unique_ptr<Peer> peer_;
 };
 
+/// More than the LLPs of both sides hold while one end is stalled: octets as registered memory is
+/// filled with.
+[[nodiscard]] Octets much_data();
+
 struct ThenClose {};
 /// After a Terminate: the connection is closed too, gracefully at best.
 inline constexpr ThenClose then_close;
@@ -96,7 +104,7 @@ inline constexpr ThenClose then_close;
 class Body {
  public:
   Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome);
-  virtual ~Body() = default;
+  virtual ~Body();
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
 
@@ -108,10 +116,14 @@ class Body {
   void establish(Peer& which, const Establish& options);
   /// Brings the connection up so that the IUT may send at once.
   void let_iut_send();
+  /// The same, and takes a first Send from it: it is known then to be free to send.
+  void see_iut_send();
   /// For the IUT as initiator: an endpoint of it connects to us; what it sends is up to the case.
   void let_iut_connect(const iut::ConnectParameters& parameters = {});
   /// What the IUT tries from now on finds nobody listening.
   void stop_listening() { entrance_.reset(); }
+  /// TCP segments of what is connected from now on have at most so many octets, both ways.
+  void limit_segments(std::size_t octets);
   /// A further connection of the case.
   [[nodiscard]] Peer& another_peer();
   [[nodiscard]] rnic::llp::Address iut_address() const;
@@ -137,6 +149,9 @@ class Body {
                         std::initializer_list<rnic::wire::TerminateCause> tolerated = {});
   /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
   void watch();
+  /// Much is to come that the IUT had begun to send or should have: this message, whole, or (an
+  /// advisory) its beginning only, or an ending. Says whether it came whole.
+  bool expect_much(Opcode opcode, RuleRef rule);
   /// The IUT ends the connection, having sent nothing more.
   void expect_teardown(Peer& from);
   /// A message that has to come for the case to go on; its absence is judged by `rule`.
