@@ -32,6 +32,7 @@ constexpr std::string_view all_rules[] = {
     "ddp.untagged.first-mo-zero",
     "ddp.untagged.msn-increments-per-message",
     "ddp.untagged.msn-same-in-segments",
+    "ddp.untagged.msn-same-in-segments",
     "ddp.untagged.msn-starts-at-one",
     "ddp.untagged.rsvdulp-same-in-segments",
     "mpa.crc.field-holds-crc32c",
@@ -287,6 +288,11 @@ void SenderRules::check_segments(const Message& message) {
             message.tagged ? "ddp.tagged.rsvdulp-same-in-segments"
                            : "ddp.untagged.rsvdulp-same-in-segments",
             "the same RsvdULP in all segments of a message", text, ulpdu);
+    if (!message.tagged)
+      require(segment->untagged_header.message_sequence_number ==
+                  head->untagged_header.message_sequence_number,
+              "ddp.untagged.msn-same-in-segments", "the same MSN in all segments of a message",
+              text, ulpdu);
     latest = std::max(latest, offset);
     next = offset + segment->payload.size();
   }

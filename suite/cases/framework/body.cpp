@@ -198,17 +198,22 @@ void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParamet
     not_established("no established event; " + iut.untaken());
 }
 
-/// The first FPDU, which the MPA initiator has to send, by an empty Write.
+/// The first FPDU, which the MPA initiator has to send, by an empty Write. In the peer-to-peer
+/// model the RTR indication was it.
 void Body::open_partner() {
   if (iut_is_responder()) {
     const Region target = iut.register_memory(1, access::remote_write);
     partner_->write({}, target.stag, target.base);
-    return;
+  } else if (const auto words = partner_->received_frame()->frame().enhanced();
+             !words || !words->peer_to_peer) {
+    const TesterBuffer& target = partner_->add_buffer(Octets(1));
+    const Work opening = iut.post_write({}, target.stag, target.base);
+    need(*partner_, mpa_frame(), "an MPA Request");
+    need(*partner_, message(Opcode::rdma_write), "the IUT's first Write");
+    if (!iut.take(completion_of(opening).matches, deadline()))
+      not_established("the IUT's first Write does not complete; " + iut.untaken());
   }
-  const TesterBuffer& target = partner_->add_buffer(Octets(1));
-  const Work opening = iut.post_write({}, target.stag, target.base);
-  if (!iut.take(completion_of(opening).matches, deadline()))
-    not_established("the IUT's first Write does not complete; " + partner_->trouble());
+  partner_->skip_arrivals();
 }
 
 /// In the peer-to-peer model the initiator's first FPDU is the RTR indication (RFC 6581
@@ -331,10 +336,10 @@ void Body::expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::Ter
   expect_teardown(from);
 }
 
-void Body::watch() {
+void Body::watch(WireEnd& which) {
   const auto until = context_.world.now() + environment_.quiet_window;
   while (true) {
-    const Arrival arrival = peer.ready().next(until);
+    const Arrival arrival = which.next(until);
     if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
     if (arrival.as<Nothing>() != nullptr || arrival.is_end()) return;
   }

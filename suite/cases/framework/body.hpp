@@ -6,6 +6,7 @@
 // the rule that it judges; left out, that is the case's first rule.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -32,6 +33,7 @@ using namespace lower_tester;  // NOLINT(google-build-using-namespace): cases ar
 using rnic::wire::MpaFlags;
 using rnic::wire::Opcode;
 using rnic::wire::Queue;
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): deadlines
 using Words = rnic::wire::EnhancedWords::Values;
 
 /// How a connection is to come up.
@@ -161,7 +163,8 @@ class Body {
                         RuleRef check, RuleRef code,
                         std::initializer_list<rnic::wire::TerminateCause> tolerated = {});
   /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
-  void watch();
+  void watch() { watch(peer.ready()); }
+  void watch(WireEnd& which);
   /// The IUT ends the connection, having sent nothing more.
   void expect_teardown(WireEnd& from);
   /// A message that has to come for the case to go on; its absence is judged by `rule`.
