@@ -273,6 +273,8 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
     const auto octets =
         core_.tags.resolve(requester(), piece.stag, piece.offset, piece.length, Need::local_read);
     if (!octets) return Status::local_protection;
+    const bool third = &piece == request.pieces.data() + 2;
+    if (third && core_.deviates(stream::Deviation::third_piece_left_out)) continue;
     work.gather.push_back(*octets);
   }
   return std::nullopt;
@@ -490,6 +492,8 @@ std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
     buffer.pieces.push_back(*octets);
     buffer.capacity += piece.length;
   }
+  if (core_.deviates(stream::Deviation::receive_pieces_reversed))
+    std::ranges::reverse(buffer.pieces);
   buffer.work_id = next_id_++;
   Taken& taken = taken_.emplace_back(std::move(*request), buffer.work_id, false);
   if (core_.deviates(stream::Deviation::receive_completes_before_placement)) {

@@ -39,12 +39,12 @@ CONFORMANCE_CASE(crc_that_turns_wrong_changes_no_memory,
   expect_none(success_of(receive));
 }
 
-CONFORMANCE_CASE(markers_that_stop_change_no_memory,
+CONFORMANCE_CASE(crc_that_leaves_markers_out_changes_no_memory,
                  rules("mpa.crc.mismatch-invalidates-fpdu", "mpa.receive.fpdu-verified-before-ddp"),
                  in_both_roles, configured({.markers = true})) {
   StreamPeer& partner = trusted_partner(*this);
   const Region region = iut.register_memory(5000, access::remote_write);
-  partner.deviate(Deviation::markers_not_sent);
+  partner.deviate(Deviation::crc_excludes_markers);
   partner.write(Draw(73).octets(1200), region.stag, region.base);
   watch(partner);
   partner.reset();

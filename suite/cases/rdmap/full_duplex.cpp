@@ -165,25 +165,6 @@ CONFORMANCE_CASE(hundreds_of_messages_are_counted,
   }
 }
 
-CONFORMANCE_CASE(send_announces_the_writes_before_it,
-                 rules("rdmap.order.send-covers-earlier-writes",
-                       "rdmap.write.send-signals-delivery", "ddp.delivery.only-when-prior-placed"),
-                 in_both_roles) {
-  constexpr std::size_t size = 50'000;
-  StreamPeer& partner = connect_partner();
-  Draw draw(46);
-  Region region = iut.register_memory(size, access::remote_write);
-  for (int round = 0; round < 8; ++round) {
-    const Work receive = iut.post_receive(8);
-    const Octets data = draw.octets(size);
-    partner.write(data, region.stag, region.base);
-    partner.send(octets("there"));
-    expect(receive, completes().with_length(5));
-    const Octets seen = iut.read_memory(region);
-    expect_that(seen == data, "the data of the Write in memory: " + digest(data), digest(seen));
-  }
-}
-
 CASES_OF_FILE(rdmap, full_duplex)
 
 }  // namespace suite::cases

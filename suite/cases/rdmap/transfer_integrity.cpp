@@ -65,8 +65,8 @@ CONFORMANCE_CASE(reads_of_every_size_are_served,
 }
 
 CONFORMANCE_CASE(reads_of_every_size_fill_their_sink,
-                 rules("rdmap.read.response-delivered-to-ulp", "ddp.tagged.placed-at-to",
-                       "rdmap.order.read-completes-after-response",
+                 rules("rdmap.order.read-completes-after-response",
+                       "rdmap.read.response-delivered-to-ulp",
                        "rdmap.order.response-suffices-to-complete"),
                  in_both_roles, over_both_families, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
@@ -192,7 +192,8 @@ CONFORMANCE_CASE(write_of_mebibytes_leaves_whole,
 }
 
 CONFORMANCE_CASE(read_of_mebibytes_fills_its_sink,
-                 rules("rdmap.read.response-delivered-to-ulp", "ddp.tagged.placed-at-to"),
+                 rules("rdmap.order.read-completes-after-response",
+                       "rdmap.read.response-delivered-to-ulp"),
                  in_both_roles, deadline_of(60s)) {
   StreamPeer& partner = connect_partner();
   read_by_iut(*this, partner, Draw(34).octets(3 * mebibyte + 1));

@@ -94,7 +94,10 @@ void read_by_iut(Body& test, StreamPeer& partner, const Octets& data) {
   const auto length = static_cast<std::uint32_t>(data.size());
   const Work read = test.iut.post_read(length, source.stag, source.base + guard);
   test.expect(read, completes().with_length(length), "rdmap.read.response-delivered-to-ulp");
-  test.expect(read.buffer, holds(data), "ddp.tagged.placed-at-to");
+  // Without any further exchange: what has completed must be there.
+  const Octets seen = test.iut.read_memory(read.buffer);
+  test.expect_that(seen == data, "the sink holds " + digest(data), digest(seen),
+                   "rdmap.order.read-completes-after-response");
 }
 
 void transfer_everything(Body& test, StreamPeer& partner) {
