@@ -132,6 +132,8 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
     const auto octets =
         core_.tags.resolve(requester(), piece.stag, piece.offset, piece.length, Need::local_read);
     if (!octets) return Status::local_protection;
+    const bool third = &piece == request.pieces.data() + 2;
+    if (third && core_.deviates(stream::Deviation::third_piece_left_out)) continue;
     work.gather.push_back(*octets);
   }
   return std::nullopt;

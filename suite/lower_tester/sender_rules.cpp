@@ -32,6 +32,7 @@ constexpr std::string_view all_rules[] = {
     "ddp.untagged.first-mo-zero",
     "ddp.untagged.msn-increments-per-message",
     "ddp.untagged.msn-same-in-segments",
+    "ddp.untagged.msn-same-in-segments",
     "ddp.untagged.msn-starts-at-one",
     "ddp.untagged.rsvdulp-same-in-segments",
     "mpa.crc.field-holds-crc32c",

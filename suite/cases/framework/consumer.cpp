@@ -12,6 +12,9 @@ using rnic::llp::TimePoint;
 
 namespace {
 
+/// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
+constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
+
 iut::Octets to_message(const Octets& octets) {
   iut::Octets out(octets.size());
   std::ranges::transform(octets, out.begin(),
@@ -185,15 +188,29 @@ void Consumer::deregister(const Region& region) {
 }
 
 Octets Consumer::read_memory(const Region& region) {
-  const iut::Reply reply = call(iut::ReadMemory{region.handle, 0, region.length}, "read memory");
-  if (!reply.octets || reply.octets->size() != region.length)
-    throw CaseStop{Verdict::error, "memory read with a wrong length"};
-  return from_message(*reply.octets);
+  Octets all;
+  while (all.size() < region.length) {
+    const std::uint64_t length =
+        std::min<std::uint64_t>(longest_memory_command, region.length - all.size());
+    const iut::Reply reply =
+        call(iut::ReadMemory{region.handle, all.size(), length}, "read memory");
+    if (!reply.octets || reply.octets->size() != length)
+      throw CaseStop{Verdict::error, "memory read with a wrong length"};
+    const Octets part = from_message(*reply.octets);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
 }
 
 void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t offset) {
-  call(iut::WriteMemory{region.handle, offset, to_message(octets)},
-       fmt::format("write {} octets to memory", octets.size()));
+  for (std::size_t done = 0; done < octets.size();) {
+    const std::size_t length = std::min(longest_memory_command, octets.size() - done);
+    const auto from = octets.begin() + static_cast<std::ptrdiff_t>(done);
+    const Octets part(from, from + static_cast<std::ptrdiff_t>(length));
+    call(iut::WriteMemory{region.handle, offset + done, to_message(part)},
+         fmt::format("write {} octets to memory", length));
+    done += length;
+  }
   std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
@@ -262,6 +279,16 @@ Work Consumer::post_receive(std::uint32_t length, iut::Handle endpoint) {
     command.pieces = {{work.buffer.handle, 0, length}};
   }
   call(command, fmt::format("post a receive of {} octets", length));
+  return work;
+}
+
+Work Consumer::post_receive(std::vector<iut::Piece> pieces) {
+  const Work work{next_work_++, endpoint(), {}};
+  iut::PostReceive command;
+  command.endpoint = work.endpoint;
+  command.work = work.id;
+  command.pieces = std::move(pieces);
+  call(command, "post a receive");
   return work;
 }
 

@@ -90,6 +90,8 @@ class Consumer {
   /// A receive with a buffer of its own.
   [[nodiscard]] Work post_receive(std::uint32_t length);
   [[nodiscard]] Work post_receive(std::uint32_t length, iut::Handle endpoint);
+  /// A receive that scatters into these pieces.
+  [[nodiscard]] Work post_receive(std::vector<iut::Piece> pieces);
   /// Work with `data` as its source, registered for it. `change` sets what the operation needs
   /// besides.
   [[nodiscard]] Work post_send(const Octets& data, const char* operation = iut::operation::send,
