@@ -145,8 +145,8 @@ struct StopListening {
   Handle listener = 0;
 };
 struct ConnectParameters {
-  Octets private_data;
-  std::optional<int> ird, ord;
+  Octets private_data{};
+  std::optional<int> ird{}, ord{};  ///< initialised, so that `{.ird = 4}` may leave the rest out
 };
 struct Connect {
   Handle endpoint = 0;

@@ -374,6 +374,19 @@ CONFORMANCE_CASE(terminate_for_a_read_carries_its_headers,
               "rdmap.terminate.segment-length-value");
 }
 
+CONFORMANCE_CASE(read_request_of_another_version_is_not_served,
+                 rules("rdmap.error.read-request-version", "rdmap.terminate.code-invalid-version"),
+                 in_both_roles) {
+  for (const std::uint8_t version : std::initializer_list<std::uint8_t>{2, 3}) {
+    row(fmt::format("RV {}", version), [&] {
+      const Region region = iut.register_memory(64, access::remote_read);
+      peer.send(read_from(region, 0, 8).with_rdmap_version(version));
+      expect_rejection({cause::rdmap_invalid_version}, "rdmap.error.read-request-version",
+                       "rdmap.terminate.code-invalid-version");
+    });
+  }
+}
+
 CASES_OF_FILE(rdmap, read)
 
 }  // namespace suite::cases
