@@ -116,6 +116,8 @@ AsyncKind fault_kind(wire::TerminateCause cause) {
   return request ? AsyncKind::queue_pair_request_error : AsyncKind::queue_pair_fatal;
 }
 
+bool is_read_refusal(wire::TerminateCause cause) { return cause.layer == 0 && cause.type == 1; }
+
 bool admits_window(const Tag& under, const BindRequest& request) {
   if (!under.valid || !under.access.bind_window || under.window) return false;
   const std::uint64_t start = request.offset - under.base;

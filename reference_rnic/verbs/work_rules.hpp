@@ -22,6 +22,8 @@ namespace rnic::verbs {
 [[nodiscard]] Status status_of(stream::WorkStatus status);
 /// Which asynchronous event a fault on the stream is.
 [[nodiscard]] AsyncKind fault_kind(wire::TerminateCause cause);
+/// Whether the fault is that a Read Request, or what is checked like one, could not be served.
+[[nodiscard]] bool is_read_refusal(wire::TerminateCause cause);
 /// Whether a window may be bound so to the region behind `under`: valid, bindable, inside, and not
 /// granting what the region's owner has not.
 [[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
