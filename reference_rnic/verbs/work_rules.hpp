@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "reference_rnic/verbs/stag_table.hpp"
+#include "reference_rnic/verbs/rnic.hpp"
 
 namespace rnic::verbs {
 
@@ -24,8 +24,5 @@ namespace rnic::verbs {
 [[nodiscard]] AsyncKind fault_kind(wire::TerminateCause cause);
 /// Whether the fault is that a Read Request, or what is checked like one, could not be served.
 [[nodiscard]] bool is_read_refusal(wire::TerminateCause cause);
-/// Whether a window may be bound so to the region behind `under`: valid, bindable, inside, and not
-/// granting what the region's owner has not.
-[[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
 
 }  // namespace rnic::verbs

@@ -233,8 +233,9 @@ class Examination {
       fail("route",
            fmt::format("{} is an address of this very host: an RNIC never sees such traffic",
                        address),
-           "run the tester elsewhere: --tester ssh:HOST, or the RNIC's other port in --tester "
-           "netns:NAME");
+           "run the suite on another host, with --host ssh:THIS_HOST; or cable the RNIC to another "
+           "port, move its network device into a namespace (ip link set DEV netns NAME) and start "
+           "the agent there: --host 'argv:ip netns exec NAME'");
       return std::nullopt;
     }
     if (route.contains("gateway"))

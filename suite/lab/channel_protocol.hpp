@@ -3,13 +3,12 @@
 // stdio on one, orders on the other.
 //
 // A program's channel. Each session has a token; whatever comes before a session's own first line,
-// or carries another token, belongs to somebody who is gone and is dropped. Text never contains
-// '\n';
-// "+" marks a piece after which the same line goes on, so no line is long.
+// or carries another token, belongs to somebody who is gone and is dropped. Text never contains a
+// newline; "+" marks a piece after which the same line goes on, so no line is long.
 //
 //   host to guest:  begin TOKEN | arg TEXT | go | in TEXT | in+ TEXT | eof
-//   guest to host:  TOKEN started | TOKEN out TEXT | TOKEN out+ TEXT | TOKEN err TEXT | TOKEN err+
-//   TEXT
+//   guest to host:  TOKEN started
+//                   TOKEN out TEXT | TOKEN out+ TEXT | TOKEN err TEXT | TOKEN err+ TEXT
 //                   TOKEN end exit N | TOKEN end signal N | TOKEN end error TEXT
 //
 // `begin` ends (SIGKILL) whatever runs on that channel; so does the host's closing it. The control

@@ -143,7 +143,6 @@ Done Guest::prepare(const Progress& progress) {
     rest.remove_prefix(std::min(line.size() + 1, rest.size()));
     const std::string value(line.substr(std::min(line.find('=') + 1, line.size())));
     if (line.starts_with("release=")) release_ = value;
-    if (line.starts_with("version=")) version_ = value;
     if (line.starts_with("kernel=")) kernel_ = value;
     if (line.starts_with("initramfs=")) initramfs_ = value;
   }
@@ -294,10 +293,6 @@ std::vector<std::string> Guest::agent_command(unsigned n,
 }
 
 std::uint64_t Guest::log_position() const { return console_.position(); }
-
-std::vector<ConsoleLine> Guest::log_lines_since(std::uint64_t position) const {
-  return console_.since(position);
-}
 
 std::string Guest::log_since(std::uint64_t position) const {
   std::string text;

@@ -84,7 +84,6 @@ class Guest {
   /// How many lines of console output there were so far, over all boots.
   [[nodiscard]] std::uint64_t log_position() const;
   /// The console's lines from a position on, as far as they are still held (the last 20 000).
-  [[nodiscard]] std::vector<ConsoleLine> log_lines_since(std::uint64_t position) const;
   [[nodiscard]] std::string log_since(std::uint64_t position) const;
   /// Waits until everything that the guest's kernel has logged so far has arrived; false: it did
   /// not.
@@ -94,7 +93,6 @@ class Guest {
   void shutdown(std::chrono::milliseconds time_limit = std::chrono::seconds(3));
 
   [[nodiscard]] const std::string& kernel_release() const { return release_; }
-  [[nodiscard]] const std::string& kernel_version() const { return version_; }
   /// "kvm" or "tcg", after boot().
   [[nodiscard]] const std::string& accelerator() const { return accelerator_; }
 
@@ -104,7 +102,7 @@ class Guest {
       int tap, int control, const std::vector<Descriptor>& channels) const;
 
   GuestOptions options_;
-  std::string release_, version_;
+  std::string release_;
   std::filesystem::path kernel_, initramfs_, sockets_;
   std::string accelerator_;
   Console console_;

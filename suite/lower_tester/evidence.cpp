@@ -13,8 +13,6 @@ const char* name(Judgement judgement) {
       return "inconclusive";
     case Judgement::fail:
       return "fail";
-    case Judgement::error:
-      return "error";
   }
   return "?";
 }

@@ -106,8 +106,7 @@ void SenderRules::check(const Malformed& malformed, std::string_view rule) {
   require(false, rule, "well-formed octets", malformed.what, malformed.octets);
 }
 
-// ---------------------------------------------------------------- startup (RFC 5044 7.1.1, RFC
-// 6581 6 and 9)
+// ------------------------------------------- startup (RFC 5044 7.1.1, RFC 6581 6 and 9)
 
 void SenderRules::check(const ReceivedFrame& received) {
   const wire::MpaFrame frame = received.frame();

@@ -38,9 +38,6 @@ class SenderRules {
   /// What we sent, so that answers can be held against it.
   void note_sent(wire::Bytes ulpdu);
 
-  /// Where the IUT starts counting, if not at 1 (an IUT prepared for a test of wrapping).
-  void expect_first_msn(std::uint32_t queue, std::uint32_t msn) { next_msn_[queue] = msn; }
-
   /// Every rule that this class can name.
   [[nodiscard]] static std::span<const std::string_view> rules();
 

@@ -14,7 +14,7 @@
 #include "reference_rnic/llp/simulated_world.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/iut/agent_client.hpp"
-#include "suite/runner/iut_guard.hpp"
+#include "suite/runner/crash_attribution.hpp"
 
 namespace suite::runner {
 

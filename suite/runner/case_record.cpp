@@ -38,8 +38,6 @@ results::Judgement judgement_of(cases::Judgement judgement) {
       return results::Judgement::inconclusive;
     case cases::Judgement::fail:
       return results::Judgement::fail;
-    case cases::Judgement::error:
-      return results::Judgement::error;
   }
   return results::Judgement::error;
 }

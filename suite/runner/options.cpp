@@ -61,17 +61,15 @@ std::expected<std::vector<std::string>, std::string> reach(const std::string& ho
 
 std::expected<IutChoice, std::string> parse_device(IutChoice choice, const std::string& iut,
                                                    const std::string& host) {
-  const auto colon = iut.find(':');
-  const std::string driver = iut.substr(0, colon);
-  choice.kind = driver == "verbs" ? IutChoice::Kind::verbs : IutChoice::Kind::dat;
-  choice.device = iut.substr(colon + 1);
+  choice.kind = IutChoice::Kind::verbs;
+  choice.device = iut.substr(iut.find(':') + 1);
   if (!is_plain_name(choice.device))
     return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
   auto agent = reach(host);
   if (!agent) return std::unexpected(agent.error());
   choice.agent = std::move(*agent);
-  for (const std::string& word : {std::string("rnic-agent"), std::string("--driver"), driver,
-                                  std::string("--device"), choice.device}) {
+  for (const std::string& word : {std::string("rnic-agent"), std::string("--driver"),
+                                  std::string("verbs"), std::string("--device"), choice.device}) {
     choice.agent.push_back(word);
   }
   return choice;
@@ -89,18 +87,15 @@ std::string IutChoice::name() const {
       return "siw-vm";
     case Kind::verbs:
       return "verbs";
-    case Kind::dat:
-      return "dat";
   }
   return "?";
 }
 
 std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host) {
   IutChoice choice;
-  if (iut.starts_with("verbs:") || iut.starts_with("dat:")) return parse_device(choice, iut, host);
+  if (iut.starts_with("verbs:")) return parse_device(choice, iut, host);
   if (!host.empty())
-    return std::unexpected(
-        fmt::format("--host goes with --iut verbs:DEVICE or dat:NAME, not with '{}'", iut));
+    return std::unexpected(fmt::format("--host goes with --iut verbs:DEVICE, not with '{}'", iut));
   if (iut == "reference") return choice;
   if (iut == "agent") {
     choice.kind = IutChoice::Kind::agent;
@@ -118,7 +113,7 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   }
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "dat:NAME, agent:ARGV, agent",
+                  "agent:ARGV, agent",
                   iut));
 }
 
@@ -129,12 +124,12 @@ namespace {
 void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
                  "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
-                 "dat:NAME, or agent:ARGV (words of "
+                 "or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
   app.add_option("--host", o.host,
-                 "where the agent of verbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
+                 "where the agent of verbs: runs: ssh:[USER@]HOST, or argv:WORDS put "
                  "before its command");
   app.add_option("--address", o.addresses,
                  "the IUT's address (once per family), where it is not in the suite's own network");
@@ -161,6 +156,10 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_flag("--rerun-failed", o.rerun_failed,
                "only cases that did not pass in the last run in --out");
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
+  app.add_flag(
+      "--slab-checks", o.slab_checks,
+      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, so many "
+      "cases are lost to the one beside them");
   app.add_option("--expectations", o.expectations,
                  "file of known deviations (default: suite/expectations/IUT.yaml, if there)");
   app.add_option("--deviation", o.deviations,
@@ -364,6 +363,7 @@ std::vector<std::string> judging_arguments(const Options& o) {
   if (!o.pixit.empty()) add("--pixit", o.pixit.string());
   if (!o.expectations.empty()) add("--expectations", o.expectations.string());
   if (o.strict) list.emplace_back("--strict");
+  if (o.slab_checks) list.emplace_back("--slab-checks");
   return list;
 }
 
@@ -375,6 +375,7 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"rerun_failed", o.rerun_failed},
           {"long", o.long_run},
           {"strict", o.strict},
+          {"slab_checks", o.slab_checks},
           {"jobs", o.jobs},
           {"link", o.link},
           {"deviations", o.deviations},

@@ -20,8 +20,8 @@ enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage,
 
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
-  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
-  std::string device;  ///< verbs, dat
+  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs } kind = Kind::reference;
+  std::string device;  ///< verbs
   std::vector<std::string>
       agent;  ///< argv of the agent's process; empty: in process, or in the guest
   bool local_reference = false;  ///< agent:reference: our own agent, in the lab's namespace
@@ -53,6 +53,7 @@ struct Options {
   // the cases
   std::vector<std::string> select, rules;
   bool rerun_failed = false, long_run = false, strict = false;
+  bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
   // the run
   std::filesystem::path out = "out", junit;
   unsigned jobs = 0;  ///< 0: as the IUT suits

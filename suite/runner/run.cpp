@@ -16,9 +16,9 @@
 #include "suite/expectations/gate.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/results/time_text.hpp"
+#include "suite/runner/case_pcap.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/crew.hpp"
-#include "suite/runner/evidence.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/incident.hpp"
 #include "suite/runner/progress.hpp"
@@ -114,11 +114,9 @@ fs::path expectations_path(const Options& options) {
 Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& parts,
                                                             const fs::path& path) {
   if (path.empty()) return std::vector<expectations::Entry>();
-  const expectations::Known known{[&](const std::string& id) {
-    const cases::Case* one = parts.find(id);
-    return one == nullptr ? std::vector<std::string>()
-                          : std::vector<std::string>(one->rules.begin(), one->rules.end());
-  }};
+  const expectations::Known known{
+      .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
+      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
   auto entries = expectations::load(path, known);
   if (entries) return std::move(*entries);
   std::string faults;
@@ -133,7 +131,8 @@ struct Plan {
   std::vector<Job> jobs;
 };
 
-Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& selected) {
+Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& selected,
+               const std::vector<expectations::Entry>& entries) {
   Plan plan;
   std::vector<cases::Configuration> groups;
   const auto add = [&](const cases::Case* one, bool alone) {
@@ -145,8 +144,18 @@ Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& s
                          .alone = alone});
     plan.list.push_back(one);
   };
+  const auto isolated = [&](const cases::Case* one) {
+    return std::ranges::any_of(entries, [&](const expectations::Entry& entry) {
+      return entry.isolate && entry.case_id == one->id;
+    });
+  };
   add(&parts.sentinel, true);
-  for (const cases::Case* one : selected) add(one, false);
+  for (const cases::Case* one : selected) {
+    if (!isolated(one)) add(one, false);
+  }
+  for (const cases::Case* one : selected) {
+    if (isolated(one)) add(one, true);
+  }
   add(&parts.sentinel, true);
   return plan;
 }
@@ -180,7 +189,7 @@ class Run final : Crew::Observer {
  private:
   [[nodiscard]] Checked<void> prepare();
   [[nodiscard]] Checked<void> prepare_site();
-  void open_capture(std::unique_ptr<CaseCapture>& capture);
+  void open_capture(std::unique_ptr<RunCapture>& capture);
   [[nodiscard]] Checked<void> meet_iut();
   void compare_claims(const iut::Hello& hello);
   void describe_iut(const iut::Hello& hello);
@@ -221,7 +230,7 @@ class Run final : Crew::Observer {
   std::optional<results::Folder> folder_;
   std::vector<expectations::Entry> entries_;
   std::optional<expectations::Gate> gate_;
-  std::optional<Evidence> evidence_;
+  std::optional<CasePcaps> evidence_;
   std::optional<Schedule> schedule_;
   std::optional<Crew> crew_;
   std::optional<EndingSignals> signals_;
@@ -249,13 +258,13 @@ Checked<void> Run::prepare() {
   }
   auto selected = select_cases(parts_, options_);
   if (!selected) return std::unexpected(selected.error());
-  plan_ = make_plan(parts_, *selected);
   record_.selected = selected->size();
 
   const fs::path path = expectations_path(options_);
   auto entries = load_expectations(parts_, path);
   if (!entries) return std::unexpected(entries.error());
   entries_ = std::move(*entries);
+  plan_ = make_plan(parts_, *selected, entries_);
   record_.expectations_file = path.string();
 
   auto folder = results::Folder::open(options_.out);
@@ -271,7 +280,7 @@ Checked<void> Run::prepare_site() {
   auto site = make_site(options_, [this](const std::string& line) { progress_.tell(line); });
   if (!site) return refuse(ExitCode::harness, site.error());
   site_ = std::move(*site);
-  std::unique_ptr<CaseCapture> capture;
+  std::unique_ptr<RunCapture> capture;
   open_capture(capture);
   evidence_.emplace(world_, folder_->path(), std::move(capture));
 
@@ -289,7 +298,7 @@ Checked<void> Run::prepare_site() {
   return {};
 }
 
-void Run::open_capture(std::unique_ptr<CaseCapture>& capture) {
+void Run::open_capture(std::unique_ptr<RunCapture>& capture) {
   const std::string interface = site_->record().interface;
   if (!options_.capture) {
     record_.capture.note = "switched off";
@@ -297,7 +306,7 @@ void Run::open_capture(std::unique_ptr<CaseCapture>& capture) {
     record_.capture.note = "there is no interface to capture on";
   } else {
     site_->at_tester([&] {
-      auto opened = CaseCapture::open(world_, interface, random_number());
+      auto opened = RunCapture::open(world_, interface, random_number());
       if (opened) {
         capture = std::move(*opened);
       } else {

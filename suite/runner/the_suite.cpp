@@ -2,7 +2,7 @@
 #include "suite/runner/the_suite.hpp"
 
 #include "suite/cases/framework/boost_executor.hpp"
-#include "suite/runner/sentinel.hpp"
+#include "suite/runner/alive_case.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
 
 namespace suite::runner {
@@ -10,7 +10,7 @@ namespace suite::runner {
 SuiteParts the_suite() {
   SuiteParts parts;
   parts.table = cases::all_cases();
-  parts.sentinel = sentinel();
+  parts.sentinel = alive_case();
   // Made where cases run: Boost.Test is one per process.
   parts.execute = [executor = std::make_shared<std::unique_ptr<cases::BoostExecutor>>()](
                       const cases::Case& one, cases::Environment& environment) {

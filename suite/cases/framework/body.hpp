@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "suite/cases/framework/api_expected.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/cases/framework/consumer.hpp"
-#include "suite/cases/framework/expectations.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
 #include "suite/lower_tester/expected.hpp"
 #include "suite/lower_tester/peer.hpp"
@@ -193,7 +193,8 @@ class Body {
               std::string hex, Judgement judgement, Direction direction);
   /// Whether an exchange with the IUT on the case's connection is still possible.
   [[nodiscard]] bool can_ask() {
-    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_;
+    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_ &&
+           !peer.raw().within_message();
   }
   void settle(const RuleRef& rule);
   [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }

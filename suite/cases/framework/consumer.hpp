@@ -26,7 +26,6 @@ using lower_tester::Octets;
 /// as verbs want it.
 namespace access {
 inline constexpr iut::Access local{.local_write = true};
-inline constexpr iut::Access local_read_only{};
 inline constexpr iut::Access remote_read{.local_write = true, .remote_read = true};
 inline constexpr iut::Access remote_write{.local_write = true, .remote_write = true};
 inline constexpr iut::Access remote_read_write{

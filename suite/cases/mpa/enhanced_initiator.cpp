@@ -158,16 +158,7 @@ CONFORMANCE_CASE(initiator_keeps_to_the_responders_ird,
   const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
   peer.raw().send(accepting_with_depths(*this, request, 1, 4));
   expect(iut, established());
-  std::vector<Work> works;
-  for (int i = 0; i < 3; ++i) works.push_back(iut.post_read(8, 0x1234, 0));
-  for (const Work& work : works) {
-    // Its own message comes first (RFC 5044 section 7.1.2).
-    const ReadRequestFields read = *expect_message(Opcode::read_request).read_request();
-    const std::size_t more = reads_coming(*this).size();
-    expect_that(more == 0, "one Read Request at a time", fmt::format("{}", more + 1));
-    peer.send(read_response(read.sink_stag, read.sink_offset, payload(8)));
-    expect(work, completes());
-  }
+  expect_one_read_at_a_time(*this);
 }
 
 CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
@@ -179,19 +170,7 @@ CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
   peer.raw().send(accepting_with_depths(*this, request, 4, ird));
   expect(iut, established());
   expect_to_speak(*this);
-  Region readable = iut.register_memory(64, access::remote_read);
-  iut.write_memory(readable, payload(64));
-  const auto count = std::min<std::uint32_t>(ird, 64);
-  std::vector<Outgoing> reads;
-  for (std::uint32_t i = 0; i < count; ++i)
-    reads.push_back(read_request({.sink_stag = 0x1234,
-                                  .sink_offset = i,
-                                  .length = 1,
-                                  .source_stag = readable.stag,
-                                  .source_offset = readable.base + i}));
-  peer.send_together(reads);
-  for (std::uint32_t i = 0; i < count; ++i)
-    expect(peer, tagged_message(Opcode::read_response, 0x1234, i, {readable.contents[i]}));
+  expect_reads_served(*this, ird);
 }
 
 CONFORMANCE_CASE(reply_ird_of_all_ones_leaves_the_initiators_ord,

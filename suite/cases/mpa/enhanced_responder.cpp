@@ -204,15 +204,7 @@ CONFORMANCE_CASE(responder_keeps_to_the_initiators_ird,
   if (expect(peer.raw(), mpa_frame() | torn_down()).is_end() || !peer.raw().in_rdma_mode())
     stop(Verdict::not_applicable, "the IUT declines an Initiator with so small an IRD");
   let_responder_send(*this);
-  std::vector<Work> works;
-  for (int i = 0; i < 3; ++i) works.push_back(iut.post_read(8, 0x1234, 0));
-  for (const Work& work : works) {
-    const ReadRequestFields read = *expect_message(Opcode::read_request).read_request();
-    const std::size_t more = reads_coming(*this).size();
-    expect_that(more == 0, "one Read Request at a time", fmt::format("{}", more + 1));
-    peer.send(read_response(read.sink_stag, read.sink_offset, payload(8)));
-    expect(work, completes());
-  }
+  expect_one_read_at_a_time(*this);
 }
 
 CONFORMANCE_CASE(reads_are_served_up_to_the_stated_ird,
@@ -222,19 +214,7 @@ CONFORMANCE_CASE(reads_are_served_up_to_the_stated_ird,
   const ReceivedFrame reply = reply_to(*this, enhanced_request(client_server), with_depths(4, 4));
   const auto words = words_of(reply);
   if (!words || words->ird == all_ones) stop(Verdict::inconclusive, "a Reply without an IRD");
-  Region readable = iut.register_memory(64, access::remote_read);
-  iut.write_memory(readable, payload(64));
-  const auto count = std::min<std::uint32_t>(words->ird, 64);
-  std::vector<Outgoing> reads;
-  for (std::uint32_t i = 0; i < count; ++i)
-    reads.push_back(read_request({.sink_stag = 0x1234,
-                                  .sink_offset = i,
-                                  .length = 1,
-                                  .source_stag = readable.stag,
-                                  .source_offset = readable.base + i}));
-  peer.send_together(reads);
-  for (std::uint32_t i = 0; i < count; ++i)
-    expect(peer, tagged_message(Opcode::read_response, 0x1234, i, {readable.contents[i]}));
+  expect_reads_served(*this, words->ird);
 }
 
 CONFORMANCE_CASE(ord_of_all_ones_is_answered_in_kind,

@@ -113,21 +113,44 @@ void let_responder_send(Body& on) {
 }
 
 std::vector<ReadRequestFields> reads_coming(Body& on) {
-  const Region probe = on.iut.register_memory(1, access::remote_read);
-  on.peer.send(read_request({.sink_stag = 0x50524F42,
-                             .length = 1,
-                             .source_stag = probe.stag,
-                             .source_offset = probe.base}));
   std::vector<ReadRequestFields> reads;
-  auto until = on.context().deadline;
   while (true) {
+    const auto until = on.context().world.now() + on.environment().quiet_window;
     const Arrival arrival = on.peer.raw().next(until);
     const auto* message = arrival.as<Message>();
     if (message == nullptr) return reads;
     if (const auto read = message->read_request()) reads.push_back(*read);
-    if (message->opcode() == Opcode::read_response)
-      until = on.context().world.now() + on.environment().quiet_window;
   }
+}
+
+void expect_one_read_at_a_time(Body& on) {
+  std::vector<Work> works;
+  for (int i = 0; i < 3; ++i) works.push_back(on.iut.post_read(8, 0x1234, 0));
+  for (const Work& work : works) {
+    // An Initiator's own message comes first (RFC 5044 section 7.1.2), so it is taken before asking.
+    const ReadRequestFields read = *on.expect_message(Opcode::read_request).read_request();
+    const std::size_t more = reads_coming(on).size();
+    on.expect_that(more == 0, "one Read Request at a time", fmt::format("{}", more + 1));
+    on.peer.send(read_response(read.sink_stag, read.sink_offset, payload(8)));
+    on.expect(work, completes());
+  }
+}
+
+void expect_reads_served(Body& on, std::uint16_t ird) {
+  constexpr std::uint16_t most = 64;
+  Region readable = on.iut.register_memory(most, access::remote_read);
+  on.iut.write_memory(readable, payload(most));
+  const auto count = std::min(ird, most);
+  std::vector<Outgoing> reads;
+  for (std::uint32_t i = 0; i < count; ++i)
+    reads.push_back(read_request({.sink_stag = 0x1234,
+                                  .sink_offset = i,
+                                  .length = 1,
+                                  .source_stag = readable.stag,
+                                  .source_offset = readable.base + i}));
+  on.peer.send_together(reads);
+  for (std::uint32_t i = 0; i < count; ++i)
+    on.expect(on.peer, tagged_message(Opcode::read_response, 0x1234, i, {readable.contents[i]}));
 }
 
 bool try_to_send(Body& on, const Octets& data) {

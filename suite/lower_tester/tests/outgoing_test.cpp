@@ -4,8 +4,8 @@
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/wire/crc32c.hpp"
-#include "suite/lower_tester/cut.hpp"
 #include "suite/lower_tester/outgoing.hpp"
+#include "suite/lower_tester/tcp_cut.hpp"
 
 using namespace suite::lower_tester;
 

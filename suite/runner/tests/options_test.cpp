@@ -62,6 +62,7 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_in_one_line) {
   BOOST_TEST(refusal({"--iut", "chelsio"}).find("'chelsio' is none of") != std::string::npos);
+  BOOST_TEST(refusal({"--iut", "dat:siw"}).find("'dat:siw' is none of") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "agent:"}).find("is none of") != std::string::npos);
   BOOST_TEST(
       refusal({"--iut", "verbs:a;reboot", "--address", "192.0.2.7"}).find("is no device name") !=

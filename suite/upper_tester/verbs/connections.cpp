@@ -75,12 +75,14 @@ CmId VerbsDriver::make_id(Token token) {
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Listen& command) {
   if (command.listener == 0 || listeners_.count(command.listener) != 0)
     return exists("listener", command.listener);
-  auto address = own_address(family_of(command));
-  if (!command.address.empty()) address = socket_address(command.address, 0);
-  if (!address) address = socket_address(family_of(command) == AF_INET6 ? "::" : "0.0.0.0", 0);
-  if (!command.address.empty() && !socket_address(command.address, 0))
-    return refused(command.address + " is no IPv4 or IPv6 literal", EINVAL);
-  address = socket_address(host_text(generic(*address)), command.port);
+  std::string literal = command.address;
+  if (literal.empty()) {
+    auto own = own_address(family_of(command));
+    const char* any = family_of(command) == AF_INET6 ? "::" : "0.0.0.0";
+    literal = own ? host_text(generic(*own)) : any;
+  }
+  auto address = socket_address(literal, command.port);
+  if (!address) return refused(literal + " is no IPv4 or IPv6 literal", EINVAL);
 
   Listener listener;
   listener.token = next_token_++;

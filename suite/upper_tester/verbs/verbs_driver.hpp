@@ -126,7 +126,7 @@ class VerbsDriver final : public Driver {
   void take(Endpoint& endpoint, const News& news);
   void take_end(Endpoint& endpoint, const News& news);
 
-  // queues.cpp
+  // endpoints.cpp
   Answer run(std::uint64_t, const iut::CreateSharedQueue&);
   Answer run(std::uint64_t, const iut::DestroySharedQueue&);
   Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/evidence.hpp"
+#include "suite/runner/case_pcap.hpp"
 
 #include <cerrno>
 #include <fstream>
@@ -38,14 +38,14 @@ results::Result<void> write(const std::filesystem::path& path, std::span<const s
 
 }  // namespace
 
-Evidence::Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder,
-                   std::unique_ptr<CaseCapture> capture)
+CasePcaps::CasePcaps(rnic::llp::RealWorld& world, std::filesystem::path folder,
+                     std::unique_ptr<RunCapture> capture)
     : world_(world), folder_(std::move(folder)), capture_(std::move(capture)) {}
 
-void Evidence::begin(const Attempt& attempt) { begun_.insert(wall_nanoseconds(attempt)); }
+void CasePcaps::begin(const Attempt& attempt) { begun_.insert(wall_nanoseconds(attempt)); }
 
-void Evidence::complete(results::CaseRecord record, const Attempt& attempt,
-                        cases::CaseOutcome outcome, Done done) {
+void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt,
+                         cases::CaseOutcome outcome, Done done) {
   ++pending_;
   const bool on_the_wire = !outcome.connections.empty() || attempt.died;
   auto finish_now = [this, record = std::move(record), attempt, outcome = std::move(outcome),
@@ -63,8 +63,8 @@ void Evidence::complete(results::CaseRecord record, const Attempt& attempt,
   }
 }
 
-Evidence::Pieces Evidence::collect(const Attempt& attempt, const cases::CaseOutcome& outcome,
-                                   bool all_seen) {
+CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt, const cases::CaseOutcome& outcome,
+                                     bool all_seen) {
   Pieces pieces;
   const std::uint64_t start = wall_nanoseconds(attempt);
   if (capture_) {
@@ -85,10 +85,10 @@ Evidence::Pieces Evidence::collect(const Attempt& attempt, const cases::CaseOutc
   return pieces;
 }
 
-results::Result<results::CaseRecord> Evidence::finish(results::CaseRecord record,
-                                                      const Attempt& attempt,
-                                                      const cases::CaseOutcome& outcome,
-                                                      bool all_seen) {
+results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord record,
+                                                       const Attempt& attempt,
+                                                       const cases::CaseOutcome& outcome,
+                                                       bool all_seen) {
   const Pieces pieces = collect(attempt, outcome, all_seen);
   if (pieces.frames.empty()) {
     add_outcome(record, outcome, nullptr);
@@ -110,7 +110,7 @@ results::Result<results::CaseRecord> Evidence::finish(results::CaseRecord record
   return record;
 }
 
-void Evidence::close(std::function<void(bool)> seen) {
+void CasePcaps::close(std::function<void(bool)> seen) {
   if (capture_) {
     capture_->when_seen(std::move(seen));
   } else {
@@ -118,7 +118,7 @@ void Evidence::close(std::function<void(bool)> seen) {
   }
 }
 
-void Evidence::report(results::CaptureRecord& record) const {
+void CasePcaps::report(results::CaptureRecord& record) const {
   if (!capture_) return;
   const auto counts = capture_->counts();
   record.received = counts.received;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/cases/framework/expectations.hpp"
+#include "suite/cases/framework/api_expected.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

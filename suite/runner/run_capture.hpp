@@ -18,14 +18,14 @@
 
 namespace suite::runner {
 
-class CaseCapture {
+class RunCapture {
  public:
   /// Captures on `interface` in the calling thread's network namespace. The error is one line.
-  [[nodiscard]] static std::expected<std::unique_ptr<CaseCapture>, std::string> open(
+  [[nodiscard]] static std::expected<std::unique_ptr<RunCapture>, std::string> open(
       rnic::llp::RealWorld& world, const std::string& interface, std::uint64_t nonce);
-  ~CaseCapture();
-  CaseCapture(const CaseCapture&) = delete;
-  CaseCapture& operator=(const CaseCapture&) = delete;
+  ~RunCapture();
+  RunCapture(const RunCapture&) = delete;
+  RunCapture& operator=(const RunCapture&) = delete;
 
   /// Calls back once every frame that passed before now has been seen (true), or when that did not
   /// happen in time (false).
@@ -51,8 +51,8 @@ class CaseCapture {
     std::function<void(bool)> callback;
     rnic::llp::TimerId deadline;
   };
-  CaseCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live,
-              dissectors::capture::Sentinel sentinel);
+  RunCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live,
+             dissectors::capture::Sentinel sentinel);
   void poll();
   void seen_up_to(std::uint64_t number, bool complete);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/case_capture.hpp"
+#include "suite/runner/run_capture.hpp"
 
 #include <sys/epoll.h>
 
@@ -16,17 +16,16 @@ constexpr auto patience = std::chrono::seconds(2);  // libpcap delivers within 1
 
 }  // namespace
 
-std::expected<std::unique_ptr<CaseCapture>, std::string> CaseCapture::open(
+std::expected<std::unique_ptr<RunCapture>, std::string> RunCapture::open(
     rnic::llp::RealWorld& world, const std::string& interface, std::uint64_t nonce) {
   auto live = LiveCapture::open(interface);
   if (!live) return std::unexpected(live.error());
   auto sentinel = Sentinel::open(interface, nonce);
   if (!sentinel) return std::unexpected(sentinel.error());
-  return std::unique_ptr<CaseCapture>(
-      new CaseCapture(world, std::move(*live), std::move(*sentinel)));
+  return std::unique_ptr<RunCapture>(new RunCapture(world, std::move(*live), std::move(*sentinel)));
 }
 
-CaseCapture::CaseCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel)
+RunCapture::RunCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel)
     : world_(world),
       live_(std::move(live)),
       sentinel_(std::move(sentinel)),
@@ -34,12 +33,12 @@ CaseCapture::CaseCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel
   world_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
 }
 
-CaseCapture::~CaseCapture() {
+RunCapture::~RunCapture() {
   if (broken_.empty()) world_.unwatch(live_.fd());
   for (const auto& [number, waiting] : waiting_) world_.cancel(waiting.deadline);
 }
 
-void CaseCapture::when_seen(std::function<void(bool)> callback) {
+void RunCapture::when_seen(std::function<void(bool)> callback) {
   const auto number = broken_.empty() ? sentinel_.send() : std::unexpected(broken_);
   if (!number) {
     world_.defer([callback = std::move(callback)] { callback(false); });
@@ -50,7 +49,7 @@ void CaseCapture::when_seen(std::function<void(bool)> callback) {
   waiting_.emplace(*number, Waiting{std::move(callback), deadline});
 }
 
-void CaseCapture::poll() {
+void RunCapture::poll() {
   std::uint64_t highest = 0;
   const auto polled = live_.poll([&](Frame frame) {
     if (const auto number = sentinel_.recognise(live_.link(), frame.octets)) {
@@ -66,7 +65,7 @@ void CaseCapture::poll() {
   if (!waiting_.empty()) seen_up_to(waiting_.rbegin()->first, false);
 }
 
-void CaseCapture::seen_up_to(std::uint64_t number, bool complete) {
+void RunCapture::seen_up_to(std::uint64_t number, bool complete) {
   while (!waiting_.empty() && waiting_.begin()->first <= number) {
     const Waiting waiting = std::move(waiting_.extract(waiting_.begin()).mapped());
     world_.cancel(waiting.deadline);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/sentinel.hpp"
+#include "suite/runner/alive_case.hpp"
 
 #include "suite/cases/framework/conformance_case.hpp"
 
@@ -21,6 +21,6 @@ CASES_OF_FILE(harness, sentinel)
 
 namespace suite::runner {
 
-cases::Case sentinel() { return cases::harness_sentinel().front(); }
+cases::Case alive_case() { return cases::harness_sentinel().front(); }
 
 }  // namespace suite::runner

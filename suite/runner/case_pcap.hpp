@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The evidence of a run: cuts each attempt's pcap, names frames, and completes its record.
+// The pcap of each attempt: cut out of the run's capture, its frames named in the completed record.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 #include "reference_rnic/llp/real_world.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/runner/case_capture.hpp"
 #include "suite/runner/crew.hpp"
+#include "suite/runner/run_capture.hpp"
 
 namespace suite::runner {
 
-class Evidence {
+class CasePcaps {
  public:
   /// `capture` may be null: every pcap is then the tester's own record.
-  Evidence(rnic::llp::RealWorld& world, std::filesystem::path folder,
-           std::unique_ptr<CaseCapture> capture);
+  CasePcaps(rnic::llp::RealWorld& world, std::filesystem::path folder,
+            std::unique_ptr<RunCapture> capture);
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const Attempt& attempt);
@@ -51,7 +51,7 @@ class Evidence {
 
   rnic::llp::RealWorld& world_;
   std::filesystem::path folder_;
-  std::unique_ptr<CaseCapture> capture_;
+  std::unique_ptr<RunCapture> capture_;
   std::multiset<std::uint64_t> begun_;  ///< starts of attempts that are not complete
   std::size_t pending_ = 0;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where the TCP segments of something sent shall end.
+// Where the TCP segments of something sent shall end. Peer::send_octets() carries it out, one push of
+// the connection for each segment (over TCP a sendmsg() with MSG_EOR), and verifies what left.
 #pragma once
 
 #include <cstddef>
