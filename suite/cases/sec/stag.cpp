@@ -76,7 +76,10 @@ CONFORMANCE_CASE(stag_of_one_stream_cannot_be_invalidated_through_another,
 }
 
 CONFORMANCE_CASE(use_of_an_stag_of_another_stream_ends_the_stream,
-                 rules("sec.stag.scope-mismatch-ends-stream"),
+                 rules("sec.stag.scope-mismatch-ends-stream",
+                       "ddp.terminate.tagged-stag-not-associated",
+                       "rdmap.terminate.code-stag-not-associated",
+                       "rdmap.invalidate.terminate-if-not-associated"),
                  needs(capability::memory_windows, capability::stream_windows)) {
   row("Write", [&] {
     const Owner owner = window_of_another_stream(*this, access::remote_write);
