@@ -161,7 +161,8 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
   if (!options.opening || (words && words->peer_to_peer)) return;
   // A responder may not send before it has received (RFC 5044 section 7.1.2), so the IUT goes
   // first.
-  static_cast<void>(iut.post_send(octets("open")));
+  static_cast<void>(iut.post_send(octets("open"), operation::send,
+                                  [&](iut::PostWork& work) { work.endpoint = endpoint; }));
   need(which, message(Opcode::send), "the IUT's first message");
 }
 

@@ -183,6 +183,16 @@ Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& ac
   return register_as(command);
 }
 
+Region Consumer::register_nothing(const iut::Access& access) {
+  iut::RegisterMemory command;
+  command.region = new_handle();
+  command.access = access;
+  const iut::Reply reply = try_call(command, "register 0 octets");
+  if (reply.outcome != iut::Outcome::ok || !reply.stag || !reply.base)
+    throw CaseStop{Verdict::not_applicable, "the API registers no empty region: " + reply.error};
+  return {command.region, *reply.stag, *reply.base, 0, {}};
+}
+
 void Consumer::deregister(const Region& region) {
   call(iut::DeregisterMemory{region.handle}, "deregister memory");
 }
@@ -218,6 +228,56 @@ iut::Handle Consumer::create_domain() {
   const iut::Handle domain = new_handle();
   call(iut::CreateDomain{domain}, "create a protection domain");
   return domain;
+}
+
+iut::Reply Consumer::carry_out(iut::PostWork command) {
+  command.work = next_work_++;
+  iut::Reply reply = call(command, "post " + command.operation);
+  const auto event = take(
+      [&](const iut::Event& candidate) {
+        const auto* completion = std::get_if<iut::CompletionEvent>(&candidate);
+        return completion != nullptr && completion->work == command.work;
+      },
+      context_.deadline);
+  const std::string status =
+      event ? std::get<iut::CompletionEvent>(*event).status : "no completion";
+  if (status != "success")
+    throw CaseStop{Verdict::inconclusive,
+                   fmt::format("the IUT does not carry out {}: {}", command.operation, status)};
+  return reply;
+}
+
+Window Consumer::bind_window(const Region& under, std::uint64_t offset, std::uint32_t length,
+                             const iut::Access& access, iut::Handle endpoint) {
+  const iut::Handle handle = new_handle();
+  const iut::Reply allocated = call(iut::AllocateWindow{handle, 0}, "allocate a window");
+  iut::PostWork command;
+  command.endpoint = endpoint != 0 ? endpoint : this->endpoint();
+  command.operation = iut::operation::bind_window;
+  command.pieces = {{under.handle, offset, length}};
+  command.window = handle;
+  command.window_access = access;
+  const iut::Reply bound = carry_out(command);
+  // Where binding does not change the STag, its reply need not tell it.
+  const auto stag = bound.stag ? bound.stag : allocated.stag;
+  if (!stag) throw CaseStop{Verdict::error, "a window without STag"};
+  return {handle, command.endpoint, *stag, under.base + offset};
+}
+
+void Consumer::unbind(const Window& window) {
+  iut::PostWork command;
+  command.endpoint = window.endpoint;
+  command.operation = iut::operation::bind_window;
+  command.window = window.handle;
+  static_cast<void>(carry_out(command));
+}
+
+void Consumer::invalidate(std::uint32_t stag) {
+  iut::PostWork command;
+  command.endpoint = endpoint();
+  command.operation = iut::operation::local_invalidate;
+  command.invalidate_stag = stag;
+  static_cast<void>(carry_out(command));
 }
 
 // ---------------------------------------------------------------- connections

@@ -188,6 +188,16 @@ CONFORMANCE_CASE(unknown_stag_of_a_read_is_told_as_such,
   });
 }
 
+CONFORMANCE_CASE(consumer_learns_of_a_refused_read,
+                 rules("rdmap.read.error-passed-up-and-terminated")) {
+  Region region = iut.register_memory(64, access::remote_read);
+  region.stag = region.stag_with_other_key();
+  peer.send(read_from(region, 0, 8));
+  expect(peer, any_terminate() | advisory(torn_down()));
+  expect(iut, asynchronous("qp_access_error") | asynchronous("qp_request_error") |
+                  asynchronous("qp_fatal") | disconnected());
+}
+
 CONFORMANCE_CASE(read_beyond_bounds_is_rejected, rules("rdmap.error.read-source-end-in-range",
                                                        "rdmap.error.read-source-start-in-range",
                                                        "rdmap.terminate.code-base-or-bounds")) {
