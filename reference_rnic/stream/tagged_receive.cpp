@@ -86,7 +86,8 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
   return places(incoming, incoming.payload_length - left);
 }
 
-/// The memory of the payload from octet `from` on.
+/// The memory of the payload from octet `from` on. The checks of STag, stream, base and bounds and
+/// rights are the memory's: of an RNIC, StagTable::resolve() (verbs/stag_table.cpp).
 template <typename Policy>
 std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Policy>::places(
     const IncomingSegment& incoming, std::size_t from) {

@@ -4,16 +4,13 @@
 #include <algorithm>
 
 #include "reference_rnic/wire/rdmap.hpp"
+#include "reference_rnic/wire/terminate.hpp"
 
 namespace rnic::stream {
 namespace {
 
 using wire::Opcode;
 using wire::Queue;
-
-/// The longest Terminate: control, segment length, an untagged DDP header, a Read Request header.
-constexpr std::size_t terminate_capacity =
-    4 + 2 + wire::untagged_header_size + sizeof(wire::ReadRequestHeader);
 
 bool is_immediate(Opcode opcode) {
   return opcode == Opcode::immediate || opcode == Opcode::immediate_solicited;
@@ -94,7 +91,7 @@ std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
                                                         : sizeof(wire::ReadRequestHeader);
       break;
     case Queue::terminate:
-      state.capacity = terminate_capacity;
+      state.capacity = wire::max_terminate_size;
       break;
     case Queue::atomic_response:
       if (send_queue_.outstanding(WorkKind::atomic) == nullptr)

@@ -51,7 +51,7 @@ class UntaggedReceive {
     bool open = false;           ///< a message is in progress
     wire::Opcode opcode = wire::Opcode::send;
     std::optional<ReceiveBuffer> buffer;
-    std::array<std::byte, 64> own{};
+    std::array<std::byte, wire::max_terminate_size> own{};  ///< no other of our own is longer
     std::size_t capacity = 0;
   };
   [[nodiscard]] QueueState& state_of(const IncomingSegment& incoming);

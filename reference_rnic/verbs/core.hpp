@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "reference_rnic/verbs/completion_queue.hpp"
+#include "reference_rnic/verbs/memory_window.hpp"
 #include "reference_rnic/verbs/shared_queue.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
 #include "reference_rnic/verbs/stag_table.hpp"
@@ -25,11 +26,6 @@ struct Region {
   RegionInfo info{};
   DomainHandle domain{};
   std::uint32_t windows = 0;  ///< bound to it
-};
-struct Window {
-  WindowInfo info{};
-  DomainHandle domain{};
-  RegionHandle region{};  ///< while bound
 };
 
 template <typename Policy>
@@ -86,27 +82,14 @@ struct Core {
     return found != nullptr && found->streams > 1;
   }
 
-  // Windows: the table's tag and the objects' counts change together.
+  // Windows (memory_window.cpp) and invalidation (invalidation.cpp): the table's tag and the
+  // objects' counts change together.
 
-  void unbind(Window& window) {
-    if (Tag* tag = tags.at_index(window.info.stag)) tag->valid = false;
-    if (Region* region = regions.find(window.region)) --region->windows;
-    window.region = {};
-    window.info.bound = false;
-  }
+  void unbind(Window& window);
+  [[nodiscard]] bool has_windows(const Tag& tag) const;
   /// An invalidated STag of a window leaves the window unbound, that of a region leaves the region
   /// without access.
-  void invalidate(Tag& tag) {
-    tag.valid = false;
-    if (Window* window = windows.find(tag.window); window != nullptr && window->info.bound)
-      unbind(*window);
-    if (Region* region = regions.find(tag.region); region != nullptr && !tag.window)
-      region->info.valid = false;
-  }
-  [[nodiscard]] bool has_windows(const Tag& tag) const {
-    const Region* region = tag.window ? nullptr : regions.find(tag.region);
-    return region != nullptr && region->windows != 0;
-  }
+  void invalidate(Tag& tag);
 
  private:
   void call_handler(CompletionQueueHandle queue) {

@@ -5,6 +5,7 @@
 
 #include <deque>
 #include <optional>
+#include <utility>
 
 #include "reference_rnic/verbs/rnic.hpp"
 
@@ -18,11 +19,19 @@ struct SharedQueue {
   std::uint32_t limit = 0;  ///< 0: not armed
   std::uint32_t users = 0;  ///< queue pairs
 
-  /// True if fewer receives wait than the armed limit, which is then disarmed: one event is due.
-  [[nodiscard]] bool limit_passed() {
-    if (waiting.size() >= limit) return false;
-    limit = 0;
-    return true;
+  struct Taken {
+    ReceiveRequest request;
+    bool limit_passed = false;  ///< fewer wait now than the armed limit: one event is due
+  };
+  /// The receive that has waited longest, for the next message of whichever stream; none if none
+  /// waits. A limit that it passes is disarmed.
+  [[nodiscard]] std::optional<Taken> take() {
+    if (waiting.empty()) return std::nullopt;
+    Taken taken{.request = std::move(waiting.front())};
+    waiting.pop_front();
+    taken.limit_passed = waiting.size() < limit;
+    if (taken.limit_passed) limit = 0;
+    return taken;
   }
 };
 

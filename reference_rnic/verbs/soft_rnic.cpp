@@ -9,6 +9,7 @@
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/soft_stream.hpp"
+#include "reference_rnic/verbs/work_rules.hpp"
 
 namespace rnic::verbs {
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which access right each use of an STag needs.
+// Which access right each use of an STag needs, and the checks of each use.
 #include "reference_rnic/verbs/stag_table.hpp"
+
+#include <algorithm>
 
 namespace rnic::verbs {
 
@@ -37,5 +39,171 @@ bool permits(const Access& access, Need need) {
   }
   return false;
 }
+
+template <typename Policy>
+Tag& StagTable<Policy>::allocate() {
+  const std::uint32_t index = draw_index();
+  Tag& tag = tags_[index];
+  tag.stag = index << 8 | draw_key();
+  return tag;
+}
+
+template <typename Policy>
+void StagTable<Policy>::release(std::uint32_t stag) {
+  const auto found = tags_.find(stag >> 8);
+  if (found == tags_.end()) return;
+  if (policy_.deviates(stream::Deviation::deregistered_stag_usable)) keep_ghost(found->second);
+  retired_.push_back(stag >> 8);
+  if (retired_.size() > retirement) retired_.pop_front();
+  tags_.erase(found);
+}
+
+template <typename Policy>
+Tag* StagTable<Policy>::at_index(std::uint32_t stag) {
+  const auto found = tags_.find(stag >> 8);
+  return found == tags_.end() ? nullptr : &found->second;
+}
+
+template <typename Policy>
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::resolve(
+    const Requester& who, std::uint32_t stag, std::uint64_t offset, std::size_t length, Need need) {
+  Tag* tag = usable(stag, need);
+  if (tag == nullptr) return ghost(stag, offset, length, need);
+  if (!associated(*tag, who, need)) return std::unexpected(stream::MemoryFault::not_associated);
+  if (offset + length < offset) return std::unexpected(stream::MemoryFault::to_wrap);
+  auto octets = bounded(*tag, offset, length, need);
+  if (!octets) return octets;
+  if (!rights(*tag, need)) return std::unexpected(stream::MemoryFault::access_rights);
+  return octets;
+}
+
+template <typename Policy>
+std::expected<Tag*, stream::MemoryFault> StagTable<Policy>::may_invalidate(const Requester& who,
+                                                                           std::uint32_t stag,
+                                                                           bool shared) {
+  Tag* tag = at_index(stag);
+  if (tag == nullptr || tag->stag != stag || !tag->valid)
+    return std::unexpected(stream::MemoryFault::invalid_stag);
+  if (!associated(*tag, who, Need::remote_write) &&
+      !policy_.deviates(stream::Deviation::invalidates_foreign_stag))
+    return std::unexpected(stream::MemoryFault::not_associated);
+  const bool remote =
+      tag->access.remote_read || tag->access.remote_write || tag->access.remote_atomic;
+  const bool others_lose =
+      shared && !tag->only_for && !policy_.deviates(stream::Deviation::invalidates_shared_stag);
+  if (!remote || others_lose) return std::unexpected(stream::MemoryFault::cannot_invalidate);
+  return tag;
+}
+
+template <typename Policy>
+Tag* StagTable<Policy>::usable(std::uint32_t stag, Need need) {
+  Tag* tag = at_index(stag);
+  if (tag == nullptr) return nullptr;
+  if (tag->stag != stag && !tolerates(stream::Deviation::stag_key_unchecked, need)) return nullptr;
+  if (!tag->valid &&
+      !(tolerates(stream::Deviation::invalid_stag_usable, need) && !tag->memory.empty()))
+    return nullptr;
+  return tag;
+}
+
+template <typename Policy>
+bool StagTable<Policy>::associated(const Tag& tag, const Requester& who, Need need) const {
+  if (tag.domain != who.domain && !tolerates(stream::Deviation::domain_unchecked, need))
+    return false;
+  return !tag.only_for || *tag.only_for == who.queue_pair ||
+         tolerates(stream::Deviation::stream_scope_unchecked, need);
+}
+
+template <typename Policy>
+bool StagTable<Policy>::rights(const Tag& tag, Need need) const {
+  if (permits(tag.access, need)) return true;
+  return (need == Need::remote_write &&
+          policy_.deviates(stream::Deviation::remote_write_right_unchecked)) ||
+         (need == Need::remote_read &&
+          policy_.deviates(stream::Deviation::remote_read_right_unchecked)) ||
+         (need == Need::remote_atomic &&
+          policy_.deviates(stream::Deviation::remote_atomic_right_unchecked)) ||
+         (is_remote(need) && tag.window &&
+          policy_.deviates(stream::Deviation::window_rights_ignored));
+}
+
+template <typename Policy>
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::bounded(
+    const Tag& tag, std::uint64_t offset, std::size_t length, Need need) {
+  const std::uint64_t size = tag.memory.size();
+  const std::uint64_t start = offset - tag.base;  // wraps to a huge value below the base
+  if (start < size && length <= size - start) return tag.memory.subspan(start, length);
+  if (tolerates(stream::Deviation::bounds_unchecked, need)) return beyond(tag, start, length);
+  const bool one_too_far = start <= size && length == size - start + 1;
+  if (one_too_far && size != 0 && tolerates(stream::Deviation::bounds_one_octet_too_wide, need))
+    return beyond(tag, start, length);
+  if (start == ~std::uint64_t{0} && size != 0 &&
+      tolerates(stream::Deviation::base_one_octet_too_low, need))
+    return beyond(tag, start, length);
+  if (size == 0 && tag.valid && tolerates(stream::Deviation::empty_region_gives_all_memory, need))
+    return beyond(tag, start, length);
+  if (tag.window && tolerates(stream::Deviation::window_bounds_ignored, need))
+    return beyond(tag, start, length);
+  return std::unexpected(stream::MemoryFault::base_or_bounds);
+}
+
+template <typename Policy>
+bool StagTable<Policy>::tolerates(stream::Deviation deviation, Need need) const {
+  return is_remote(need) && policy_.deviates(deviation);
+}
+
+template <typename Policy>
+wire::MutableBytes StagTable<Policy>::beyond(const Tag& tag, std::uint64_t start,
+                                             std::size_t length) {
+  outside_.assign(length, std::byte{0});
+  for (std::size_t i = 0; i < length; ++i)
+    if (start + i < tag.memory.size()) outside_[i] = tag.memory[start + i];
+  return outside_;
+}
+
+template <typename Policy>
+void StagTable<Policy>::keep_ghost(const Tag& tag) {
+  ghosts_[tag.stag] = {std::vector<std::byte>(tag.memory.begin(), tag.memory.end()), tag.base};
+}
+
+template <typename Policy>
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::ghost(
+    std::uint32_t stag, std::uint64_t offset, std::size_t length, Need need) {
+  const auto found = ghosts_.find(stag);
+  if (found == ghosts_.end() || !is_remote(need))
+    return std::unexpected(stream::MemoryFault::invalid_stag);
+  auto& [octets, base] = found->second;
+  const std::uint64_t start = offset - base;
+  if (start >= octets.size() || length > octets.size() - start)
+    return std::unexpected(stream::MemoryFault::base_or_bounds);
+  return wire::MutableBytes(octets).subspan(start, length);
+}
+
+template <typename Policy>
+std::uint32_t StagTable<Policy>::draw_index() {
+  if (policy_.deviates(stream::Deviation::stags_reused_at_once) && !retired_.empty()) {
+    const std::uint32_t index = retired_.back();
+    retired_.pop_back();
+    return index;
+  }
+  for (;;) {
+    const std::uint32_t index = policy_.deviates(stream::Deviation::stags_predictable)
+                                    ? ++counted_ & 0xFFFFFF
+                                    : static_cast<std::uint32_t>(draw_() >> 40);
+    const bool lately = std::ranges::find(retired_, index) != retired_.end();
+    if (index != 0 && !lately && !tags_.contains(index)) return index;
+  }
+}
+
+template <typename Policy>
+std::uint32_t StagTable<Policy>::draw_key() {
+  if (policy_.deviates(stream::Deviation::stags_predictable) ||
+      policy_.deviates(stream::Deviation::stags_reused_at_once))
+    return 1;
+  return static_cast<std::uint32_t>(next_key_() >> 56);
+}
+
+template class StagTable<stream::Conforming>;
+template class StagTable<stream::Deviating>;
 
 }  // namespace rnic::verbs

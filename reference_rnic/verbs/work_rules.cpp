@@ -116,14 +116,4 @@ AsyncKind fault_kind(wire::TerminateCause cause) {
   return request ? AsyncKind::queue_pair_request_error : AsyncKind::queue_pair_fatal;
 }
 
-bool admits_window(const Tag& under, const BindRequest& request) {
-  if (!under.valid || !under.access.bind_window || under.window) return false;
-  const std::uint64_t start = request.offset - under.base;
-  if (request.offset < under.base || start > under.memory.size() ||
-      request.length > under.memory.size() - start)
-    return false;
-  const bool writes = request.access.remote_write || request.access.remote_atomic;
-  return !writes || under.access.local_write;
-}
-
 }  // namespace rnic::verbs

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "reference_rnic/verbs/stag_table.hpp"
+#include "reference_rnic/verbs/rnic.hpp"
 
 namespace rnic::verbs {
 
@@ -22,8 +22,5 @@ namespace rnic::verbs {
 [[nodiscard]] Status status_of(stream::WorkStatus status);
 /// Which asynchronous event a fault on the stream is.
 [[nodiscard]] AsyncKind fault_kind(wire::TerminateCause cause);
-/// Whether a window may be bound so to the region behind `under`: valid, bindable, inside, and not
-/// granting what the region's owner has not.
-[[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
 
 }  // namespace rnic::verbs

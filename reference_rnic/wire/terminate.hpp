@@ -3,7 +3,8 @@
 // registry.
 //
 //   Terminate Control: layer, type, code (2) | M D R and 13 reserved bits (2)
-//   DDP Segment Length (2), terminated DDP header (14 or 18), terminated RDMA header (28), if any
+//   DDP Segment Length (2), terminated DDP header (14 or 18), terminated RDMA header (28), if any;
+//   a peer with Atomics may send back the 52 octets of an Atomic Request as the last
 #pragma once
 
 #include <optional>
@@ -78,8 +79,11 @@ struct Terminate {
   std::uint16_t reserved = 0;  ///< the 13 bits as they came
   std::optional<std::uint16_t> segment_length;
   Bytes ddp_header;    ///< if D: 14 octets (its T bit set) or 18; else empty
-  Bytes rdmap_header;  ///< if R: a Read Request header of 28 octets; else empty
+  Bytes rdmap_header;  ///< if R: a Read or Atomic Request header of 28 or 52 octets; else empty
 };
+/// The longest Terminate that parse_terminate() takes.
+inline constexpr std::size_t max_terminate_size =
+    sizeof(TerminateControl) + sizeof(be16) + untagged_header_size + sizeof(AtomicRequestHeader);
 
 enum class TerminateError : std::uint8_t {
   truncated,        ///< the flags announce more than there is

@@ -13,8 +13,9 @@ namespace suite::expectations {
 
 namespace {
 
-constexpr std::array<std::string_view, 9> members{"case",     "verdict", "observed", "rule", "iut",
-                                                  "versions", "reason",  "date",     "link"};
+constexpr std::array<std::string_view, 12> members{"case",     "verdict",      "observed", "rule",
+                                                   "also",     "intermittent", "isolate",  "iut",
+                                                   "versions", "reason",       "date",     "link"};
 
 bool is_date(std::string_view text) {
   const auto digits = [&](std::size_t begin, std::size_t count) {
@@ -74,14 +75,18 @@ class Loader {
     Entry entry;
     entry.place = fmt::format("{}:{}", file_.string(), line(node));
     entry.case_id = word(node, "case");
-    entry.observed = word(node, "observed");
+    entry.observed = words(node, "observed");
     entry.rule = word(node, "rule");
     entry.iut = word(node, "iut");
     entry.reason = word(node, "reason");
     entry.date = word(node, "date");
     if (node["link"]) entry.link = word(node, "link");
+    entry.intermittent = flag(node, "intermittent");
+    entry.isolate = flag(node, "isolate");
+    entry.also = words(node, "also");
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");
+    if (entry.observed.empty()) fault(line(node), "`observed` is missing");
     if (faults.size() != before) return;
     check(node, entry, verdict);
     if (faults.size() == before) entries.push_back(std::move(entry));
@@ -97,6 +102,22 @@ class Loader {
       return value.Scalar();
     }
     return {};
+  }
+
+  bool flag(const YAML::Node& node, const char* key) {
+    bool value = false;
+    if (node[key] && !YAML::convert<bool>::decode(node[key], value))
+      fault(line(node[key]), fmt::format("`{}` is true or false", key));
+    return value;
+  }
+
+  // A list, of which one alone may stand without brackets.
+  std::vector<std::string> words(const YAML::Node& node, const char* key) {
+    std::vector<std::string> list;
+    if (node[key] && node[key].IsScalar()) return {word(node, key)};
+    if (node[key] && !YAML::convert<std::vector<std::string>>::decode(node[key], list))
+      fault(line(node[key]), fmt::format("`{}` must be a list of texts", key));
+    return list;
   }
 
   void check(const YAML::Node& node, Entry& entry, const std::string& verdict) {
@@ -115,12 +136,13 @@ class Loader {
     }
     if (!is_date(entry.date))
       fault(line(node["date"]), fmt::format("`date` is YYYY-MM-DD, not '{}'", entry.date));
-    const auto rules = known_.rules_of_case(entry.case_id);
-    if (rules.empty()) {
+    if (!known_.is_case(entry.case_id))
       fault(line(node["case"]), fmt::format("there is no case '{}'", entry.case_id));
-    } else if (std::ranges::find(rules, entry.rule) == rules.end()) {
-      fault(line(node["rule"]),
-            fmt::format("case {} does not judge rule '{}'", entry.case_id, entry.rule));
+    if (!known_.is_rule(entry.rule))
+      fault(line(node["rule"]), fmt::format("there is no rule '{}'", entry.rule));
+    for (const std::string& rule : entry.also) {
+      if (!known_.is_rule(rule))
+        fault(line(node["also"]), fmt::format("there is no rule '{}'", rule));
     }
     const auto same = std::ranges::find_if(entries, [&](const Entry& other) {
       return other.case_id == entry.case_id && other.iut == entry.iut &&

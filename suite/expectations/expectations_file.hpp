@@ -3,15 +3,22 @@
 // why it is a deviation.
 //
 //   entries:
-//     - case: ddp.tagged_validation.write_beyond_bounds     # exact id, with its @variant
-//       verdict: fail                                        # fail or inconclusive
-//       observed: "closed without a Terminate*"              # shell pattern for what came, see
-//       Entry rule: ddp.tagged.base-or-bounds                      # the rule that is broken iut:
-//       siw-vm                                          # kind of IUT, or shell pattern for its
-//       implementation versions: kernel >= 6.1, kernel < 6.13               # or any reason:
-//       sentence for the reader of the report, with RFC section, bytes seen and bytes demanded
-//       date: 2026-01-31                                     # when it was last confirmed
-//       link: https://...                                    # optional: the report to its
+//     - case: ddp.tagged_validation.write_beyond_bounds    # exact id, with its @variant
+//       verdict: fail                                      # fail or inconclusive
+//       rule: ddp.tagged.base-or-bounds                    # the rule that is broken
+//       observed: "closed without a Terminate*"            # shell pattern or a list of them, see
+//                                                          # Entry
+//       also: [rdmap.terminate.header-format]              # optional: rules broken along with it
+//       intermittent: true                                 # optional: it may pass as well
+//       isolate: true                                      # optional: the IUT's host may not
+//       survive
+//                                                          # it, so it runs alone behind the others
+//       iut: siw-vm                                        # kind of IUT, or shell pattern for its
+//                                                          # implementation
+//       versions: kernel >= 6.1, kernel < 6.13             # or any
+//       reason: sentence for the reader of the report, with RFC section, bytes seen and demanded
+//       date: 2026-01-31                                   # when it was last confirmed
+//       link: https://...                                  # optional: the report to its
 //       maintainers
 #pragma once
 
@@ -30,9 +37,12 @@ struct Entry {
   std::string place;  ///< file:line
   std::string case_id;
   results::Verdict verdict = results::Verdict::fail;
-  std::string observed;  ///< pattern for the `actual` of an expectation of `rule` that was not met,
-                         ///< or for the case's reason
+  /// Patterns, of which one fits the `actual` of an expectation of `rule` that was not met, or the
+  /// case's reason.
+  std::vector<std::string> observed;
   std::string rule;
+  std::vector<std::string> also;  ///< further rules that may fail in the same case
+  bool intermittent = false, isolate = false;
   std::string iut;
   std::string versions_text;
   VersionRange versions;
@@ -41,8 +51,8 @@ struct Entry {
 
 /// What the loader asks of the rest of the suite to find entries that can never apply.
 struct Known {
-  /// The rules that a case judges; empty if there is no case of this id.
-  std::function<std::vector<std::string>(const std::string& case_id)> rules_of_case;
+  std::function<bool(const std::string& case_id)> is_case;
+  std::function<bool(const std::string& rule_id)> is_rule;
 };
 
 /// One line for people, beginning with file:line.

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace suite::expectations {
 
@@ -31,8 +32,18 @@ std::vector<std::string> observations(const results::CaseRecord& record, const s
     if (expectation.rule == rule && expectation.verdict != Judgement::pass)
       list.push_back(expectation.actual);
   }
-  if (list.empty()) list.push_back(record.reason);
+  list.push_back(record.reason);  // a crash, say, that no expectation tells of
   return list;
+}
+
+// A rule that is broken in this case besides those of the entry.
+const results::Expectation* another(const results::CaseRecord& record, const Entry& entry) {
+  const auto unknown = [&](const results::Expectation& one) {
+    return one.verdict == Judgement::fail && one.rule != entry.rule &&
+           std::ranges::find(entry.also, one.rule) == entry.also.end();
+  };
+  const auto found = std::ranges::find_if(record.expectations, unknown);
+  return found == record.expectations.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -55,6 +66,8 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
     return {GateResult::new_failure, "",
             fmt::format("{}, and no expectation says so", results::name(record.verdict))};
   }
+  if (record.verdict == Verdict::pass && entry->intermittent)
+    return {GateResult::as_expected, entry->place, "it fails now and then: " + entry->reason};
   if (record.verdict == Verdict::pass) {
     return {GateResult::stale, entry->place,
             fmt::format("{} passes now: remove the entry", record.id)};
@@ -65,10 +78,18 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
                         results::name(record.verdict))};
   }
   const auto came = observations(record, entry->rule);
-  if (std::ranges::none_of(
-          came, [&](const std::string& text) { return matches(entry->observed, text); })) {
+  const auto recorded = [&](const std::string& text) {
+    return std::ranges::any_of(entry->observed,
+                               [&](const std::string& pattern) { return matches(pattern, text); });
+  };
+  if (std::ranges::none_of(came, recorded)) {
     return {GateResult::new_failure, entry->place,
-            fmt::format("'{}' is recorded, '{}' came", entry->observed, came.front())};
+            fmt::format("'{}' is recorded, '{}' came", fmt::join(entry->observed, "' or '"),
+                        came.front())};
+  }
+  if (const auto* more = another(record, *entry)) {
+    return {GateResult::new_failure, entry->place,
+            fmt::format("{} is broken too, which is not recorded: {}", more->rule, more->actual)};
   }
   return {GateResult::known, entry->place, entry->reason};
 }

@@ -130,6 +130,8 @@ void Peer::send(const std::vector<Fpdu>& fpdus, const Cut& cut) {
     octets.insert(octets.end(), encoded.begin(), encoded.end());
     sending_.position += encoded.size();
     rules_.note_sent(fpdu.ulpdu);
+    if (!fpdu.ulpdu.empty())
+      within_message_ = !wire::DdpControl{static_cast<std::uint8_t>(fpdu.ulpdu.front())}.last();
     ++fpdus_sent_;
   }
   send_octets(octets, cut);

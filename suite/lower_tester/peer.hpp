@@ -112,6 +112,9 @@ class Peer final : private rnic::llp::Connection::Observer, private Intake::List
   }
   [[nodiscard]] MpaRole role() const { return role_; }
   [[nodiscard]] bool in_rdma_mode() const { return in_rdma_mode_; }
+  /// Whether the last segment of the message sent last is still to come. Another message may not go
+  /// before it (RFC 5041 section 5.3).
+  [[nodiscard]] bool within_message() const { return within_message_; }
   [[nodiscard]] std::uint64_t fpdus_sent() const { return fpdus_sent_; }
   [[nodiscard]] SenderRules& rules() { return rules_; }
   [[nodiscard]] rnic::llp::Connection& connection() { return *connection_; }
@@ -148,7 +151,7 @@ class Peer final : private rnic::llp::Connection::Observer, private Intake::List
   std::size_t record_ = 0;  ///< index of our ConnectionRecord
   bool is_connected_ = false, sent_fin_ = false, iut_closed_ = false, broken_ = false,
        in_rdma_mode_ = false;
-  bool receives_markers_ = false;
+  bool receives_markers_ = false, within_message_ = false;
   std::optional<wire::MpaFlags> sent_flags_;
   std::optional<ReceivedFrame> received_frame_;
   Framing sending_;

@@ -71,6 +71,7 @@ lab::GuestOptions guest_options(const Options& options) {
   guest.programs = {agent_program()};
   guest.agent_channels = guest_channels;
   guest.variant = "tunable";
+  guest.slab_checks = options.slab_checks;
   guest.log_file = fs::absolute(options.out) / "kernel.log";
   return guest;
 }

@@ -156,6 +156,10 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_flag("--rerun-failed", o.rerun_failed,
                "only cases that did not pass in the last run in --out");
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
+  app.add_flag(
+      "--slab-checks", o.slab_checks,
+      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, so many "
+      "cases are lost to the one beside them");
   app.add_option("--expectations", o.expectations,
                  "file of known deviations (default: suite/expectations/IUT.yaml, if there)");
   app.add_option("--deviation", o.deviations,
@@ -359,6 +363,7 @@ std::vector<std::string> judging_arguments(const Options& o) {
   if (!o.pixit.empty()) add("--pixit", o.pixit.string());
   if (!o.expectations.empty()) add("--expectations", o.expectations.string());
   if (o.strict) list.emplace_back("--strict");
+  if (o.slab_checks) list.emplace_back("--slab-checks");
   return list;
 }
 
@@ -370,6 +375,7 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"rerun_failed", o.rerun_failed},
           {"long", o.long_run},
           {"strict", o.strict},
+          {"slab_checks", o.slab_checks},
           {"jobs", o.jobs},
           {"link", o.link},
           {"deviations", o.deviations},

@@ -53,6 +53,7 @@ struct Options {
   // the cases
   std::vector<std::string> select, rules;
   bool rerun_failed = false, long_run = false, strict = false;
+  bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
   // the run
   std::filesystem::path out = "out", junit;
   unsigned jobs = 0;  ///< 0: as the IUT suits

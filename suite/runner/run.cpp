@@ -114,11 +114,9 @@ fs::path expectations_path(const Options& options) {
 Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& parts,
                                                             const fs::path& path) {
   if (path.empty()) return std::vector<expectations::Entry>();
-  const expectations::Known known{[&](const std::string& id) {
-    const cases::Case* one = parts.find(id);
-    return one == nullptr ? std::vector<std::string>()
-                          : std::vector<std::string>(one->rules.begin(), one->rules.end());
-  }};
+  const expectations::Known known{
+      .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
+      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
   auto entries = expectations::load(path, known);
   if (entries) return std::move(*entries);
   std::string faults;
@@ -133,7 +131,8 @@ struct Plan {
   std::vector<Job> jobs;
 };
 
-Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& selected) {
+Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& selected,
+               const std::vector<expectations::Entry>& entries) {
   Plan plan;
   std::vector<cases::Configuration> groups;
   const auto add = [&](const cases::Case* one, bool alone) {
@@ -145,8 +144,18 @@ Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& s
                          .alone = alone});
     plan.list.push_back(one);
   };
+  const auto isolated = [&](const cases::Case* one) {
+    return std::ranges::any_of(entries, [&](const expectations::Entry& entry) {
+      return entry.isolate && entry.case_id == one->id;
+    });
+  };
   add(&parts.sentinel, true);
-  for (const cases::Case* one : selected) add(one, false);
+  for (const cases::Case* one : selected) {
+    if (!isolated(one)) add(one, false);
+  }
+  for (const cases::Case* one : selected) {
+    if (isolated(one)) add(one, true);
+  }
   add(&parts.sentinel, true);
   return plan;
 }
@@ -249,13 +258,13 @@ Checked<void> Run::prepare() {
   }
   auto selected = select_cases(parts_, options_);
   if (!selected) return std::unexpected(selected.error());
-  plan_ = make_plan(parts_, *selected);
   record_.selected = selected->size();
 
   const fs::path path = expectations_path(options_);
   auto entries = load_expectations(parts_, path);
   if (!entries) return std::unexpected(entries.error());
   entries_ = std::move(*entries);
+  plan_ = make_plan(parts_, *selected, entries_);
   record_.expectations_file = path.string();
 
   auto folder = results::Folder::open(options_.out);

@@ -174,8 +174,32 @@ BOOST_AUTO_TEST_CASE(a_terminate_is_reported_and_ends_all_work) {
   BOOST_TEST(subject.find<Closed>() != nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(a_terminate_may_send_back_a_whole_atomic_request) {
+  Subject<> subject(plain_config(Role::responder));
+  subject.memory.post_receive(1, 8);
+  subject.establish_as_responder();
+  subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000"));
+  Work atomic;
+  atomic.id = 7;
+  atomic.kind = WorkKind::atomic;
+  atomic.remote_stag = 0x42;
+  subject.stream.post(atomic, subject.now);
+  const std::string request = subject.output().substr(4, 2 * std::size_t{18 + 52});
+  subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000 0102 e000 0046" + request));
+  BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
+  BOOST_TEST((subject.find<TerminateReceived>()->cause == wire::cause::rdmap_access_rights));
+  BOOST_REQUIRE(subject.find<WorkDone>() != nullptr);
+  BOOST_TEST((subject.find<WorkDone>()->status == WorkStatus::remote_access));
+  BOOST_TEST(subject.find<Failed>() == nullptr);
+  BOOST_TEST(subject.output().empty());
+}
+
 BOOST_AUTO_TEST_CASE(a_terminate_that_contradicts_itself_is_not_answered_by_another) {
-  for (const char* contents : {"1101 c000 0012 c1", "1101 4000", "1101 0000 aabbcc", "1101 3fff"})
+  for (const char* contents :
+       {"1101 c000 0012 c1", "1101 4000", "1101 0000 aabbcc", "1101 3fff",
+        // no Tagged Buffer Error, yet whole: the longest of all
+        "1101 e000 0046 41 4a 00000000 00000001 00000001 00000000 00000000 00000001 00000101"
+        "0000000000001000 0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"})
     BOOST_TEST_CONTEXT(contents) {
       Subject<> subject(plain_config(Role::responder));
       subject.establish_as_responder();

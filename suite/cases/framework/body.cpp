@@ -333,7 +333,11 @@ void Body::expect_none(const ExpectedEvent& unwanted, RuleRef rule) {
 }
 
 void Body::expect(const Region& region, const ExpectedContents& expected, RuleRef rule) {
-  if (can_ask()) settle(rule);
+  if (can_ask()) {
+    settle(rule);
+  } else if (peer.raw().is_open() && peer.raw().within_message()) {
+    watch();
+  }
   const Octets wanted = expected.wanted(region), seen = iut.read_memory(region);
   record(rule, {expected.text},
          wanted == seen ? expected.text : "memory " + difference(wanted, seen), {},

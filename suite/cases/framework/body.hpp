@@ -193,7 +193,8 @@ class Body {
               std::string hex, Judgement judgement, Direction direction);
   /// Whether an exchange with the IUT on the case's connection is still possible.
   [[nodiscard]] bool can_ask() {
-    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_;
+    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_ &&
+           !peer.raw().within_message();
   }
   void settle(const RuleRef& rule);
   [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }

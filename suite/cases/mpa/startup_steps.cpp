@@ -113,20 +113,13 @@ void let_responder_send(Body& on) {
 }
 
 std::vector<ReadRequestFields> reads_coming(Body& on) {
-  const Region probe = on.iut.register_memory(1, access::remote_read);
-  on.peer.send(read_request({.sink_stag = 0x50524F42,
-                             .length = 1,
-                             .source_stag = probe.stag,
-                             .source_offset = probe.base}));
   std::vector<ReadRequestFields> reads;
-  auto until = on.context().deadline;
   while (true) {
+    const auto until = on.context().world.now() + on.environment().quiet_window;
     const Arrival arrival = on.peer.raw().next(until);
     const auto* message = arrival.as<Message>();
     if (message == nullptr) return reads;
     if (const auto read = message->read_request()) reads.push_back(*read);
-    if (message->opcode() == Opcode::read_response)
-      until = on.context().world.now() + on.environment().quiet_window;
   }
 }
 

@@ -44,8 +44,8 @@ void expect_to_speak(Body& on, RuleRef rule = {});
 [[nodiscard]] std::optional<Words> words_of(const ReceivedFrame& frame);
 /// The empty Write by which an Initiator lets a Responder send.
 void let_responder_send(Body& on);
-/// The Read Requests that come before the IUT has answered one of ours, and shortly after: what it
-/// has outstanding at once.
+/// The Read Requests that come until the IUT is quiet: what it has outstanding at once. A Read of
+/// ours would not show more: one whose send queue waits for a response may serve it later.
 [[nodiscard]] std::vector<ReadRequestFields> reads_coming(Body& on);
 /// An IUT whose peer stated an IRD of 1 holds the next of its Reads back until one is answered.
 void expect_one_read_at_a_time(Body& on);

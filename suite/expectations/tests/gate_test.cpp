@@ -28,10 +28,12 @@ const std::string good_entry = R"(entries:
     date: 2026-01-31
 )";
 
-const Known known{[](const std::string& id) -> std::vector<std::string> {
-  if (id == "ddp.a.b@ipv6" || id == "ddp.a.c") return {"ddp.tagged.base-or-bounds"};
-  return {};
-}};
+const Known known{
+    .is_case = [](const std::string& id) { return id == "ddp.a.b@ipv6" || id == "ddp.a.c"; },
+    .is_rule =
+        [](const std::string& id) {
+          return id == "ddp.tagged.base-or-bounds" || id == "rdmap.terminate.header-format";
+        }};
 
 std::expected<std::vector<Entry>, std::vector<Fault>> load_text(const std::string& text) {
   const auto file = std::filesystem::temp_directory_path() /
@@ -136,7 +138,11 @@ BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: [fail]")) == ":3: `verdict` must be a text");
   BOOST_TEST(fault_of(with("ddp.a.b@ipv6", "ddp.a.b")) == ":2: there is no case 'ddp.a.b'");
   BOOST_TEST(fault_of(with("base-or-bounds", "bounds")) ==
-             ":5: case ddp.a.b@ipv6 does not judge rule 'ddp.tagged.bounds'");
+             ":5: there is no rule 'ddp.tagged.bounds'");
+  BOOST_TEST(fault_of(good_entry + "    also: [ddp.nothing]\n") ==
+             ":10: there is no rule 'ddp.nothing'");
+  BOOST_TEST(fault_of(good_entry + "    also: {}\n") == ":10: `also` must be a list of texts");
+  BOOST_TEST(fault_of(good_entry + "    isolate: perhaps\n") == ":10: `isolate` is true or false");
   BOOST_TEST(fault_of(with("2026-01-31", "31.1.2026")) ==
              ":9: `date` is YYYY-MM-DD, not '31.1.2026'");
   BOOST_TEST(fault_of(with("kernel <", "kernel !")) ==
@@ -195,4 +201,36 @@ BOOST_AUTO_TEST_CASE(without_an_expectation_the_reason_tells_what_came) {
   CaseRecord record = outcome(Verdict::fail, "");
   record.reason = "closed without a Terminate, guest crashed";
   BOOST_TEST(judge(record) == GateResult::known);
+}
+
+BOOST_AUTO_TEST_CASE(what_fails_now_and_then_may_pass) {
+  const Gate gate(load_text(good_entry + "    intermittent: true\n").value(), siw("6.1"));
+  BOOST_TEST(gate.judge(outcome(Verdict::pass, "Terminate 1/1/01")).result ==
+             GateResult::as_expected);
+  BOOST_TEST(gate.judge(outcome(Verdict::fail, "closed without a Terminate")).result ==
+             GateResult::known);
+  BOOST_TEST(gate.judge(outcome(Verdict::fail, "Terminate 1/1/00")).result ==
+             GateResult::new_failure);
+}
+
+BOOST_AUTO_TEST_CASE(a_rule_broken_besides_the_recorded_one_is_new) {
+  CaseRecord record = outcome(Verdict::fail, "closed without a Terminate");
+  record.expectations.push_back(record.expectations.front());
+  record.expectations.back().rule = "rdmap.terminate.header-format";
+  BOOST_TEST(judge(record) == GateResult::new_failure);
+  const auto entries = load_text(good_entry + "    also: [rdmap.terminate.header-format]\n");
+  BOOST_TEST(Gate(entries.value(), siw("6.1")).judge(record).result == GateResult::known);
+  record.expectations.back().verdict = Judgement::advisory;
+  BOOST_TEST(judge(record) == GateResult::known);
+}
+
+BOOST_AUTO_TEST_CASE(one_of_several_recorded_outcomes_will_do) {
+  const auto entries = load_text(
+      with("\"closed without a Terminate*\"", "[\"RST\", \"the IUT's kernel complained*\"]"));
+  const Gate gate(entries.value(), siw("6.1"));
+  BOOST_TEST(gate.judge(outcome(Verdict::fail, "RST")).result == GateResult::known);
+  BOOST_TEST(gate.judge(outcome(Verdict::fail, "FIN")).result == GateResult::new_failure);
+  CaseRecord crashed = outcome(Verdict::fail, "");
+  crashed.reason = "the IUT's kernel complained: BUG";
+  BOOST_TEST(gate.judge(crashed).result == GateResult::known);
 }

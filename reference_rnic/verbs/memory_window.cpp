@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Memory windows: bound by work requests of a queue pair, unbound by such or by the loss of their
+// STag.
+#include "reference_rnic/verbs/memory_window.hpp"
+
+#include "reference_rnic/verbs/queue_pair.hpp"
+
+namespace rnic::verbs {
+
+bool admits_window(const Tag& under, const BindRequest& request) {
+  if (!under.valid || !under.access.bind_window || under.window) return false;
+  const std::uint64_t start = request.offset - under.base;
+  if (request.offset < under.base || start > under.memory.size() ||
+      request.length > under.memory.size() - start)
+    return false;
+  const bool writes = request.access.remote_write || request.access.remote_atomic;
+  return !writes || under.access.local_write;
+}
+
+template <typename Policy>
+bool QueuePair<Policy>::bind(const BindRequest& request) {
+  Window* window = core_.windows.find(request.window);
+  Tag* tag = window == nullptr ? nullptr : core_.tags.at_index(window->info.stag);
+  if (tag == nullptr) return false;
+  if (window->info.bound && tag->only_for && *tag->only_for != handle_) return false;
+  if (request.length == 0) {
+    if (window->info.bound && !core_.deviates(stream::Deviation::unbind_without_effect))
+      core_.unbind(*window);
+    return true;
+  }
+  Region* region = core_.regions.find(request.region);
+  const Tag* under = region == nullptr ? nullptr : core_.tags.at_index(region->info.stag);
+  if (under == nullptr || !admits_window(*under, request)) return false;
+  if (window->info.bound) core_.unbind(*window);
+  if (request.key) window->info.stag = (window->info.stag & ~0xFFU) | *request.key;
+  tag->stag = window->info.stag;
+  tag->memory = under->memory.subspan(request.offset - under->base, request.length);
+  tag->base = request.zero_based ? 0 : request.offset;
+  tag->access = {.local_write = false,
+                 .remote_read = request.access.remote_read,
+                 .remote_write = request.access.remote_write,
+                 .remote_atomic = request.access.remote_atomic,
+                 .bind_window = false};
+  tag->only_for =
+      window->info.scope == WindowScope::queue_pair ? std::optional(handle_) : std::nullopt;
+  tag->region = request.region;
+  tag->valid = true;
+  window->region = request.region;
+  window->info.bound = true;
+  ++region->windows;
+  return true;
+}
+
+template <typename Policy>
+void Core<Policy>::unbind(Window& window) {
+  if (Tag* tag = tags.at_index(window.info.stag)) tag->valid = false;
+  if (Region* region = regions.find(window.region)) --region->windows;
+  window.region = {};
+  window.info.bound = false;
+}
+
+template <typename Policy>
+bool Core<Policy>::has_windows(const Tag& tag) const {
+  const Region* region = tag.window ? nullptr : regions.find(tag.region);
+  return region != nullptr && region->windows != 0;
+}
+
+template bool QueuePair<stream::Conforming>::bind(const BindRequest&);
+template bool QueuePair<stream::Deviating>::bind(const BindRequest&);
+template void Core<stream::Conforming>::unbind(Window&);
+template void Core<stream::Deviating>::unbind(Window&);
+template bool Core<stream::Conforming>::has_windows(const Tag&) const;
+template bool Core<stream::Deviating>::has_windows(const Tag&) const;
+
+}  // namespace rnic::verbs

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A memory window: a part of a region that a peer may use while the window is bound to it.
+#pragma once
+
+#include "reference_rnic/verbs/stag_table.hpp"
+
+namespace rnic::verbs {
+
+struct Window {
+  WindowInfo info{};
+  DomainHandle domain{};
+  RegionHandle region{};  ///< while bound
+};
+
+/// Whether a window may be bound so to the region behind `under`: valid, bindable, inside, and not
+/// granting what the region's owner has not.
+[[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
+
+}  // namespace rnic::verbs

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The receive queue, or the shared one: buffers handed to the stream, and their completions.
+#include <algorithm>
+
+#include "reference_rnic/verbs/queue_pair.hpp"
+#include "reference_rnic/verbs/work_rules.hpp"
+
+namespace rnic::verbs {
+
+template <typename Policy>
+std::expected<void, PostError> QueuePair<Policy>::post_receive(
+    std::span<const ReceiveRequest> requests) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (attributes_.shared_queue) return std::unexpected(PostError{Error::invalid_parameter, i});
+    if (const auto error = fault_in(requests[i], attributes_.max_pieces))
+      return std::unexpected(PostError{*error, i});
+    if (receives_.size() + taken_.size() >= attributes_.receive_depth)
+      return std::unexpected(PostError{Error::queue_full, i});
+    receives_.push_back(requests[i]);
+  }
+  if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
+  return {};
+}
+
+template <typename Policy>
+std::optional<ReceiveRequest> QueuePair<Policy>::next_receive() {
+  if (SharedQueue* shared = core_.shared_queues.find(attributes_.shared_queue)) {
+    auto taken = shared->take();
+    if (!taken) return std::nullopt;
+    if (taken->limit_passed)
+      core_.raise({.kind = AsyncKind::shared_queue_limit,
+                   .shared_queue = shared->handle,
+                   .detail = "fewer receives wait than the limit"});
+    return std::move(taken->request);
+  }
+  if (receives_.empty()) return std::nullopt;
+  ReceiveRequest request = std::move(receives_.front());
+  receives_.pop_front();
+  return request;
+}
+
+template <typename Policy>
+std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
+  auto request = next_receive();
+  if (!request) return std::nullopt;
+  stream::ReceiveBuffer buffer;
+  for (const Piece& piece : request->pieces) {
+    if (piece.length == 0) continue;
+    const auto octets =
+        core_.tags.resolve(requester(), piece.stag, piece.offset, piece.length, Need::local_write);
+    if (!octets) {
+      complete_receive(*request, {.status = Status::local_protection});
+      return std::nullopt;
+    }
+    buffer.pieces.push_back(*octets);
+    buffer.capacity += piece.length;
+  }
+  buffer.work_id = next_id_++;
+  Taken& taken = taken_.emplace_back(std::move(*request), buffer.work_id, false);
+  if (core_.deviates(stream::Deviation::receive_completes_before_placement)) {
+    taken.completed_early = true;
+    complete_receive(taken.request, {.length = static_cast<std::uint32_t>(buffer.capacity)});
+  }
+  return buffer;
+}
+
+template <typename Policy>
+auto QueuePair<Policy>::give_back(std::uint64_t id) -> const Taken* {
+  const auto found = std::ranges::find(taken_, id, &Taken::id);
+  if (found != taken_.end()) {
+    given_back_ = std::move(*found);
+    taken_.erase(found);
+  }
+  return given_back_.id == id ? &given_back_
+                              : nullptr;  // the same again only if a deviation delivers twice
+}
+
+template <typename Policy>
+void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
+  using stream::Deviation;
+  const Taken* taken = give_back(news.work_id);
+  if (taken == nullptr || taken->completed_early) return;
+  Completion completion{.status = Status::success,
+                        .length = static_cast<std::uint32_t>(news.length),
+                        .invalidated = news.invalidated,
+                        .immediate = news.immediate,
+                        .solicited = is_solicited(news.opcode)};
+  if (core_.deviates(Deviation::receive_length_wrong))
+    completion.length = static_cast<std::uint32_t>(total_length(taken->request.pieces));
+  if (completion.immediate && core_.deviates(Deviation::immediate_data_withheld))
+    completion.immediate.reset();
+  if (core_.deviates(Deviation::solicited_event_lost)) completion.solicited = false;
+  if (news.immediate && core_.deviates(Deviation::immediate_without_completion)) return;
+  if (core_.deviates(Deviation::receives_complete_out_of_order) && !held_back_) {
+    completion.id = taken->request.id;
+    held_back_ = completion;
+    return;
+  }
+  complete_receive(taken->request, completion);
+  if (!held_back_) return;
+  const Completion earlier = *held_back_;
+  complete_receive({.id = earlier.id, .pieces = {}}, earlier);
+  held_back_.reset();
+}
+
+template <typename Policy>
+void QueuePair<Policy>::receive_failed(const stream::ReceiveFailed& news) {
+  const Taken* taken = give_back(news.work_id);
+  if (taken == nullptr || taken->completed_early) return;
+  complete_receive(taken->request,
+                   {.status = news.too_long ? Status::local_length : Status::flushed});
+}
+
+template <typename Policy>
+void QueuePair<Policy>::complete_receive(const ReceiveRequest& request, Completion completion) {
+  if (completion.status == Status::flushed && core_.deviates(stream::Deviation::receive_flush_lost))
+    return;
+  completion.id = request.id;
+  completion.queue_pair = handle_;
+  completion.operation = Operation::receive;
+  core_.complete(attributes_.receive_completions, completion);
+}
+
+template <typename Policy>
+void QueuePair<Policy>::flush_receives() {
+  while (!taken_.empty()) {
+    const Taken taken = std::move(taken_.front());
+    taken_.pop_front();
+    if (!taken.completed_early) complete_receive(taken.request, {.status = Status::flushed});
+  }
+  while (!receives_.empty()) {
+    const ReceiveRequest request = std::move(receives_.front());
+    receives_.pop_front();
+    complete_receive(request, {.status = Status::flushed});
+  }
+}
+
+template class QueuePair<stream::Conforming>;
+template class QueuePair<stream::Deviating>;
+
+}  // namespace rnic::verbs
