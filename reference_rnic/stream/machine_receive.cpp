@@ -10,10 +10,6 @@ namespace {
 
 using wire::Opcode;
 
-bool is_immediate(Opcode opcode) {
-  return opcode == Opcode::immediate || opcode == Opcode::immediate_solicited;
-}
-
 template <wire::WireStruct Header>
 Header read_header(wire::Bytes octets) {
   return wire::Reader(octets).read<Header>();
@@ -90,7 +86,7 @@ template <typename Policy>
 void Stream<Policy>::Machine::framing_fault(Fault fault) {
   // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
   // that no FPDU came at all.
-  if (fault.cause.layer != wire::cause::mpa_crc.layer ||
+  if (fault.cause.layer != wire::layer::mpa ||
       context_.deviates(Deviation::terminate_before_valid_fpdu))
     fpdu_validated_ = true;
   fail(fault);
@@ -151,7 +147,7 @@ void Stream<Policy>::Machine::deliver_send(
   event.opcode = segment_->segment.rdmap().opcode();
   event.length = message.length;
   std::optional<Fault> fault;
-  if (is_immediate(event.opcode)) {
+  if (wire::is_immediate(event.opcode)) {
     // rdmap.immediate.length-checked
     if (message.length != wire::immediate_size &&
         !context_.deviates(Deviation::immediate_length_unchecked))
@@ -225,12 +221,14 @@ void Stream<Policy>::Machine::deliver_atomic_response(
 /// flushed.
 template <typename Policy>
 void Stream<Policy>::Machine::blame_terminated_read(const wire::Terminate& terminate) {
-  if (terminate.cause.layer != 0 || terminate.ddp_header.size() != wire::untagged_header_size)
+  if (terminate.cause.layer != wire::layer::rdmap ||
+      terminate.ddp_header.size() != wire::untagged_header_size)
     return;
   const auto header = read_header<wire::UntaggedHeader>(terminate.ddp_header);
   if (header.queue_number.value() != static_cast<std::uint32_t>(wire::Queue::read_request)) return;
-  send_queue_.blame(terminate.cause.type == 1 ? WorkStatus::remote_access
-                                              : WorkStatus::remote_operation);
+  send_queue_.blame(terminate.cause.type == wire::error_type::rdmap_protection
+                        ? WorkStatus::remote_access
+                        : WorkStatus::remote_operation);
 }
 
 template <typename Policy>

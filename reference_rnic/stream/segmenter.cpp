@@ -8,7 +8,9 @@
 namespace rnic::stream {
 namespace {
 
-constexpr std::size_t smallest_mulpdu = 128;  // RFC 5044 section 4.5
+/// What the deviations of mulpdu() keep to: ULPDU_Length can say it, and every segment has payload.
+constexpr std::size_t most_of_twice_as_large = 60000, least_without_floor = 24;
+
 constexpr std::size_t index_of(wire::Queue queue) { return static_cast<std::size_t>(queue); }
 
 constexpr std::uint32_t byte_swapped(std::uint32_t value) { return __builtin_bswap32(value); }
@@ -86,8 +88,7 @@ void Segmenter<Policy>::spoil_length() {
       --message.length;
     if (context_.deviates(Deviation::read_response_too_long)) append(1);
   }
-  if (wire::Opcode::immediate == message.opcode ||
-      wire::Opcode::immediate_solicited == message.opcode) {
+  if (wire::is_immediate(message.opcode)) {
     if (context_.deviates(Deviation::immediate_too_short)) message.length = 4;
     if (context_.deviates(Deviation::immediate_too_long)) append(1);
   }
@@ -101,14 +102,15 @@ std::size_t Segmenter<Policy>::mulpdu() const {
   const bool live = !context_.deviates(Deviation::mulpdu_ignores_emss_change);
   const std::size_t emss = live ? context_.config.emss : emss_at_start_;
   if (context_.deviates(Deviation::mulpdu_twice_as_large))
-    return std::min<std::size_t>(2 * emss, 60000);
+    return std::min(2 * emss, most_of_twice_as_large);
   const std::size_t size = wire::mulpdu(emss, context_.negotiated.send_markers);
   if (context_.deviates(Deviation::mulpdu_without_floor)) {
-    const std::size_t overhead = 6 + (emss % 4) + (context_.negotiated.send_markers ? 4 : 0);
-    return std::min(size, std::max<std::size_t>(emss > overhead ? emss - overhead : 0, 24));
+    const std::size_t overhead = wire::fpdu_length_size + wire::fpdu_crc_size + emss % 4 +
+                                 (context_.negotiated.send_markers ? wire::marker_size : 0);
+    return std::min(size, std::max(emss > overhead ? emss - overhead : 0, least_without_floor));
   }
-  if (context_.deviates(Deviation::segments_half_full)) return std::max(size / 2, smallest_mulpdu);
-  return std::max(size, smallest_mulpdu);
+  if (context_.deviates(Deviation::segments_half_full)) return std::max(size / 2, wire::min_mulpdu);
+  return size;
 }
 
 template <typename Policy>

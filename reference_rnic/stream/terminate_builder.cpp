@@ -8,18 +8,16 @@ namespace {
 
 namespace cause = wire::cause;
 
-constexpr std::uint8_t layer_rdmap = 0, layer_ddp = 1;
-constexpr std::uint8_t type_protection = 1, type_operation = 2;
-
 /// Which headers Figure 10 wants for an error of this layer and type.
 struct Included {
   bool ddp = false, rdmap = false;
 };
 Included figure_10(wire::TerminateCause cause) {
-  if (cause.layer == layer_ddp) return {true, false};
-  if (cause.layer != layer_rdmap) return {};
-  return {cause.type == type_protection || cause.type == type_operation,
-          cause.type == type_protection};
+  namespace type = wire::error_type;
+  if (cause.layer == wire::layer::ddp) return {true, false};
+  if (cause.layer != wire::layer::rdmap) return {};
+  return {cause.type == type::rdmap_protection || cause.type == type::rdmap_operation,
+          cause.type == type::rdmap_protection};
 }
 
 /// A deviation that reports one cause as another.
@@ -82,7 +80,7 @@ wire::TerminateCause reported(wire::TerminateCause right, const Policy& policy) 
       if (mistake.right == right && policy.deviates(mistake.deviation)) return mistake.wrong;
     if (policy.deviates(Deviation::terminate_cause_unregistered))
       return {right.layer, right.type, 0x7E};
-    if (policy.deviates(Deviation::terminate_layer_always_rdmap) && right.layer == layer_ddp)
+    if (policy.deviates(Deviation::terminate_layer_always_rdmap) && right.layer == wire::layer::ddp)
       return cause::rdmap_operation_unspecified;
   }
   return right;
@@ -145,8 +143,7 @@ std::vector<std::byte> build_terminate(const Fault& fault, const Policy& policy)
   }
   if constexpr (!std::is_same_v<Policy, Conforming>) spoil(terminate, ddp_header, policy);
 
-  std::vector<std::byte> octets(4 + 2 + wire::untagged_header_size +
-                                sizeof(wire::ReadRequestHeader));
+  std::vector<std::byte> octets(wire::max_terminate_size);
   wire::Writer writer(octets);
   wire::format_terminate(writer, terminate);
   octets.resize(writer.size());

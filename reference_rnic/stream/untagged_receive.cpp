@@ -12,14 +12,10 @@ namespace {
 using wire::Opcode;
 using wire::Queue;
 
-bool is_immediate(Opcode opcode) {
-  return opcode == Opcode::immediate || opcode == Opcode::immediate_solicited;
-}
-
 /// Segments of one message may differ in their opcode (RFC 5041 section 4.3 has nobody compare
 /// them), but not in who takes the payload.
 bool same_taker(Opcode a, Opcode b) {
-  return is_immediate(a) == is_immediate(b) &&
+  return wire::is_immediate(a) == wire::is_immediate(b) &&
          (a == Opcode::atomic_request) == (b == Opcode::atomic_request);
 }
 
@@ -114,7 +110,7 @@ std::optional<Fault> UntaggedReceive<Policy>::open_send(QueueState& state,
   if (empty && context_.deviates(Deviation::zero_length_send_takes_no_buffer)) return std::nullopt;
   if (empty && context_.deviates(Deviation::zero_length_send_refused))
     return incoming.fault(wire::cause::ddp_untagged_message_too_long, "zero-length Send");
-  const bool immediate = is_immediate(state.opcode);
+  const bool immediate = wire::is_immediate(state.opcode);
   if (immediate) state.capacity = wire::immediate_size;
   if (immediate && context_.deviates(Deviation::immediate_takes_no_buffer)) return std::nullopt;
   state.buffer = context_.memory.take_receive();
@@ -152,7 +148,7 @@ void UntaggedReceive<Policy>::slice(QueueState& state, std::size_t from, std::si
     if (here != 0) places_.push_back(piece.subspan(skipped, here));
     length -= here;
   };
-  if (!state.buffer || is_immediate(state.opcode))
+  if (!state.buffer || wire::is_immediate(state.opcode))
     return add(wire::MutableBytes(state.own).first(state.capacity));
   for (const wire::MutableBytes piece : state.buffer->pieces) add(piece);
 }

@@ -108,10 +108,12 @@ Status status_of(stream::WorkStatus status) {
 }
 
 AsyncKind fault_kind(wire::TerminateCause cause) {
-  const bool protection =
-      (cause.layer == 0 && cause.type == 1) || (cause.layer == 1 && cause.type == 1);
-  const bool request =
-      (cause.layer == 0 && cause.type == 2) || (cause.layer == 1 && cause.type == 2);
+  namespace layer = wire::layer;
+  namespace type = wire::error_type;
+  const bool protection = (cause.layer == layer::rdmap && cause.type == type::rdmap_protection) ||
+                          (cause.layer == layer::ddp && cause.type == type::ddp_tagged);
+  const bool request = (cause.layer == layer::rdmap && cause.type == type::rdmap_operation) ||
+                       (cause.layer == layer::ddp && cause.type == type::ddp_untagged);
   if (protection) return AsyncKind::queue_pair_access_error;
   return request ? AsyncKind::queue_pair_request_error : AsyncKind::queue_pair_fatal;
 }

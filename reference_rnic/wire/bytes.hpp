@@ -107,11 +107,6 @@ class Writer {
     if (!octets.empty()) std::memcpy(output_.data() + used_, octets.data(), octets.size());
     used_ += octets.size();
   }
-  void write_zeros(std::size_t count) {
-    if (!make_room(count)) return;
-    std::ranges::fill(output_.subspan(used_, count), std::byte{0});
-    used_ += count;
-  }
   /// Octets written so far.
   [[nodiscard]] constexpr std::size_t size() const { return used_; }
   [[nodiscard]] constexpr MutableBytes written() const { return output_.first(used_); }

@@ -47,6 +47,10 @@ enum class Opcode : std::uint8_t {
 [[nodiscard]] constexpr bool carries_invalidate(Opcode opcode) {
   return opcode == Opcode::send_invalidate || opcode == Opcode::send_solicited_invalidate;
 }
+/// Whether messages with this opcode carry Immediate Data (RFC 7306 section 6).
+[[nodiscard]] constexpr bool is_immediate(Opcode opcode) {
+  return opcode == Opcode::immediate || opcode == Opcode::immediate_solicited;
+}
 /// The queue that untagged messages with this opcode go to; for any other opcode queue 0.
 [[nodiscard]] Queue queue_of(Opcode opcode);
 

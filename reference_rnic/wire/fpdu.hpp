@@ -41,10 +41,6 @@ struct FpduOptions {
   std::uint64_t position = 0;
 };
 
-/// Writes one FPDU whose ULPDU is the concatenation of `pieces`, at most 65535 octets. Returns the
-/// octets written, which is all of the FPDU unless `out` overflowed.
-std::size_t format_fpdu(Writer& out, std::span<const Bytes> pieces, const FpduOptions& options);
-
 enum class FpduError : std::uint8_t {
   incomplete,  ///< octets are missing: wait for more
   bad_crc,     ///< section 8, code 2

@@ -62,7 +62,7 @@ class MarkerWalk {
 
 /// Copies the FPDU `fpdu`, which has no Markers, to `out` and puts in those that belong there when
 /// it begins at `position`. The CRC of an FPDU covers its Markers (section 4.4), so where a CRC is
-/// in use `format_fpdu` is the call.
+/// in use it is to be computed over what is written here.
 void insert_markers(Writer& out, std::uint64_t position, Bytes fpdu);
 
 enum class MarkerError : std::uint8_t {

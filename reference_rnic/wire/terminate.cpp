@@ -46,7 +46,7 @@ constexpr RegisteredCause registry[] = {
     {cause::ddp_untagged_invalid_offset, false, "invalid message offset"},
     {cause::ddp_untagged_message_too_long, false, "message too long for the buffer"},
     {cause::ddp_untagged_invalid_version, false, "invalid DDP version"},
-    {{1, 3, 0}, true, ""},
+    {{layer::ddp, error_type::ddp_llp, 0}, true, ""},
     {cause::mpa_connection_lost, false, "TCP connection closed or lost"},
     {cause::mpa_crc, false, "CRC mismatch"},
     {cause::mpa_marker, false, "Marker and ULPDU_Length disagree"},
@@ -64,23 +64,25 @@ const RegisteredCause* find(TerminateCause wanted) {
   return found == std::end(registry) ? nullptr : found;
 }
 
+constexpr unsigned layer_and_type(unsigned layer, unsigned type) { return layer << 4 | type; }
+
 std::string_view type_name(TerminateCause cause) {
-  switch (cause.layer << 4 | cause.type) {
-    case 0x00:
+  switch (layer_and_type(cause.layer, cause.type)) {
+    case layer_and_type(layer::rdmap, error_type::rdmap_local):
       return "RDMAP local catastrophic error";
-    case 0x01:
+    case layer_and_type(layer::rdmap, error_type::rdmap_protection):
       return "RDMAP remote protection error";
-    case 0x02:
+    case layer_and_type(layer::rdmap, error_type::rdmap_operation):
       return "RDMAP remote operation error";
-    case 0x10:
+    case layer_and_type(layer::ddp, error_type::ddp_local):
       return "DDP local catastrophic error";
-    case 0x11:
+    case layer_and_type(layer::ddp, error_type::ddp_tagged):
       return "DDP tagged buffer error";
-    case 0x12:
+    case layer_and_type(layer::ddp, error_type::ddp_untagged):
       return "DDP untagged buffer error";
-    case 0x13:
+    case layer_and_type(layer::ddp, error_type::ddp_llp):
       return "DDP error reserved for the LLP";
-    case 0x20:
+    case layer_and_type(layer::mpa, error_type::mpa):
       return "MPA error";
     default:
       return "unregistered error";

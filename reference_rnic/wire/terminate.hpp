@@ -15,10 +15,21 @@
 
 namespace rnic::wire {
 
+/// Layers of a Terminate (RFC 5040 Figure 9). MPA is the LLP here.
+namespace layer {
+inline constexpr std::uint8_t rdmap = 0, ddp = 1, mpa = 2;
+}
+/// Error types, which each layer numbers for itself.
+namespace error_type {
+inline constexpr std::uint8_t rdmap_local = 0, rdmap_protection = 1, rdmap_operation = 2;
+inline constexpr std::uint8_t ddp_local = 0, ddp_tagged = 1, ddp_untagged = 2, ddp_llp = 3;
+inline constexpr std::uint8_t mpa = 0;
+}  // namespace error_type
+
 /// Layer, error type and error code of a Terminate: what went wrong, as one comparable value.
 struct TerminateCause {
-  std::uint8_t layer = 0;  ///< 4 bits: 0 RDMA, 1 DDP, 2 LLP (MPA)
-  std::uint8_t type = 0;   ///< 4 bits
+  std::uint8_t layer = 0;  ///< 4 bits: one of wire::layer
+  std::uint8_t type = 0;   ///< 4 bits: one of wire::error_type
   std::uint8_t code = 0;   ///< 8 bits
   constexpr auto operator<=>(const TerminateCause&) const = default;
 };

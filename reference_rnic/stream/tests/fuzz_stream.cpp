@@ -71,8 +71,8 @@ class Run {
       const wire::Bytes ulpdu = reader.take(length);
       std::vector<std::byte> framed(wire::length_with_markers(position_, wire::fpdu_size(length)));
       wire::Writer writer(framed);
-      wire::format_fpdu(writer, std::span(&ulpdu, 1),
-                        {choice_.crc(), choice_.markers(), position_});
+      wire::test::format_fpdu(writer, std::span(&ulpdu, 1),
+                              {choice_.crc(), choice_.markers(), position_});
       position_ += framed.size();
       feed(framed);
     }

@@ -7,7 +7,7 @@
 
 #include "reference_rnic/stream/tests/hex_octets.hpp"
 #include "reference_rnic/stream/tests/stream_pair.hpp"
-#include "reference_rnic/wire/fpdu.hpp"
+#include "reference_rnic/wire/tests/format_fpdu.hpp"
 
 namespace rnic::stream::test {
 
@@ -28,7 +28,7 @@ inline std::vector<std::byte> fpdu(std::string_view ulpdu, bool crc = false) {
   const wire::Bytes piece(content);
   std::vector<std::byte> result(wire::fpdu_size(content.size()));
   wire::Writer writer(result);
-  wire::format_fpdu(writer, std::span(&piece, 1), {crc, false, 0});
+  wire::test::format_fpdu(writer, std::span(&piece, 1), {crc, false, 0});
   result.resize(writer.size());
   return result;
 }

@@ -279,7 +279,7 @@ void add_framing(std::vector<Scenario>& list) {
         const wire::Bytes piece(content);
         std::vector<std::byte> first(64);
         wire::Writer writer(first);
-        wire::format_fpdu(writer, std::span(&piece, 1), {false, true, 0});
+        wire::test::format_fpdu(writer, std::span(&piece, 1), {false, true, 0});
         first.resize(writer.size());
         subject.feed(first);
         std::vector<std::byte> second = octets("01f8 c1 40 00000101 0000000000001000");

@@ -103,17 +103,20 @@ BOOST_AUTO_TEST_CASE(opcodes) {
     bool tagged;
     unsigned queue;
     bool invalidates;
+    bool immediate = false;
   };
-  const Row rows[] = {{0x0, true, 0, false},  {0x1, false, 1, false}, {0x2, true, 0, false},
-                      {0x3, false, 0, false}, {0x4, false, 0, true},  {0x5, false, 0, false},
-                      {0x6, false, 0, true},  {0x7, false, 2, false}, {0x8, false, 0, false},
-                      {0x9, false, 0, false}, {0xA, false, 1, false}, {0xB, false, 3, false}};
+  const Row rows[] = {
+      {0x0, true, 0, false},        {0x1, false, 1, false}, {0x2, true, 0, false},
+      {0x3, false, 0, false},       {0x4, false, 0, true},  {0x5, false, 0, false},
+      {0x6, false, 0, true},        {0x7, false, 2, false}, {0x8, false, 0, false, true},
+      {0x9, false, 0, false, true}, {0xA, false, 1, false}, {0xB, false, 3, false}};
   for (const Row& row : rows) {
     const auto opcode = static_cast<Opcode>(row.opcode);
     BOOST_TEST_CONTEXT("opcode " << row.opcode) {
       BOOST_TEST(is_defined(opcode));
       BOOST_TEST(is_tagged(opcode) == row.tagged);
       BOOST_TEST(carries_invalidate(opcode) == row.invalidates);
+      BOOST_TEST(is_immediate(opcode) == row.immediate);
       if (!row.tagged) BOOST_TEST(static_cast<unsigned>(queue_of(opcode)) == row.queue);
       BOOST_TEST(std::string_view(name(opcode)) != "undefined opcode");
     }

@@ -3,6 +3,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "reference_rnic/wire/tests/format_fpdu.hpp"
 #include "reference_rnic/wire/tests/octets.hpp"
 
 using namespace rnic::wire;

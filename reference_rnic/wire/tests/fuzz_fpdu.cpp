@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "reference_rnic/wire/fpdu.hpp"
+#include "reference_rnic/wire/tests/format_fpdu.hpp"
 #include "reference_rnic/wire/tests/fuzz.hpp"
 
 using namespace rnic::wire;
@@ -15,7 +16,7 @@ constexpr std::size_t room = fpdu_size(max_ulpdu) + 1024;
 void check_format_undoes_parse(const ParsedFpdu& parsed, Bytes input, const FpduOptions& options) {
   std::vector<std::byte> wire(room), scratch(room);
   Writer out(wire);
-  format_fpdu(out, std::span(&parsed.ulpdu, 1), options);
+  test::format_fpdu(out, std::span(&parsed.ulpdu, 1), options);
   require(out.size() == parsed.consumed, "format gives the length that parse consumed");
   // Only the pad, an unused CRC field and the reserved bits of Markers may differ from what came.
   if (options.crc && !options.markers && parsed.pad_is_zero)

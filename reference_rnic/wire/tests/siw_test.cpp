@@ -5,6 +5,7 @@
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 #include "reference_rnic/wire/terminate.hpp"
+#include "reference_rnic/wire/tests/format_fpdu.hpp"
 #include "reference_rnic/wire/tests/octets.hpp"
 #include "reference_rnic/wire/tests/siw_bytes.hpp"
 
