@@ -23,6 +23,9 @@ class Bench {
   [[nodiscard]] virtual std::string take_diagnostics() { return {}; }
 };
 
+/// Deadlines, PICS and strictness, as the setup has them.
+void apply(const WorkerSetup& setup, cases::Environment& environment);
+
 /// The error is one line.
 [[nodiscard]] std::expected<std::unique_ptr<Bench>, std::string> make_bench(
     const WorkerSetup& setup, const SuiteParts& parts);
