@@ -26,7 +26,7 @@ struct Context {
   /// Why what was sent is not what the case wanted, e.g. a cut that did not reach the wire.
   std::function<void(std::string)> on_inconclusive;
   /// Whether the IUT is known to be gone, so that what has not come will not come; may be empty.
-  std::function<bool()> is_abandoned;
+  std::function<bool()> is_abandoned{};
 
   [[nodiscard]] Offset now() const { return world.now() - start; }
   void note(Direction direction, std::string text, std::string hex = {});
