@@ -40,7 +40,27 @@ OPERATORS = [
     ("drop-call", r"^(\s+)[a-z_][\w.>-]*\(.*\);$", r"\1;"),
     ("drop-assignment", r"^(\s+)[a-z_][\w.>\[\]-]* = .*;$", r"\1;"),
 ]
-SKIP = re.compile(r"^\s*(//|#|static_assert|assert|using|namespace|template|return \"|case .*return \")|\bdeviates\b|Deviation::|^\s*\"|describe|detail")
+SKIP = re.compile(r"^\s*(//|#|static_assert|assert|using|namespace|template|return \"|case .*return \")|Deviation::|^\s*\"|describe|detail")
+
+
+def deviating(lines):
+    """The numbers of the lines that only a deviation reaches: a statement that asks for one, and the block or statement it guards."""
+    numbers, statement, depth, guarded = set(), [], 0, None
+    for number, line in enumerate(lines):
+        code = line.split("//")[0].rstrip()
+        statement.append(number)
+        depth += code.count("{") - code.count("}")
+        if guarded is not None:
+            numbers.add(number)
+            guarded = None if depth < guarded else guarded
+        if not code or code[-1] not in ";{}:":
+            continue
+        if any("deviates" in lines[one] for one in statement):
+            numbers.update(statement)
+            if code[-1] == "{" and guarded is None:
+                guarded = depth
+        statement = []
+    return numbers
 
 
 def candidates(root):
@@ -48,8 +68,9 @@ def candidates(root):
     for room in ROOMS:
         for path in sorted((root / room).glob("*.cpp")):
             lines = path.read_text().splitlines()
+            only_deviating = deviating(lines)
             for number, line in enumerate(lines):
-                if SKIP.search(line):
+                if SKIP.search(line) or number in only_deviating:
                     continue
                 code = line.split("//")[0].rstrip()
                 for name, pattern, replacement in OPERATORS:
@@ -62,13 +83,14 @@ class Workshop:
     """One private copy of the tree with its own build folder."""
 
     def __init__(self, root, folder, preset, judge):
-        self.tree, self.build, self.judge = folder / "tree", folder / "build", judge
+        # The preset's own place for it, so that a compiler cache knows the files of other trees.
+        self.tree, self.build, self.judge = folder / "tree", folder / "tree/build" / preset, judge
         shutil.rmtree(self.tree, ignore_errors=True)
         self.tree.mkdir(parents=True)
         files = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=True).stdout
         subprocess.run(["tar", "-C", root, "--null", "-T", "-", "-cf", folder / "tree.tar"], input=files, check=True)
         subprocess.run(["tar", "-C", self.tree, "-xf", folder / "tree.tar"], check=True)
-        subprocess.run(["cmake", "-S", self.tree, "-B", self.build, "--preset", preset], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run(["cmake", "-S", self.tree, "--preset", preset], check=True, stdout=subprocess.DEVNULL)
 
     def compile(self):
         return subprocess.run(["ninja", "-C", self.build, "rnic-suite"], capture_output=True, text=True)
@@ -126,11 +148,20 @@ def draw(workshop, queue, wanted, results, arguments):
             while True:
                 result = workshop.judge_mutant(queue.pop(), arguments.timeout)
                 results.append(result)
+                write(results, arguments)
                 print(f"{result['outcome']:>16}  {result['file']}:{result['line']}  {result['before']}  ->  {result['after']}", flush=True)
                 if result["outcome"] != "does not compile":
                     break
         except IndexError:
             return
+
+
+def write(results, arguments):
+    """What is known so far, so that an interrupted draw is not lost; returns the counts."""
+    counts = {outcome: sum(1 for result in results if result["outcome"] == outcome) for outcome in ("caught", "survived", "does not compile")}
+    arguments.out.parent.mkdir(parents=True, exist_ok=True)
+    arguments.out.write_text(json.dumps({"seed": arguments.seed, "counts": counts, "mutants": results}, indent=1) + "\n")
+    return counts
 
 
 def main():
@@ -153,9 +184,7 @@ def main():
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for done in [pool.submit(draw, workshop, queue, wanted, results, arguments) for workshop in workshops]:
             done.result()
-    counts = {outcome: sum(1 for result in results if result["outcome"] == outcome) for outcome in ("caught", "survived", "does not compile")}
-    arguments.out.parent.mkdir(parents=True, exist_ok=True)
-    arguments.out.write_text(json.dumps({"seed": arguments.seed, "counts": counts, "mutants": results}, indent=1) + "\n")
+    counts = write(results, arguments)
     print(f"{counts}; details in {arguments.out}")
     return 0
 

@@ -106,7 +106,9 @@ class ReferenceDriver final : public Driver {
   DriverOptions options_;
   std::unique_ptr<rnic::verbs::Rnic> rnic_;
   std::unique_ptr<rnic::access::ConnectionManager> connections_;
-  rnic::access::StartupOptions startup_;
+  /// Less patient than the RNIC is by itself, so that a run need not wait ten seconds for the cases
+  /// that let MPA startup time out.
+  rnic::access::StartupOptions startup_{.startup_timeout = std::chrono::seconds(3)};
 
   std::map<iut::Handle, Held<rnic::verbs::DomainHandle>> domains_;  ///< 0: the default domain
   std::map<iut::Handle, Region> regions_;
