@@ -114,7 +114,8 @@ class Body {
   void stop_listening() { entrance_.reset(); }
   /// A further connection of the case.
   [[nodiscard]] Peer& another_peer();
-  [[nodiscard]] rnic::llp::Address iut_address() const;
+  /// Where the IUT listens; it begins to when this is first asked.
+  [[nodiscard]] rnic::llp::Address iut_address();
   [[nodiscard]] bool iut_is_responder() const { return case_.role == Role::responder; }
 
   // -- on the wire --
@@ -189,8 +190,13 @@ class Body {
   Arrival expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
                        const RuleRef& rule);
   [[noreturn]] void not_established(const std::string& why);
+  const ExpectationRecord& add_record(const RuleRef& rule, std::vector<std::string> admissible,
+                                      std::string actual, std::string hex, Judgement judgement,
+                                      Direction direction);
+  /// Adds the record; one that fails or is inconclusive ends the case (or row).
   void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
               std::string hex, Judgement judgement, Direction direction);
+  [[noreturn]] void fail(const RuleRef& rule, std::string admissible, std::string actual);
   /// Whether an exchange with the IUT on the case's connection is still possible.
   [[nodiscard]] bool can_ask() {
     return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_ &&
