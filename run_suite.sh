@@ -27,13 +27,17 @@ install=() preset=release set=core arguments=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-install) install=(--no-install) ;;
-    --preset) preset=${2:?--preset needs a name: dev, release, asan or tsan}; shift ;;
+    --preset) preset=${2:-}; shift $(($# > 1)) ;;
     --preset=*) preset=${1#*=} ;;
     --help | -h) usage; help=yes; arguments+=("$1") ;;
     *) arguments+=("$1") ;;
   esac
   shift
 done
+case "$preset" in
+  dev | release | asan | tsan) ;;
+  *) echo "run_suite.sh: --preset: '$preset' is none of dev, release, asan, tsan" >&2; exit 2 ;;
+esac
 iut=reference
 for ((i = 0; i < ${#arguments[@]}; ++i)); do
   case "${arguments[i]}" in

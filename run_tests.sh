@@ -17,6 +17,7 @@ CONTRIBUTING.md has the table of what runs where.
 examples:
   ./run_tests.sh
   ./run_tests.sh -- -R wire          only the tests whose name holds 'wire'
+exit: 0 all passed, 2 usage, 3 packages are missing or the build failed, else a test failed
 USAGE
 }
 
@@ -26,7 +27,7 @@ while [ $# -gt 0 ]; do
     --no-install) install=(--no-install) ;;
     --require-all) definitions+=(-DRNIC_REQUIRE_ALL=ON); [ "$set" = long ] || set=full ;;
     --long) long=yes; set=long ;;
-    --preset) preset=${2:?--preset needs a name: dev, release, asan or tsan}; shift ;;
+    --preset) preset=${2:-}; shift $(($# > 1)) ;;
     --help | -h) usage; exit 0 ;;
     --) shift; ctest_arguments=("$@"); break ;;
     *) echo "run_tests.sh: unknown option '$1'; see --help" >&2; exit 2 ;;
@@ -34,8 +35,13 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-tools/install_packages.sh "${install[@]}" "$set"
-tools/build.sh "$preset" "${definitions[@]}"
+case "$preset" in
+  dev | release | asan | tsan) ;;
+  *) echo "run_tests.sh: --preset: '$preset' is none of dev, release, asan, tsan" >&2; exit 2 ;;
+esac
+
+tools/install_packages.sh "${install[@]}" "$set" || exit 3
+tools/build.sh "$preset" "${definitions[@]}" || exit 3
 # Most tests wait more than they compute.
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((2 * $(nproc)))" -LE long "${ctest_arguments[@]}"
 if [ "$long" = yes ]; then tools/long_tests.sh; fi

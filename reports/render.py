@@ -21,13 +21,20 @@ EXAMPLES = """examples:
 exit: 0 all reports are written, 2 usage, 3 the results cannot be read or a report cannot be written"""
 
 
+class Parser(argparse.ArgumentParser):
+    """Complains in one line."""
+
+    def error(self, message):
+        self.exit(2, f"{self.prog}: {message}; see --help\n")
+
+
 def arguments_of(argv):
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="render.py", description=__doc__ + " Reads results.json, or results.ndjson where a run was killed.", epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the folder that the run wrote its results into")
     parser.add_argument("--html", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/report.html")
-    parser.add_argument("--junit", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/junit.xml")
+    parser.add_argument("--junit", metavar="FILE", type=pathlib.Path, action="append", help="default: OUT_DIR/junit.xml; may be repeated")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/summary.md")
     parser.add_argument("--rules", metavar="DIR", type=pathlib.Path, default=catalogue.RULES_FOLDER,
                         help="folder of the rule catalogue; default: the one beside this program")
@@ -38,7 +45,7 @@ def write_reports(arguments, report, rules):
     """Writes what can be written, the one for machines first; yields one line for each that could not be."""
     html_path = arguments.html or arguments.folder / "report.html"
     makers = (
-        (arguments.junit or arguments.folder / "junit.xml", lambda: junit.junit(report)),
+        *((path, lambda: junit.junit(report)) for path in arguments.junit or [arguments.folder / "junit.xml"]),
         (arguments.markdown or arguments.folder / "summary.md", lambda: markdown.markdown(report, rules)),
         (html_path, lambda: html.render(report, rules, arguments.folder, html_path)),
     )

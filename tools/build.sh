@@ -10,6 +10,10 @@ if [ "${1:-}" = --help ] || [ $# -lt 1 ]; then
   exit $([ $# -lt 1 ] && echo 2 || echo 0)
 fi
 preset=$1; shift
+case "$preset" in
+  dev | release | asan | tsan) ;;
+  *) echo "build.sh: there is no preset '$preset'; give dev, release, asan or tsan" >&2; exit 2 ;;
+esac
 targets=() definitions=()
 for argument in "$@"; do
   case "$argument" in

@@ -6,6 +6,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "reference_rnic/verbs/work_rules.hpp"
+
 namespace rnic::access {
 
 using stream::Deviation;
@@ -364,8 +366,9 @@ void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
 }
 
 void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) { entry.faulty = true; }
-void ConnectionManager::handle(Entry& entry, stream::Failed&) {
+void ConnectionManager::handle(Entry& entry, stream::Failed& failure) {
   entry.faulty = entry.fault_found_here = true;
+  entry.read_refused_here = verbs::is_read_refusal(failure.cause);
 }
 void ConnectionManager::handle(Entry& entry, stream::Lost&) { entry.faulty = true; }
 
@@ -399,7 +402,8 @@ void ConnectionManager::over(Entry& entry) {
   if (before == Phase::established) {
     const bool silent =
         deviations_.deviates(Deviation::disconnection_not_told) ||
-        (entry.fault_found_here && deviations_.deviates(Deviation::stream_fault_not_reported));
+        (entry.fault_found_here && deviations_.deviates(Deviation::stream_fault_not_reported)) ||
+        (entry.read_refused_here && deviations_.deviates(Deviation::read_refusal_not_reported));
     if (silent) return;
     emit(ConnectionEnded{
         .connection = entry.id, .queue_pair = entry.queue_pair, .orderly = !entry.faulty});

@@ -141,6 +141,7 @@ class ConnectionManager final : private Link::Owner {
     verbs::QueuePairHandle queue_pair{};
     bool faulty = false;
     bool fault_found_here = false;
+    bool read_refused_here = false;
     std::optional<wire::EnhancedWords::Values> asked;  ///< responder: of the request
   };
 

@@ -74,6 +74,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
       : fabric_(std::move(fabric)),
         local_(local),
         remote_(remote),
+        emss_(fabric_->emss(local.family)),
         state_(state),
         window_(fabric_->options_.window) {}
 
@@ -92,6 +93,12 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
     paused_ = paused;
     notify_readable({});
   }
+  void limit_emss(std::size_t octets) { emss_ = std::min(emss_, octets); }
+  [[nodiscard]] bool change_emss(std::size_t octets) {
+    emss_ = octets;
+    if (const auto peer = peer_.lock()) peer->emss_ = octets;
+    return true;
+  }
   void set_receive_buffer(std::size_t octets) {
     if (const auto peer = peer_.lock()) peer->window_ = octets;
   }
@@ -99,7 +106,8 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   std::shared_ptr<MemoryFabric::State> fabric_;
   Address local_, remote_;
   std::size_t unacknowledged_ = 0;
-  std::uint64_t segments_sent_ = 0;
+  std::uint64_t segments_sent_ = 0, segments_received_ = 0;
+  std::size_t emss_;
 
  private:
   void reply_arrives();
@@ -143,11 +151,13 @@ class MemoryConnection final : public Connection {
   void reset() override { end_->reset(); }
   [[nodiscard]] Address local() const override { return end_->local_; }
   [[nodiscard]] Address remote() const override { return end_->remote_; }
-  [[nodiscard]] std::size_t emss() const override {
-    return end_->fabric_->emss(end_->local_.family);
-  }
+  [[nodiscard]] std::size_t emss() const override { return end_->emss_; }
   [[nodiscard]] std::size_t unacknowledged() const override { return end_->unacknowledged_; }
   [[nodiscard]] std::uint64_t data_segments_sent() const override { return end_->segments_sent_; }
+  [[nodiscard]] std::uint64_t data_segments_received() const override {
+    return end_->segments_received_;
+  }
+  [[nodiscard]] bool change_emss(std::size_t octets) override { return end_->change_emss(octets); }
   void pause_receiving(bool paused) override { end_->pause(paused); }
   void set_receive_buffer(std::size_t octets) override { end_->set_receive_buffer(octets); }
 
@@ -157,14 +167,19 @@ class MemoryConnection final : public Connection {
 
 class MemoryListener final : public Listener {
  public:
-  MemoryListener(std::shared_ptr<MemoryFabric::State> fabric, Address local, Observer& observer)
-      : fabric_(std::move(fabric)), local_(local), observer_(observer) {
+  MemoryListener(std::shared_ptr<MemoryFabric::State> fabric, Address local,
+                 std::optional<std::size_t> segment_limit, Observer& observer)
+      : fabric_(std::move(fabric)),
+        local_(local),
+        segment_limit_(segment_limit.value_or(SIZE_MAX)),
+        observer_(observer) {
     fabric_->listeners_.emplace(local_, this);
   }
   ~MemoryListener() override { fabric_->listeners_.erase(local_); }
   MemoryListener(const MemoryListener&) = delete;
   MemoryListener& operator=(const MemoryListener&) = delete;
   [[nodiscard]] Address local() const override { return local_; }
+  [[nodiscard]] std::size_t segment_limit() const { return segment_limit_; }
   void accept(EndPtr end) {
     observer_.accepted(std::make_unique<MemoryConnection>(std::move(end)));
   }
@@ -172,6 +187,7 @@ class MemoryListener final : public Listener {
  private:
   std::shared_ptr<MemoryFabric::State> fabric_;
   Address local_;
+  std::size_t segment_limit_;
   Observer& observer_;
 };
 
@@ -188,6 +204,7 @@ void MemoryEnd::start_connecting() {
       fabric.tap(self->remote_, self->local_, Kind::refused);
       return self->fabric_->after_latency([self] { self->end_later(Ending::refused); });
     }
+    self->limit_emss(fabric.listeners_.at(self->remote_)->segment_limit());
     fabric.tap(self->remote_, self->local_, Kind::syn_ack);
     fabric.after_latency([self] { self->reply_arrives(); });
   });
@@ -198,6 +215,7 @@ void MemoryEnd::reply_arrives() {
   const auto peer = std::make_shared<MemoryEnd>(fabric_, remote_, local_, State::open);
   join(peer);
   peer->join(shared_from_this());
+  peer->limit_emss(emss_);
   fabric_->after_latency([self = shared_from_this(), peer] {
     const auto listener = self->fabric_->listeners_.find(self->remote_);
     if (listener == self->fabric_->listeners_.end()) return peer->reset();
@@ -221,7 +239,7 @@ std::size_t MemoryEnd::send(std::span<const wire::Bytes> pieces) {
   const std::size_t taken = std::min(offered, window_ - std::min(window_, outstanding_));
   std::size_t offset = 0;
   for (std::size_t left = taken; left > 0;) {
-    const std::size_t size = std::min(left, fabric_->emss(local_.family));
+    const std::size_t size = std::min(left, emss_);
     send_segment(pieces, offset, size);
     left -= size;
   }
@@ -257,6 +275,7 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
 }
 
 void MemoryEnd::data_arrives(std::vector<std::byte> segment) {
+  ++segments_received_;
   inbox_.push_back(std::move(segment));
   notify_readable({});
 }
@@ -391,13 +410,14 @@ class MemoryNetwork final : public Network {
     if (where.port == 0) where.port = fabric_->free_port(where);
     if (fabric_->listeners_.contains(where))
       return std::unexpected(error(EADDRINUSE, "listen on", where));
-    return std::make_unique<MemoryListener>(fabric_, where, observer);
+    return std::make_unique<MemoryListener>(fabric_, where, segment_limit_, observer);
   }
   [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(
       const Address& remote, Connection::Observer& observer) override {
     const Address own = address(remote.family);
     const auto end = std::make_shared<MemoryEnd>(fabric_, own.with_port(fabric_->free_port(own)),
                                                  remote, MemoryEnd::State::connecting);
+    if (segment_limit_) end->limit_emss(*segment_limit_);
     end->set_observer(&observer);
     end->start_connecting();
     return std::make_unique<MemoryConnection>(end);
@@ -405,6 +425,7 @@ class MemoryNetwork final : public Network {
   [[nodiscard]] Address address(Family family) const override {
     return family == Family::ipv4 ? ipv4_ : ipv6_;
   }
+  void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
 
  private:
   static Error error(int code, const char* what, const Address& address) {
@@ -415,6 +436,7 @@ class MemoryNetwork final : public Network {
 
   std::shared_ptr<MemoryFabric::State> fabric_;
   Address ipv4_, ipv6_;
+  std::optional<std::size_t> segment_limit_;
 };
 
 MemoryFabric::MemoryFabric(World& world, Options options)

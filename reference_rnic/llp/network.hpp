@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <expected>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -65,6 +66,11 @@ class Connection {
   [[nodiscard]] virtual std::size_t unacknowledged() const = 0;
   /// Data segments sent so far as the LLP counts them, to prove a wanted cut where no capture can.
   [[nodiscard]] virtual std::uint64_t data_segments_sent() const = 0;
+  /// Data segments of the peer that came so far, to see how it cuts; a repetition counts again.
+  [[nodiscard]] virtual std::uint64_t data_segments_received() const = 0;
+  /// Changes the EMSS of both directions from now on, as another path MTU would. False: this link
+  /// cannot.
+  [[nodiscard]] virtual bool change_emss(std::size_t octets) = 0;
   /// While paused nothing is read from the peer, so that its send window fills.
   virtual void pause_receiving(bool paused) = 0;
   /// Bounds what the LLP takes from the peer while nobody receives; as far as it can be changed on
@@ -95,6 +101,9 @@ class Network {
       const Address& remote, Connection::Observer& observer) = 0;
   /// This host's own address of a family.
   [[nodiscard]] virtual Address address(Family family) const = 0;
+  /// Bounds the EMSS, in both directions, of what is connected to and listened on from now on;
+  /// nothing: no bound but the link's own. A bound too small for the link is raised.
+  virtual void limit_segments(std::optional<std::size_t> octets) = 0;
 };
 
 }  // namespace rnic::llp

@@ -78,6 +78,7 @@ void TcpConnection::remember_facts() {
   if (getpeername(fd_.get(), address.data(), &address.size) == 0) remote_ = address.address();
   const TcpFacts facts = tcp_facts(fd_.get());
   segments_at_end_ = facts.data_segments_sent;
+  segments_received_at_end_ = facts.data_segments_received;
   emss_at_end_ = facts.segment_size;
 }
 
@@ -230,6 +231,10 @@ std::size_t TcpConnection::unacknowledged() const {
 
 std::uint64_t TcpConnection::data_segments_sent() const {
   return fd_ ? tcp_facts(fd_.get()).data_segments_sent : segments_at_end_;
+}
+
+std::uint64_t TcpConnection::data_segments_received() const {
+  return fd_ ? tcp_facts(fd_.get()).data_segments_received : segments_received_at_end_;
 }
 
 void TcpConnection::pause_receiving(bool paused) {

@@ -33,6 +33,8 @@ class TcpConnection final : public Connection {
   [[nodiscard]] Address local() const override;
   [[nodiscard]] Address remote() const override;
   [[nodiscard]] std::size_t emss() const override;
+  [[nodiscard]] std::uint64_t data_segments_received() const override;
+  [[nodiscard]] bool change_emss(std::size_t) override { return false; }
   [[nodiscard]] std::size_t unacknowledged() const override;
   [[nodiscard]] std::uint64_t data_segments_sent() const override;
   void pause_receiving(bool paused) override;
@@ -57,6 +59,7 @@ class TcpConnection final : public Connection {
   bool send_shut_ = false;
   Address local_, remote_;  ///< as last known; they outlive the socket
   std::uint64_t segments_at_end_ = 0;
+  std::uint64_t segments_received_at_end_ = 0;
   std::size_t emss_at_end_ = 0;
   std::optional<TimerId> ending_timer_;
   std::shared_ptr<bool> alive_ =

@@ -15,6 +15,8 @@ namespace rnic::llp {
 
 namespace {
 
+constexpr std::size_t smallest_segment_limit = 88;  ///< TCP_MAXSEG takes no less
+
 class TcpListener final : public Listener {
  public:
   TcpListener(RealWorld& world, FileDescriptor fd, Observer& observer)
@@ -64,9 +66,17 @@ int bind_source(int fd, const Address& own) {
 
 }  // namespace
 
+TcpHost TcpNetwork::limited_host() const {
+  TcpHost host = host_;
+  if (segment_limit_)
+    host.max_segment = std::min(host.max_segment.value_or(SIZE_MAX),
+                                std::max(*segment_limit_, smallest_segment_limit));
+  return host;
+}
+
 std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const Address& local,
                                                                    Listener::Observer& observer) {
-  auto fd = open_socket(host_, local.family);
+  auto fd = open_socket(limited_host(), local.family);
   if (!fd) return std::unexpected(error_of("open a socket for", local, fd.error()));
   const SocketAddress address(local);
   if (bind(fd->get(), address.data(), address.size) != 0 || ::listen(fd->get(), SOMAXCONN) != 0)
@@ -76,7 +86,7 @@ std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const Address
 
 std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
     const Address& remote, Connection::Observer& observer) {
-  auto fd = open_socket(host_, remote.family);
+  auto fd = open_socket(limited_host(), remote.family);
   if (!fd) return std::unexpected(error_of("open a socket towards", remote, fd.error()));
   const Address own = address(remote.family);
   if (const int code = bind_source(fd->get(), own); code != 0)

@@ -37,10 +37,15 @@ class TcpNetwork final : public Network {
   [[nodiscard]] Address address(Family family) const override {
     return family == Family::ipv4 ? host_.ipv4 : host_.ipv6;
   }
+  void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
 
  private:
   RealWorld& world_;
+  /// The host with the bound that holds now.
+  [[nodiscard]] TcpHost limited_host() const;
+
   TcpHost host_;
+  std::optional<std::size_t> segment_limit_;
 };
 
 }  // namespace rnic::llp

@@ -154,7 +154,8 @@ TcpFacts tcp_facts(int fd) {
   socklen_t size = sizeof(info);
   if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return {};
   return {info.tcpi_snd_mss,
-          info.tcpi_data_segs_out - std::min(info.tcpi_data_segs_out, info.tcpi_total_retrans)};
+          info.tcpi_data_segs_out - std::min(info.tcpi_data_segs_out, info.tcpi_total_retrans),
+          info.tcpi_data_segs_in};
 }
 
 std::size_t octets_in_send_queue(int fd) {

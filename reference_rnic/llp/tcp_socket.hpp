@@ -36,6 +36,7 @@ void set_no_delay(int fd);
 struct TcpFacts {
   std::size_t segment_size = 0;          ///< largest payload of a segment sent now
   std::uint64_t data_segments_sent = 0;  ///< retransmissions not counted
+  std::uint64_t data_segments_received = 0;
 };
 [[nodiscard]] TcpFacts tcp_facts(int fd);
 [[nodiscard]] std::size_t octets_in_send_queue(int fd);

@@ -57,6 +57,9 @@ class Deviating {
   [[nodiscard]] bool deviates(Deviation deviation) const {
     return chosen_.test(static_cast<std::size_t>(deviation));
   }
+  void choose(Deviation deviation, bool on = true) {
+    chosen_.set(static_cast<std::size_t>(deviation), on);
+  }
 
  private:
   std::bitset<deviation_count> chosen_;

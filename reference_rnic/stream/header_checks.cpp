@@ -42,7 +42,9 @@ std::optional<Fault> check_rdmap(const IncomingSegment& incoming, const Policy& 
   const wire::Segment& segment = incoming.segment;
   // rdmap.error.version-validated
   if (segment.rdmap().version() != wire::rdmap_version &&
-      !policy.deviates(Deviation::accepts_any_rdmap_version))
+      !policy.deviates(Deviation::accepts_any_rdmap_version) &&
+      !(segment.rdmap().opcode() == wire::Opcode::read_request &&
+        policy.deviates(Deviation::read_request_version_unchecked)))
     return incoming.fault(wire::cause::rdmap_invalid_version, "RDMAP version is not 1");
   if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0 &&
       policy.deviates(Deviation::refuses_rdmap_reserved_bits))

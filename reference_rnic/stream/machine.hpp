@@ -44,6 +44,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   [[nodiscard]] std::optional<Event> next_event();
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] const Negotiated& negotiated() const { return context_.negotiated; }
+  [[nodiscard]] Policy& policy() { return context_.policy; }
 
  private:
   // startup.cpp's decisions, carried out (machine_startup.cpp)

@@ -57,9 +57,10 @@ std::uint32_t Segmenter<Policy>::take_sequence_number() {
   const bool shared = context_.deviates(Deviation::msn_shared_by_queues);
   std::uint32_t& next = next_msn_[shared ? 0 : index_of(queue)];
   const std::uint32_t msn = next;
+  // Modulo 2^32 (ddp.untagged.msn-wraps-to-zero).
   if (!context_.deviates(Deviation::msn_not_incremented)) ++next;
   if (context_.deviates(Deviation::msn_incremented_by_two)) ++next;
-  if (next == 0 && context_.deviates(Deviation::msn_wraps_to_one)) next = 1;
+  if (next == 256 && context_.deviates(Deviation::msn_counted_in_eight_bits)) next = 0;
   return msn;
 }
 
@@ -230,7 +231,8 @@ template <typename Policy>
 std::expected<std::span<const wire::Bytes>, Fault> Segmenter<Policy>::source_octets(
     std::size_t length) {
   const OutgoingMessage::Source& source = *message_->source;
-  const std::uint64_t from = source.offset + sent_;
+  const bool repeats = context_.deviates(Deviation::read_response_repeats_segments);
+  const std::uint64_t from = source.offset + (repeats ? 0 : sent_);
   const bool excess = sent_ + length > source.request.length.value();
   if (excess) length -= filler_.size();
   pieces_.clear();

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <utility>
 
+#include "reference_rnic/wire/crc32c.hpp"
+
 namespace rnic::stream {
 namespace {
 
@@ -270,6 +272,10 @@ std::vector<std::byte> format(const StartupFrame& frame, const Policy& policy) {
   if constexpr (!std::is_same_v<Policy, Conforming>) {
     spoil_header(octets, frame, policy);
     spoil_enhanced(octets, frame, policy);
+    if (policy.deviates(Deviation::startup_frame_with_crc)) {
+      const auto crc = wire::crc32c_trailer(octets);
+      octets.insert(octets.end(), crc.begin(), crc.end());
+    }
   }
   return octets;
 }

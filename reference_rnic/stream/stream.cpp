@@ -144,6 +144,11 @@ const Negotiated& Stream<Policy>::negotiated() const {
   return machine_->negotiated();
 }
 
+template <typename Policy>
+Policy& Stream<Policy>::policy() {
+  return machine_->policy();
+}
+
 template class Stream<Conforming>;
 template class Stream<Deviating>;
 

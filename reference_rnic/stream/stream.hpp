@@ -249,6 +249,8 @@ class Stream {
   [[nodiscard]] std::optional<Event> next_event();
   [[nodiscard]] State state() const;
   [[nodiscard]] const Negotiated& negotiated() const;
+  /// In which ways it is wrong; a tester may change its mind in mid-stream.
+  [[nodiscard]] Policy& policy();
 
  private:
   class Machine;

@@ -80,6 +80,8 @@ std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
       break;
     case Queue::read_request:
       // rdmap.resources.inbound-limit-kept: beyond the IRD there is no untagged buffer.
+      if (context_.deviates(Deviation::read_request_takes_receive))
+        static_cast<void>(context_.memory.take_receive());
       if (!read_queue_.has_room())
         return incoming.fault(wire::cause::ddp_untagged_no_buffer,
                               "more Read Requests than the IRD allows");
@@ -171,8 +173,6 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   state.open = false;
   state.buffer.reset();
   ++state.expected;  // modulo 2^32 (ddp.untagged.msn-wraps-to-zero)
-  if (state.expected == 0 && context_.deviates(Deviation::expects_msn_one_after_wrap))
-    state.expected = 1;
   return delivered;
 }
 

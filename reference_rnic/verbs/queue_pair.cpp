@@ -70,6 +70,8 @@ template <typename Policy>
 void QueuePair<Policy>::stream_failed(wire::TerminateCause cause, const std::string& detail) {
   move(StateInput::fault);
   if (core_.deviates(stream::Deviation::stream_fault_not_reported)) return;
+  if (is_read_refusal(cause) && core_.deviates(stream::Deviation::read_refusal_not_reported))
+    return;
   raise(fault_kind(cause), cause, detail.empty() ? wire::describe(cause) : detail);
 }
 

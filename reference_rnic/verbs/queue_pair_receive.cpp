@@ -55,6 +55,8 @@ std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
     buffer.pieces.push_back(*octets);
     buffer.capacity += piece.length;
   }
+  if (core_.deviates(stream::Deviation::receive_pieces_reversed))
+    std::ranges::reverse(buffer.pieces);
   buffer.work_id = next_id_++;
   Taken& taken = taken_.emplace_back(std::move(*request), buffer.work_id, false);
   if (core_.deviates(stream::Deviation::receive_completes_before_placement)) {

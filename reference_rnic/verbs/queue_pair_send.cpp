@@ -12,7 +12,9 @@ namespace rnic::verbs {
 template <typename Policy>
 std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const {
   const bool accepts = state_ == QueuePairState::rts || state_ == QueuePairState::terminate ||
-                       state_ == QueuePairState::error;
+                       state_ == QueuePairState::error ||
+                       (state_ == QueuePairState::closing &&
+                        core_.deviates(stream::Deviation::work_taken_after_disconnect));
   if (!accepts) return Error::invalid_state;
   if (auto error = fault_in(request, attributes_.max_pieces)) return error;
   if (request.operation == Operation::bind_window) {
@@ -130,6 +132,8 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
     const auto octets =
         core_.tags.resolve(requester(), piece.stag, piece.offset, piece.length, Need::local_read);
     if (!octets) return Status::local_protection;
+    const bool third = &piece == request.pieces.data() + 2;
+    if (third && core_.deviates(stream::Deviation::third_piece_left_out)) continue;
     work.gather.push_back(*octets);
   }
   return std::nullopt;

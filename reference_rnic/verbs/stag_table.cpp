@@ -187,17 +187,26 @@ std::uint32_t StagTable<Policy>::draw_index() {
     return index;
   }
   for (;;) {
-    const std::uint32_t index = policy_.deviates(stream::Deviation::stags_predictable)
-                                    ? ++counted_ & 0xFFFFFF
-                                    : static_cast<std::uint32_t>(draw_() >> 40);
+    const std::uint32_t index = next_index();
     const bool lately = std::ranges::find(retired_, index) != retired_.end();
     if (index != 0 && !lately && !tags_.contains(index)) return index;
   }
 }
 
 template <typename Policy>
+std::uint32_t StagTable<Policy>::next_index() {
+  constexpr std::uint32_t all = 0xFFFFFF, a_small_part = 0xFFFF;
+  const auto drawn = static_cast<std::uint32_t>(draw_() >> 40);
+  if (policy_.deviates(stream::Deviation::stags_predictable)) return ++counted_ & all;
+  if (policy_.deviates(stream::Deviation::stags_mostly_predictable))
+    return counted_ = (drawn % 4 == 0 ? drawn : counted_ + 1) & all;
+  return policy_.deviates(stream::Deviation::stags_crowded) ? drawn & a_small_part : drawn;
+}
+
+template <typename Policy>
 std::uint32_t StagTable<Policy>::draw_key() {
   if (policy_.deviates(stream::Deviation::stags_predictable) ||
+      policy_.deviates(stream::Deviation::stags_mostly_predictable) ||
       policy_.deviates(stream::Deviation::stags_reused_at_once))
     return 1;
   return static_cast<std::uint32_t>(next_key_() >> 56);

@@ -103,6 +103,7 @@ class StagTable {
                                                                              Need need);
 
   std::uint32_t draw_index();
+  std::uint32_t next_index();
   std::uint32_t draw_key();
 
   const Policy& policy_;

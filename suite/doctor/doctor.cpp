@@ -88,9 +88,11 @@ class Examination {
     const auto tried = system_.try_lab(with_tap);
     const char* kind = with_tap ? "a tap device" : "a veth pair";
     if (tried) return ok("private lab", fmt::format("namespaces with {} can be made", kind));
-    if (with_tap) return fail("private lab", tried.error(), "run as root, or mend what it says");
+    if (with_tap)
+      return fail("private lab", tried.error(),
+                  "run as root, on a host that allows namespaces and has /dev/net/tun");
     warn("private lab", tried.error(),
-         "run as root, or mend what it says; else the run uses loopback and says so");
+         "run as root, on a host that allows namespaces; else the run uses loopback and says so");
   }
 
   void guest_parts() {
@@ -142,7 +144,8 @@ class Examination {
           devices.empty() ? "there is none" : fmt::format("there are {}", fmt::join(devices, ", "));
       return fail(
           "driver", fmt::format("no RDMA device '{}': {}", request_.device, there),
-          "load its driver and the userspace modules: modprobe ib_uverbs rdma_ucm; rdma link");
+          "name one that `rdma link` shows, or load its driver and the userspace modules: modprobe "
+          "ib_uverbs rdma_ucm");
     }
     const std::string type = system_.read(folder / "node_type").value_or("");
     if (type.find("RNIC") == std::string::npos)
@@ -187,16 +190,24 @@ class Examination {
                   "give --host, e.g. --host ssh:root@dut");
     std::vector<std::string> argv = request_.agent;
     if (!system_.has_program(argv.front()))
-      return fail("agent", fmt::format("'{}' is missing", argv.front()), "install it here");
+      return fail("agent", fmt::format("there is no program '{}' on this host", argv.front()),
+                  "give the path of the command that reaches the agent, or install it here");
     // Without a terminal nobody can answer a question for a password or a host key.
     if (argv.front() == "ssh")
       argv.insert(argv.begin() + 1, {"-o", "BatchMode=yes", "-o", "ConnectTimeout=5"});
-    argv.emplace_back("--help");
+    // Ours has --help; of a foreign one it is only known that it begins with its hello.
+    const bool ours = std::ranges::any_of(
+        argv, [](const std::string& word) { return fs::path(word).filename() == "rnic-agent"; });
+    if (ours) argv.emplace_back("--help");
     const auto said = system_.ask(argv);
+    if (said && !ours && said->find("\"hello\"") == std::string::npos)
+      return fail("agent", fmt::format("`{}` says no hello", fmt::join(argv, " ")),
+                  "it must write its hello first and end with its standard input: "
+                  "docs/porting.md");
     if (said) return ok("agent", "the agent answers there");
     fail("agent", said.error(),
-         argv.front() == "ssh" ? "make `ssh HOST rnic-agent --help` work without a password"
-                               : "make this command work");
+         argv.front() == "ssh" && ours ? "make `ssh HOST rnic-agent --help` work without a password"
+                                       : "make this command work with nothing on standard input");
   }
 
   // -------------------------------------------------------------- the path to somebody's host
@@ -230,12 +241,15 @@ class Examination {
     const Json& route = routes[0];
     const std::string interface = route.value("dev", "");
     if (route.value("type", "") == "local") {
-      fail("route",
-           fmt::format("{} is an address of this very host: an RNIC never sees such traffic",
-                       address),
-           "run the suite on another host, with --host ssh:THIS_HOST; or cable the RNIC to another "
-           "port, move its network device into a namespace (ip link set DEV netns NAME) and start "
-           "the agent there: --host 'argv:ip netns exec NAME'");
+      const std::string what = fmt::format(
+          "{} is an address of this very host: an RNIC never sees such traffic", address);
+      if (request_.iut == Request::Iut::remote)
+        warn("route", what, "right for a stack in software; else run the suite on another host");
+      else
+        fail("route", what,
+             "run the suite on another host, with --host ssh:THIS_HOST; or cable the RNIC to "
+             "another port, move its network device into a namespace (ip link set DEV netns NAME) "
+             "and start the agent there: --host 'argv:ip netns exec NAME'");
       return std::nullopt;
     }
     if (route.contains("gateway"))
@@ -311,7 +325,10 @@ class Examination {
           "firewall", fmt::format("{} has rules that drop or reject packets", found),
           "see that TCP between tester and IUT passes, for every port and in both directions");
     if (asked) return ok("firewall", "no rule drops or rejects packets");
-    ok("firewall", "its rules cannot be read here; nothing is known");
+    warn(
+        "firewall", "its rules cannot be read here: nothing is known of it",
+        "run as root with nftables installed (apt-get install nftables), or look yourself that TCP "
+        "passes");
   }
 
   const Request& request_;

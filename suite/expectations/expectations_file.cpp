@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
@@ -16,6 +19,8 @@ namespace {
 constexpr std::array<std::string_view, 12> members{"case",     "verdict",      "observed", "rule",
                                                    "also",     "intermittent", "isolate",  "iut",
                                                    "versions", "reason",       "date",     "link"};
+constexpr std::array<std::string_view, 6> complaint_members{"observed", "iut",  "versions",
+                                                            "reason",   "date", "link"};
 
 bool is_date(std::string_view text) {
   const auto digits = [&](std::size_t begin, std::size_t count) {
@@ -35,15 +40,18 @@ class Loader {
   Loader(const std::filesystem::path& file, const Known& known) : file_(file), known_(known) {}
 
   void load() {
+    std::error_code error;
+    if (std::filesystem::is_directory(file_, error))
+      return fault(0, "cannot be read: it is a folder");
     std::ifstream stream(file_);
-    if (!stream) return fault(0, "cannot be read");
+    if (!stream) return fault(0, fmt::format("cannot be read: {}", std::strerror(errno)));
     try {
       take(YAML::Load(stream));
     } catch (const YAML::Exception& problem) {
-      fault(problem.mark.line + 1, problem.msg);
+      fault(problem.mark.line + 1, "this is not YAML: " + problem.msg);
     }
   }
-  std::vector<Entry> entries;
+  KnownDeviations listed;
   std::vector<Fault> faults;
 
  private:
@@ -54,24 +62,67 @@ class Loader {
   static int line(const YAML::Node& node) { return node.Mark().line + 1; }
 
   void take(const YAML::Node& root) {
-    if (!root.IsMap() || root.size() != 1 || !root["entries"] || !root["entries"].IsSequence()) {
-      return fault(1, "must hold one list named `entries` and nothing else");
-    }
+    const bool good = root.IsMap() && is_list(root["entries"]) &&
+                      root.size() == (is_list(root["complaints"]) ? 2U : 1U);
+    if (!good)
+      return fault(1,
+                   "must hold a list named `entries`, maybe one named `complaints`, and nothing "
+                   "else");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
+    if (!root["complaints"]) return;
+    for (const YAML::Node& node : root["complaints"]) take_complaint(node);
   }
+  static bool is_list(const YAML::Node& node) { return node && node.IsSequence(); }
 
-  void take_entry(const YAML::Node& node) {
-    if (!node.IsMap())
-      return fault(line(node), "an entry must be a map with `case`, `verdict`, ...");
-    const std::size_t before = faults.size();
+  // Whether the node is a map of these members, each once.
+  bool check_members(const YAML::Node& node, std::span<const std::string_view> allowed) {
+    if (!node.IsMap()) {
+      fault(line(node), fmt::format("must be a map with `{}`, ...", allowed.front()));
+      return false;
+    }
     std::set<std::string> seen;
     for (const auto& member : node) {
       const auto key = member.first.Scalar();
-      if (std::ranges::find(members, key) == members.end())
+      if (std::ranges::find(allowed, key) == allowed.end())
         fault(line(member.first), fmt::format("unknown member `{}`", key));
       if (!seen.insert(key).second)
         fault(line(member.first), fmt::format("`{}` is given twice", key));
     }
+    return true;
+  }
+
+  void take_complaint(const YAML::Node& node) {
+    const std::size_t before = faults.size();
+    if (!check_members(node, complaint_members)) return;
+    Complaint complaint{.place = fmt::format("{}:{}", file_.string(), line(node)),
+                        .observed = words(node, "observed"),
+                        .iut = word(node, "iut"),
+                        .versions = {},
+                        .reason = word(node, "reason"),
+                        .date = word(node, "date"),
+                        .link = node["link"] ? word(node, "link") : ""};
+    if (complaint.observed.empty()) fault(line(node), "`observed` is missing");
+    const std::string versions = word(node, "versions");
+    if (faults.size() != before) return;
+    check_when(node, versions, complaint.versions, complaint.date);
+    if (faults.size() == before) listed.complaints.push_back(std::move(complaint));
+  }
+
+  void check_when(const YAML::Node& node, const std::string& versions, VersionRange& range,
+                  const std::string& date) {
+    const auto parsed = VersionRange::parse(versions);
+    if (!parsed) {
+      fault(line(node["versions"]), "`versions`: " + parsed.error());
+    } else {
+      range = *parsed;
+    }
+    if (!is_date(date))
+      fault(line(node["date"]), fmt::format("`date` is YYYY-MM-DD, not '{}'", date));
+  }
+
+  void take_entry(const YAML::Node& node) {
+    const std::size_t before = faults.size();
+    if (!check_members(node, members)) return;
     Entry entry;
     entry.place = fmt::format("{}:{}", file_.string(), line(node));
     entry.case_id = word(node, "case");
@@ -89,7 +140,7 @@ class Loader {
     if (entry.observed.empty()) fault(line(node), "`observed` is missing");
     if (faults.size() != before) return;
     check(node, entry, verdict);
-    if (faults.size() == before) entries.push_back(std::move(entry));
+    if (faults.size() == before) listed.entries.push_back(std::move(entry));
   }
 
   std::string word(const YAML::Node& node, const char* key) {
@@ -128,14 +179,7 @@ class Loader {
     } else {
       entry.verdict = *found;
     }
-    const auto range = VersionRange::parse(entry.versions_text);
-    if (!range) {
-      fault(line(node["versions"]), "`versions`: " + range.error());
-    } else {
-      entry.versions = *range;
-    }
-    if (!is_date(entry.date))
-      fault(line(node["date"]), fmt::format("`date` is YYYY-MM-DD, not '{}'", entry.date));
+    check_when(node, entry.versions_text, entry.versions, entry.date);
     if (!known_.is_case(entry.case_id))
       fault(line(node["case"]), fmt::format("there is no case '{}'", entry.case_id));
     if (!known_.is_rule(entry.rule))
@@ -144,11 +188,11 @@ class Loader {
       if (!known_.is_rule(rule))
         fault(line(node["also"]), fmt::format("there is no rule '{}'", rule));
     }
-    const auto same = std::ranges::find_if(entries, [&](const Entry& other) {
+    const auto same = std::ranges::find_if(listed.entries, [&](const Entry& other) {
       return other.case_id == entry.case_id && other.iut == entry.iut &&
              other.versions_text == entry.versions_text;
     });
-    if (same != entries.end())
+    if (same != listed.entries.end())
       fault(line(node),
             fmt::format("case {} has an entry at {} already", entry.case_id, same->place));
   }
@@ -159,12 +203,12 @@ class Loader {
 
 }  // namespace
 
-std::expected<std::vector<Entry>, std::vector<Fault>> load(const std::filesystem::path& file,
-                                                           const Known& known) {
+std::expected<KnownDeviations, std::vector<Fault>> load(const std::filesystem::path& file,
+                                                        const Known& known) {
   Loader loader(file, known);
   loader.load();
   if (!loader.faults.empty()) return std::unexpected(std::move(loader.faults));
-  return std::move(loader.entries);
+  return std::move(loader.listed);
 }
 
 }  // namespace suite::expectations

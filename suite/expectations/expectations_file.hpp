@@ -20,6 +20,12 @@
 //       date: 2026-01-31                                   # when it was last confirmed
 //       link: https://...                                  # optional: the report to its
 //       maintainers
+//   complaints:                                            # optional: of the IUT's kernel
+//     - observed: "*WARNING*some_function*"                # shell pattern for the log's excerpt
+//       iut, versions, reason, date, link                  # as above
+//
+// A complaint that is listed, and that no case provokes when it runs alone, leaves the verdicts of
+// those repetitions standing; a case beside or behind whose cause it strikes is not blamed for it.
 #pragma once
 
 #include <expected>
@@ -49,6 +55,20 @@ struct Entry {
   std::string reason, date, link;
 };
 
+/// What the IUT's kernel is known to say now and then.
+struct Complaint {
+  std::string place;  ///< file:line
+  std::vector<std::string> observed;
+  std::string iut;
+  VersionRange versions;
+  std::string reason, date, link;
+};
+
+struct KnownDeviations {
+  std::vector<Entry> entries;
+  std::vector<Complaint> complaints;
+};
+
 /// What the loader asks of the rest of the suite to find entries that can never apply.
 struct Known {
   std::function<bool(const std::string& case_id)> is_case;
@@ -58,8 +78,8 @@ struct Known {
 /// One line for people, beginning with file:line.
 using Fault = std::string;
 
-/// All entries of a file, or every fault in it.
-[[nodiscard]] std::expected<std::vector<Entry>, std::vector<Fault>> load(
+/// All that a file lists, or every fault in it.
+[[nodiscard]] std::expected<KnownDeviations, std::vector<Fault>> load(
     const std::filesystem::path& file, const Known& known);
 
 }  // namespace suite::expectations

@@ -20,9 +20,15 @@ bool matches(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-bool applies(const Entry& entry, const results::IutRecord& iut) {
-  const bool named = entry.iut == iut.kind || matches(entry.iut, iut.implementation);
-  return named && entry.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
+// To an Entry or a Complaint.
+bool applies(const auto& one, const results::IutRecord& iut) {
+  const bool named = one.iut == iut.kind || matches(one.iut, iut.implementation);
+  return named && one.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
+}
+
+bool fits(const auto& one, const std::string& text) {
+  return std::ranges::any_of(one.observed,
+                             [&](const std::string& pattern) { return matches(pattern, text); });
 }
 
 // What came where the rule of the entry was not met; the case's reason where no expectation tells.
@@ -48,19 +54,27 @@ const results::Expectation* another(const results::CaseRecord& record, const Ent
 
 }  // namespace
 
-Gate::Gate(std::vector<Entry> entries, const results::IutRecord& iut)
-    : entries_(std::move(entries)) {
-  std::erase_if(entries_, [&](const Entry& entry) { return !applies(entry, iut); });
+Gate::Gate(KnownDeviations known, const results::IutRecord& iut) : known_(std::move(known)) {
+  std::erase_if(known_.entries, [&](const Entry& one) { return !applies(one, iut); });
+  std::erase_if(known_.complaints, [&](const Complaint& one) { return !applies(one, iut); });
 }
 
 const Entry* Gate::find(const std::string& case_id) const {
-  const auto found = std::ranges::find(entries_, case_id, &Entry::case_id);
-  return found == entries_.end() ? nullptr : &*found;
+  const auto found = std::ranges::find(known_.entries, case_id, &Entry::case_id);
+  return found == known_.entries.end() ? nullptr : &*found;
+}
+
+const Complaint* Gate::known_complaint(const std::string& excerpt) const {
+  const auto found = std::ranges::find_if(known_.complaints,
+                                          [&](const Complaint& one) { return fits(one, excerpt); });
+  return excerpt.empty() || found == known_.complaints.end() ? nullptr : &*found;
 }
 
 results::Gate Gate::judge(const results::CaseRecord& record) const {
   const Entry* entry = find(record.id);
   const bool good = record.verdict == Verdict::pass || record.verdict == Verdict::not_applicable;
+  const Complaint* complaint = good ? nullptr : known_complaint(record.kernel_log);
+  if (complaint != nullptr) return {GateResult::known, complaint->place, complaint->reason};
   if (entry == nullptr) {
     if (good) return {};
     return {GateResult::new_failure, "",
@@ -78,11 +92,7 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
                         results::name(record.verdict))};
   }
   const auto came = observations(record, entry->rule);
-  const auto recorded = [&](const std::string& text) {
-    return std::ranges::any_of(entry->observed,
-                               [&](const std::string& pattern) { return matches(pattern, text); });
-  };
-  if (std::ranges::none_of(came, recorded)) {
+  if (std::ranges::none_of(came, [&](const std::string& text) { return fits(*entry, text); })) {
     return {GateResult::new_failure, entry->place,
             fmt::format("'{}' is recorded, '{}' came", fmt::join(entry->observed, "' or '"),
                         came.front())};
@@ -92,15 +102,6 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
             fmt::format("{} is broken too, which is not recorded: {}", more->rule, more->actual)};
   }
   return {GateResult::known, entry->place, entry->reason};
-}
-
-std::vector<std::string> stale_entries(const std::vector<results::CaseRecord>& cases) {
-  std::vector<std::string> list;
-  for (const auto& record : cases) {
-    if (record.gate.result == GateResult::stale)
-      list.push_back(record.gate.entry + " " + record.id);
-  }
-  return list;
 }
 
 }  // namespace suite::expectations

@@ -13,18 +13,18 @@ namespace suite::expectations {
 
 class Gate {
  public:
-  /// Keeps the entries that apply to this IUT in its version; the others take no part.
-  Gate(std::vector<Entry> entries, const results::IutRecord& iut);
+  /// Keeps what applies to this IUT in its version; the rest takes no part.
+  Gate(KnownDeviations known, const results::IutRecord& iut);
 
   /// Judges one attempt by its id, verdict, reason and expectations.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const;
 
+  /// The listed complaint that this excerpt of the kernel's log is, or null.
+  [[nodiscard]] const Complaint* known_complaint(const std::string& excerpt) const;
+
  private:
   [[nodiscard]] const Entry* find(const std::string& case_id) const;
-  std::vector<Entry> entries_;
+  KnownDeviations known_;
 };
-
-/// `file:line id` of each stale entry among these attempts.
-[[nodiscard]] std::vector<std::string> stale_entries(const std::vector<results::CaseRecord>& cases);
 
 }  // namespace suite::expectations

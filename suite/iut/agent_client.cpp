@@ -117,7 +117,7 @@ std::expected<void, GoneEvent> AgentClient::open() {
     });
   }
   world_.run_until(world_.now() + deadlines_.hello, [this] { return greeted_ || gone_; });
-  if (!greeted_ && !gone_) report_gone({Why::hung, "no hello came from the agent"});
+  if (!greeted_ && !gone_) report_gone({Why::hung, "no hello came from the agent in time"});
   if (gone_) return std::unexpected(*gone_);
   return {};
 }

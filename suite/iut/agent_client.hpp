@@ -54,6 +54,7 @@ class AgentClient final : public Iut {
   [[nodiscard]] std::expected<void, GoneEvent> restart();
   /// Why the agent is gone, if it is.
   [[nodiscard]] const std::optional<GoneEvent>& gone() const { return gone_; }
+  [[nodiscard]] bool is_gone() const override { return gone_.has_value(); }
   /// For who sees the agent's end by other means, e.g. on a guest's control channel: without effect
   /// if it is gone already.
   void report_gone(GoneEvent why);

@@ -23,6 +23,8 @@ class Iut {
   /// The next reply or event in the order of arrival, pumping the World until the deadline; nothing
   /// if none comes.
   [[nodiscard]] virtual std::optional<Event> next_event(rnic::llp::TimePoint deadline) = 0;
+  /// Whether nothing but GoneEvents will come any more: waiting for its octets is in vain, too.
+  [[nodiscard]] virtual bool is_gone() const { return false; }
 };
 
 }  // namespace suite::iut

@@ -337,12 +337,16 @@ class Strictness {
 Json parse_object(std::string_view line) {
   if (line.size() > max_line)
     throw Refused{"the line is longer than " + std::to_string(max_line) + " octets"};
+  if (line.empty()) throw Refused{"an empty line is not JSON"};
   Json object;
   try {
     Strictness strictness;
     object = Json::parse(line.begin(), line.end(), std::ref(strictness));
   } catch (const Json::exception& error) {
-    throw Refused{std::string("the line is not JSON: ") + error.what()};
+    const std::string_view what = error.what();  // begins with the library's own name of the error
+    const std::size_t name_end = what.find("] ");
+    throw Refused{"the line is not JSON: " +
+                  std::string(name_end == what.npos ? what : what.substr(name_end + 2))};
   }
   if (!object.is_object()) throw Refused{"the line is not a JSON object: " + shown(object)};
   return object;

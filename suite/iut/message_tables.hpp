@@ -174,6 +174,7 @@ struct Table<CreateEndpoint> {
     side.defaulted("send_depth", m.send_depth);
     side.defaulted("receive_depth", m.receive_depth);
     side.defaulted("max_pieces", m.max_pieces);
+    side.defaulted("completion_depth", m.completion_depth);
   }
 };
 

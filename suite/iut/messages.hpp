@@ -37,8 +37,10 @@ inline constexpr const char* local_invalidate = "local_invalidate";
 inline constexpr const char* read_invalidate = "read_invalidate";
 inline constexpr const char* solicited = "solicited";
 inline constexpr const char* memory_windows = "memory_windows";
+inline constexpr const char* stream_windows = "stream_windows";
 inline constexpr const char* zero_based = "zero_based";
 inline constexpr const char* shared_receive_queue = "shared_receive_queue";
+inline constexpr const char* completion_overflow = "completion_overflow";
 inline constexpr const char* atomics = "atomics";
 inline constexpr const char* immediate = "immediate";
 inline constexpr const char* peer_to_peer = "peer_to_peer";
@@ -126,6 +128,9 @@ struct CreateEndpoint {
   Handle domain = 0;
   Handle shared_queue = 0;  ///< 0: its own receive queue
   std::uint32_t send_depth = 64, receive_depth = 64, max_pieces = 4;
+  /// 0: its completion queue has room for all that can be posted at one time. Else it is asked to
+  /// have so many entries, and nobody takes completions out of it, so that it overflows.
+  std::uint32_t completion_depth = 0;
 };
 /// Destroys it; a connection still up ends abortively.
 struct DestroyEndpoint {
@@ -145,8 +150,8 @@ struct StopListening {
   Handle listener = 0;
 };
 struct ConnectParameters {
-  Octets private_data;
-  std::optional<int> ird, ord;
+  Octets private_data{};
+  std::optional<int> ird{}, ord{};  ///< initialised, so that `{.ird = 4}` may leave the rest out
 };
 struct Connect {
   Handle endpoint = 0;

@@ -40,14 +40,13 @@ std::string time_text(std::chrono::system_clock::time_point at) {
 
 }  // namespace
 
-Console::Console(const std::filesystem::path& file) {
-  if (!file.empty()) file_.open(file, std::ios::app);
-}
+Console::Console(std::filesystem::path file) : path_(std::move(file)) {}
 
 Console::~Console() { join(); }
 
 void Console::follow(Descriptor stream) {
   join();
+  if (!path_.empty() && !file_.is_open()) file_.open(path_, std::ios::app);
   reader_ = std::thread([this, stream = std::move(stream)] { read_all(stream); });
 }
 

@@ -26,8 +26,8 @@ struct ConsoleLine {
 
 class Console {
  public:
-  /// Lines are also appended to `file` unless it is empty.
-  explicit Console(const std::filesystem::path& file);
+  /// Lines are also appended to `file` unless its name is empty.
+  explicit Console(std::filesystem::path file);
   ~Console();
 
   /// Reads this stream until it ends; the stream before must have ended.
@@ -49,7 +49,8 @@ class Console {
   mutable std::condition_variable grown_;
   std::deque<ConsoleLine> lines_;
   std::uint64_t dropped_ = 0;  ///< lines that are no longer held
-  std::ofstream file_;
+  std::filesystem::path path_;
+  std::ofstream file_;  ///< opened when there is a stream, so that no empty file is left
   std::thread reader_;
 };
 

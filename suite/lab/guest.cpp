@@ -51,10 +51,12 @@ std::expected<Descriptor, std::string> listen_at(const std::string& path) {
   return fd;
 }
 
+constexpr const char* emulator = "qemu-system-x86_64";
+
 /// The part of the command line that is the same for every use of a kernel here.
 std::vector<std::string> bare_machine(const std::string& accelerator) {
   const std::string accel = accelerator == "kvm" ? "kvm" : "tcg,thread=multi";
-  return {"qemu-system-x86_64",
+  return {emulator,
           "-nodefaults",
           "-no-user-config",
           "-display",
@@ -128,6 +130,10 @@ Guest::~Guest() {
 }
 
 Done Guest::prepare(const Progress& progress) {
+  // Said before anything is downloaded rather than after it.
+  if (find_program(emulator).empty())
+    return std::unexpected(
+        fmt::format("'{}' is missing: apt-get install qemu-system-x86", emulator));
   std::vector<std::string> argv = {options_.paths.prepare_script.string(), "--cache",
                                    options_.paths.cache.string(), "--daemon",
                                    options_.paths.daemon.string()};

@@ -2,18 +2,24 @@
 // rnic-lab: for people who want the suite's lab without the suite: the siw guest on a wire of its
 // own, and a shell beside it.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
 #include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,11 +53,39 @@ constexpr std::string_view help =
     "  rnic-lab siw-vm -- sh -c '$RNIC_GUEST_AGENT $RNIC_GUEST_CHANNEL /bin/rdma link'\n"
     "exit: COMMAND's status; 2 usage, 3 the lab or the guest does not come up\n";
 
+constexpr std::array<std::string_view, 7> variant_words{"rev1", "rev2",     "crc",    "nocrc",
+                                                        "p2p",  "p2pwrite", "p2pread"};
+
 struct Arguments {
   GuestOptions guest;
   bool prepare_only = false;
   std::vector<std::string> command;
 };
+
+/// Whether guest/siw-variant understands the name.
+bool is_variant(std::string_view name) {
+  if (name == "default" || name == "tunable") return true;
+  for (const auto part : std::views::split(name, '-')) {
+    const std::string_view word(part);
+    if (std::ranges::find(variant_words, word) == variant_words.end()) return false;
+  }
+  return !name.empty();
+}
+
+/// What is wrong with values that would otherwise show when the guest is up, or never.
+std::optional<std::string> fault_of(const GuestOptions& guest) {
+  if (!is_variant(guest.variant))
+    return fmt::format("--variant: '{}' is neither default, tunable, nor words of {} joined by '-'",
+                       guest.variant, fmt::join(variant_words, ", "));
+  for (const auto& program : guest.programs)
+    if (std::error_code error;
+        !std::filesystem::is_regular_file(program, error) || ::access(program.c_str(), X_OK) != 0)
+      return fmt::format("--program: '{}' is no program; name an executable file",
+                         program.string());
+  if (guest.log_file.empty()) return std::nullopt;
+  if (std::ofstream(guest.log_file, std::ios::app)) return std::nullopt;
+  return fmt::format("--log: cannot write {}: {}", guest.log_file.string(), std::strerror(errno));
+}
 
 /// Nothing if the words make no sense; the complaint is printed.
 std::optional<Arguments> parse(int argc, char** argv) {
@@ -67,15 +101,20 @@ std::optional<Arguments> parse(int argc, char** argv) {
       arguments.prepare_only = true;
       continue;
     }
-    if ((word != "--variant" && word != "--program" && word != "--log") || value == nullptr) {
+    const bool known = word == "--variant" || word == "--program" || word == "--log";
+    if (!known || value == nullptr) {
       fmt::print(stderr, "rnic-lab: {} '{}'; see --help\n",
-                 value == nullptr ? "no value for" : "unknown option", word);
+                 known ? "no value for" : "unknown option", word);
       return std::nullopt;
     }
     if (word == "--variant") arguments.guest.variant = value;
     if (word == "--program") arguments.guest.programs.emplace_back(value);
     if (word == "--log") arguments.guest.log_file = value;
     ++i;
+  }
+  if (const auto fault = fault_of(arguments.guest)) {
+    fmt::print(stderr, "rnic-lab: {}\n", *fault);
+    return std::nullopt;
   }
   const char* shell = std::getenv("SHELL");
   if (arguments.command.empty()) arguments.command = {shell != nullptr ? shell : "/bin/sh"};
@@ -145,7 +184,8 @@ int main(int argc, char** argv) {
       return 0;
     }
   if (argc < 2 || std::string_view(argv[1]) != "siw-vm") {
-    fmt::print(stderr, "{}", help);
+    fmt::print(stderr, "rnic-lab: {}; the lab is siw-vm; see --help\n",
+               argc < 2 ? "say which lab" : fmt::format("there is no lab '{}'", argv[1]));
     return 2;
   }
   const auto arguments = parse(argc, argv);

@@ -42,7 +42,7 @@ std::optional<AtomicRequestFields> Message::atomic_request() const {
 
 const Message* Arrival::message(wire::Opcode opcode) const& {
   const Message* message = as<Message>();
-  return message != nullptr && message->opcode() == opcode ? message : nullptr;
+  return message != nullptr && !message->cut_off && message->opcode() == opcode ? message : nullptr;
 }
 
 std::optional<wire::Terminate> Arrival::terminate() const& {
@@ -64,6 +64,7 @@ struct Describe {
     if (message.segments.size() > 1)
       text += fmt::format(" .. {} segments, {} octets", message.segments.size(),
                           message.payload.size());
+    if (message.cut_off) text += " (cut off)";
     return text;
   }
   std::string operator()(const Malformed& malformed) const { return malformed.what; }

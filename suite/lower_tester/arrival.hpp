@@ -23,13 +23,15 @@ struct ReceivedFrame {
   wire::MpaFrame frame() const&& = delete;
 };
 
-/// A whole RDMAP message, put together from its segments.
+/// An RDMAP message, put together from its segments.
 struct Message {
   bool tagged = false;
   wire::TaggedHeader tagged_header;      ///< of its first segment, if `tagged`
   wire::UntaggedHeader untagged_header;  ///< of its first segment, if not `tagged`
   Octets payload;                        ///< RDMAP header and ULP payload, all segments
   std::vector<Octets> segments;          ///< the ULPDUs as they came
+  /// A Terminate or the end of the connection came in place of the rest, which is lawful.
+  bool cut_off = false;
 
   [[nodiscard]] wire::RdmapControl rdmap() const {
     return tagged ? tagged_header.rdmap : untagged_header.rdmap;
@@ -77,7 +79,7 @@ struct Arrival {
   }
   template <typename T>
   const T* as() const&& = delete;  // what it points to would be gone
-  /// The message, if it is one with this opcode.
+  /// The message, if it is a whole one with this opcode.
   [[nodiscard]] const Message* message(wire::Opcode opcode) const&;
   const Message* message(wire::Opcode opcode) const&& = delete;
   /// Refers to the message's payload.

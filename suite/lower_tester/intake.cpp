@@ -21,8 +21,9 @@ void Intake::start_fpdus(bool crc, bool markers) {
   }
 }
 
-void Intake::examine_rest() {
-  if (phase_ == Phase::fpdus && buffer_.empty() && current_) return finish(true);
+void Intake::examine_rest(bool closed) {
+  if (phase_ == Phase::fpdus && buffer_.empty() && current_)
+    return finish(closed ? End::cut_off : End::broken_off);
   if (phase_ != Phase::fpdus || buffer_.empty()) return;
   const Diagnosis found = diagnose(buffer_, options_, false);
   give_up(std::string(found.what), found.rule);
@@ -108,12 +109,16 @@ bool belongs_to(const Message& message, const wire::Segment& segment, std::uint6
   return message.msn() == header.message_sequence_number.value() || goes_on;
 }
 
+bool is_terminate(const wire::Segment& segment) {
+  return !segment.tagged && segment.rdmap().opcode() == wire::Opcode::terminate;
+}
+
 }  // namespace
 
 void Intake::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
   if (current_ &&
       !belongs_to(*current_, segment, pieces_.back().offset + pieces_.back().data.size()))
-    finish(true);
+    finish(is_terminate(segment) ? End::cut_off : End::broken_off);
   if (!current_) {
     current_.emplace();
     current_->tagged = segment.tagged;
@@ -124,19 +129,20 @@ void Intake::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
                                               : segment.untagged_header.message_offset.value();
   pieces_.push_back({offset, Octets(segment.payload.begin(), segment.payload.end())});
   current_->segments.emplace_back(ulpdu.begin(), ulpdu.end());
-  if (segment.ddp().last()) finish(false);
+  if (segment.ddp().last()) finish(End::whole);
 }
 
-void Intake::finish(bool broken_off) {
+void Intake::finish(End end) {
   // Another order of segments is lawful though discouraged (RFC 5041 section 5.3).
   std::ranges::stable_sort(pieces_, {}, &Piece::offset);
   for (const Piece& piece : pieces_)
     current_->payload.insert(current_->payload.end(), piece.data.begin(), piece.data.end());
   if (current_->tagged) current_->tagged_header.tagged_offset = pieces_.front().offset;
+  current_->cut_off = end == End::cut_off;
   const Message message = std::move(*current_);
   current_.reset();
   pieces_.clear();
-  listener_.on_message(message, broken_off);
+  listener_.on_message(message, end == End::broken_off);
 }
 
 }  // namespace suite::lower_tester

@@ -32,7 +32,7 @@ class Intake {
     /// Each FPDU whose CRC and length are right, before the message that it may complete.
     virtual void on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) = 0;
     /// `broken_off`: another message began before this one's last segment had come, or nothing
-    /// followed.
+    /// followed. One that a Terminate or the connection's end cut off is not broken off.
     virtual void on_message(const Message& message, bool broken_off) = 0;
     /// `rule`: what the IUT broke by sending this.
     virtual void on_malformed(const Malformed& malformed, std::string_view rule) = 0;
@@ -44,8 +44,8 @@ class Intake {
   void take(wire::Bytes octets);
   void start_fpdus(bool crc, bool markers);
   /// Nothing more will come for now: what is left of an FPDU is malformed, and a message without
-  /// its last segment broken off.
-  void examine_rest();
+  /// its last segment broken off, or cut off if that is so because the connection was closed.
+  void examine_rest(bool closed = false);
   /// Octets are there that belong to no complete frame or FPDU.
   [[nodiscard]] bool in_the_middle() const { return !buffer_.empty() || current_.has_value(); }
   /// Octets came behind the startup frame and cannot be FPDUs yet.
@@ -60,7 +60,8 @@ class Intake {
   bool parse_frame();
   bool parse_fpdu();
   void take_segment(wire::Bytes ulpdu, const wire::Segment& segment);
-  void finish(bool broken_off);
+  enum class End : std::uint8_t { whole, broken_off, cut_off };
+  void finish(End end);
   void give_up(std::string what, std::string_view rule);
   void drop(std::size_t count) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(count));

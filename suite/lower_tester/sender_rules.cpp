@@ -32,6 +32,7 @@ constexpr std::string_view all_rules[] = {
     "ddp.untagged.first-mo-zero",
     "ddp.untagged.msn-increments-per-message",
     "ddp.untagged.msn-same-in-segments",
+    "ddp.untagged.msn-same-in-segments",
     "ddp.untagged.msn-starts-at-one",
     "ddp.untagged.rsvdulp-same-in-segments",
     "mpa.crc.field-holds-crc32c",
@@ -145,8 +146,12 @@ void SenderRules::check(const ReceivedFpdu& fpdu, const wire::Segment& segment,
   const std::size_t length = fpdu.ulpdu.size();
   require(length <= wire::max_mulpdu, "mpa.segmentation.ulpdu-never-over-64768",
           "ULPDU_Length of at most 64768", fmt::format("ULPDU_Length {}", length), fpdu.octets);
-  require(length <= max_ulpdu, "mpa.segmentation.records-within-mulpdu",
-          fmt::format("ULPDUs of at most the MULPDU, {} octets", max_ulpdu),
+  // What was cut before the EMSS shrank may still come, and with a tiny EMSS the segmentation rules
+  // need not be followed (RFC 5044 section 4.5).
+  longest_mulpdu_ = std::max(longest_mulpdu_, max_ulpdu);
+  require(length <= longest_mulpdu_ || max_ulpdu <= wire::min_mulpdu,
+          "mpa.segmentation.records-within-mulpdu",
+          fmt::format("ULPDUs of at most the MULPDU, {} octets", longest_mulpdu_),
           fmt::format("a ULPDU of {} octets", length), fpdu.octets);
   require(!terminated_, "rdmap.terminate.nothing-sent-after", "nothing after a Terminate",
           wire::describe_ulpdu(fpdu.ulpdu), fpdu.ulpdu);
@@ -231,6 +236,11 @@ void SenderRules::check(const Message& message, bool broken_off) {
     next_msn_[message.queue()] = message.msn() + 1;
   }
   check_segments(message);
+  // Of the rest nothing is known; only that the Request has had its answer.
+  if (message.cut_off) {
+    if (message.opcode() == wire::Opcode::read_response && !reads_.empty()) reads_.pop_front();
+    return;
+  }
   switch (message.opcode()) {
     case wire::Opcode::read_request:
       check_read_request(message);
@@ -286,6 +296,11 @@ void SenderRules::check_segments(const Message& message) {
             message.tagged ? "ddp.tagged.rsvdulp-same-in-segments"
                            : "ddp.untagged.rsvdulp-same-in-segments",
             "the same RsvdULP in all segments of a message", text, ulpdu);
+    if (!message.tagged) {
+      const std::uint32_t msn = segment->untagged_header.message_sequence_number.value();
+      require(msn == message.msn(), "ddp.untagged.msn-same-in-segments",
+              fmt::format("MSN {} in all segments of the message", message.msn()), text, ulpdu);
+    }
     latest = std::max(latest, offset);
     next = offset + segment->payload.size();
   }

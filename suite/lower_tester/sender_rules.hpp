@@ -63,6 +63,7 @@ class SenderRules {
   std::deque<Octets> sent_;              ///< the ULPDUs we sent last
   std::deque<ReadRequestFields> reads_;  ///< ours, not answered yet
   std::deque<std::uint32_t> atomics_;    ///< request ids, likewise
+  std::size_t longest_mulpdu_ = 0;       ///< of the connection so far
   bool terminated_ = false;
 };
 

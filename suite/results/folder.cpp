@@ -184,12 +184,32 @@ struct Gathered {
   }
 };
 
+// A document that is torn or no run's; the journal it was made of may still be whole.
+Problem damaged(const fs::path& document) {
+  const fs::path folder = document.parent_path();
+  std::error_code error;
+  return fmt::format("{} is damaged{}", document.string(),
+                     fs::exists(folder / journal_name, error)
+                         ? fmt::format(" (`rnic-suite collect {}` makes it anew)", folder.string())
+                         : "");
+}
+
 Result<Json> parse_file(const fs::path& path) {
   std::ifstream file(path);
   if (!file) return cannot("read", path, errno);
   Json json = Json::parse(file, nullptr, false);
-  if (json.is_discarded()) return std::unexpected(fmt::format("{} is not JSON", path.string()));
+  if (json.is_discarded()) return std::unexpected(damaged(path));
   return json;
+}
+
+Result<Document> read_document(const fs::path& folder) {
+  const auto json = parse_file(folder / document_name);
+  if (!json) return std::unexpected(json.error());
+  try {
+    return json->get<Document>();
+  } catch (const std::exception&) {
+    return std::unexpected(damaged(folder / document_name));
+  }
 }
 
 }  // namespace
@@ -203,6 +223,9 @@ Result<Document> read_journal(const fs::path& journal) {
     if (file.eof()) break;  // no newline at its end: torn when the run was killed
     try {
       gathered.take(Json::parse(line));
+    } catch (const Json::exception&) {  // its words are for programmers
+      return std::unexpected(
+          fmt::format("{}:{}: this line is not what a run writes", journal.string(), number));
     } catch (const std::exception& problem) {
       return std::unexpected(fmt::format("{}:{}: {}", journal.string(), number, problem.what()));
     }
@@ -219,15 +242,10 @@ Result<Document> read_journal(const fs::path& journal) {
 }
 
 Result<Document> read(const fs::path& folder) {
-  if (!fs::exists(folder / document_name)) return read_journal(folder / journal_name);
-  const auto json = parse_file(folder / document_name);
-  if (!json) return std::unexpected(json.error());
-  try {
-    return json->get<Document>();
-  } catch (const std::exception& problem) {
-    return std::unexpected(
-        fmt::format("{}: {}", (folder / document_name).string(), problem.what()));
-  }
+  std::error_code error;
+  if (fs::exists(folder / document_name, error)) return read_document(folder);
+  if (fs::exists(folder / journal_name, error)) return read_journal(folder / journal_name);
+  return std::unexpected(fmt::format("{} holds no results of a run", folder.string()));
 }
 
 Result<Document> collect(const fs::path& folder) {

@@ -3,10 +3,8 @@
 
 #include <unistd.h>
 
-#include <cerrno>
+#include <algorithm>
 #include <cstdlib>
-#include <fstream>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -14,6 +12,7 @@
 #include "suite/iut/pics/pics.hpp"
 #include "suite/lab/guest.hpp"
 #include "suite/runner/bench.hpp"
+#include "suite/runner/output_file.hpp"
 #include "suite/runner/site.hpp"
 
 namespace suite::runner {
@@ -38,7 +37,9 @@ doctor::Request request_for(const Options& options) {
 }
 
 ExitCode fail(const std::string& why) {
-  fmt::print(stderr, "rnic-suite: {}\n", why);
+  std::string line = why;  // an agent's last words may be several
+  std::ranges::replace(line, '\n', ' ');
+  fmt::print(stderr, "rnic-suite: {}\n", line);
   return ExitCode::harness;
 }
 
@@ -52,6 +53,9 @@ ExitCode consult_doctor(const Options& options) {
 }
 
 ExitCode probe(const SuiteParts& parts, const Options& options) {
+  if (!options.subject.empty()) {
+    if (const auto fault = output_file_fault(options.subject)) return fail(*fault);
+  }
   const auto site =
       make_site(options, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
   if (!site) return fail(site.error());
@@ -63,12 +67,8 @@ ExitCode probe(const SuiteParts& parts, const Options& options) {
     fmt::print("{}", text);
     return ExitCode::good;
   }
-  std::ofstream file(options.subject);
-  file << text;
-  file.close();
-  if (!file)
-    return fail(fmt::format("cannot write {}: {}", options.subject,
-                            std::generic_category().message(errno)));
+  if (const auto written = write_output_file(options.subject, text); !written)
+    return fail(written.error());
   return ExitCode::good;
 }
 

@@ -60,6 +60,8 @@ class GuardedConnection final : public Connection, Connection::Observer {
   std::size_t emss() const override { return inner_->emss(); }
   std::size_t unacknowledged() const override { return inner_->unacknowledged(); }
   std::uint64_t data_segments_sent() const override { return inner_->data_segments_sent(); }
+  std::uint64_t data_segments_received() const override { return inner_->data_segments_received(); }
+  bool change_emss(std::size_t octets) override { return inner_->change_emss(octets); }
   void pause_receiving(bool paused) override { inner_->pause_receiving(paused); }
   void set_receive_buffer(std::size_t octets) override { inner_->set_receive_buffer(octets); }
 
@@ -123,6 +125,7 @@ class GuardedNetwork final : public rnic::llp::Network {
     return guarded;
   }
   Address address(rnic::llp::Family family) const override { return inner_.address(family); }
+  void limit_segments(std::optional<std::size_t> octets) override { inner_.limit_segments(octets); }
 
  private:
   rnic::llp::Network& inner_;

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include <fmt/format.h>
 
 #include "rules/catalogue.hpp"
+#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
@@ -33,7 +35,8 @@ Coverage join(const SuiteParts& parts) {
 ExitCode explain(const SuiteParts& parts, const std::string& id) {
   const rules::Rule* rule = rules::find(id);
   if (rule == nullptr) {
-    fmt::print(stderr, "rnic-suite: there is no rule '{}'; `rnic-suite coverage` lists them\n", id);
+    fmt::print(stderr, "rnic-suite: there is no rule '{}'{}; `rnic-suite coverage` lists them\n",
+               id, did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
     return ExitCode::usage;
   }
   fmt::print("{}\nRFC {} section {}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rule->rfc,

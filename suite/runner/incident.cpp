@@ -21,20 +21,22 @@ void Incidents::will_repeat(std::size_t one) { repeating_.insert(one); }
 bool Incidents::repeating(std::size_t one) const { return repeating_.contains(one); }
 
 std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::CaseRecord record,
-                                                   bool complaint) {
+                                                   bool complaint, const IsKnown& is_known) {
   repeating_.erase(one);
   const auto incident = by_case_.extract(one).mapped();
   incident->suspects.erase(one);
   incident->reproduced |= complaint;
   incident->repeated.push_back(std::move(record));
   if (!incident->suspects.empty()) return {};
+  if (incident->reproduced) return std::move(incident->repeated);
+  const bool known = is_known(incident->excerpt);
   for (results::CaseRecord& held : incident->repeated) {
-    if (incident->reproduced) break;
+    held.kernel_log = incident->excerpt;
+    if (known) continue;
     held.verdict = results::Verdict::error;
     held.reason =
         "the IUT's kernel complained while this case ran beside others, and not when they ran "
         "alone";
-    held.kernel_log = incident->excerpt;
   }
   return std::move(incident->repeated);
 }

@@ -20,6 +20,7 @@ namespace suite::runner {
 /// the schedule.
 class Incidents {
  public:
+  using IsKnown = std::function<bool(const std::string& excerpt)>;
   /// The kernel complained while these ran together (at least two).
   void open(const std::string& excerpt, const std::vector<std::size_t>& cases);
   /// Whether the attempt that just ended is to be run again alone; the excerpt of its incident, if
@@ -29,9 +30,10 @@ class Incidents {
   void will_repeat(std::size_t one);
   /// A repetition ended with this record; `complaint`: the kernel complained again. Returns the
   /// records that are settled by it: the incident's last one settles all. Where nothing was
-  /// reproduced, all of them are errors.
+  /// reproduced, all of them are errors, unless the complaint is a known one: then what they came
+  /// to alone stands.
   [[nodiscard]] std::vector<results::CaseRecord> settle(std::size_t one, results::CaseRecord record,
-                                                        bool complaint);
+                                                        bool complaint, const IsKnown& is_known);
   /// Whether this case is being repeated for an incident.
   [[nodiscard]] bool repeating(std::size_t one) const;
 

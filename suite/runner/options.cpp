@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
+#include "reference_rnic/llp/address.hpp"
+
 namespace suite::runner {
 
 namespace {
@@ -132,9 +134,11 @@ void add_iut_options(CLI::App& app, Options& o) {
                  "where the agent of verbs: runs: ssh:[USER@]HOST, or argv:WORDS put "
                  "before its command");
   app.add_option("--address", o.addresses,
-                 "the IUT's address (once per family), where it is not in the suite's own network");
+                 "the IUT's address (once per family), where it is not in the suite's own network")
+      ->allow_extra_args(false);
   app.add_option("--tester-address", o.tester_addresses,
-                 "the tester's address (once per family), where the route does not tell it");
+                 "the tester's address (once per family), where the route does not tell it")
+      ->allow_extra_args(false);
   app.add_option("--capture-interface", o.capture_interface,
                  "interface to capture on, where the route does not tell it");
   app.add_option("--pics", o.pics, "what the vendor claims (YAML; proforma in suite/iut/pics/)");
@@ -179,7 +183,26 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.footer(std::string(run_examples) + exit_codes);
 }
 
+// What is wrong with a list of addresses, at most one of each family.
+std::optional<std::string> check_addresses(const char* option,
+                                           const std::vector<std::string>& literals) {
+  std::size_t ipv4 = 0;
+  for (const std::string& literal : literals) {
+    const auto address = rnic::llp::Address::parse(literal);
+    if (!address) return fmt::format("{}: {}", option, address.error());
+    if (address->family == rnic::llp::Family::ipv4) ++ipv4;
+  }
+  if (ipv4 > 1 || literals.size() - ipv4 > 1)
+    return fmt::format("{}: give one address of a family, not several", option);
+  return std::nullopt;
+}
+
 std::optional<std::string> check_run(const Options& o) {
+  if (o.out.empty()) return "--out: the folder needs a name";
+  for (const auto& [option, list] :
+       {std::pair{"--address", &o.addresses}, std::pair{"--tester-address", &o.tester_addresses}}) {
+    if (auto fault = check_addresses(option, *list)) return fault;
+  }
   if (o.link != "tcp" && o.link != "memory")
     return fmt::format("--link: '{}' is neither tcp nor memory", o.link);
   const bool in_process = o.choice.kind == IutChoice::Kind::reference;
@@ -192,6 +215,11 @@ std::optional<std::string> check_run(const Options& o) {
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
     return fmt::format("--iut {} needs --address: where does the IUT listen?", o.iut);
   }
+  const auto is_ipv4 = [](const std::string& literal) {
+    return literal.find(':') == std::string::npos;
+  };
+  if (runs && !o.choice.in_lab() && std::ranges::none_of(o.addresses, is_ipv4))
+    return fmt::format("--iut {} needs an IPv4 --address too: most cases use it", o.iut);
   if (runs && !o.choice.in_lab() && o.choice.agent.empty())
     return "--iut agent needs a --pixit that names the agent";
   if (o.choice.in_lab() && !o.addresses.empty())

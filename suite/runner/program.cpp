@@ -7,6 +7,7 @@
 
 #include "suite/results/folder.hpp"
 #include "suite/runner/consult.hpp"
+#include "suite/runner/descendants.hpp"
 #include "suite/runner/explain.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/progress.hpp"
@@ -33,11 +34,20 @@ ExitCode list(const SuiteParts& parts, const Options& options) {
 }
 
 ExitCode collect(const Options& options) {
-  const auto document = results::collect(options.subject);
-  if (!document) {
-    fmt::print(stderr, "rnic-suite: {}\n", document.error());
-    return ExitCode::usage;
+  const auto complain = [](ExitCode code, const std::string& why) {
+    fmt::print(stderr, "rnic-suite: {}\n", why);
+    return code;
+  };
+  std::error_code error;
+  const std::filesystem::path journal = std::filesystem::path(options.subject) / "results.ndjson";
+  if (!std::filesystem::exists(journal, error)) {
+    return complain(ExitCode::usage, fmt::format("{} is not there; give the --out folder of a run",
+                                                 journal.string()));
   }
+  if (const auto readable = results::read_journal(journal); !readable)
+    return complain(ExitCode::usage, readable.error());
+  const auto document = results::collect(options.subject);
+  if (!document) return complain(ExitCode::harness, document.error());
   fmt::print("{}\n", summary_text(*document));
   std::fflush(stdout);
   Options report = options;
@@ -85,6 +95,7 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
   const std::vector<std::string> command(argv, argv + argc);
   std::vector<std::string> arguments(command.begin() + 1, command.end());
   if (!arguments.empty() && arguments.front() == "--worker") return run_worker(parts);
+  const Descendants descendants;
   const auto options = parse_options(arguments);
   if (!options) {
     const Stop& stop = options.error();

@@ -15,7 +15,10 @@ namespace suite::runner {
 std::expected<void, std::string> render_reports(const Options& options) {
   std::vector<std::string> words{RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/render.py",
                                  options.out.string()};
-  if (!options.junit.empty()) words.insert(words.end(), {"--junit", options.junit.string()});
+  if (!options.junit.empty()) {
+    words.insert(words.end(), {"--junit", (options.out / "junit.xml").string()});
+    words.insert(words.end(), {"--junit", options.junit.string()});
+  }
   std::vector<char*> argv;
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
@@ -29,7 +32,9 @@ std::expected<void, std::string> render_reports(const Options& options) {
   while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
   }
   if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return {};
-  return std::unexpected(fmt::format("the reports could not be made of {}", options.out.string()));
+  return std::unexpected(fmt::format(
+      "not all reports of {0} could be made; mend that, then make them by `rnic-suite collect {0}`",
+      options.out.string()));
 }
 
 }  // namespace suite::runner

@@ -9,18 +9,22 @@
 #include <csignal>
 #include <deque>
 #include <map>
+#include <ranges>
 
 #include <fmt/format.h>
 
 #include "rules/catalogue.hpp"
 #include "suite/expectations/gate.hpp"
+#include "suite/iut/pics/pics.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/results/time_text.hpp"
 #include "suite/runner/case_pcap.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/crew.hpp"
+#include "suite/runner/did_you_mean.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/incident.hpp"
+#include "suite/runner/output_file.hpp"
 #include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/selection.hpp"
@@ -88,7 +92,10 @@ Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
   std::vector<std::string> failed;
   if (options.rerun_failed) {
     const auto last = results::read(options.out);
-    if (!last) return refuse(ExitCode::usage, "--rerun-failed: " + last.error());
+    if (!last) {
+      return refuse(ExitCode::usage,
+                    fmt::format("--rerun-failed: {}; without it, all cases run", last.error()));
+    }
     failed = not_passed(*last);
   }
   auto chosen = select(parts.table, options, failed);
@@ -98,9 +105,26 @@ Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
 
 std::optional<std::string> unknown_deviation(const Options& options) {
   for (const std::string& name : options.deviations) {
-    if (!rnic::stream::find_deviation(name)) return name;
+    if (rnic::stream::find_deviation(name)) continue;
+    return fmt::format(
+        "--deviation: there is no deviation '{}'{}; `rnic-suite explain RULE` names those of a "
+        "rule",
+        name,
+        did_you_mean(name, rnic::stream::deviations() |
+                               std::views::transform(&rnic::stream::DeviationInfo::name)));
   }
   return std::nullopt;
+}
+
+// What to type where the IUT on somebody's own host does not answer.
+std::string advice(const Options& options) {
+  if (options.choice.in_lab()) return "";
+  Options iut_only = options;
+  iut_only.strict = false;
+  iut_only.expectations.clear();
+  std::vector<std::string> words{"rnic-suite", "doctor"};
+  for (const std::string& word : judging_arguments(iut_only)) words.push_back(word);
+  return fmt::format("; `{}` looks for the cause", shell_text(words));
 }
 
 // The file of known deviations: the one asked for, or the IUT's own if there is one.
@@ -111,16 +135,16 @@ fs::path expectations_path(const Options& options) {
   return fs::exists(own) ? own : fs::path();
 }
 
-Checked<std::vector<expectations::Entry>> load_expectations(const SuiteParts& parts,
-                                                            const fs::path& path) {
-  if (path.empty()) return std::vector<expectations::Entry>();
+Checked<expectations::KnownDeviations> load_expectations(const SuiteParts& parts,
+                                                         const fs::path& path) {
+  if (path.empty()) return expectations::KnownDeviations();
   const expectations::Known known{
       .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
       .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
-  auto entries = expectations::load(path, known);
-  if (entries) return std::move(*entries);
+  auto loaded = expectations::load(path, known);
+  if (loaded) return std::move(*loaded);
   std::string faults;
-  for (const std::string& fault : entries.error()) faults += (faults.empty() ? "" : "\n") + fault;
+  for (const std::string& fault : loaded.error()) faults += (faults.empty() ? "" : "\n") + fault;
   return refuse(ExitCode::usage, faults);
 }
 
@@ -228,7 +252,7 @@ class Run final : Crew::Observer {
   Plan plan_;
   std::unique_ptr<Site> site_;
   std::optional<results::Folder> folder_;
-  std::vector<expectations::Entry> entries_;
+  expectations::KnownDeviations known_;
   std::optional<expectations::Gate> gate_;
   std::optional<CasePcaps> evidence_;
   std::optional<Schedule> schedule_;
@@ -253,32 +277,35 @@ class Run final : Crew::Observer {
 
 Checked<void> Run::prepare() {
   if (const auto unknown = unknown_deviation(options_)) {
-    return refuse(ExitCode::usage,
-                  fmt::format("--deviation: there is no deviation '{}'", *unknown));
+    return refuse(ExitCode::usage, *unknown);
   }
   auto selected = select_cases(parts_, options_);
   if (!selected) return std::unexpected(selected.error());
   record_.selected = selected->size();
 
   const fs::path path = expectations_path(options_);
-  auto entries = load_expectations(parts_, path);
-  if (!entries) return std::unexpected(entries.error());
-  entries_ = std::move(*entries);
-  plan_ = make_plan(parts_, *selected, entries_);
+  auto known = load_expectations(parts_, path);
+  if (!known) return std::unexpected(known.error());
+  known_ = std::move(*known);
+  plan_ = make_plan(parts_, *selected, known_.entries);
   record_.expectations_file = path.string();
 
-  auto folder = results::Folder::open(options_.out);
-  if (!folder) return refuse(ExitCode::harness, folder.error());
-  folder_.emplace(std::move(*folder));
+  if (!options_.junit.empty()) {  // found out before the run rather than after it
+    if (const auto fault = output_file_fault(options_.junit))
+      return refuse(ExitCode::harness, "--junit: " + *fault);
+  }
   signals_.emplace(world_, [this](int signal) {
     abort_run(results::Ending::interrupted, "interrupted by " + iut::signal_name(signal));
   });
+  auto folder = results::Folder::open(options_.out);
+  if (!folder) return refuse(ExitCode::harness, folder.error());
+  folder_.emplace(std::move(*folder));
   return prepare_site();
 }
 
 Checked<void> Run::prepare_site() {
   auto site = make_site(options_, [this](const std::string& line) { progress_.tell(line); });
-  if (!site) return refuse(ExitCode::harness, site.error());
+  if (!site) return refuse(ExitCode::harness, site.error() + advice(options_));
   site_ = std::move(*site);
   std::unique_ptr<RunCapture> capture;
   open_capture(capture);
@@ -293,7 +320,7 @@ Checked<void> Run::prepare_site() {
   record_.lab = site_->record();
   compare_claims(*crew_->hello());
   describe_iut(*crew_->hello());
-  gate_.emplace(std::move(entries_), record_.iut);
+  gate_.emplace(std::move(known_), record_.iut);
   if (auto begun = folder_->begin(record_); !begun) return refuse(ExitCode::harness, begun.error());
   return {};
 }
@@ -322,12 +349,18 @@ void Run::open_capture(std::unique_ptr<RunCapture>& capture) {
 Checked<void> Run::meet_iut() {
   crew_->open_first_seat();
   world_.run_until(rnic::llp::TimePoint::max(), [this] { return over_ || crew_->hello(); });
-  if (over_) return refuse(ExitCode::harness, record_.ending_reason);
+  if (over_) {
+    const bool lost = record_.ending == results::Ending::aborted;
+    return refuse(ExitCode::harness, record_.ending_reason + (lost ? advice(options_) : ""));
+  }
   return {};
 }
 
 // What the vendor denies and the agent offers all the same is worth a line.
 void Run::compare_claims(const iut::Hello& hello) {
+  for (const std::string& word : hello.capabilities)
+    if (!iut::is_capability(word))
+      progress_.tell(fmt::format("the agent's hello has a capability that is not known: {}", word));
   for (const auto& [word, usable] : options_.claims.usable()) {
     const bool offered = std::ranges::find(hello.capabilities, word) != hello.capabilities.end();
     if (!usable && offered)
@@ -486,7 +519,10 @@ void Run::repeat(const Attempt& attempt) {
 
 void Run::settle(results::CaseRecord record, std::size_t number, bool complaint) {
   if (record.attempt > 1 && incidents_.repeating(number)) {
-    for (auto& settled : incidents_.settle(number, std::move(record), complaint))
+    for (auto& settled : incidents_.settle(number, std::move(record), complaint,
+                                           [this](const std::string& excerpt) {
+                                             return gate_->known_complaint(excerpt) != nullptr;
+                                           }))
       write(std::move(settled));
   } else {
     write(std::move(record));
@@ -506,10 +542,13 @@ void Run::write(results::CaseRecord record) {
   stale_.erase(record.id);
   if (record.gate.result == results::GateResult::stale)
     stale_[record.id] = record.gate.entry + " " + record.id;
-  const bool dead =
-      sentinel && record.verdict != results::Verdict::pass && options_.deviations.empty();
+  // An agent that cannot send or receive yet is no dead IUT: startup can be judged without.
+  const bool dead = sentinel && record.verdict != results::Verdict::pass &&
+                    record.verdict != results::Verdict::not_applicable &&
+                    options_.deviations.empty();
   if (dead && record.id.ends_with(".first"))
-    abort_run(results::Ending::aborted, "the IUT does not work: " + record.reason);
+    abort_run(results::Ending::aborted,
+              "the IUT does not work: " + record.reason + advice(options_));
   if (record.gate.result == results::GateResult::new_failure)
     failures_[record.id] = std::move(record);
 }
@@ -569,7 +608,9 @@ ExitCode Run::finish() {
     }
   } else {
     findings.harness = true;
-    fmt::print(stderr, "rnic-suite: {}\n", document.error());
+    record_.ending_reason = fmt::format(
+        "{}; what was judged is in results.ndjson there: mend that, then `rnic-suite collect {}`",
+        document.error(), options_.out.string());
   }
   if (!record_.ending_reason.empty()) fmt::print(stderr, "rnic-suite: {}\n", record_.ending_reason);
   return exit_code(findings);

@@ -4,10 +4,12 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 
 #include "rules/catalogue.hpp"
+#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
@@ -25,13 +27,19 @@ bool judges(const cases::Case& candidate, const std::string& rule) {
 std::optional<std::string> fault(std::span<const cases::Case> table, const Options& options) {
   for (const std::string& pattern : options.select) {
     if (std::ranges::none_of(table, [&](const auto& one) { return matches(pattern, one); })) {
-      return fmt::format("--select '{}' matches no case; --list shows them", pattern);
+      return fmt::format("--select '{}' matches no case{}; --list shows them", pattern,
+                         did_you_mean(pattern, table | std::views::transform(&cases::Case::id)));
     }
   }
   for (const std::string& rule : options.rules) {
-    if (rules::find(rule) == nullptr) return fmt::format("--rule: there is no rule '{}'", rule);
+    if (rules::find(rule) == nullptr) {
+      return fmt::format(
+          "--rule: there is no rule '{}'{}; `rnic-suite coverage` lists them", rule,
+          did_you_mean(rule, rules::all() | std::views::transform(&rules::Rule::id)));
+    }
     if (std::ranges::none_of(table, [&](const auto& one) { return judges(one, rule); })) {
-      return fmt::format("--rule: no case judges {}", rule);
+      return fmt::format(
+          "--rule: no case judges {}; `rnic-suite coverage` shows which rules have one", rule);
     }
   }
   return std::nullopt;
@@ -57,8 +65,10 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
     if (by_pattern && by_rule && by_failure) chosen.push_back(&one);
   }
   if (chosen.empty()) {
-    return std::unexpected(options.rerun_failed ? "--rerun-failed: nothing to run again"
-                                                : "no case fits all selectors");
+    return std::unexpected(
+        options.rerun_failed ? "--rerun-failed: none of the cases chosen failed in the last run "
+                               "in --out; run without it to judge them again"
+                             : "no case fits --select and --rule together; leave one of them out");
   }
   return chosen;
 }

@@ -130,6 +130,10 @@ Result<std::unique_ptr<Site>> external_site(const Options& options) {
     if (!own) return std::unexpected("--tester-address: " + own.error());
     of_family(setup.tester, own->family) = literal;
   }
+  if (const std::string& wanted = options.capture_interface;
+      !wanted.empty() && ::if_nametoindex(wanted.c_str()) == 0)
+    return std::unexpected(fmt::format(
+        "--capture-interface: there is no interface '{}'; `ip link` shows them", wanted));
   Interface captured;
   for (const std::string& literal : options.addresses) {
     const auto iut = Address::parse(literal);

@@ -60,6 +60,7 @@ std::expected<std::unique_ptr<runner::Bench>, std::string> bench_with(
 void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline,
            DeviationResult& result) {
   ++result.cases_run;
+  if (outcome.verdict == Verdict::not_applicable) ++result.not_applicable;
   if (outcome.verdict == Verdict::pass || outcome.verdict == Verdict::not_applicable) return;
   Failure failure{.id = one.id,
                   .rules = failed_rules(outcome),

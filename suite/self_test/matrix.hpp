@@ -25,8 +25,12 @@ struct Failure {
 struct DeviationResult {
   const rnic::stream::DeviationInfo* info = nullptr;
   std::size_t cases_run = 0;
+  std::size_t not_applicable = 0;   ///< of cases_run
   std::vector<Failure> own;         ///< at an expectation that names the deviation's rule
   std::vector<Failure> collateral;  ///< elsewhere
+
+  /// There are cases that could notice it, but none of them applies on this link.
+  [[nodiscard]] bool out_of_reach() const { return cases_run > 0 && not_applicable == cases_run; }
 };
 
 struct Matrix {

@@ -5,12 +5,21 @@
 
 namespace suite::self_test {
 
+namespace {
+
+const char* word_for(const DeviationResult& result) {
+  if (!result.own.empty()) return "caught";
+  return result.out_of_reach() ? "n/a" : "UNNOTICED";
+}
+
+}  // namespace
+
 std::string line_of(const DeviationResult& result) {
-  return fmt::format(
-      "{:<9} {:<44} {} of {} cases at {}{}", result.own.empty() ? "UNNOTICED" : "caught",
-      result.info->name, result.own.size(), result.cases_run, result.info->rule,
-      result.collateral.empty() ? std::string()
-                                : fmt::format("; {} elsewhere", result.collateral.size()));
+  return fmt::format("{:<9} {:<44} {} of {} cases at {}{}", word_for(result), result.info->name,
+                     result.own.size(), result.cases_run, result.info->rule,
+                     result.collateral.empty()
+                         ? std::string()
+                         : fmt::format("; {} elsewhere", result.collateral.size()));
 }
 
 nlohmann::ordered_json json_of(const Matrix& matrix) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-agent: the upper tester's program on the host of the implementation under test.
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <getopt.h>
 #include <unistd.h>
@@ -28,7 +29,7 @@ made, when its input ends. The words are described in docs/porting.md.
   --driver verbs|reference  which API to drive
   --device NAME             the device, as `ibv_devices` shows it (default: the only iWARP device)
   --address ADDRESS         the device's own address, for listening and connecting; may be given once
-                            per family (default: any address)
+                            per family (default: any address; of the reference driver: loopback)
   --configure-script PATH   program that sets MPA revision, CRC, Markers and RTR, which no verbs call
                             can; called as `PATH revision=2 crc=on markers=off peer_to_peer=on
                             rtr=write,read` with the device closed, and once as `PATH capabilities`
@@ -61,6 +62,42 @@ int complain(ExitStatus status, const std::string& what) {
   return status;
 }
 
+bool is_capability(const std::string& word) {
+  namespace known = iut::capability;
+  for (const char* each :
+       {known::configure_revision_1, known::configure_crc, known::configure_markers,
+        known::configure_rtr, known::send_invalidate, known::remote_invalidate,
+        known::local_invalidate, known::read_invalidate, known::solicited, known::memory_windows,
+        known::zero_based, known::shared_receive_queue, known::atomics, known::immediate,
+        known::peer_to_peer, known::ipv6, known::enhanced_startup, known::completion_events})
+    if (word == each) return true;
+  return false;
+}
+
+/// What is wrong with options that are well formed, in one line; empty if nothing is.
+std::string fault_of(const Options& options) {
+  const std::string& name = options.driver_name;
+  if (name != "verbs" && name != "reference")
+    return "--driver: there is no driver '" + name + "'; give verbs or reference";
+  if (name == "reference" && !options.driver.device.empty())
+    return "--device goes with --driver verbs";
+  if (name == "reference" && !options.driver.claims.empty())
+    return "--claim goes with --driver verbs";
+  for (const std::string& word : options.driver.claims)
+    if (!is_capability(word))
+      return "--claim: there is no capability '" + word + "'; docs/porting.md lists them";
+  if (name == "verbs" && !options.driver.deviations.empty())
+    return "--deviation goes with --driver reference";
+  for (const std::string& literal : options.driver.addresses) {
+    unsigned char octets[sizeof(in6_addr)];
+    if (::inet_pton(AF_INET, literal.c_str(), octets) != 1 &&
+        ::inet_pton(AF_INET6, literal.c_str(), octets) != 1)
+      return "--address: '" + literal +
+             "' is no IPv4 or IPv6 literal; give the device's own address";
+  }
+  return {};
+}
+
 /// Fills `options`; -1 to go on, else the exit status.
 int parse_arguments(int argc, char** argv, Options& options) {
   enum Id { driver = 1, device, address, script, claim, deviation, resume, help };
@@ -76,7 +113,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {nullptr, 0, nullptr, 0},
   };
   int id = 0;
-  while ((id = getopt_long(argc, argv, "", table, nullptr)) != -1) {
+  while ((id = getopt_long(argc, argv, ":", table, nullptr)) != -1) {
     switch (id) {
       case driver:
         options.driver_name = optarg;
@@ -102,15 +139,21 @@ int parse_arguments(int argc, char** argv, Options& options) {
       case help:
         std::fputs(help_text, stdout);
         return ended;
+      case ':':
+        return complain(wrong_usage,
+                        std::string(argv[optind - 1]) + " needs a value; see rnic-agent --help");
       default:
-        return complain(wrong_usage, "see rnic-agent --help");
+        return complain(wrong_usage, std::string("unknown option ") + argv[optind - 1] +
+                                         "; see rnic-agent --help");
     }
   }
   if (optind < argc)
-    return complain(wrong_usage, std::string("unexpected argument ") + argv[optind]);
+    return complain(wrong_usage,
+                    std::string("unexpected argument ") + argv[optind] + "; see rnic-agent --help");
   if (options.driver_name.empty())
     return complain(wrong_usage, "say which --driver: verbs or reference");
-  return -1;
+  const std::string fault = fault_of(options);
+  return fault.empty() ? -1 : complain(wrong_usage, fault);
 }
 
 /// What a vendor's library prints or reads must not mix with our lines: 1 becomes stderr, 0
@@ -135,7 +178,7 @@ Started start(const Options& options, [[maybe_unused]] Sink sink) {
 #endif
   return {nullptr, nullptr,
           "driver " + options.driver_name +
-              " is unknown or was left out of this build; see rnic-agent --help"};
+              " was left out of this build: install libibverbs-dev and librdmacm-dev, build again"};
 }
 
 /// Asks the script what it can configure. An error is one line.
@@ -185,7 +228,7 @@ int talk(const Options& options, const Handover& own, const iut::Reply* configur
       session.output().add(reply);
       if (!session.output().flush()) return complain(cannot_start, "nobody reads the replies");
     }
-    return complain(cannot_start, started.error);
+    return complain(started.wrong_usage ? wrong_usage : cannot_start, started.error);
   }
   session.begin(*started.driver, configured == nullptr);
   if (configured != nullptr) session.output().add(*configured);

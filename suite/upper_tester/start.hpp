@@ -27,6 +27,7 @@ struct Started {
       talk;  ///< runs the session until it ends; holds what the driver lives in
   std::unique_ptr<Driver> driver;  ///< null: `error` says why in one line, and what to do
   std::string error;
+  bool wrong_usage = false;  ///< it is an option that is wrong
 };
 
 #ifdef RNIC_AGENT_VERBS

@@ -73,7 +73,9 @@ Started start_reference(const DriverOptions& options, Sink sink) {
   for (const std::string& name : options.deviations) {
     const auto deviation = rnic::stream::find_deviation(name);
     if (!deviation) {
-      started.error = "--deviation " + name + " is unknown; `rnic-suite coverage` lists them";
+      started.error = "--deviation: there is no deviation '" + name +
+                      "'; `rnic-suite explain RULE` names those of a rule";
+      started.wrong_usage = true;
       return started;
     }
     made.deviations.push_back(*deviation);

@@ -176,6 +176,33 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(each_ended_segment_stands_alone, Pair, Pairs) {
   BOOST_TEST(pair.wait([&] { return pair.server.received.size() == 90; }));
   BOOST_TEST((pair.server.received == octets));
   BOOST_TEST(pair.client.connection->data_segments_sent() - before == 9u);
+  BOOST_TEST(pair.server.connection->data_segments_received() == 9u);
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(either_end_can_bound_the_segments, Pair, Pairs) {
+  Connected<Pair> pair;
+  const auto emss_of_another = [&] {
+    pair.listener = pair.iut.listen(pair.iut.address(Family::ipv4), pair.acceptor).value();
+    Party client;
+    client.connection = pair.tester.connect(pair.listener->local(), client).value();
+    BOOST_REQUIRE(pair.wait([&] { return client.is_connected && pair.server.connection; }));
+    BOOST_TEST(client.connection->emss() == pair.server.connection->emss());
+    return client.connection->emss();
+  };
+  const std::size_t usual = emss_of_another();
+  for (Network* bounded : {&pair.tester, &pair.iut}) {
+    bounded->limit_segments(500);
+    pair.server.connection.reset();
+    const std::size_t least = emss_of_another();
+    BOOST_TEST(least <= 500u);
+    BOOST_TEST(least > 400u);
+    bounded->limit_segments(10);  // TCP takes no less than 88
+    pair.server.connection.reset();
+    BOOST_TEST(emss_of_another() <= 88u);
+    bounded->limit_segments({});
+    pair.server.connection.reset();
+    BOOST_TEST(emss_of_another() == usual);
+  }
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_paused_receiver_fills_the_window, Pair, Pairs) {
@@ -368,6 +395,15 @@ BOOST_AUTO_TEST_CASE(the_fabric_shows_what_passes) {
   BOOST_TEST((kinds == std::vector{K::syn, K::syn_ack, K::data, K::data, K::data, K::fin}));
   BOOST_TEST(sizes == (std::vector<std::size_t>{0, 0, 80, 80, 40, 0}),
              boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_emss_of_a_memory_link_changes_for_both_ends) {
+  Connected<MemoryPair> pair;
+  BOOST_TEST(pair.client.connection->change_emss(700));
+  BOOST_TEST(pair.server.connection->emss() == 700u);
+  say(*pair.client.connection, pattern(1400));
+  BOOST_TEST(pair.wait([&] { return pair.server.received.size() == 1400; }));
+  BOOST_TEST(pair.server.connection->data_segments_received() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(an_unknown_host_is_unreachable) {

@@ -182,6 +182,9 @@ void add_pairs(std::vector<Scenario>& list) {
         options.initiator.first_expected = {0xFFFFFFFE, 0xFFFFFFFE, 1, 0xFFFFFFFE};
     options.responder.first_sent = options.responder.first_expected = options.initiator.first_sent;
     add("wrap", options);
+    options.initiator.first_sent = options.initiator.first_expected = {255, 255, 1, 255};
+    options.responder.first_sent = options.responder.first_expected = options.initiator.first_sent;
+    add("count beyond eight bits", options);
   }
 }
 

@@ -118,6 +118,7 @@ const Row rows[] = {
     {Deviation::read_failure_reported_as_success, true, signaled_bad_read},
     {Deviation::terminate_not_reported, true, bad_read},
     {Deviation::stream_fault_not_reported, false, bad_read},
+    {Deviation::read_refusal_not_reported, false, bad_read},
     {Deviation::llp_loss_not_reported, true, only_a_lossy_end},
     {Deviation::atomic_original_withheld, true, atomic},
     {Deviation::send_completes_before_sending, true, post_send_only},

@@ -275,6 +275,23 @@ BOOST_AUTO_TEST_CASE(shared_stags_can_be_made_open_to_invalidation) {
   BOOST_TEST(bench.table.may_invalidate(who, bench.tag.stag, true).has_value());
 }
 
+BOOST_AUTO_TEST_CASE(stags_can_be_made_mostly_predictable_or_crowded) {
+  const Deviating counting(std::vector{Deviation::stags_mostly_predictable});
+  StagTable<Deviating> hopping(counting, 5);
+  const Deviating near(std::vector{Deviation::stags_crowded});
+  StagTable<Deviating> crowding(near, 5);
+  std::uint32_t last = hopping.allocate().stag, guessed = 0, highest = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::uint32_t stag = hopping.allocate().stag;
+    if (stag - last == 0x100U) ++guessed;
+    last = stag;
+    highest = std::max(highest, crowding.allocate().stag);
+  }
+  BOOST_TEST(guessed > 50U);
+  BOOST_TEST(guessed < 95U);
+  BOOST_TEST(highest < 0x01000000U);
+}
+
 BOOST_AUTO_TEST_CASE(stags_can_be_made_predictable_or_hastily_reused) {
   const Deviating predictable(std::vector{Deviation::stags_predictable});
   StagTable<Deviating> counting(predictable, 5);

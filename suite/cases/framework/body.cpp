@@ -17,11 +17,17 @@ constexpr std::uint32_t probe_sink_stag = 0x50524F42;
 constexpr std::uint64_t probe_sink_offset = 0x1000;
 constexpr std::size_t probe_length = 8;
 constexpr int default_depth = 4;  ///< IRD and ORD where a case does not care
+constexpr std::size_t stalled_window = 64 * 1024;
+constexpr std::size_t much = 1024 * 1024;
+constexpr std::byte usual_fill{0xA5};  ///< of Consumer::register_memory()
 
 /// The first place where two contents differ, for people.
 std::string difference(const Octets& wanted, const Octets& seen) {
   const auto [a, b] = std::ranges::mismatch(wanted, seen);
-  if (a == wanted.end()) return "as wanted";
+  if (a == wanted.end() || b == seen.end())
+    return wanted.size() == seen.size()
+               ? "as wanted"
+               : fmt::format("has {} octets in place of {}", seen.size(), wanted.size());
   const auto at = static_cast<std::size_t>(a - wanted.begin());
   return fmt::format("differs from octet {} on: {} in place of {}", at,
                      rnic::wire::hex(rnic::wire::Bytes(seen).subspan(at), 16),
@@ -44,6 +50,15 @@ void CasePeer::connect() {
     body_.not_established(done.error());
 }
 
+void CasePeer::stall() {
+  ready().set_receive_buffer(stalled_window);
+  peer_->pause_receiving(true);
+}
+
+void CasePeer::resume() { peer_->pause_receiving(false); }
+
+Octets much_data() { return Octets(much, usual_fill); }
+
 Peer& CasePeer::ready() {
   // As MPA initiator we may send at once; an IUT in that role has to go first.
   if (!peer_->was_opened()) body_.establish({.opening = !body_.iut_is_responder()});
@@ -61,6 +76,10 @@ Body::Body(const Case& a_case, Environment& environment, Context& context, CaseO
       outcome_(outcome) {
   start_deadline();
 }
+
+Body::~Body() { context_.network.limit_segments({}); }
+
+void Body::limit_segments(std::size_t octets) { context_.network.limit_segments(octets); }
 
 void Body::start_deadline() {
   const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -103,7 +122,7 @@ void Body::not_established(const std::string& why) {
 
 /// What establishing needs to come; a peer that answers otherwise leaves the case without its
 /// object.
-Arrival Body::need(Peer& from, const Expected& expected, const char* what) {
+Arrival Body::need(WireEnd& from, const Expected& expected, const char* what) {
   Arrival arrival = from.next(deadline());
   iut.poll();
   if (expected.judge(arrival) == Judgement::fail)
@@ -142,8 +161,76 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
   if (!options.opening || (words && words->peer_to_peer)) return;
   // A responder may not send before it has received (RFC 5044 section 7.1.2), so the IUT goes
   // first.
-  static_cast<void>(iut.post_send(octets("open")));
+  static_cast<void>(iut.post_send(octets("open"), operation::send,
+                                  [&](iut::PostWork& work) { work.endpoint = endpoint; }));
   need(which, message(Opcode::send), "the IUT's first message");
+}
+
+StreamPeer& Body::connect_partner(const Partner& terms) {
+  StreamPeerTerms own;
+  own.deviations = terms.deviations;
+  const bool initiator = iut_is_responder();
+  own.config.revision = initiator ? terms.revision : 2;
+  own.config.enhanced = terms.revision > 1;
+  own.config.markers = terms.markers;
+  own.config.crc = terms.crc.value_or(case_.configuration.crc);
+  own.config.peer_to_peer = initiator && terms.peer_to_peer.has_value();
+  if (terms.peer_to_peer) own.config.rtr = *terms.peer_to_peer;
+  own.config.ird = own.config.ord = terms.depth;
+  partner_ = std::make_unique<StreamPeer>(context_, std::move(own));
+  establishing_by_ = terms.judged_by;
+  const iut::Handle endpoint = terms.endpoint != 0 ? terms.endpoint : iut.endpoint();
+  iut::ConnectParameters parameters;
+  parameters.ird = parameters.ord = terms.depth;
+  if (initiator)
+    connect_to_responder(endpoint, parameters);
+  else
+    let_initiator_connect(endpoint, parameters);
+  if (const auto up = partner_->await_established(); !up) not_established(up.error());
+  if (!terms.judged_by.id.empty())
+    record(terms.judged_by, {"the connection comes up"}, "it came up", {}, Judgement::pass,
+           Direction::none);
+  establishing_by_ = {};
+  open_partner();
+  return *partner_;
+}
+
+void Body::connect_to_responder(iut::Handle endpoint, const iut::ConnectParameters& parameters) {
+  if (const auto done = partner_->connect(iut_address()); !done) not_established(done.error());
+  const auto request = iut.take<iut::ConnectRequestEvent>(deadline());
+  if (!request)
+    not_established("the IUT's API shows no connection request; our stream: " +
+                    partner_->trouble());
+  iut.accept(request->request, endpoint, parameters);
+}
+
+void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters) {
+  if (!entrance_) entrance_ = std::make_unique<Entrance>(context_, case_.family);
+  if (!entrance_->error().empty()) stop(Verdict::error, entrance_->error());
+  iut.connect(endpoint, entrance_->address(), parameters);
+  auto connection = entrance_->next(deadline());
+  if (!connection) not_established("the IUT does not connect; " + iut.untaken());
+  partner_->adopt(std::move(connection));
+  if (!iut.take<iut::EstablishedEvent>(deadline()))
+    not_established("no established event; " + iut.untaken());
+}
+
+/// The first FPDU, which the MPA initiator has to send, by an empty Write. In the peer-to-peer
+/// model the RTR indication was it.
+void Body::open_partner() {
+  if (iut_is_responder()) {
+    const Region target = iut.register_memory(1, access::remote_write);
+    partner_->write({}, target.stag, target.base);
+  } else if (const auto words = partner_->received_frame()->frame().enhanced();
+             !words || !words->peer_to_peer) {
+    const TesterBuffer& target = partner_->add_buffer(Octets(1));
+    const Work opening = iut.post_write({}, target.stag, target.base);
+    need(*partner_, mpa_frame(), "an MPA Request");
+    need(*partner_, message(Opcode::rdma_write), "the IUT's first Write");
+    if (!iut.take(completion_of(opening).matches, deadline()))
+      not_established("the IUT's first Write does not complete; " + iut.untaken());
+  }
+  partner_->skip_arrivals();
 }
 
 /// In the peer-to-peer model the initiator's first FPDU is the RTR indication (RFC 6581
@@ -167,6 +254,12 @@ void Body::open_as_initiator(Peer& which) {
 void Body::let_iut_send() {
   if (!peer.raw().was_opened()) establish();
   if (iut_is_responder()) open_as_initiator(peer.raw());
+}
+
+void Body::see_iut_send() {
+  let_iut_send();
+  static_cast<void>(iut.post_send(octets("open")));
+  need(peer.raw(), message(Opcode::send), "the IUT's first message");
 }
 
 void Body::let_iut_connect(const iut::ConnectParameters& parameters) {
@@ -225,22 +318,23 @@ void Body::note_fault(const SenderFault& fault) {
        context_.now()});
 }
 
-Arrival Body::expect(Peer& from, const Expected& expected, RuleRef rule) {
+Arrival Body::expect(WireEnd& from, const Expected& expected, RuleRef rule) {
   const bool quiet = expected.accepts_silence();
   return expect_until(quiet ? context_.world.now() + environment_.quiet_window : deadline(), from,
                       expected, rule);
 }
 
-Arrival Body::expect_by_deadline(Peer& from, const Expected& expected, RuleRef rule) {
+Arrival Body::expect_by_deadline(WireEnd& from, const Expected& expected, RuleRef rule) {
   return expect_until(deadline(), from, expected, rule);
 }
 
-Arrival Body::expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
+Arrival Body::expect_until(rnic::llp::TimePoint until, WireEnd& from, const Expected& expected,
                            const RuleRef& rule) {
   Arrival arrival = from.next(until);
   const Judgement judgement = expected.judge(arrival);
   if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
-  if (judgement == Judgement::fail) iut.poll();  // an IUT that died explains more than its silence
+  // An IUT that died explains more than its silence.
+  if (judgement == Judgement::fail || environment_.iut.is_gone()) iut.poll();
   record(rule, expected.admissible(), arrival.text(), arrival.hex(), judgement,
          Direction::from_iut);
   return arrival;
@@ -252,8 +346,8 @@ Arrival Body::expect(CasePeer& from, const Expected& expected, ThenClose, RuleRe
   return arrival;
 }
 
-void Body::expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
-                            RuleRef code,
+void Body::expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::TerminateCause> causes,
+                            RuleRef check, RuleRef code,
                             std::initializer_list<rnic::wire::TerminateCause> tolerated) {
   const std::vector<rnic::wire::TerminateCause> all = [&] {
     std::vector<rnic::wire::TerminateCause> list(causes);
@@ -266,7 +360,7 @@ void Body::expect_rejection(std::initializer_list<rnic::wire::TerminateCause> ca
              return cause.layer == terminate->cause.layer;
            });
   });
-  const Arrival arrival = expect(peer, of_the_layer | torn_down(), check);
+  const Arrival arrival = expect(from, of_the_layer | torn_down(), check);
   if (arrival.is_end()) {
     record("rdmap.terminate.sent-on-rdmap-error", {"a Terminate"}, arrival.text(), {},
            Judgement::advisory, Direction::from_iut);
@@ -275,19 +369,29 @@ void Body::expect_rejection(std::initializer_list<rnic::wire::TerminateCause> ca
   const Expected right = only_terminate(causes) | advisory(only_terminate(tolerated));
   record(code, right.admissible(), rnic::wire::describe(*arrival.terminate()), arrival.hex(),
          right.judge(arrival), Direction::from_iut);
-  expect_teardown(peer.raw());
+  expect_teardown(from);
 }
 
-void Body::watch() {
+void Body::watch(WireEnd& which) {
   const auto until = context_.world.now() + environment_.quiet_window;
   while (true) {
-    const Arrival arrival = peer.ready().next(until);
+    const Arrival arrival = which.next(until);
     if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
     if (arrival.as<Nothing>() != nullptr || arrival.is_end()) return;
   }
 }
 
-void Body::expect_teardown(Peer& from) {
+bool Body::expect_much(Opcode opcode, RuleRef rule) {
+  const Expected part("its beginning", [opcode](const Arrival& arrival) {
+    const Message* message = arrival.as<Message>();
+    return message != nullptr && message->cut_off && message->opcode() == opcode;
+  });
+  const Arrival arrival = expect(
+      peer, message(opcode, much_data()) | advisory(part | any_terminate() | torn_down()), rule);
+  return arrival.message(opcode) != nullptr;
+}
+
+void Body::expect_teardown(WireEnd& from) {
   // An IUT may wait for our FIN before it sends its own.
   Arrival arrival = from.next(context_.world.now() + environment_.quiet_window);
   if (arrival.as<Nothing>() != nullptr) {
@@ -314,6 +418,21 @@ iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& ex
   const auto& completion = std::get<iut::CompletionEvent>(*event);
   expect_that(expected.matches(completion), expected.text(), describe(*event), rule);
   return completion;
+}
+
+void Body::expect_in_order(const std::vector<Work>& works, RuleRef rule) {
+  const auto is_one = [&](const iut::Event& event) {
+    const auto* found = std::get_if<iut::CompletionEvent>(&event);
+    return found != nullptr && std::ranges::find(works, found->work, &Work::id) != works.end();
+  };
+  for (const Work& work : works) {
+    const auto event = iut.take(is_one, deadline());
+    const bool right = event && std::get<iut::CompletionEvent>(*event).work == work.id &&
+                       success_of(work).matches(*event);
+    record(rule, {success_of(work).text},
+           event ? describe(*event) : "no completion; " + iut.untaken(), {},
+           right ? Judgement::pass : Judgement::fail, Direction::none);
+  }
 }
 
 iut::Event Body::expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule) {
@@ -365,6 +484,38 @@ void Body::advise_that(bool holds, std::string admissible, std::string actual, R
          holds ? Judgement::pass : Judgement::advisory, Direction::none);
 }
 
+rnic::stream::WorkDone Body::expect_done(StreamPeer& partner, std::uint64_t work, RuleRef rule) {
+  const auto end = partner.done(work);
+  const bool right = end && end->status == rnic::stream::WorkStatus::success;
+  const std::string why = partner.trouble().empty() ? "" : "; " + partner.trouble();
+  if (!right) iut.poll();
+  record(rule, {fmt::format("the tester's work {} carried out", work)},
+         end ? fmt::format("{}{}", rnic::stream::name(end->status), why) : "no end of it" + why, {},
+         right ? Judgement::pass : Judgement::fail, Direction::from_iut);
+  return *end;
+}
+
+StreamPeer::Received Body::expect_received(StreamPeer& partner, const Octets& data, RuleRef rule) {
+  auto message = partner.received();
+  if (!message) iut.poll();
+  const bool right = message && message->octets == data;
+  record(rule, {"a message of " + digest(data)},
+         !message ? "no message; " + partner.trouble()
+         : right  ? "a message of " + digest(message->octets)
+                  : "a message of " + digest(message->octets) + ", which " +
+                       difference(data, message->octets),
+         {}, right ? Judgement::pass : Judgement::fail, Direction::from_iut);
+  return *message;
+}
+
+void Body::expect_buffer(const TesterBuffer& buffer, const Octets& wanted, RuleRef rule) {
+  const bool right = buffer.octets == wanted;
+  record(rule, {"the tester's buffer holds " + digest(wanted)},
+         right ? digest(wanted)
+               : digest(buffer.octets) + ", which " + difference(wanted, buffer.octets),
+         {}, right ? Judgement::pass : Judgement::fail, Direction::from_iut);
+}
+
 void Body::expect_still_working(RuleRef rule) { settle(rule); }
 
 /// A Read is answered only after all that came before it was processed (RFC 5040 section 5.5).
@@ -373,6 +524,7 @@ void Body::settle(const RuleRef& rule) {
     probe_ = iut.register_memory(probe_length, access::remote_read);
     iut.write_memory(*probe_, payload(probe_length, 0x51));
   }
+  if (partner_) return settle_with_partner(rule);
   peer.send(read_request({.sink_stag = probe_sink_stag,
                           .sink_offset = probe_sink_offset,
                           .length = probe_length,
@@ -384,11 +536,18 @@ void Body::settle(const RuleRef& rule) {
       rule);
 }
 
+void Body::settle_with_partner(const RuleRef& rule) {
+  const TesterBuffer& sink = partner_->add_buffer(Octets(probe_length));
+  expect_done(*partner_, partner_->read(sink, probe_length, probe_->stag, probe_->base), rule);
+  expect_buffer(sink, probe_->contents, rule);
+}
+
 // ---------------------------------------------------------------- rows
 
 void Body::row(std::string name, const std::function<void()>& row_body) {
   if (rows_used_) {
     others_.clear();
+    partner_.reset();
     entrance_.reset();  // an attempt that the last row's IUT repeats is not this row's
     peer.renew();
     probe_.reset();

@@ -6,6 +6,7 @@
 // the rule that it judges; left out, that is the case's first rule.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <set>
 #include <string>
@@ -16,8 +17,10 @@
 #include "suite/cases/framework/case.hpp"
 #include "suite/cases/framework/consumer.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
+#include "suite/lower_tester/content.hpp"
 #include "suite/lower_tester/expected.hpp"
 #include "suite/lower_tester/peer.hpp"
+#include "suite/lower_tester/stream_peer.hpp"
 
 namespace suite::cases {
 
@@ -30,6 +33,7 @@ using namespace lower_tester;  // NOLINT(google-build-using-namespace): cases ar
 using rnic::wire::MpaFlags;
 using rnic::wire::Opcode;
 using rnic::wire::Queue;
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): deadlines
 using Words = rnic::wire::EnhancedWords::Values;
 
 /// How a connection is to come up.
@@ -43,6 +47,21 @@ struct Establish {
   /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
   /// the tester by an empty Write.
   bool opening = false;
+  /// The rule that is broken if the connection does not come up; without one that leaves the case
+  /// inconclusive.
+  RuleRef judged_by{};
+};
+
+/// What the peer that speaks for itself says and is. By default it conforms, wants the CRC as the
+/// IUT is configured, no Markers, and speaks revision 1 as MPA initiator.
+struct Partner {
+  std::vector<Deviation> deviations{};  ///< in which ways it is wrong from the start
+  std::uint8_t revision = 1;            ///< as MPA initiator; as responder it speaks both
+  bool markers = false;                 ///< it asks the IUT for Markers
+  std::optional<bool> crc{};            ///< it asks for CRCs
+  std::optional<rnic::stream::RtrKinds> peer_to_peer{};  ///< as MPA initiator: asks for that model
+  std::uint16_t depth = 4;                               ///< IRD and ORD of both sides
+  iut::Handle endpoint = 0;                              ///< of the IUT; 0: the default one
   /// The rule that is broken if the connection does not come up; without one that leaves the case
   /// inconclusive.
   RuleRef judged_by{};
@@ -72,6 +91,10 @@ class CasePeer {
   [[nodiscard]] std::uint32_t& next_msn(Queue queue) {
     return ready().next_msn(static_cast<std::uint32_t>(queue));
   }
+  /// Until resume() nothing is taken from the IUT: of much_data() a good part waits inside it,
+  /// whatever its LLP and ours can hold.
+  void stall();
+  void resume();
   void half_close() { ready().half_close(); }
   void reset() { ready().reset(); }
 
@@ -89,6 +112,10 @@ class CasePeer {
   std::unique_ptr<Peer> peer_;
 };
 
+/// More than the LLPs of both sides hold while one end is stalled: octets as registered memory is
+/// filled with.
+[[nodiscard]] Octets much_data();
+
 struct ThenClose {};
 /// After a Terminate: the connection is closed too, gracefully at best.
 inline constexpr ThenClose then_close;
@@ -96,7 +123,7 @@ inline constexpr ThenClose then_close;
 class Body {
  public:
   Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome);
-  virtual ~Body() = default;
+  virtual ~Body();
   Body(const Body&) = delete;
   Body& operator=(const Body&) = delete;
 
@@ -108,10 +135,17 @@ class Body {
   void establish(Peer& which, const Establish& options);
   /// Brings the connection up so that the IUT may send at once.
   void let_iut_send();
+  /// The same, and takes a first Send from it: it is known then to be free to send.
+  void see_iut_send();
   /// For the IUT as initiator: an endpoint of it connects to us; what it sends is up to the case.
   void let_iut_connect(const iut::ConnectParameters& parameters = {});
   /// What the IUT tries from now on finds nobody listening.
   void stop_listening() { entrance_.reset(); }
+  /// TCP segments of what is connected from now on have at most so many octets, both ways.
+  void limit_segments(std::size_t octets);
+  /// In place of `peer`: one that speaks for itself on the case's connection, a whole RDMA stream
+  /// that conforms but for the deviations it is given. It is connected, and both sides may send.
+  StreamPeer& connect_partner(const Partner& terms = {});
   /// A further connection of the case.
   [[nodiscard]] Peer& another_peer();
   /// Where the IUT listens; it begins to when this is first asked.
@@ -120,12 +154,12 @@ class Body {
 
   // -- on the wire --
   /// The next thing that comes is one of the expected. Yields it.
-  Arrival expect(Peer& from, const Expected& expected, RuleRef rule = {});
+  Arrival expect(WireEnd& from, const Expected& expected, RuleRef rule = {});
   Arrival expect(CasePeer& from, const Expected& expected, RuleRef rule = {}) {
     return expect(from.ready(), expected, rule);
   }
   /// The same for what need not come soon: silence is known only at the case's deadline.
-  Arrival expect_by_deadline(Peer& from, const Expected& expected, RuleRef rule = {});
+  Arrival expect_by_deadline(WireEnd& from, const Expected& expected, RuleRef rule = {});
   /// ... and the connection is closed then.
   Arrival expect(CasePeer& from, const Expected& expected, ThenClose, RuleRef rule = {});
   /// The IUT rejects what was sent: a Terminate with one of these causes (rule `code`) or, which is
@@ -135,17 +169,36 @@ class Body {
   /// `check` too; causes in `tolerated` are advisories.
   void expect_rejection(std::initializer_list<rnic::wire::TerminateCause> causes, RuleRef check,
                         RuleRef code,
+                        std::initializer_list<rnic::wire::TerminateCause> tolerated = {}) {
+    expect_rejection(peer.ready(), causes, check, code, tolerated);
+  }
+  void expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::TerminateCause> causes,
+                        RuleRef check, RuleRef code,
                         std::initializer_list<rnic::wire::TerminateCause> tolerated = {});
   /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
-  void watch();
+  /// Much is to come that the IUT had begun to send or should have: this message, whole, or (an
+  /// advisory) its beginning only, or an ending. Says whether it came whole.
+  bool expect_much(Opcode opcode, RuleRef rule);
+  void watch() { watch(peer.ready()); }
+  void watch(WireEnd& which);
   /// The IUT ends the connection, having sent nothing more.
-  void expect_teardown(Peer& from);
+  void expect_teardown(WireEnd& from);
   /// A message that has to come for the case to go on; its absence is judged by `rule`.
   Message expect_message(Opcode opcode, RuleRef rule = {});
+
+  // -- with the partner --
+  /// The work that it was given has been carried out.
+  rnic::stream::WorkDone expect_done(StreamPeer& partner, std::uint64_t work, RuleRef rule = {});
+  /// The next message that its consumer gets holds these octets.
+  StreamPeer::Received expect_received(StreamPeer& partner, const Octets& data, RuleRef rule = {});
+  /// Its buffer holds these octets.
+  void expect_buffer(const TesterBuffer& buffer, const Octets& wanted, RuleRef rule = {});
 
   // -- at the API --
   iut::CompletionEvent expect(const Work& work, const ExpectedCompletion& expected,
                               RuleRef rule = {});
+  /// All of them complete with success, in this order.
+  void expect_in_order(const std::vector<Work>& works, RuleRef rule = {});
   iut::Event expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule = {});
   /// It has not come, as a later exchange shows which the IUT has answered (or, where none can be,
   /// the quiet window).
@@ -186,8 +239,11 @@ class Body {
   void establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint);
   void open_as_initiator(Peer& which);
   void take_rtr(Peer& which, const Establish& options);
-  Arrival need(Peer& from, const Expected& expected, const char* what);
-  Arrival expect_until(rnic::llp::TimePoint until, Peer& from, const Expected& expected,
+  void connect_to_responder(iut::Handle endpoint, const iut::ConnectParameters& parameters);
+  void let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters);
+  void open_partner();
+  Arrival need(WireEnd& from, const Expected& expected, const char* what);
+  Arrival expect_until(rnic::llp::TimePoint until, WireEnd& from, const Expected& expected,
                        const RuleRef& rule);
   [[noreturn]] void not_established(const std::string& why);
   const ExpectationRecord& add_record(const RuleRef& rule, std::vector<std::string> admissible,
@@ -199,10 +255,12 @@ class Body {
   [[noreturn]] void fail(const RuleRef& rule, std::string admissible, std::string actual);
   /// Whether an exchange with the IUT on the case's connection is still possible.
   [[nodiscard]] bool can_ask() {
+    if (partner_) return partner_->can_transfer();
     return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_ &&
            !peer.raw().within_message();
   }
   void settle(const RuleRef& rule);
+  void settle_with_partner(const RuleRef& rule);
   [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }
   void start_deadline();
   [[nodiscard]] std::string_view rule_of(const RuleRef& rule) const;
@@ -218,6 +276,7 @@ class Body {
   bool terminate_seen_ = false;
   RuleRef establishing_by_;  ///< Establish::judged_by of the connection that is coming up
   std::vector<std::unique_ptr<Peer>> others_;
+  std::unique_ptr<StreamPeer> partner_;
   std::unique_ptr<Entrance> entrance_;
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How a file of cases is written. Include this, write cases, and end the file with CASES_OF_FILE.
 //
-//   CONFORMANCE_CASE(write_beyond_bounds_is_terminated, rules("ddp.tagged.base-or-bounds")) {
+//   CONFORMANCE_CASE(write_beyond_bounds_is_rejected,
+//                    rules("ddp.tagged.check-end-in-range", "ddp.terminate.tagged-base-or-bounds"))
+//                    {
 //     const Region region = iut.register_memory(4096, access::remote_write);
 //     peer.send(rdma_write(region.stag, region.base + 4090, payload(16)));
-//     expect(peer, terminate(cause::ddp_tagged_base_or_bounds), then_close);
+//     expect_rejection({cause::ddp_tagged_base_or_bounds}, "ddp.tagged.check-end-in-range",
+//                      "ddp.terminate.tagged-base-or-bounds");
 //     expect(region, unchanged);
 //   }
 //
@@ -13,13 +16,18 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <chrono>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "suite/cases/framework/body.hpp"
 
 namespace suite::cases {
+
+using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): deadline_of(20s)
 
 // ---------------------------------------------------------------- options of a case
 
@@ -33,15 +41,20 @@ struct CaseOptions {
 };
 using CaseOption = std::function<void(CaseOptions&)>;
 
+/// The option that no case can do without, and so a type of its own.
+struct RulesOption {
+  std::array<RuleRef, 8> judged;
+  void operator()(CaseOptions& options) const {
+    for (const RuleRef& rule : judged)
+      if (!rule.id.empty()) options.rules.push_back(rule.id);
+  }
+};
 /// The rules that the case judges, in one rules(...) or several. The first is the one that its
 /// expectations mean unless they name another.
-[[nodiscard]] inline CaseOption rules(RuleRef first, RuleRef second = {}, RuleRef third = {},
-                                      RuleRef fourth = {}, RuleRef fifth = {}, RuleRef sixth = {},
-                                      RuleRef seventh = {}, RuleRef eighth = {}) {
-  return [=](CaseOptions& options) {
-    for (const RuleRef& rule : {first, second, third, fourth, fifth, sixth, seventh, eighth})
-      if (!rule.id.empty()) options.rules.push_back(rule.id);
-  };
+[[nodiscard]] inline RulesOption rules(RuleRef first, RuleRef second = {}, RuleRef third = {},
+                                       RuleRef fourth = {}, RuleRef fifth = {}, RuleRef sixth = {},
+                                       RuleRef seventh = {}, RuleRef eighth = {}) {
+  return {{first, second, third, fourth, fifth, sixth, seventh, eighth}};
 }
 /// Capabilities without which the case is not applicable: names of namespace capability.
 template <typename... Names>
@@ -70,6 +83,8 @@ inline const CaseOption over_both_families = [](CaseOptions& options) {
 
 template <typename... Options>
 [[nodiscard]] CaseOptions case_options(const Options&... options) {
+  static_assert((std::is_same_v<Options, RulesOption> || ...),
+                "a case says what it judges: rules(\"...\")");
   CaseOptions all;
   (options(all), ...);
   return all;

@@ -12,6 +12,9 @@ using rnic::llp::TimePoint;
 
 namespace {
 
+/// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
+constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
+
 iut::Octets to_message(const Octets& octets) {
   iut::Octets out(octets.size());
   std::ranges::transform(octets, out.begin(),
@@ -180,20 +183,44 @@ Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& ac
   return register_as(command);
 }
 
+Region Consumer::register_nothing(const iut::Access& access) {
+  iut::RegisterMemory command;
+  command.region = new_handle();
+  command.access = access;
+  const iut::Reply reply = try_call(command, "register 0 octets");
+  if (reply.outcome != iut::Outcome::ok || !reply.stag || !reply.base)
+    throw CaseStop{Verdict::not_applicable, "the API registers no empty region: " + reply.error};
+  return {command.region, *reply.stag, *reply.base, 0, {}};
+}
+
 void Consumer::deregister(const Region& region) {
   call(iut::DeregisterMemory{region.handle}, "deregister memory");
 }
 
 Octets Consumer::read_memory(const Region& region) {
-  const iut::Reply reply = call(iut::ReadMemory{region.handle, 0, region.length}, "read memory");
-  if (!reply.octets || reply.octets->size() != region.length)
-    throw CaseStop{Verdict::error, "memory read with a wrong length"};
-  return from_message(*reply.octets);
+  Octets all;
+  while (all.size() < region.length) {
+    const std::uint64_t length =
+        std::min<std::uint64_t>(longest_memory_command, region.length - all.size());
+    const iut::Reply reply =
+        call(iut::ReadMemory{region.handle, all.size(), length}, "read memory");
+    if (!reply.octets || reply.octets->size() != length)
+      throw CaseStop{Verdict::error, "memory read with a wrong length"};
+    const Octets part = from_message(*reply.octets);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
 }
 
 void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t offset) {
-  call(iut::WriteMemory{region.handle, offset, to_message(octets)},
-       fmt::format("write {} octets to memory", octets.size()));
+  for (std::size_t done = 0; done < octets.size();) {
+    const std::size_t length = std::min(longest_memory_command, octets.size() - done);
+    const auto from = octets.begin() + static_cast<std::ptrdiff_t>(done);
+    const Octets part(from, from + static_cast<std::ptrdiff_t>(length));
+    call(iut::WriteMemory{region.handle, offset + done, to_message(part)},
+         fmt::format("write {} octets to memory", length));
+    done += length;
+  }
   std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
@@ -201,6 +228,56 @@ iut::Handle Consumer::create_domain() {
   const iut::Handle domain = new_handle();
   call(iut::CreateDomain{domain}, "create a protection domain");
   return domain;
+}
+
+iut::Reply Consumer::carry_out(iut::PostWork command) {
+  command.work = next_work_++;
+  iut::Reply reply = call(command, "post " + command.operation);
+  const auto event = take(
+      [&](const iut::Event& candidate) {
+        const auto* completion = std::get_if<iut::CompletionEvent>(&candidate);
+        return completion != nullptr && completion->work == command.work;
+      },
+      context_.deadline);
+  const std::string status =
+      event ? std::get<iut::CompletionEvent>(*event).status : "no completion";
+  if (status != "success")
+    throw CaseStop{Verdict::inconclusive,
+                   fmt::format("the IUT does not carry out {}: {}", command.operation, status)};
+  return reply;
+}
+
+Window Consumer::bind_window(const Region& under, std::uint64_t offset, std::uint32_t length,
+                             const iut::Access& access, iut::Handle endpoint) {
+  const iut::Handle handle = new_handle();
+  const iut::Reply allocated = call(iut::AllocateWindow{handle, 0}, "allocate a window");
+  iut::PostWork command;
+  command.endpoint = endpoint != 0 ? endpoint : this->endpoint();
+  command.operation = iut::operation::bind_window;
+  command.pieces = {{under.handle, offset, length}};
+  command.window = handle;
+  command.window_access = access;
+  const iut::Reply bound = carry_out(command);
+  // Where binding does not change the STag, its reply need not tell it.
+  const auto stag = bound.stag ? bound.stag : allocated.stag;
+  if (!stag) throw CaseStop{Verdict::error, "a window without STag"};
+  return {handle, command.endpoint, *stag, under.base + offset};
+}
+
+void Consumer::unbind(const Window& window) {
+  iut::PostWork command;
+  command.endpoint = window.endpoint;
+  command.operation = iut::operation::bind_window;
+  command.window = window.handle;
+  static_cast<void>(carry_out(command));
+}
+
+void Consumer::invalidate(std::uint32_t stag) {
+  iut::PostWork command;
+  command.endpoint = endpoint();
+  command.operation = iut::operation::local_invalidate;
+  command.invalidate_stag = stag;
+  static_cast<void>(carry_out(command));
 }
 
 // ---------------------------------------------------------------- connections
@@ -262,6 +339,16 @@ Work Consumer::post_receive(std::uint32_t length, iut::Handle endpoint) {
     command.pieces = {{work.buffer.handle, 0, length}};
   }
   call(command, fmt::format("post a receive of {} octets", length));
+  return work;
+}
+
+Work Consumer::post_receive(std::vector<iut::Piece> pieces) {
+  const Work work{next_work_++, endpoint(), {}};
+  iut::PostReceive command;
+  command.endpoint = work.endpoint;
+  command.work = work.id;
+  command.pieces = std::move(pieces);
+  call(command, "post a receive");
   return work;
 }
 

@@ -34,6 +34,8 @@ inline constexpr iut::Access remote_atomic{
     .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
 inline constexpr iut::Access windows{
     .local_write = true, .remote_read = true, .remote_write = true, .bind_window = true};
+/// Of a region that is opened by its windows only.
+inline constexpr iut::Access under_windows{.local_write = true, .bind_window = true};
 }  // namespace access
 
 /// Registered memory of the IUT, and what the case knows of its contents.
@@ -46,6 +48,14 @@ struct Region {
 
   /// An STag of the same index with another key: it does not exist.
   [[nodiscard]] std::uint32_t stag_with_other_key() const { return stag ^ 0xFF; }
+};
+
+/// A bound window: what its STag opens to the peer.
+struct Window {
+  iut::Handle handle = 0;
+  iut::Handle endpoint = 0;  ///< on which it was bound
+  std::uint32_t stag = 0;
+  std::uint64_t base = 0;  ///< tagged offset of its first octet
 };
 
 /// Work posted to the IUT, and its buffer.
@@ -66,10 +76,21 @@ class Consumer {
                                        const iut::Access& access = access::local,
                                        std::uint8_t fill = 0xA5, iut::Handle domain = 0);
   [[nodiscard]] Region register_zero_based(std::uint64_t length, const iut::Access& access);
+  /// Refused by some APIs, which leaves the case not applicable.
+  [[nodiscard]] Region register_nothing(const iut::Access& access);
   void deregister(const Region& region);
   [[nodiscard]] Octets read_memory(const Region& region);
   void write_memory(Region& region, const Octets& octets, std::uint64_t offset = 0);
   [[nodiscard]] iut::Handle create_domain();
+  /// Local work on a connected endpoint, each done when it returns; if it completes in error the
+  /// case cannot get to its point. A new window over `length` octets of the region from `offset`
+  /// on ...
+  [[nodiscard]] Window bind_window(const Region& under, std::uint64_t offset, std::uint32_t length,
+                                   const iut::Access& access, iut::Handle endpoint = 0);
+  /// ... closed again ...
+  void unbind(const Window& window);
+  /// ... and an STag invalidated by its owner.
+  void invalidate(std::uint32_t stag);
 
   // -- connections --
   /// The endpoint that establish() connects; made when first asked for.
@@ -90,6 +111,8 @@ class Consumer {
   /// A receive with a buffer of its own.
   [[nodiscard]] Work post_receive(std::uint32_t length);
   [[nodiscard]] Work post_receive(std::uint32_t length, iut::Handle endpoint);
+  /// A receive that scatters into these pieces.
+  [[nodiscard]] Work post_receive(std::vector<iut::Piece> pieces);
   /// Work with `data` as its source, registered for it. `change` sets what the operation needs
   /// besides.
   [[nodiscard]] Work post_send(const Octets& data, const char* operation = iut::operation::send,
@@ -132,6 +155,7 @@ class Consumer {
   void keep(iut::Event event);
   bool fetch(rnic::llp::TimePoint deadline);
   [[nodiscard]] Region register_as(iut::RegisterMemory command);
+  iut::Reply carry_out(iut::PostWork work);
 
   iut::Iut& iut_;
   lower_tester::Context& context_;

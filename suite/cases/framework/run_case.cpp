@@ -21,9 +21,21 @@ std::vector<std::string> had_by(Consumer& iut, std::vector<std::string> kinds) {
   return kinds;
 }
 
+bool is_configurable(const Consumer& iut) {
+  return iut.can(iut::capability::configure_revision_1) ||
+         iut.can(iut::capability::configure_crc) || iut.can(iut::capability::configure_markers) ||
+         iut.can(iut::capability::configure_rtr);
+}
+
 void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   if (environment.standing == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
+  // What cannot be changed needs no asking: the case may run as the IUT stands by nature, or
+  // why_not_applicable has told.
+  if (!is_configurable(iut)) {
+    environment.standing = wanted;
+    return;
+  }
   iut::Configure command;
   if (iut.can(iut::capability::configure_revision_1)) command.revision = wanted.revision;
   if (iut.can(iut::capability::configure_crc)) command.crc = wanted.crc;
@@ -53,6 +65,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   context.on_inconclusive = [&end](const std::string& why) {
     keep_worse(end, {Verdict::inconclusive, why});
   };
+  context.is_abandoned = [&environment] { return environment.iut.is_gone(); };
   try {
     body->iut.reset();
     configure(a_case, environment, body->iut);
@@ -80,7 +93,7 @@ CaseOutcome run_case(const Case& a_case, Environment& environment) {
   outcome.verdict = outcome.reason.empty() ? Verdict::pass : Verdict::not_applicable;
   if (outcome.verdict == Verdict::not_applicable) return outcome;
   const auto start = environment.world.now();
-  Context context{environment.world, environment.tester, {}, start, start, {}, {}};
+  Context context{environment.world, environment.tester, {}, start, start, {}, {}, {}};
   run_body(a_case, environment, context, outcome);
   outcome.exchange = std::move(context.evidence.exchange);
   outcome.connections = std::move(context.evidence.connections);

@@ -11,6 +11,8 @@ namespace {
 
 constexpr std::size_t long_message = 40000;
 constexpr std::size_t smallest_mulpdu = 128;
+constexpr std::size_t tiny_segment = 88;  ///< octets, of which TCP options may take some
+constexpr std::size_t shrunken_emss = 700;
 
 // The sizes of the ULPDUs of a long Send of the IUT.
 std::vector<std::size_t> sizes_of_a_long_send(Body& test, RuleRef rule) {
@@ -83,6 +85,57 @@ CONFORMANCE_CASE(read_responses_fit_into_a_segment,
   for (const Octets& ulpdu : response.segments) sizes.push_back(ulpdu.size());
   expect_at_most(*this, sizes, rnic::wire::mulpdu(peer.raw().connection().emss(), false),
                  "mpa.segmentation.mulpdu-formula-without-markers");
+}
+
+CONFORMANCE_CASE(ulpdus_do_not_shrink_with_a_tiny_emss,
+                 rules("mpa.segmentation.tiny-emss-keeps-floor"), in_both_roles,
+                 over_both_families) {
+  limit_segments(tiny_segment);
+  let_iut_send();
+  if (peer.raw().connection().emss() >= smallest_mulpdu)
+    stop(Verdict::inconclusive, "the link does not take so small a segment");
+  const Work work = iut.post_send(payload(2000));
+  const Arrival arrival = expect(peer, message(Opcode::send, payload(2000)));
+  // All but the last, which holds what is left.
+  const auto& ulpdus = arrival.as<Message>()->segments;
+  const auto shorter = std::find_if(ulpdus.begin(), ulpdus.end() - 1, [](const Octets& ulpdu) {
+    return ulpdu.size() < smallest_mulpdu;
+  });
+  expect_that(shorter == ulpdus.end() - 1, "ULPDUs of 128 octets or more",
+              fmt::format("{} octets", shorter->size()));
+  expect(work, completes());
+}
+
+CONFORMANCE_CASE(ulpdus_follow_a_shrinking_emss, rules("mpa.segmentation.mulpdu-follows-emss"),
+                 in_both_roles) {
+  let_iut_send();
+  const auto before = sizes_of_a_long_send(*this, "mpa.segmentation.mulpdu-follows-emss");
+  if (!peer.raw().connection().change_emss(shrunken_emss))
+    stop(Verdict::not_applicable, "this link cannot change the EMSS of a live connection");
+  watch();  // the IUT may look at the EMSS now and then only
+  const auto sizes = sizes_of_a_long_send(*this, "mpa.segmentation.mulpdu-follows-emss");
+  const std::size_t limit = rnic::wire::mulpdu(shrunken_emss, false);
+  // When the new value is known is not said, so it is no more than advice.
+  advise_that(
+      std::ranges::max(sizes) <= limit, fmt::format("ULPDUs of at most {} octets", limit),
+      fmt::format("{} octets, {} before", std::ranges::max(sizes), std::ranges::max(before)));
+}
+
+CONFORMANCE_CASE(tcp_segments_begin_with_an_fpdu,
+                 rules("mpa.segmentation.segments-begin-with-fpdu"), over_both_families) {
+  establish();
+  if (!iut_is_responder()) stop(Verdict::not_applicable, "the Sends cannot be made to wait");
+  // Two of them do not fit into a segment, so each needs its own unless one is begun elsewhere.
+  constexpr std::size_t count = 8;
+  auto& connection = peer.raw().connection();
+  const Octets data = payload(connection.emss() * 7 / 10);
+  const std::uint64_t before = connection.data_segments_received();
+  for (std::size_t i = 0; i < count; ++i) static_cast<void>(iut.post_send(data));
+  let_iut_send();  // now all are there to be joined
+  for (std::size_t i = 0; i < count; ++i) expect(peer, message(Opcode::send, data));
+  const std::uint64_t segments = connection.data_segments_received() - before;
+  advise_that(segments >= count, fmt::format("{} TCP segments or more", count),
+              fmt::format("{} FPDUs in {} TCP segments", count, segments));
 }
 
 CASES_OF_FILE(mpa, segmentation)

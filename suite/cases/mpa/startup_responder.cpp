@@ -308,6 +308,26 @@ CONFORMANCE_CASE(half_open_connection_does_not_hold_up_others,
   expect_still_working();
 }
 
+CONFORMANCE_CASE(octets_behind_the_startup_frame_are_the_first_of_full_operation,
+                 rules("mpa.startup.frames-without-crc-or-markers"), in_both_roles) {
+  // Startup frames have neither a CRC nor Markers, whatever they ask for (RFC 5044 section 7.1).
+  // What tells is the first FPDU: it is misread if anything stands between it and the frame.
+  for (const bool markers : {false, true}) {
+    row(markers ? "Markers asked for" : "no Markers", [&] {
+      const auto reply = [=](const rnic::wire::MpaFrame& request) {
+        return mpa_reply_to(request).with_markers(markers);
+      };
+      // An IUT that declines Markers leaves the row inconclusive.
+      establish({.request = mpa_request().with_markers(markers),
+                 .reply = reply,
+                 .parameters = with_private_data(payload(private_data_limit(*this)))});
+      let_iut_send();
+      const Work work = iut.post_send(payload(16));
+      expect(peer, message(Opcode::send, payload(16)));
+    });
+  }
+}
+
 CASES_OF_FILE(mpa, startup_responder)
 
 }  // namespace suite::cases

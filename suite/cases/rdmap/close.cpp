@@ -5,6 +5,30 @@
 
 namespace suite::cases {
 
+namespace {
+
+constexpr std::uint32_t some_stag = 0x01020304;
+constexpr iut::WorkId late_work = 1000;
+
+Outgoing read_all_of(const Region& source) {
+  return read_request({.sink_stag = some_stag,
+                       .sink_offset = 0,
+                       .length = static_cast<std::uint32_t>(source.length),
+                       .source_stag = source.stag,
+                       .source_offset = source.base});
+}
+
+/// A Send of much_data().
+Work post_much(Consumer& iut) {
+  const Region source = iut.register_memory(much_data().size());
+  iut::PostWork command;
+  command.operation = operation::send;
+  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+  return iut.post(command);
+}
+
+}  // namespace
+
 CONFORMANCE_CASE(peer_close_is_told_to_the_consumer,
                  rules("mpa.close.graceful-close-indicated",
                        "mpa.close.tcp-half-close-ends-mpa-half"),
@@ -72,6 +96,113 @@ CONFORMANCE_CASE(abortive_disconnect_ends_the_connection,
   let_iut_send();
   iut.disconnect(true);
   expect(peer, any_terminate() | torn_down());
+}
+
+CONFORMANCE_CASE(what_waits_for_the_llp_is_sent_before_the_close,
+                 rules("ddp.close.graceful-sends-pending-data"), in_both_roles,
+                 over_both_families) {
+  see_iut_send();
+  peer.stall();
+  const Work work = post_much(iut);
+  iut.disconnect();
+  peer.resume();
+  if (!expect_much(Opcode::send, "ddp.close.graceful-sends-pending-data")) return;
+  expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+  peer.half_close();
+  expect(work, completes());
+  expect(iut, disconnected());
+}
+
+CONFORMANCE_CASE(work_posted_after_the_close_is_refused,
+                 rules("ddp.close.requests-refused-after-graceful"), in_both_roles) {
+  see_iut_send();
+  // A Response that is still to be sent keeps the stream from ending at once.
+  peer.stall();
+  peer.send(read_all_of(iut.register_memory(much_data().size(), access::remote_read)));
+  watch();
+  iut.disconnect();
+  const Region source = iut.register_memory(16);
+  iut::PostWork command;
+  command.endpoint = iut.endpoint();
+  command.work = late_work;
+  command.operation = operation::send;
+  command.pieces = {{source.handle, 0, 16}};
+  const iut::Reply reply = iut.try_call(command, "post send after the disconnect");
+  peer.resume();
+  peer.half_close();
+  const Expected response("a Read Response or its beginning", [](const Arrival& arrival) {
+    const auto* message = arrival.as<Message>();
+    return message != nullptr && message->opcode() == Opcode::read_response;
+  });
+  while (!expect(peer, response | torn_down() | any_terminate()).is_end()) {
+  }
+  if (reply.outcome != iut::Outcome::ok)
+    expect_that(true, "an error", reply.error);
+  else
+    expect(Work{command.work, command.endpoint, source}, completes_in_error());
+}
+
+CONFORMANCE_CASE(sending_goes_on_after_the_peers_close, rules("ddp.close.half-close-still-sends"),
+                 in_both_roles) {
+  row("a Send", [&] {
+    see_iut_send();
+    peer.stall();
+    const Work work = post_much(iut);
+    peer.half_close();
+    watch();  // the FIN is there before we take anything
+    peer.resume();
+    if (!expect_much(Opcode::send, "ddp.close.half-close-still-sends")) return;
+    expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+    expect(work, completes());
+  });
+  row("a Read Response", [&] {
+    const Region source = iut.register_memory(much_data().size(), access::remote_read);
+    peer.stall();
+    peer.send(read_all_of(source));
+    peer.half_close();
+    watch();
+    peer.resume();
+    if (!expect_much(Opcode::read_response, "ddp.close.half-close-still-sends")) return;
+    expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+  });
+}
+
+CONFORMANCE_CASE(receiving_goes_on_after_the_consumers_close,
+                 rules("ddp.close.local-half-close-still-receives"), in_both_roles) {
+  const Work receive = iut.post_receive(64);
+  see_iut_send();
+  iut.disconnect();
+  expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+  peer.send(send_message(payload(16)));
+  peer.half_close();
+  const auto done = iut.take(completion_of(receive).matches, context().deadline);
+  // An API that closes both halves at once has nobody left to receive for.
+  advise_that(done && completes().with_length(16).matches(std::get<iut::CompletionEvent>(*done)),
+              "the message received", done ? describe(*done) : "no completion");
+  expect(iut, disconnected());
+}
+
+CONFORMANCE_CASE(close_with_data_under_way_both_ways_loses_none,
+                 rules("ddp.close.graceful-sends-pending-data",
+                       "ddp.close.local-half-close-still-receives"),
+                 in_both_roles) {
+  const Work receive = iut.post_receive(32768);
+  see_iut_send();
+  peer.stall();
+  const Work work = post_much(iut);
+  iut.disconnect();
+  peer.send(send_message(payload(20000)));
+  peer.half_close();
+  watch();
+  peer.resume();
+  if (!expect_much(Opcode::send, "ddp.close.graceful-sends-pending-data")) return;
+  expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+  const auto done = iut.take(completion_of(receive).matches, context().deadline);
+  advise_that(done && completes().with_length(20000).matches(std::get<iut::CompletionEvent>(*done)),
+              "the message received", done ? describe(*done) : "no completion",
+              "ddp.close.local-half-close-still-receives");
+  expect(work, completes());
+  expect(iut, disconnected());
 }
 
 CASES_OF_FILE(rdmap, close)

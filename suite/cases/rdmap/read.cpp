@@ -120,6 +120,37 @@ CONFORMANCE_CASE(as_many_reads_as_granted_are_served,
   for (int i = 0; i < 4; ++i) expect(peer, message(Opcode::read_response));
 }
 
+CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
+                 rules("rdmap.resources.inbound-limit-kept"), in_both_roles) {
+  constexpr int granted = 4;
+  const Region region = iut.register_memory(much_data().size(), access::remote_read);
+  establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
+  const Work receive = iut.post_receive(64);
+  // The first Response cannot be sent, so none of the Requests is done with. If the message behind
+  // them is delivered, so were they all.
+  std::vector<Outgoing> messages(granted + 1, read_from(region, 0, 8));
+  messages.front() = read_from(region, 0, static_cast<std::uint32_t>(region.length));
+  messages.push_back(send_message(payload(16)));
+  peer.stall();
+  peer.send_together(messages);
+  const bool all_held =
+      iut.take(success_of(receive).matches, context().world.now() + environment().quiet_window)
+          .has_value();
+  peer.resume();
+  const Expected response("a Read Response or its beginning", [](const Arrival& arrival) {
+    const auto* message = arrival.as<Message>();
+    return message != nullptr && message->opcode() == Opcode::read_response;
+  });
+  const Expected error = any_terminate() | advisory(torn_down());
+  // An IUT may take one Request after another, each when the one before is done with.
+  const Expected one_more = all_held ? error : error | inconclusive(response);
+  for (int answered = 0; answered <= granted; ++answered) {
+    const Arrival arrival = expect(peer, answered < granted ? error | response : one_more);
+    const auto* message = arrival.as<Message>();
+    if (message == nullptr || message->opcode() == Opcode::terminate) return;
+  }
+}
+
 CONFORMANCE_CASE(read_sees_what_a_write_before_it_wrote,
                  rules("rdmap.order.read-sees-earlier-write")) {
   const Region region = iut.register_memory(4096, access::remote_read_write);
@@ -137,6 +168,34 @@ CONFORMANCE_CASE(read_of_an_unknown_stag_is_rejected,
   peer.send(read_from(region, 0, 8));
   expect_rejection({cause::rdmap_invalid_stag}, "rdmap.read.invalid-request-surfaced",
                    "rdmap.terminate.code-invalid-stag");
+}
+
+CONFORMANCE_CASE(unknown_stag_of_a_read_is_told_as_such,
+                 rules("rdmap.terminate.code-invalid-stag")) {
+  const auto tell = [&](const Region& region) {
+    peer.send(read_from(region, 0, 8));
+    expect(peer, terminate(cause::rdmap_invalid_stag));
+  };
+  row("another key", [&] {
+    Region region = iut.register_memory(64, access::remote_read);
+    region.stag = region.stag_with_other_key();
+    tell(region);
+  });
+  row("deregistered", [&] {
+    const Region region = iut.register_memory(64, access::remote_read);
+    iut.deregister(region);
+    tell(region);
+  });
+}
+
+CONFORMANCE_CASE(consumer_learns_of_a_refused_read,
+                 rules("rdmap.read.error-passed-up-and-terminated")) {
+  Region region = iut.register_memory(64, access::remote_read);
+  region.stag = region.stag_with_other_key();
+  peer.send(read_from(region, 0, 8));
+  expect(peer, any_terminate() | advisory(torn_down()));
+  expect(iut, asynchronous("qp_access_error") | asynchronous("qp_request_error") |
+                  asynchronous("qp_fatal") | disconnected());
 }
 
 CONFORMANCE_CASE(read_beyond_bounds_is_rejected, rules("rdmap.error.read-source-end-in-range",
@@ -213,7 +272,8 @@ CONFORMANCE_CASE(posted_read_becomes_one_request,
               "the source as posted", arrival.text(), "rdmap.read.request-header-format");
   expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
   const auto segments =
-      peer.prepare(read_response(request->sink_stag, request->sink_offset, payload(3000)));
+      peer.prepare(read_response(request->sink_stag, request->sink_offset, payload(3000))
+                       .with_segments_of(1000));  // also where an MTU would let all of it pass
   peer.send(segments[0]);
   expect_none(completion_of(work), "rdmap.order.read-completes-after-response");
   for (std::size_t i = 1; i < segments.size(); ++i) peer.send(segments[i]);
@@ -322,6 +382,19 @@ CONFORMANCE_CASE(terminate_for_a_read_carries_its_headers,
               fmt::format("DDP Segment Length {}", ulpdu.size()),
               terminate->segment_length ? fmt::format("{}", *terminate->segment_length) : "none",
               "rdmap.terminate.segment-length-value");
+}
+
+CONFORMANCE_CASE(read_request_of_another_version_is_not_served,
+                 rules("rdmap.error.read-request-version", "rdmap.terminate.code-invalid-version"),
+                 in_both_roles) {
+  for (const std::uint8_t version : std::initializer_list<std::uint8_t>{2, 3}) {
+    row(fmt::format("RV {}", version), [&] {
+      const Region region = iut.register_memory(64, access::remote_read);
+      peer.send(read_from(region, 0, 8).with_rdmap_version(version));
+      expect_rejection({cause::rdmap_invalid_version}, "rdmap.error.read-request-version",
+                       "rdmap.terminate.code-invalid-version");
+    });
+  }
 }
 
 CASES_OF_FILE(rdmap, read)

@@ -7,8 +7,54 @@ namespace suite::cases {
 
 namespace {
 
+using Control = rnic::wire::TerminateControl;
+
+constexpr std::uint32_t some_stag = 0x7FFFFF01;
+
 /// Something that DDP has to refuse: a Write to nowhere.
-Outgoing bad_write() { return rdma_write(0x7FFFFF01, 0x1000, payload(24)); }
+Outgoing bad_write() { return rdma_write(some_stag, 0x1000, payload(24)); }
+
+Outgoing read_of(std::uint32_t stag, std::uint64_t offset, std::uint32_t length) {
+  return read_request({.sink_stag = some_stag,
+                       .sink_offset = 0x5000,
+                       .length = length,
+                       .source_stag = stag,
+                       .source_offset = offset});
+}
+
+/// A Terminate that tells of an error on the IUT's own side: type 0 of the layer that found it.
+Expected local_error() {
+  return {
+      "a Terminate about a local error", [](const Arrival& arrival) {
+        const auto terminate = arrival.terminate();
+        return terminate && terminate->cause.type == 0 &&
+               (terminate->cause.layer != 2 || terminate->cause == cause::mpa_local_catastrophic);
+      }};
+}
+
+/// A Terminate holds what its M, D and R bits say, and the bits are those that Figure 10 wants.
+void expect_contents(Body& test, const Arrival& arrival, bool ddp_header, bool read_header) {
+  const Octets& body = arrival.as<Message>()->payload;
+  const unsigned bits = rnic::wire::Reader(body).read<Control>().header_control.value();
+  const bool m = bits & Control::m, d = bits & Control::d, r = bits & Control::r;
+  const std::size_t length_size = m ? 2 : 0, read_size = r ? 28 : 0;
+  const std::size_t least = sizeof(Control) + length_size + read_size;
+  if (d) {
+    test.expect_that(body.size() >= least + rnic::wire::tagged_header_size, "the DDP header",
+                     arrival.text(), "rdmap.terminate.ddp-header-present-with-d");
+    test.expect_that(m, "M with D", arrival.text(),
+                     "rdmap.terminate.segment-length-present-with-d");
+  }
+  if (r)
+    test.expect_that(body.size() >= least, "the RDMA header", arrival.text(),
+                     "rdmap.terminate.rdma-header-present-with-r");
+  test.advise_that(m == ddp_header, ddp_header ? "M set" : "M clear", arrival.text(),
+                   "rdmap.terminate.m-bit-per-figure");
+  test.advise_that(d == ddp_header, ddp_header ? "D set" : "D clear", arrival.text(),
+                   "rdmap.terminate.d-bit-per-figure");
+  test.advise_that(r == read_header, read_header ? "R set" : "R clear", arrival.text(),
+                   "rdmap.terminate.r-bit-per-figure");
+}
 
 }  // namespace
 
@@ -74,7 +120,16 @@ CONFORMANCE_CASE(nothing_behind_an_error_takes_effect,
   peer.send_together({rdma_write(region.stag, region.base + 90, payload(33)),
                       rdma_write(region.stag, region.base, payload(10))});
   watch();
-  expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "memory changed");
+  expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "memory changed",
+              "ddp.terminate.later-segments-dropped");
+}
+
+CONFORMANCE_CASE(message_behind_an_error_is_not_delivered,
+                 rules("ddp.terminate.later-segments-dropped"), in_both_roles) {
+  const Work receive = iut.post_receive(64);
+  peer.send_together({bad_write(), send_message(payload(16))});
+  expect(peer, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
+  expect(receive, flushed());
 }
 
 CONFORMANCE_CASE(connection_is_closed_after_an_error, rules("rdmap.error.streams-terminated")) {
@@ -161,6 +216,99 @@ CONFORMANCE_CASE(posted_work_is_flushed_by_an_error,
   peer.send(bad_write());
   expect(read, completes_in_error());
   expect(send, completes_in_error());
+}
+
+CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
+                 rules("rdmap.terminate.ddp-header-present-with-d",
+                       "rdmap.terminate.segment-length-present-with-d",
+                       "rdmap.terminate.rdma-header-present-with-r",
+                       "rdmap.terminate.m-bit-per-figure", "rdmap.terminate.d-bit-per-figure",
+                       "rdmap.terminate.r-bit-per-figure"),
+                 in_both_roles) {
+  struct Error {
+    const char* name;
+    Outgoing message;
+    bool read;
+  };
+  const Error errors[] = {
+      {"tagged segment", bad_write(), false},
+      {"untagged segment", send_message(payload(16)), false},
+      {"RDMAP opcode", send_message(payload(16)).with_opcode(0xF).with_queue(0), false},
+      {"Read Request", read_of(some_stag, 0x1000, 8), true},
+  };
+  for (const Error& error : errors) {
+    row(error.name, [&] {
+      peer.send(error.message);
+      const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()),
+                                     "rdmap.terminate.sent-on-rdmap-error");
+      if (!arrival.is_end()) expect_contents(*this, arrival, true, error.read);
+    });
+  }
+  row("CRC", [&] {
+    see_iut_send();  // a Responder may not answer an invalid first FPDU
+    const Fpdu good = peer.prepare(send_message(payload(16))).front();
+    peer.send(Fpdu(good).with_crc(CrcChoice::wrong));
+    // A silent drop is lawful, too (docs/disputes.md D8).
+    const Arrival arrival = expect(peer, any_terminate() | torn_down() | silence(),
+                                   "rdmap.terminate.llp-error-no-headers");
+    if (arrival.message(Opcode::terminate) != nullptr)
+      expect_contents(*this, arrival, false, false);
+  });
+  row("the consumer's own abort", [&] {
+    see_iut_send();
+    iut.disconnect(true);
+    const Arrival arrival =
+        expect(peer, any_terminate() | torn_down(), "rdmap.stream.connection-torn-down");
+    if (!arrival.is_end()) expect_contents(*this, arrival, false, false);
+  });
+}
+
+CONFORMANCE_CASE(local_error_is_told_as_such,
+                 rules("rdmap.error.local-error-terminate", "rdmap.error.local-error-no-headers"),
+                 in_both_roles) {
+  row("abort by the consumer", [&] {
+    see_iut_send();
+    iut.disconnect(true);
+    expect(peer, local_error() | torn_down());
+  });
+  row("Read whose sink is gone before its turn", [&] {
+    establish({.parameters = {.private_data = {}, .ird = 1, .ord = 1}});
+    let_iut_send();
+    const Work first = iut.post_read(8, some_stag, 0), second = iut.post_read(8, some_stag, 8);
+    const auto request = expect_message(Opcode::read_request).read_request();
+    iut.deregister(second.buffer);
+    peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
+    // An IUT that looks at the sink only when the Response comes finds no error here.
+    expect(peer, local_error() | torn_down() | message(Opcode::read_request));
+  });
+}
+
+CONFORMANCE_CASE(terminate_for_a_half_served_read_tells_how_far_it_came,
+                 rules("rdmap.terminate.read-header-advances-offsets",
+                       "rdmap.terminate.read-header-size-remaining")) {
+  const Region source = iut.register_memory(much_data().size(), access::remote_read);
+  const auto whole = static_cast<std::uint32_t>(source.length);
+  peer.stall();
+  peer.send(read_of(source.stag, source.base, whole));
+  watch();  // the Response is under way
+  iut.deregister(source);
+  peer.resume();
+  const Arrival response = peer.raw().next(context().deadline);
+  const auto* part = response.as<Message>();
+  if (part == nullptr || part->opcode() != Opcode::read_response || !part->cut_off)
+    stop(Verdict::inconclusive, "the Read was not cut off: " + response.text());
+  const std::uint32_t served = static_cast<std::uint32_t>(part->payload.size());
+  const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()));
+  if (arrival.is_end()) return;
+  const auto terminate = arrival.terminate();
+  if (!terminate || !terminate->r) stop(Verdict::inconclusive, "no RDMA header in the Terminate");
+  const auto told =
+      rnic::wire::Reader(terminate->rdmap_header).read<rnic::wire::ReadRequestHeader>();
+  expect_that(told.sink_offset.value() == 0x5000 + served &&
+                  told.source_offset.value() == source.base + served,
+              fmt::format("both offsets advanced by {}", served), arrival.text());
+  expect_that(told.length.value() == whole - served, fmt::format("{} octets left", whole - served),
+              arrival.text(), "rdmap.terminate.read-header-size-remaining");
 }
 
 CASES_OF_FILE(rdmap, terminate)

@@ -72,6 +72,25 @@ BOOST_AUTO_TEST_CASE(an_iut_is_configured_once_for_cases_that_want_the_same) {
   BOOST_TEST((run("holds").verdict == Verdict::not_applicable));
 }
 
+BOOST_AUTO_TEST_CASE(an_iut_that_cannot_be_configured_is_not_asked_to) {
+  iut.answer = [](const iut::Command& command, iut::Reply& reply) {
+    if (std::holds_alternative<iut::Configure>(command)) reply.outcome = iut::Outcome::unsupported;
+  };
+  BOOST_TEST((run("holds").verdict == Verdict::pass));
+  BOOST_TEST(iut.count<iut::Configure>() == 0u);
+}
+
+BOOST_AUTO_TEST_CASE(a_case_over_a_family_without_address_is_not_applicable) {
+  Case over_ipv6 = find_case("holds");
+  over_ipv6.family = rnic::llp::Family::ipv6;
+  iut.hello_.capabilities = {"ipv6"};
+  BOOST_TEST((run_case(over_ipv6, environment).verdict == Verdict::pass));
+  environment.iut_ipv6 = {.family = rnic::llp::Family::ipv6};
+  const CaseOutcome outcome = run_case(over_ipv6, environment);
+  BOOST_TEST((outcome.verdict == Verdict::not_applicable));
+  BOOST_TEST(outcome.reason.find("no IPv6 address") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
   const CaseOutcome outcome = run("has_rows");
   BOOST_TEST((outcome.verdict == Verdict::fail));

@@ -210,7 +210,16 @@ BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
   request.agent = {"ssh", "root@other", "rnic-agent"};
   expect_complaint(request, host, Severity::failure, "agent", "root@other");
   host.missing_programs = {"ssh"};
-  expect_complaint(request, host, Severity::failure, "agent", "'ssh' is missing");
+  expect_complaint(request, host, Severity::failure, "agent", "no program 'ssh'");
+  host = {};
+  request.agent = {"/opt/acme/agent"};
+  host.answers["/opt/acme/agent"] = R"({"type":"hello","version":1,"driver":"acme"})";
+  BOOST_TEST((worst(examine(request, host)) == Severity::ok));
+  host.answers["/opt/acme/agent"] = "usage: agent DEVICE";
+  expect_complaint(request, host, Severity::failure, "agent", "says no hello");
+  host.answers["ip -j route get 192.0.2.7"] = R"([{"type":"local","dst":"192.0.2.7","dev":"lo"}])";
+  host.answers["/opt/acme/agent"] = R"({"type":"hello"})";
+  expect_complaint(request, host, Severity::warning, "route", "this very host");
   host = {};
   request.agent = {"ssh", "root@dut", "rnic-agent"};
   request.addresses.clear();

@@ -35,7 +35,7 @@ const Known known{
           return id == "ddp.tagged.base-or-bounds" || id == "rdmap.terminate.header-format";
         }};
 
-std::expected<std::vector<Entry>, std::vector<Fault>> load_text(const std::string& text) {
+std::expected<KnownDeviations, std::vector<Fault>> load_text(const std::string& text) {
   const auto file = std::filesystem::temp_directory_path() /
                     ("gate_test." + std::to_string(::getpid()) + ".yaml");
   std::ofstream(file) << text;
@@ -121,15 +121,18 @@ BOOST_AUTO_TEST_CASE(version_ranges) {
 BOOST_AUTO_TEST_CASE(a_good_file) {
   const auto loaded = load_text(good_entry);
   BOOST_REQUIRE(loaded);
-  BOOST_REQUIRE(loaded->size() == 1U);
-  BOOST_TEST(loaded->front().place.ends_with(".yaml:2"));
-  BOOST_TEST(loaded->front().reason == "RFC 5041 7.1 demands 1/1/01");
+  BOOST_REQUIRE(loaded->entries.size() == 1U);
+  BOOST_TEST(loaded->entries.front().place.ends_with(".yaml:2"));
+  BOOST_TEST(loaded->entries.front().reason == "RFC 5041 7.1 demands 1/1/01");
 }
 
 BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
-  BOOST_TEST(fault_of("") == ":1: must hold one list named `entries` and nothing else");
-  BOOST_TEST(fault_of("entries: {}\n") ==
-             ":1: must hold one list named `entries` and nothing else");
+  BOOST_TEST(
+      fault_of("") ==
+      ":1: must hold a list named `entries`, maybe one named `complaints`, and nothing else");
+  BOOST_TEST(
+      fault_of("entries: {}\n") ==
+      ":1: must hold a list named `entries`, maybe one named `complaints`, and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");
@@ -153,7 +156,7 @@ BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
                  .starts_with(":10: case ddp.a.b@ipv6 has an entry at "));
   BOOST_TEST(fault_of("entries: [\n").starts_with(":"));
   BOOST_TEST(load("/no/such/file.yaml", known).error().front() ==
-             "/no/such/file.yaml cannot be read");
+             "/no/such/file.yaml cannot be read: No such file or directory");
 }
 
 BOOST_AUTO_TEST_CASE(all_faults_of_a_file_are_told_at_once) {
@@ -233,4 +236,27 @@ BOOST_AUTO_TEST_CASE(one_of_several_recorded_outcomes_will_do) {
   CaseRecord crashed = outcome(Verdict::fail, "");
   crashed.reason = "the IUT's kernel complained: BUG";
   BOOST_TEST(gate.judge(crashed).result == GateResult::known);
+}
+
+BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case) {
+  const auto listed = load_text(good_entry + R"(complaints:
+  - observed: "*WARNING*put_twice*"
+    iut: siw-vm
+    versions: kernel < 6.13
+    reason: a reference too many is dropped
+    date: 2026-01-31
+)");
+  BOOST_REQUIRE(listed);
+  const Gate gate(*listed, siw("6.1"));
+  CaseRecord struck = outcome(Verdict::fail, "");
+  struck.id = "ddp.a.c";
+  struck.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: put_twice+0x1\n";
+  BOOST_TEST(gate.judge(struck).result == GateResult::known);
+  BOOST_TEST(gate.known_complaint(struck.kernel_log) != nullptr);
+  BOOST_TEST(gate.known_complaint("") == nullptr);
+  struck.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: another+0x1\n";
+  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
+  BOOST_TEST(Gate(*listed, siw("6.13")).known_complaint("WARNING put_twice") == nullptr);
+  BOOST_TEST(fault_of(good_entry + "complaints:\n  - reason: x\n    iut: y\n    date: z\n    "
+                                   "versions: any\n") == ":11: `observed` is missing");
 }

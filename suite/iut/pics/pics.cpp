@@ -26,9 +26,13 @@ constexpr std::array items{
     PicsItem{word::solicited, false, "RFC 5040, 4.6",
              "Can its consumer send with Solicited Event?"},
     PicsItem{word::memory_windows, false, "", "Can its consumer bind memory windows?"},
+    PicsItem{word::stream_windows, false, "RFC 5041, 8.2",
+             "Is a bound window open only to the stream that bound it?"},
     PicsItem{word::zero_based, false, "",
              "Can a region be registered so that its Tagged Offsets begin at 0?"},
     PicsItem{word::shared_receive_queue, false, "", "Can endpoints share a receive queue?"},
+    PicsItem{word::completion_overflow, false, "",
+             "Can a completion queue of it be made to overflow?"},
     PicsItem{word::atomics, false, "RFC 7306, 5",
              "Are Atomic Operations supported, as requester and as responder?"},
     PicsItem{word::immediate, false, "RFC 7306, 6",
@@ -67,6 +71,12 @@ const PicsItem* find_item(std::string_view key) {
   const auto* found = std::ranges::find(items, key, &PicsItem::word);
   return found == items.end() ? nullptr : found;
 }
+
+}  // namespace
+
+bool is_capability(std::string_view word) { return find_item(word) != nullptr; }
+
+namespace {
 
 bool is_limit(std::string_view key) {
   return std::ranges::find(limits, key, &LimitItem::word) != limits.end();

@@ -58,6 +58,9 @@ struct LimitItem {
 
 /// What an implementation's own hello claims. A MUST of which it says nothing is left out.
 [[nodiscard]] Pics probe(const Hello& hello);
+
+/// Is it one of the words that a hello may list?
+[[nodiscard]] bool is_capability(std::string_view word);
 /// The file with each item explained; what `load_pics` reads.
 [[nodiscard]] std::string to_yaml(const Pics& pics);
 /// The empty questionnaire.

@@ -82,6 +82,9 @@ void StrictYaml::fault(const YAML::Mark& mark, const std::string& what) {
 }
 
 std::expected<std::string, Faults> read_text(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::is_directory(file, error))
+    return std::unexpected(Faults{fmt::format("cannot read {}: it is a folder", file.string())});
   std::ifstream in(file);
   std::ostringstream text;
   if (in) text << in.rdbuf();

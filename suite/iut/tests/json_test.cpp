@@ -33,7 +33,7 @@ const char* const commands[] = {
     R"({"number":12,"type":"create_shared_queue","queue":6,"domain":1,"depth":8})",
     R"({"number":13,"type":"destroy_shared_queue","queue":6})",
     R"({"number":14,"type":"arm_shared_queue_limit","queue":6,"limit":2})",
-    R"({"number":15,"type":"create_endpoint","endpoint":7,"domain":1,"shared_queue":6,"send_depth":1,"receive_depth":2,"max_pieces":3})",
+    R"({"number":15,"type":"create_endpoint","endpoint":7,"domain":1,"shared_queue":6,"send_depth":1,"receive_depth":2,"max_pieces":3,"completion_depth":4})",
     R"({"number":16,"type":"destroy_endpoint","endpoint":7})",
     R"({"number":17,"type":"query_endpoint","endpoint":7})",
     R"({"number":18,"type":"listen","listener":8,"address":"fd77::2","family":"ipv6","port":65535})",

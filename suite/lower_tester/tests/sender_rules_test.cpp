@@ -174,6 +174,15 @@ BOOST_AUTO_TEST_CASE(wrong_numbering_is_named) {
   BOOST_TEST((faults_of(shifted) == Faults{"ddp.segmentation.to-is-initial-plus-offset"}));
 }
 
+BOOST_AUTO_TEST_CASE(segments_of_one_message_have_one_msn) {
+  const auto renumbered = send_message(payload(30))
+                              .with_segments_of(10)
+                              .with_untagged([](std::size_t i, wire::UntaggedHeader& h) {
+                                if (i == 1) h.message_sequence_number = 2U;
+                              });
+  BOOST_TEST((faults_of(renumbered) == Faults{"ddp.untagged.msn-same-in-segments"}));
+}
+
 BOOST_AUTO_TEST_CASE(segments_in_another_order_are_whole_but_noted) {
   const auto iut = Observed::started();
   auto fpdus = rdma_write(1, 100, payload(30)).with_segments_of(10).segments(1440, 0);
@@ -193,6 +202,28 @@ BOOST_AUTO_TEST_CASE(a_message_without_its_last_flag_is_named) {
   iut->sends(send_message(payload(4)));
   BOOST_TEST((iut->faults == Faults{"ddp.header.l-set-on-last"}));
   BOOST_TEST(iut->messages.size() == 2u);
+}
+
+BOOST_AUTO_TEST_CASE(a_message_may_be_cut_off_by_a_terminate_or_by_the_close) {
+  const auto terminated = Observed::started();
+  terminated->sends(send_message(payload(30)).with_segments_of(10).segments(1440, 1).front());
+  terminated->sends(terminate_message(wire::cause::rdmap_local_catastrophic));
+  BOOST_TEST((terminated->faults == Faults{}));
+  BOOST_REQUIRE(terminated->messages.size() == 2u);
+  BOOST_TEST((terminated->messages[0].cut_off && !terminated->messages[1].cut_off));
+  BOOST_TEST(terminated->messages[0].payload.size() == 10u);
+
+  const auto closed = Observed::started();
+  closed->sends(send_message(payload(30)).with_segments_of(10).segments(1440, 1).front());
+  closed->intake.examine_rest(true);
+  BOOST_TEST((closed->faults == Faults{}));
+  BOOST_REQUIRE(closed->messages.size() == 1u);
+  BOOST_TEST(closed->messages[0].cut_off);
+
+  const auto left = Observed::started();
+  left->sends(send_message(payload(30)).with_segments_of(10).segments(1440, 1).front());
+  left->intake.examine_rest();
+  BOOST_TEST((left->faults == Faults{"ddp.header.l-set-on-last"}));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_framing_is_named) {
@@ -217,6 +248,24 @@ BOOST_AUTO_TEST_CASE(wrong_framing_is_named) {
   marked.change_before_crc = [](wire::MutableBytes octets) { octets[0] = std::byte{4}; };
   BOOST_TEST((fault(marked, {.crc = true, .markers = true}) ==
               Faults{"mpa.markers.reserved-sent-as-zero"}));
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_mulpdu_counts_unless_the_emss_is_tiny) {
+  const auto iut = Observed::started();
+  const auto send_of = [&](std::size_t octets) {
+    for (const Fpdu& fpdu : send_message(payload(octets)).segments(5000, iut->msn[0] += 1))
+      iut->sends(fpdu);
+  };
+  send_of(1400);
+  iut->max_ulpdu = 700;
+  send_of(1400);
+  BOOST_TEST((iut->faults == Faults{}));
+  send_of(1441);
+  BOOST_TEST((iut->faults == Faults{"mpa.segmentation.records-within-mulpdu"}));
+  iut->faults.clear();
+  iut->max_ulpdu = 128;
+  send_of(1441);
+  BOOST_TEST((iut->faults == Faults{}));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_startup_frames_are_named) {

@@ -182,9 +182,10 @@ iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
     attributes.shared_queue = shared->second.object;
     receives = rnic_->query_shared_queue(shared->second.object)->attributes.depth;
   }
-  // Room for everything that can be posted at one time.
-  const std::uint64_t depth =
-      std::min<std::uint64_t>(receives + command.send_depth, rnic_->attributes().max_completions);
+  // Room for everything that can be posted at one time, or as little as is wanted.
+  const bool drained = command.completion_depth == 0;
+  const std::uint64_t wanted = drained ? receives + command.send_depth : command.completion_depth;
+  const std::uint64_t depth = std::min<std::uint64_t>(wanted, rnic_->attributes().max_completions);
   const iut::Handle name = command.endpoint;
   const auto queue =
       rnic_->create_completion_queue(static_cast<std::uint32_t>(depth),
@@ -196,12 +197,13 @@ iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
     must(rnic_->destroy_completion_queue(*queue));
     return failed(pair.error(), "create queue pair");
   }
-  must(rnic_->arm(*queue, verbs::Arm::next));
+  if (drained) must(rnic_->arm(*queue, verbs::Arm::next));
   const Resource shared_resource =
       command.shared_queue != 0 ? shared->second.resource : Resource::none;
   endpoints_[name] = {
       *pair, *queue,
-      resources_.add([this, name] { release_endpoint(name); }, {home->resource, shared_resource})};
+      resources_.add([this, name] { release_endpoint(name); }, {home->resource, shared_resource}),
+      drained};
   return {};
 }
 

@@ -282,7 +282,7 @@ void ReferenceDriver::handle(const verbs::AsyncEvent& event) {
 
 void ReferenceDriver::drain(iut::Handle endpoint) {
   const auto found = endpoints_.find(endpoint);
-  if (found == endpoints_.end()) return;
+  if (found == endpoints_.end() || !found->second.drained) return;
   std::array<verbs::Completion, 16> completions;
   for (;;) {
     const auto count = rnic_->poll(found->second.completions, completions);

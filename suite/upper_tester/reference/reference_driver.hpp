@@ -51,6 +51,7 @@ class ReferenceDriver final : public Driver {
     rnic::verbs::QueuePairHandle queue_pair;
     rnic::verbs::CompletionQueueHandle completions;
     Resource resource = Resource::none;
+    bool drained = true;  ///< else its completions are left where they are, to overflow
   };
 
   iut::Reply perform(const iut::Configure& command);

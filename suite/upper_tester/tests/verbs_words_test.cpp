@@ -44,6 +44,10 @@ BOOST_AUTO_TEST_CASE(capabilities_follow_the_attributes) {
         "shared_receive_queue", "atomics", "zero_based", "configure.crc"})
     BOOST_TEST(std::count(words.begin(), words.end(), present) == 1, present);
   BOOST_TEST(!has(words, "ipv6"));
+  // A window of type 1 is open to every stream of its domain.
+  BOOST_TEST(!has(words, "stream_windows"));
+  attributes.device_cap_flags = IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+  BOOST_TEST(has(capabilities(attributes, options), "stream_windows"));
 }
 
 BOOST_AUTO_TEST_CASE(soft_iwarp_lacks_local_invalidate_for_users) {

@@ -128,13 +128,16 @@ std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                       const DriverOptions& options) {
   namespace word = iut::capability;
   const auto flag = [&](unsigned mask) { return (attributes.device_cap_flags & mask) != 0; };
-  std::vector<std::string> words{word::solicited};
+  std::vector<std::string> words{word::solicited, word::completion_overflow};
   if (flag(IBV_DEVICE_MEM_MGT_EXTENSIONS))
     words.insert(words.end(),
                  {word::send_invalidate, word::remote_invalidate, word::local_invalidate});
   if (attributes.max_mw > 0 &&
       flag(IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B))
     words.emplace_back(word::memory_windows);
+  // Windows of type 2 are the queue pair's; those of type 1 are open to its whole domain.
+  if (attributes.max_mw > 0 && flag(IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B))
+    words.emplace_back(word::stream_windows);
   if (attributes.max_srq > 0) words.emplace_back(word::shared_receive_queue);
   if (attributes.atomic_cap != IBV_ATOMIC_NONE) words.emplace_back(word::atomics);
   if (options.addresses.empty() || has_family(options.addresses, true))

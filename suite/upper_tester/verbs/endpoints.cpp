@@ -53,6 +53,25 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ArmSharedQueueLim
   return iut::Reply{};
 }
 
+/// With room for all that can be posted at one time, or so small that it will overflow, since
+/// nobody asks to be told of its completions.
+VerbsDriver::Answer VerbsDriver::make_completion_queue(Endpoint& endpoint,
+                                                       const iut::CreateEndpoint& command) {
+  const bool drained = command.completion_depth == 0;
+  const auto entries = std::min<std::uint64_t>(
+      drained ? std::uint64_t{command.send_depth} + std::max(command.receive_depth, 1U)
+              : command.completion_depth,
+      static_cast<std::uint64_t>(device_.attributes.max_cqe));
+  endpoint.completions.reset(ibv_create_cq(device_.context.get(), static_cast<int>(entries),
+                                           reinterpret_cast<void*>(endpoint.token),
+                                           completion_channel_.get(), 0));
+  if (endpoint.completions == nullptr) return failed("ibv_create_cq", errno);
+  if (!drained) return std::nullopt;
+  if (const int error = ibv_req_notify_cq(endpoint.completions.get(), 0); error != 0)
+    return failed("ibv_req_notify_cq", error);
+  return std::nullopt;
+}
+
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& command) {
   if (command.endpoint == 0 || endpoints_.count(command.endpoint) != 0)
     return exists("endpoint", command.endpoint);
@@ -68,15 +87,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   Endpoint endpoint;
   endpoint.handle = command.endpoint;
   endpoint.token = next_token_++;
-  const auto entries = std::min<std::uint64_t>(
-      std::uint64_t{command.send_depth} + std::max(command.receive_depth, 1U),
-      static_cast<std::uint64_t>(device_.attributes.max_cqe));
-  endpoint.completions.reset(ibv_create_cq(device_.context.get(), static_cast<int>(entries),
-                                           reinterpret_cast<void*>(endpoint.token),
-                                           completion_channel_.get(), 0));
-  if (endpoint.completions == nullptr) return failed("ibv_create_cq", errno);
-  if (const int error = ibv_req_notify_cq(endpoint.completions.get(), 0); error != 0)
-    return failed("ibv_req_notify_cq", error);
+  if (auto reply = make_completion_queue(endpoint, command)) return reply;
 
   init.send_cq = init.recv_cq = endpoint.completions.get();
   init.cap.max_send_wr = command.send_depth;

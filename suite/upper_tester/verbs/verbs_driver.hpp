@@ -131,6 +131,7 @@ class VerbsDriver final : public Driver {
   Answer run(std::uint64_t, const iut::DestroySharedQueue&);
   Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);
   Answer run(std::uint64_t, const iut::CreateEndpoint&);
+  Answer make_completion_queue(Endpoint& endpoint, const iut::CreateEndpoint& command);
   Answer run(std::uint64_t, const iut::DestroyEndpoint&);
   Answer run(std::uint64_t, const iut::QueryEndpoint&);
   std::string release(Endpoint& endpoint);

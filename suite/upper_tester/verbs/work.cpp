@@ -136,8 +136,8 @@ VerbsDriver::Answer VerbsDriver::fill(const iut::PostWork& command, ibv_mw_bind_
   return std::nullopt;
 }
 
-/// A window of type 2 is bound by an ordinary work request under an STag that we choose, one of
-/// type 1 by a call of its own.
+/// A window of type 2 is bound by an ordinary work request under an STag that we choose, and
+/// unbound by invalidating that; one of type 1 has a call of its own for both.
 VerbsDriver::Answer VerbsDriver::bind(Endpoint& endpoint, const iut::PostWork& command,
                                       Token token) {
   const auto found = windows_.find(command.window);
@@ -152,16 +152,22 @@ VerbsDriver::Answer VerbsDriver::bind(Endpoint& endpoint, const iut::PostWork& c
       return failed("ibv_bind_mw", error);
     endpoint.sends.push_back({token, command.work, command.operation, command.signaled});
   } else {
+    const bool unbinds = command.pieces.empty() || command.pieces.front().length == 0;
     ibv_send_wr request{};
     request.wr_id = token;
-    request.opcode = IBV_WR_BIND_MW;
     request.send_flags = flags_of(command);
-    request.bind_mw.mw = window;
-    request.bind_mw.rkey = ibv_inc_rkey(window->rkey);
-    if (auto reply = fill(command, request.bind_mw.bind_info)) return reply;
+    if (unbinds) {
+      request.opcode = IBV_WR_LOCAL_INV;
+      request.invalidate_rkey = window->rkey;
+    } else {
+      request.opcode = IBV_WR_BIND_MW;
+      request.bind_mw.mw = window;
+      request.bind_mw.rkey = ibv_inc_rkey(window->rkey);
+      if (auto reply = fill(command, request.bind_mw.bind_info)) return reply;
+    }
     if (auto reply = post(endpoint, command, request); reply->outcome != iut::Outcome::ok)
       return reply;
-    window->rkey = request.bind_mw.rkey;
+    if (!unbinds) window->rkey = request.bind_mw.rkey;
   }
   iut::Reply reply;
   reply.stag = window->rkey;

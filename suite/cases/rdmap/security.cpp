@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 section 8.1.1: what an RNIC owes its consumers in the way of security.
+#include <algorithm>
+
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::size_t sample = 64;  ///< registrations that are looked at
+
+Outgoing read_all(const Region& region) {
+  return read_request({.sink_stag = 0xCAFE,
+                       .sink_offset = 0x1000,
+                       .length = static_cast<std::uint32_t>(region.length),
+                       .source_stag = region.stag,
+                       .source_offset = region.base});
+}
+
+std::vector<std::uint32_t> stags_of_many(Consumer& iut) {
+  std::vector<std::uint32_t> stags(sample);
+  std::ranges::generate(stags, [&] { return iut.register_memory(64, access::remote_read).stag; });
+  return stags;
+}
+
+/// Whether the endpoint's completion queue overflowed, as far as a consumer or its peer can tell.
+bool overflowed(Body& body, Peer& other, iut::Handle endpoint) {
+  const auto window = body.environment().quiet_window;
+  const auto told = body.iut.take(
+      [&](const iut::Event& event) {
+        const auto* asynchronous = std::get_if<iut::AsynchronousEvent>(&event);
+        const auto* ended = std::get_if<iut::DisconnectedEvent>(&event);
+        return (asynchronous != nullptr && asynchronous->endpoint == endpoint) ||
+               (ended != nullptr && ended->endpoint == endpoint);
+      },
+      body.context().world.now() + window);
+  if (told) return true;
+  const Arrival arrival = other.next(body.context().world.now() + window);
+  return arrival.is_end() || arrival.terminate().has_value();
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(locally_invalidated_region_takes_no_write,
+                 rules("rdmap.security.no-write-after-revoke"), needs(capability::local_invalidate),
+                 in_both_roles) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(64, access::remote_write);
+  peer.send(rdma_write(region.stag, region.base, payload(16)));
+  expect(region, holds(payload(16)));
+  iut.invalidate(region.stag);
+  peer.send(rdma_write(region.stag, region.base, payload(16, 0x91)));
+  expect(peer, any_terminate() | torn_down(), "rdmap.security.no-write-after-revoke");
+  expect(region, holds(payload(16)));
+}
+
+CONFORMANCE_CASE(locally_invalidated_window_takes_no_write,
+                 rules("rdmap.security.no-write-after-revoke"),
+                 needs(capability::local_invalidate, capability::memory_windows)) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window window = iut.bind_window(region, 0, 64, access::remote_write);
+  iut.invalidate(window.stag);
+  peer.send(rdma_write(window.stag, window.base, payload(16)));
+  expect(peer, any_terminate() | torn_down(), "rdmap.security.no-write-after-revoke");
+  expect(region, unchanged);
+}
+
+CONFORMANCE_CASE(shared_stag_outlives_the_invalidation_of_one_peer,
+                 rules("rdmap.security.shared-stag-not-invalidated"),
+                 needs(capability::remote_invalidate), in_both_roles) {
+  establish({.opening = true});
+  Peer& other = another_peer();
+  establish(other, {.endpoint = iut.create_endpoint(), .opening = true});
+  // Both streams use it before: it is shared whatever one calls so (docs/disputes.md D16).
+  const Region region = iut.register_memory(64, access::remote_read);
+  peer.send(read_all(region));
+  expect(peer, message(Opcode::read_response, region.contents));
+  other.send(read_all(region));
+  expect(other, message(Opcode::read_response, region.contents));
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(region.stag, payload(8)));
+  watch();
+  other.send(read_all(region));
+  expect(other, message(Opcode::read_response, region.contents),
+         "rdmap.security.shared-stag-not-invalidated");
+}
+
+CONFORMANCE_CASE(stags_are_no_arithmetic_sequence, rules("rdmap.security.stag-unpredictable")) {
+  const std::vector<std::uint32_t> stags = stags_of_many(iut);
+  const std::uint32_t step = stags[1] - stags[0];
+  const bool counted = std::ranges::adjacent_find(stags, [&](std::uint32_t a, std::uint32_t b) {
+                         return b - a != step;
+                       }) == stags.end();
+  expect_that(!counted, "more than one difference from STag to STag",
+              fmt::format("{} STags from {:#010x} on, each {:#x} above the one before",
+                          stags.size(), stags.front(), step));
+}
+
+CONFORMANCE_CASE(stags_are_spread_over_the_range, rules("rdmap.security.stag-sparse")) {
+  const std::vector<std::uint32_t> stags = stags_of_many(iut);
+  const auto [lowest, highest] = std::ranges::minmax(stags);
+  // Random ones lie within a sixteenth of the range in no run that anybody will ever see.
+  constexpr std::uint32_t sixteenth = 1U << 28;
+  advise_that(highest - lowest >= sixteenth, "STags from more than a sixteenth of the range",
+              fmt::format("{} STags from {:#010x} to {:#010x}", stags.size(), lowest, highest));
+}
+
+CONFORMANCE_CASE(overflow_of_a_completion_queue_leaves_other_streams_alone,
+                 rules("rdmap.security.cq-overflow-isolated"),
+                 needs(capability::completion_overflow), in_both_roles) {
+  constexpr std::uint32_t asked = 4, messages = 256;  // since an RNIC may give more than asked
+  constexpr iut::WorkId first_work = 1000;
+  establish({.opening = true});
+  iut::CreateEndpoint small;
+  small.receive_depth = messages;
+  small.completion_depth = asked;
+  const iut::Handle endpoint = iut.create_endpoint(small);
+  Peer& other = another_peer();
+  establish(other, {.endpoint = endpoint, .opening = true});
+  const Region buffer = iut.register_memory(8);  // of all of them, whatever it holds afterwards
+  for (std::uint32_t i = 0; i < messages; ++i)
+    iut.call(iut::PostReceive{endpoint, 0, first_work + i, {{buffer.handle, 0, 8}}},
+             "post a receive");
+  for (std::uint32_t i = 0; i < messages && other.is_open(); ++i)
+    other.send(send_message(payload(8)));
+  if (!overflowed(*this, other, endpoint))
+    stop(Verdict::inconclusive, "nothing shows that the completion queue overflowed");
+  const Work receive = iut.post_receive(16);
+  peer.send(send_message(payload(8)));
+  expect(receive, completes().with_length(8), "rdmap.security.cq-overflow-isolated");
+  expect_still_working("rdmap.security.cq-overflow-isolated");
+}
+
+CASES_OF_FILE(rdmap, security)
+
+}  // namespace suite::cases

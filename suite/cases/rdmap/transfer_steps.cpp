@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/rdmap/transfer_steps.hpp"
+
+#include <algorithm>
+
+#include "reference_rnic/wire/ddp.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::size_t page = 4096;
+constexpr std::size_t guard = 16;  ///< octets beside a transfer that must stay as they are
+constexpr std::byte guard_octet{0xEE};
+
+/// The buffer, as it is to be after `data` came to lie in the middle of it.
+Octets guarded(const Octets& data) {
+  Octets all(data.size() + 2 * guard, guard_octet);
+  std::ranges::copy(data, all.begin() + guard);
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::size_t> sizes_around_segments(const StreamPeer& partner) {
+  const std::size_t untagged = partner.max_ulpdu() - rnic::wire::untagged_header_size;
+  const std::size_t tagged = partner.max_ulpdu() - rnic::wire::tagged_header_size;
+  return {0,
+          1,
+          2,
+          3,
+          4,
+          5,
+          untagged - 1,
+          untagged,
+          untagged + 1,
+          tagged - 1,
+          tagged,
+          tagged + 1,
+          page - 1,
+          page,
+          page + 1,
+          2 * untagged,
+          2 * tagged,
+          3 * tagged + 1,
+          30'001};
+}
+
+void send_to_iut(Body& test, StreamPeer& partner, const Octets& data) {
+  const std::size_t spare = data.size() % 2 == 0 ? guard : 0;
+  const Work receive = test.iut.post_receive(static_cast<std::uint32_t>(data.size() + spare));
+  partner.send(data);
+  test.expect(receive, completes().with_length(static_cast<std::uint32_t>(data.size())),
+              "ddp.delivery.message-length-given");
+  test.expect(receive.buffer, holds(data), "ddp.untagged.placed-at-mo");
+}
+
+void send_from_iut(Body& test, StreamPeer& partner, const Octets& data) {
+  const Work send = test.iut.post_send(data);
+  test.expect_received(partner, data, "ddp.segmentation.all-data-sent");
+  test.expect(send, completes(), "rdmap.order.completion-after-ddp");
+}
+
+void write_to_iut(Body& test, StreamPeer& partner, const Octets& data) {
+  constexpr std::size_t before_the_page = page - 3;
+  const Region region =
+      test.iut.register_memory(before_the_page + data.size() + guard, access::remote_write);
+  partner.write(data, region.stag, region.base + before_the_page);
+  test.expect(region, holds(data, before_the_page), "ddp.tagged.placed-at-to");
+}
+
+void write_from_iut(Body& test, StreamPeer& partner, const Octets& data) {
+  const TesterBuffer& buffer = partner.add_buffer(Octets(data.size() + 2 * guard, guard_octet));
+  const Work write = test.iut.post_write(data, buffer.stag, buffer.base + guard);
+  const Work announcement = test.iut.post_send(octets("written"));
+  test.expect_received(partner, octets("written"), "rdmap.write.send-signals-delivery");
+  test.expect_buffer(buffer, guarded(data), "ddp.segmentation.to-is-initial-plus-offset");
+  test.expect(write, completes(), "rdmap.order.completion-after-ddp");
+  test.expect(announcement, completes(), "rdmap.order.completion-after-ddp");
+}
+
+void read_from_iut(Body& test, StreamPeer& partner, const Octets& data) {
+  Region source = test.iut.register_memory(data.size() + guard, access::remote_read);
+  test.iut.write_memory(source, data, 7);
+  const TesterBuffer& sink = partner.add_buffer(Octets(data.size() + 2 * guard, guard_octet));
+  const auto read = partner.read(sink, static_cast<std::uint32_t>(data.size()), source.stag,
+                                 source.base + 7, guard);
+  test.expect_done(partner, read, "rdmap.read.valid-request-answered");
+  test.expect_buffer(sink, guarded(data), "rdmap.read.response-data-from-source");
+}
+
+void read_by_iut(Body& test, StreamPeer& partner, const Octets& data) {
+  const TesterBuffer& source = partner.add_buffer(guarded(data));
+  const auto length = static_cast<std::uint32_t>(data.size());
+  const Work read = test.iut.post_read(length, source.stag, source.base + guard);
+  test.expect(read, completes().with_length(length), "rdmap.read.response-delivered-to-ulp");
+  // Without any further exchange: what has completed must be there.
+  const Octets seen = test.iut.read_memory(read.buffer);
+  test.expect_that(seen == data, "the sink holds " + digest(data), digest(seen),
+                   "rdmap.order.read-completes-after-response");
+}
+
+void transfer_everything(Body& test, StreamPeer& partner) {
+  Draw draw(2);
+  for (const std::size_t size : sizes_around_segments(partner)) {
+    const Octets data = draw.octets(size);
+    send_to_iut(test, partner, data);
+    send_from_iut(test, partner, data);
+    write_to_iut(test, partner, data);
+    write_from_iut(test, partner, data);
+    if (size == 0) continue;  // nothing to be read
+    read_from_iut(test, partner, data);
+    read_by_iut(test, partner, data);
+  }
+}
+
+}  // namespace suite::cases

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5042 section 6.1.1: an STag is of use only where it belongs, and hard to guess.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::size_t sample = 64;  ///< registrations that are looked at
+
+Outgoing read_of(std::uint32_t stag, std::uint64_t offset) {
+  return read_request({.sink_stag = 0xCAFE,
+                       .sink_offset = 0x1000,
+                       .length = 16,
+                       .source_stag = stag,
+                       .source_offset = offset});
+}
+
+/// A stream with a window of its own, as its peer uses it.
+struct Owner {
+  Peer& peer;
+  Region region;
+  Window window;
+};
+
+Owner window_of_another_stream(Body& body, const iut::Access& rights) {
+  body.establish({.opening = true});
+  const iut::Handle endpoint = body.iut.create_endpoint();
+  Peer& other = body.another_peer();
+  body.establish(other, {.endpoint = endpoint, .opening = true});
+  Region region = body.iut.register_memory(16, access::under_windows);
+  const Window window = body.iut.bind_window(region, 0, 16, rights, endpoint);
+  return {other, std::move(region), window};
+}
+
+/// The owner's stream goes on, its window stays open to it.
+void expect_open_to_owner(Body& body, Owner& owner, RuleRef rule) {
+  owner.peer.send(read_of(owner.window.stag, owner.window.base));
+  body.expect(owner.peer, message(Opcode::read_response, owner.region.contents), rule);
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(stag_of_one_stream_cannot_be_written_through_another,
+                 rules("sec.stag.single-stream-isolation"),
+                 needs(capability::memory_windows, capability::stream_windows), in_both_roles) {
+  const Owner owner = window_of_another_stream(*this, access::remote_write);
+  peer.send(rdma_write(owner.window.stag, owner.window.base, payload(16)));
+  watch();
+  expect(owner.region, unchanged);
+}
+
+CONFORMANCE_CASE(stag_of_one_stream_cannot_be_read_through_another,
+                 rules("sec.stag.single-stream-isolation"),
+                 needs(capability::memory_windows, capability::stream_windows)) {
+  Owner owner = window_of_another_stream(*this, access::remote_read);
+  expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
+  peer.send(read_of(owner.window.stag, owner.window.base));
+  expect(peer, any_terminate() | torn_down());
+  expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
+}
+
+CONFORMANCE_CASE(stag_of_one_stream_cannot_be_invalidated_through_another,
+                 rules("sec.stag.single-stream-isolation"),
+                 needs(capability::memory_windows, capability::stream_windows,
+                       capability::remote_invalidate)) {
+  Owner owner = window_of_another_stream(*this, access::remote_read);
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(owner.window.stag, payload(8)));
+  watch();
+  expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
+}
+
+CONFORMANCE_CASE(use_of_an_stag_of_another_stream_ends_the_stream,
+                 rules("sec.stag.scope-mismatch-ends-stream",
+                       "ddp.terminate.tagged-stag-not-associated",
+                       "rdmap.terminate.code-stag-not-associated",
+                       "rdmap.invalidate.terminate-if-not-associated"),
+                 needs(capability::memory_windows, capability::stream_windows)) {
+  row("Write", [&] {
+    const Owner owner = window_of_another_stream(*this, access::remote_write);
+    peer.send(rdma_write(owner.window.stag, owner.window.base, payload(16)));
+    expect_rejection({cause::ddp_tagged_stag_not_associated}, "sec.stag.scope-mismatch-ends-stream",
+                     "ddp.terminate.tagged-stag-not-associated", {cause::ddp_tagged_invalid_stag});
+  });
+  row("Read Request", [&] {
+    const Owner owner = window_of_another_stream(*this, access::remote_read);
+    peer.send(read_of(owner.window.stag, owner.window.base));
+    expect_rejection({cause::rdmap_stag_not_associated}, "sec.stag.scope-mismatch-ends-stream",
+                     "rdmap.terminate.code-stag-not-associated", {cause::rdmap_invalid_stag});
+  });
+  row("Send with Invalidate", [&] {
+    if (!iut.can(capability::remote_invalidate))
+      stop(Verdict::not_applicable, "no remote invalidation");
+    const Owner owner = window_of_another_stream(*this, access::remote_read);
+    const Work receive = iut.post_receive(16);
+    peer.send(send_invalidate(owner.window.stag, payload(8)));
+    expect_rejection(
+        {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate},
+        "sec.stag.scope-mismatch-ends-stream", "rdmap.invalidate.terminate-if-not-associated",
+        {cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag});
+  });
+}
+
+CONFORMANCE_CASE(use_of_an_stag_of_another_domain_ends_that_stream_only,
+                 rules("sec.stag.pd-mismatch-ends-stream")) {
+  for (const bool writes : {true, false}) {
+    row(writes ? "Write" : "Read Request", [&] {
+      iut::CreateEndpoint elsewhere;
+      elsewhere.domain = iut.create_domain();
+      Peer& owner = another_peer();
+      establish(owner, {.endpoint = iut.create_endpoint(elsewhere)});
+      const Region written = iut.register_memory(16, access::remote_write, 0xA5, elsewhere.domain);
+      const Region read = iut.register_memory(16, access::remote_read, 0xA5, elsewhere.domain);
+      peer.send(writes ? rdma_write(written.stag, written.base, payload(16))
+                       : read_of(read.stag, read.base));
+      expect(peer, any_terminate() | torn_down());
+      owner.send(read_of(read.stag, read.base));
+      expect(owner, message(Opcode::read_response, read.contents));
+    });
+  }
+}
+
+CONFORMANCE_CASE(stag_of_another_domain_stays_usable_there,
+                 rules("rdmap.invalidate.association-verified"),
+                 needs(capability::remote_invalidate)) {
+  iut::CreateEndpoint elsewhere;
+  elsewhere.domain = iut.create_domain();
+  Peer& owner = another_peer();
+  establish(owner, {.endpoint = iut.create_endpoint(elsewhere)});
+  const Region region = iut.register_memory(16, access::remote_read, 0xA5, elsewhere.domain);
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(region.stag, payload(8)));
+  watch();
+  owner.send(read_of(region.stag, region.base));
+  expect(owner, message(Opcode::read_response, region.contents));
+}
+
+CONFORMANCE_CASE(use_of_an_invalid_stag_ends_the_stream,
+                 rules("sec.stag.invalid-stag-ends-stream")) {
+  row("Write", [&] {
+    const Region region = iut.register_memory(16, access::remote_write);
+    peer.send(rdma_write(region.stag_with_other_key(), region.base, payload(16)));
+    expect(peer, any_terminate() | torn_down(), then_close);
+  });
+  row("Read Request", [&] {
+    const Region region = iut.register_memory(16, access::remote_read);
+    peer.send(read_of(region.stag_with_other_key(), region.base));
+    expect(peer, any_terminate() | torn_down(), then_close);
+  });
+  row("Send with Invalidate", [&] {
+    if (!iut.can(capability::remote_invalidate))
+      stop(Verdict::not_applicable, "no remote invalidation");
+    const Region region = iut.register_memory(16, access::remote_read);
+    const Work receive = iut.post_receive(16);
+    peer.send(send_invalidate(region.stag_with_other_key(), payload(8)));
+    expect(peer, any_terminate() | torn_down(), then_close);
+  });
+}
+
+CONFORMANCE_CASE(next_stag_is_hard_to_guess, rules("sec.stag.hard-to-predict")) {
+  std::map<std::uint32_t, std::size_t> seen;  // how often each difference from STag to STag came
+  std::uint32_t last = iut.register_memory(64, access::remote_read).stag;
+  for (std::size_t i = 0; i < sample; ++i) {
+    const std::uint32_t stag = iut.register_memory(64, access::remote_read).stag;
+    ++seen[stag - last];
+    last = stag;
+  }
+  const auto often =
+      std::ranges::max_element(seen, {}, [](const auto& difference) { return difference.second; });
+  advise_that(often->second <= sample / 4, "no difference in more than a quarter of all steps",
+              fmt::format("{} of {} STags are {:#x} above the one before", often->second, sample,
+                          often->first));
+}
+
+CONFORMANCE_CASE(freed_stag_does_not_come_back_at_once, rules("sec.stag.slow-reuse")) {
+  std::set<std::uint32_t> seen;
+  for (std::size_t i = 0; i < sample; ++i) {
+    const Region region = iut.register_memory(64, access::remote_read);
+    seen.insert(region.stag);
+    iut.deregister(region);
+  }
+  advise_that(seen.size() > sample / 2, "few STags that come back",
+              fmt::format("{} different STags in {} registrations, each freed before the next",
+                          seen.size(), sample));
+}
+
+CASES_OF_FILE(sec, stag)
+
+}  // namespace suite::cases

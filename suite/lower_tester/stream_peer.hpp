@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The peer that speaks for itself: a whole RDMA stream on one connection to the IUT, conforming
+// except for the deviations that it is told.
+//
+// It answers what the IUT asks of it and carries out the work that a case posts. Whatever the IUT
+// sends is kept and judged as on every connection, by the tester's own reading of the octets.
+#pragma once
+
+#include <map>
+
+#include "reference_rnic/stream/stream.hpp"
+#include "suite/lower_tester/tester_memory.hpp"
+#include "suite/lower_tester/wire_end.hpp"
+
+namespace suite::lower_tester {
+
+using rnic::stream::Deviation;
+
+struct StreamPeerTerms {
+  rnic::stream::Config config;  ///< the role is the connection's
+  std::vector<Deviation> deviations;
+  std::size_t receive_size = std::size_t{256} * 1024;  ///< of each of our receive buffers
+};
+
+class StreamPeer final : public WireEnd {
+ public:
+  StreamPeer(Context& context, StreamPeerTerms terms);
+  ~StreamPeer() override;
+
+  /// From now on it is (not) wrong in this way. What was posted before has left by then, as far as
+  /// it may.
+  void deviate(Deviation deviation, bool on = true);
+
+  // -- the state of the stream --
+  /// Waits until startup is over. Otherwise, why it did not come up.
+  [[nodiscard]] std::expected<void, std::string> await_established();
+  [[nodiscard]] bool can_transfer() const;
+  /// How the stream ended as it sees it, in one line; empty while it goes on.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  [[nodiscard]] const std::optional<wire::TerminateCause>& terminated_by_iut() const {
+    return terminated_by_iut_;
+  }
+  /// Sends all that was posted, then closes.
+  void half_close() override;
+
+  // -- memory --
+  [[nodiscard]] TesterBuffer& add_buffer(Octets contents) {
+    return memory_.add(std::move(contents));
+  }
+  [[nodiscard]] const TesterMemory& memory() const { return memory_; }
+
+  // -- work; each returns at once, with the number of the work --
+  struct SendOptions {
+    bool solicited = false;
+    std::optional<std::uint32_t> invalidate{};
+    bool fence = false;
+  };
+  std::uint64_t send(Octets data) { return send(std::move(data), SendOptions{}); }
+  std::uint64_t send(Octets data, const SendOptions& options);
+  std::uint64_t write(Octets data, std::uint32_t stag, std::uint64_t offset);
+  /// Reads into `sink`, from `at` on.
+  std::uint64_t read(const TesterBuffer& sink, std::uint32_t length, std::uint32_t stag,
+                     std::uint64_t offset, std::uint64_t at = 0);
+  std::uint64_t fetch_add(std::uint32_t stag, std::uint64_t offset, std::uint64_t addend);
+  std::uint64_t compare_swap(std::uint32_t stag, std::uint64_t offset, std::uint64_t compare,
+                             std::uint64_t swap);
+  std::uint64_t immediate(const Octets& eight, bool solicited = false);
+
+  // -- what becomes of it --
+  /// The end of this work, or nothing by the deadline.
+  [[nodiscard]] std::optional<rnic::stream::WorkDone> done(std::uint64_t work);
+  struct Received {
+    wire::Opcode opcode = wire::Opcode::send;
+    Octets octets;
+    std::optional<std::uint32_t> invalidated;
+    std::optional<std::array<std::byte, wire::immediate_size>> immediate;
+  };
+  /// The next message for our consumer, or nothing by the deadline.
+  [[nodiscard]] std::optional<Received> received();
+
+ private:
+  using Stream = rnic::stream::Stream<rnic::stream::Deviating>;
+  class Outbound;  ///< reads what our stream sends, for the exchange and the rules
+
+  void on_opened() override;
+  void on_octets(wire::Bytes octets) override;
+  void on_iut_closed() override;
+  void on_broken() override;
+  void writable() override;
+
+  std::uint64_t post(rnic::stream::Work work, Octets source = {});
+  void pump();
+  void take_events();
+  void take(rnic::stream::Event& event);
+  bool write_out();
+  void carry_out_closing();
+  void wait_until(const std::function<bool()>& holds);
+  [[nodiscard]] rnic::llp::TimePoint now() const { return context_.world.now(); }
+
+  StreamPeerTerms terms_;
+  TesterMemory memory_;
+  std::unique_ptr<Stream> stream_;
+  std::unique_ptr<Outbound> outbound_;
+  bool established_ = false, blocked_ = false;
+  std::string trouble_;
+  std::optional<wire::TerminateCause> terminated_by_iut_;
+  std::map<std::uint64_t, Octets> sources_;  ///< of work that is not done
+  std::map<std::uint64_t, rnic::stream::WorkDone> done_;
+  std::deque<Received> received_;
+  std::uint64_t next_work_ = 1;
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  ///< for what is deferred
+};
+
+}  // namespace suite::lower_tester

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Two peers that speak for themselves, over kernel TCP and over the in-memory link.
+#include <boost/mpl/list.hpp>
+#include <boost/test/unit_test.hpp>
+
+#include "reference_rnic/llp/memory_network.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+#include "reference_rnic/llp/simulated_world.hpp"
+#include "reference_rnic/llp/tcp_network.hpp"
+#include "suite/lower_tester/content.hpp"
+#include "suite/lower_tester/peer.hpp"
+#include "suite/lower_tester/stream_peer.hpp"
+
+using namespace suite::lower_tester;
+using namespace rnic::llp;
+using namespace std::chrono_literals;
+using rnic::stream::WorkStatus;
+
+namespace {
+
+struct TcpLink {
+  RealWorld world;
+  TcpNetwork network{world,
+                     {.namespace_fd = {},
+                      .ipv4 = *Address::parse("127.0.0.1"),
+                      .ipv6 = *Address::parse("::1"),
+                      .max_segment = 1448,
+                      .receive_buffer = {}}};
+};
+struct MemoryLink {
+  SimulatedWorld world;
+  MemoryFabric fabric{world};
+  std::unique_ptr<Network> host =
+      fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
+  Network& network = *host;
+};
+using Links = boost::mpl::list<TcpLink, MemoryLink>;
+
+StreamPeerTerms terms(bool markers = false, std::vector<Deviation> deviations = {}) {
+  StreamPeerTerms made;
+  made.config.markers = markers;
+  made.deviations = std::move(deviations);
+  return made;
+}
+
+template <typename Link>
+struct Pair : Link {
+  std::vector<std::string> faults;
+  Context context{this->world,
+                  this->network,
+                  {},
+                  this->world.now(),
+                  this->world.now() + 10s,
+                  [this](const SenderFault& fault) { faults.emplace_back(fault.rule); },
+                  [](const std::string&) {}};
+  StreamPeer client, server;
+
+  explicit Pair(StreamPeerTerms client_terms = terms(), StreamPeerTerms server_terms = terms())
+      : client(context, std::move(client_terms)), server(context, std::move(server_terms)) {
+    Entrance entrance(context, Family::ipv4);
+    BOOST_REQUIRE(entrance.error().empty());
+    BOOST_REQUIRE(client.connect(entrance.address()));
+    auto connection = entrance.next(context.deadline);
+    BOOST_REQUIRE(connection);
+    server.adopt(std::move(connection));
+    BOOST_REQUIRE(client.await_established());
+    BOOST_REQUIRE(server.await_established());
+  }
+  [[nodiscard]] WorkStatus status(StreamPeer& peer, std::uint64_t work) {
+    const auto end = peer.done(work);
+    BOOST_REQUIRE(end);
+    return end->status;
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(stream_peer_suite)
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(all_operations_go_both_ways, Link, Links) {
+  for (const bool markers : {false, true}) {
+    Pair<Link> pair(terms(markers), terms(markers));
+    Draw draw(1);
+    const Octets data = draw.octets(100'000);
+    pair.client.send(data);
+    BOOST_TEST((pair.server.received().value().octets == data));
+    pair.server.send(data);
+    BOOST_TEST((pair.client.received().value().octets == data));
+    TesterBuffer& target = pair.server.add_buffer(Octets(100'000));
+    pair.client.write(data, target.stag, target.base);
+    TesterBuffer& sink = pair.client.add_buffer(Octets(100'001));
+    const auto read = pair.client.read(sink, 100'000, target.stag, target.base, 1);
+    BOOST_TEST((pair.status(pair.client, read) == WorkStatus::success));
+    BOOST_TEST((target.octets == data));
+    BOOST_TEST(std::equal(data.begin(), data.end(), sink.octets.begin() + 1));
+    TesterBuffer& counter = pair.client.add_buffer(Octets(8));
+    const auto add = pair.server.fetch_add(counter.stag, counter.base, 7);
+    BOOST_TEST((pair.status(pair.server, add) == WorkStatus::success));
+    BOOST_TEST(pair.faults.empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(a_deviation_begins_in_mid_stream_and_is_told, Link, Links) {
+  Pair<Link> pair;
+  pair.client.send(payload(100));
+  BOOST_TEST((pair.server.received().value().octets == payload(100)));
+  BOOST_TEST(pair.faults.empty());
+  pair.client.deviate(Deviation::sends_bad_crc);
+  pair.client.send(payload(100));
+  BOOST_TEST(!pair.server.received());
+  BOOST_TEST(pair.server.trouble().find("CRC") != std::string::npos);
+  BOOST_TEST(pair.faults.size() == 1U);
+  BOOST_TEST(pair.faults.front() == "mpa.crc.field-holds-crc32c");
+}
+
+BOOST_AUTO_TEST_CASE_TEMPLATE(the_end_of_the_stream_is_seen, Link, Links) {
+  Pair<Link> pair;
+  pair.client.send(payload(50'000));
+  pair.client.half_close();
+  BOOST_TEST((pair.server.received().value().octets == payload(50'000)));
+  BOOST_TEST(!pair.server.received());
+  BOOST_TEST(!pair.client.is_open());
+}
+
+BOOST_AUTO_TEST_CASE(contents_are_alike_on_every_machine) {
+  // The first word of the standard's 64-bit Mersenne twister with its default seed.
+  BOOST_TEST((Draw(5489).octets(8) == octets({0xA6, 0xAE, 0xF6, 0xF6, 0x1C, 0x19, 0x6D, 0xC9})));
+  BOOST_TEST(digest(octets("123456789")) == "9 octets with CRC32c 83 92 06 e3");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/lower_tester/wire_end.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cassert>
+
+#include "reference_rnic/wire/fpdu.hpp"
+#include "reference_rnic/wire/notation.hpp"
+
+namespace suite::lower_tester {
+
+using rnic::llp::Connection;
+using rnic::llp::TimePoint;
+
+void Context::note(Direction direction, std::string text, std::string hex) {
+  evidence.exchange.push_back({now(), direction, std::move(text), std::move(hex)});
+}
+
+// ---------------------------------------------------------------- opening and closing
+
+WireEnd::WireEnd(Context& context)
+    : context_(context), rules_([this](const SenderFault& fault) { context_.on_fault(fault); }) {}
+
+WireEnd::~WireEnd() {
+  if (can_send()) WireEnd::half_close();
+}
+
+std::expected<void, std::string> WireEnd::connect(const rnic::llp::Address& iut) {
+  assert(connection_ == nullptr);
+  role_ = MpaRole::initiator;
+  auto connection = context_.network.connect(iut, *this);
+  if (!connection) return std::unexpected(connection.error().message);
+  connection_ = std::move(*connection);
+  intake_ =
+      std::make_unique<Intake>(wire::MpaFrameKind::reply, static_cast<Intake::Listener&>(*this));
+  context_.world.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
+  if (is_connected_) return {};
+  return std::unexpected(fmt::format("cannot connect to the IUT at {}: {}", iut.text(),
+                                     broken_ ? arrivals_.front().text() : "no answer"));
+}
+
+void WireEnd::adopt(std::unique_ptr<Connection> connection) {
+  assert(connection_ == nullptr);
+  role_ = MpaRole::responder;
+  connection_ = std::move(connection);
+  intake_ =
+      std::make_unique<Intake>(wire::MpaFrameKind::request, static_cast<Intake::Listener&>(*this));
+  opened();
+  connection_->set_observer(*this);
+}
+
+void WireEnd::connected() { opened(); }
+
+void WireEnd::opened() {
+  is_connected_ = true;
+  record_ = context_.evidence.connections.size();
+  const bool ours = role_ == MpaRole::initiator;
+  context_.evidence.connections.push_back({connection_->local(), connection_->remote(), ours, {}});
+  mark(Mark::Kind::opened, ours ? Direction::to_iut : Direction::from_iut);
+  context_.note(ours ? Direction::to_iut : Direction::from_iut,
+                fmt::format("TCP connection {} {} {}", connection_->local().text(),
+                            ours ? "->" : "<-", connection_->remote().text()));
+  on_opened();
+}
+
+void WireEnd::mark(Mark::Kind kind, Direction direction, wire::Bytes octets) {
+  context_.evidence.connections[record_].marks.push_back(
+      {kind, direction, context_.now(), Octets(octets.begin(), octets.end())});
+}
+
+void WireEnd::half_close() {
+  if (!can_send()) return;
+  connection_->shutdown_send();
+  sent_fin_ = true;
+  mark(Mark::Kind::fin, Direction::to_iut);
+  context_.note(Direction::to_iut, "FIN");
+}
+
+void WireEnd::reset() {
+  if (connection_ == nullptr || broken_) return;
+  connection_->reset();
+  broken_ = true;
+  mark(Mark::Kind::reset, Direction::to_iut);
+  context_.note(Direction::to_iut, "RST");
+}
+
+// ---------------------------------------------------------------- what we send
+
+void WireEnd::sending_frame(wire::MpaFlags flags) {
+  if (role_ == MpaRole::responder) check_early_octets();
+  sent_flags_ = flags;
+}
+
+void WireEnd::sent_frame() {
+  if (received_frame_) begin_rdma_mode();
+}
+
+void WireEnd::sent_fpdu(wire::Bytes ulpdu) {
+  rules_.note_sent(ulpdu);
+  if (!ulpdu.empty())
+    within_message_ = !wire::DdpControl{static_cast<std::uint8_t>(ulpdu.front())}.last();
+  ++fpdus_sent_;
+}
+
+std::size_t WireEnd::max_ulpdu() const {
+  return wire::mulpdu(connection_->emss(), sending_.markers);
+}
+
+void WireEnd::check_early_octets() {
+  if (!intake_->holds_early_octets()) return;
+  context_.on_fault({"mpa.startup.no-fpdu-before-both-frames",
+                     "nothing behind the Request before the Reply",
+                     "octets behind the Request",
+                     {}});
+}
+
+/// Both frames are known: what each asked for holds from the next octet on (RFC 5044 section 7.1).
+void WireEnd::begin_rdma_mode() {
+  if (in_rdma_mode_) return;
+  const wire::MpaFlags theirs = received_frame_->frame().flags;
+  if (theirs.reject() || sent_flags_->reject()) return;
+  in_rdma_mode_ = true;
+  sending_.crc = theirs.crc() || sent_flags_->crc();
+  sending_.markers = theirs.markers();
+  receives_markers_ = sent_flags_->markers();
+  intake_->start_fpdus(sending_.crc, receives_markers_);
+}
+
+// ---------------------------------------------------------------- what comes
+
+Arrival WireEnd::next(TimePoint deadline) {
+  const TimePoint since = context_.world.now();
+  context_.world.run_until(deadline, [this] {
+    return !arrivals_.empty() || (context_.is_abandoned && context_.is_abandoned());
+  });
+  if (arrivals_.empty() && deadline >= context_.deadline && intake_) intake_->examine_rest();
+  if (arrivals_.empty()) return {context_.now(), Nothing{context_.world.now() - since}};
+  Arrival arrival = std::move(arrivals_.front());
+  arrivals_.pop_front();
+  return arrival;
+}
+
+void WireEnd::arrive(decltype(Arrival::what) what) {
+  Arrival arrival{context_.now(), std::move(what)};
+  context_.note(Direction::from_iut, arrival.text(), arrival.hex());
+  arrivals_.push_back(std::move(arrival));
+}
+
+void WireEnd::readable() {
+  std::array<std::byte, 16384> buffer;
+  const std::array<wire::MutableBytes, 1> targets{buffer};
+  const auto [count, closed] = connection_->receive(targets);
+  if (count > 0) {
+    mark(Mark::Kind::data, Direction::from_iut, wire::Bytes(buffer).first(count));
+    intake_->take(wire::Bytes(buffer).first(count));
+    on_octets(wire::Bytes(buffer).first(count));
+  }
+  if (closed && !iut_closed_) {
+    iut_closed_ = true;
+    mark(Mark::Kind::fin, Direction::from_iut);
+    const bool middle = intake_->in_the_middle();
+    intake_->examine_rest(true);
+    arrive(PeerClosed{middle});
+    on_iut_closed();
+  }
+}
+
+void WireEnd::ended(rnic::llp::Ending ending) {
+  broken_ = true;
+  if (is_connected_) mark(Mark::Kind::reset, Direction::from_iut);
+  arrive(Broken{ending});
+  on_broken();
+}
+
+void WireEnd::on_frame(const ReceivedFrame& frame) {
+  rules_.check(frame);
+  received_frame_ = frame;
+  arrive(frame);
+  if (role_ == MpaRole::initiator && sent_flags_) begin_rdma_mode();
+}
+
+void WireEnd::on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) {
+  rules_.check(fpdu, segment, wire::mulpdu(connection_->emss(), receives_markers_));
+  if (role_ == MpaRole::initiator && fpdus_sent_ == 0)
+    context_.on_fault({"mpa.startup.responder-silent-before-first-fpdu",
+                       "no FPDU before the initiator's first one", wire::describe_ulpdu(fpdu.ulpdu),
+                       wire::hex(fpdu.octets)});
+}
+
+void WireEnd::on_message(const Message& message, bool broken_off) {
+  arrive(message);
+  rules_.check(message, broken_off);
+}
+
+void WireEnd::on_malformed(const Malformed& malformed, std::string_view rule) {
+  arrive(malformed);
+  rules_.check(malformed, rule);
+}
+
+}  // namespace suite::lower_tester

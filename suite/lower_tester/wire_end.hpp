@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The tester's end of one connection to the IUT, whoever speaks on it: everything that comes is
+// kept, decoded and judged by what every sender must do.
+#pragma once
+
+#include <deque>
+#include <expected>
+#include <memory>
+
+#include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/llp/world.hpp"
+#include "suite/lower_tester/intake.hpp"
+#include "suite/lower_tester/sender_rules.hpp"
+
+namespace suite::lower_tester {
+
+/// What all peers of one case share. It outlives them.
+struct Context {
+  rnic::llp::World& world;
+  rnic::llp::Network& network;
+  Evidence evidence;
+  rnic::llp::TimePoint start{};
+  rnic::llp::TimePoint deadline{};  ///< of the case: no wait goes on beyond it
+  /// A rule broken by what the IUT sent.
+  std::function<void(const SenderFault&)> on_fault;
+  /// Why what was sent is not what the case wanted, e.g. a cut that did not reach the wire.
+  std::function<void(std::string)> on_inconclusive;
+  /// Whether the IUT is known to be gone, so that what has not come will not come; may be empty.
+  std::function<bool()> is_abandoned;
+
+  [[nodiscard]] Offset now() const { return world.now() - start; }
+  void note(Direction direction, std::string text, std::string hex = {});
+};
+
+class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Listener {
+ public:
+  enum class MpaRole : std::uint8_t { initiator, responder };  ///< the tester's own
+
+  WireEnd(const WireEnd&) = delete;
+  WireEnd& operator=(const WireEnd&) = delete;
+
+  // -- opening --
+  /// Connects to the IUT as MPA initiator. The error says why there is no connection.
+  [[nodiscard]] std::expected<void, std::string> connect(const rnic::llp::Address& iut);
+  /// Takes a connection that the IUT made, as MPA responder.
+  void adopt(std::unique_ptr<rnic::llp::Connection> connection);
+  /// There is a connection, and neither side has ended it.
+  [[nodiscard]] bool is_open() const {
+    return connection_ != nullptr && !sent_fin_ && !iut_closed_ && !broken_;
+  }
+  [[nodiscard]] bool was_opened() const { return connection_ != nullptr; }
+
+  // -- closing --
+  virtual void half_close();  ///< FIN
+  void reset();               ///< RST
+
+  // -- receiving --
+  /// The next thing that came or comes by the deadline; `Nothing` if none.
+  [[nodiscard]] Arrival next(rnic::llp::TimePoint deadline);
+  [[nodiscard]] bool has_arrivals() const { return !arrivals_.empty(); }
+  /// What next() will yield first, if it is there already.
+  [[nodiscard]] const Arrival* front() const {
+    return arrivals_.empty() ? nullptr : &arrivals_.front();
+  }
+  /// Forgets what came and nobody took.
+  void skip_arrivals() { arrivals_.clear(); }
+  void pause_receiving(bool paused) { connection_->pause_receiving(paused); }
+  void set_receive_buffer(std::size_t octets) { connection_->set_receive_buffer(octets); }
+
+  // -- what it knows --
+  [[nodiscard]] bool receives_markers() const { return receives_markers_; }
+  /// The longest ULPDU that we send.
+  [[nodiscard]] std::size_t max_ulpdu() const;
+  [[nodiscard]] const std::optional<ReceivedFrame>& received_frame() const {
+    return received_frame_;
+  }
+  [[nodiscard]] MpaRole role() const { return role_; }
+  [[nodiscard]] bool in_rdma_mode() const { return in_rdma_mode_; }
+  /// Whether the last segment of the message sent last is still to come. Another message may not go
+  /// before it (RFC 5041 section 5.3).
+  [[nodiscard]] bool within_message() const { return within_message_; }
+  [[nodiscard]] std::uint64_t fpdus_sent() const { return fpdus_sent_; }
+  [[nodiscard]] SenderRules& rules() { return rules_; }
+  [[nodiscard]] rnic::llp::Connection& connection() { return *connection_; }
+
+ protected:
+  explicit WireEnd(Context& context);
+  ~WireEnd() override;  ///< closes gracefully
+
+  using Mark = ConnectionRecord::Mark;
+  void mark(Mark::Kind kind, Direction direction, wire::Bytes octets = {});
+  [[nodiscard]] bool can_send() const {
+    return connection_ != nullptr && is_connected_ && !sent_fin_ && !broken_;
+  }
+  [[nodiscard]] bool iut_closed() const { return iut_closed_; }
+  [[nodiscard]] bool is_broken() const { return broken_; }
+  /// Our startup frame is about to leave, and has left.
+  void sending_frame(wire::MpaFlags flags);
+  void sent_frame();
+  void sent_fpdu(wire::Bytes ulpdu);
+
+  /// For whoever speaks: the connection is there; octets came and are kept already; the IUT's FIN
+  /// came; the connection broke.
+  virtual void on_opened() {}
+  virtual void on_octets(wire::Bytes) {}
+  virtual void on_iut_closed() {}
+  virtual void on_broken() {}
+
+  void writable() override {}
+
+  Context& context_;
+  Framing sending_;
+
+ private:
+  void connected() override;
+  void readable() override;
+  void ended(rnic::llp::Ending ending) override;
+  void on_frame(const ReceivedFrame& frame) override;
+  void on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) override;
+  void on_message(const Message& message, bool broken_off) override;
+  void on_malformed(const Malformed& malformed, std::string_view rule) override;
+
+  void opened();
+  void arrive(decltype(Arrival::what) what);
+  void begin_rdma_mode();
+  void check_early_octets();
+
+  MpaRole role_ = MpaRole::initiator;
+  SenderRules rules_;
+  std::unique_ptr<Intake> intake_;
+  std::unique_ptr<rnic::llp::Connection> connection_;
+  std::size_t record_ = 0;  ///< index of our ConnectionRecord
+  bool is_connected_ = false, sent_fin_ = false, iut_closed_ = false, broken_ = false,
+       in_rdma_mode_ = false;
+  bool receives_markers_ = false, within_message_ = false;
+  std::optional<wire::MpaFlags> sent_flags_;
+  std::optional<ReceivedFrame> received_frame_;
+  std::uint64_t fpdus_sent_ = 0;
+  std::deque<Arrival> arrivals_;
+};
+
+}  // namespace suite::lower_tester

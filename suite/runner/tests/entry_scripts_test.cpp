@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// run_suite.sh, run_tests.sh and tools/install_packages.sh where something is missing: who may
+// install, who is only told the command, and what wrong words come to. The host's package manager
+// is a toy, so nothing is installed.
+#define BOOST_TEST_MODULE entry_scripts
+#include <boost/test/unit_test.hpp>
+
+#include <cstdlib>
+
+#include "suite/runner/tests/program.hpp"
+
+using namespace suite::runner::tests;
+namespace fs = std::filesystem;
+
+namespace {
+
+const std::string source = RNIC_SOURCE;
+const std::string install = source + "/tools/install_packages.sh",
+                  run_suite = source + "/run_suite.sh", run_tests = source + "/run_tests.sh";
+
+// A host on which only these packages are there; `apt-get` notes what it was asked for.
+struct ToyHost {
+  explicit ToyHost(const std::string& user, const std::string& apt_status = "0") {
+    write_script(bin / "id", "echo " + user + "\n");
+    write_script(bin / "dpkg-query", "exit 1\n");
+    write_script(bin / "apt-get", "echo \"$@\" >>" + (bin / "asked") +
+                                      "\necho toy says no >&2\nexit " + apt_status + "\n");
+  }
+  [[nodiscard]] Finished run(const Words& words) const {
+    return suite::runner::tests::run(
+        words, {.environment = {{"PATH", bin.path.string() + ":" + std::getenv("PATH")}}});
+  }
+  [[nodiscard]] std::string asked() const { return text_of(bin / "asked"); }
+  Scratch bin;
+};
+
+void check_told(const ToyHost& host, const Words& words, int status) {
+  BOOST_TEST_CONTEXT(words.front() + " " + words.back()) {
+    const Finished finished = host.run(words);
+    BOOST_TEST(finished.status == status);
+    BOOST_TEST(finished.out.empty(), finished.out);
+    const Words lines = lines_of(finished.err);
+    BOOST_REQUIRE(lines.size() == 2u);
+    BOOST_TEST(lines[0].find("are missing. Install them with:") != std::string::npos, lines[0]);
+    BOOST_TEST(lines[1].starts_with("  sudo apt-get install -y "), lines[1]);
+    BOOST_TEST(host.asked().empty(), host.asked());
+  }
+}
+
+void check_usage(const Words& words, const std::string& says) {
+  BOOST_TEST_CONTEXT(words.back()) {
+    const ToyHost host("1000");
+    const Finished finished = host.run(words);
+    BOOST_TEST(finished.status == 2);
+    BOOST_TEST(lines_of(finished.err).size() == 1u, finished.err);
+    BOOST_TEST(finished.err.find(says) != std::string::npos, finished.err);
+    BOOST_TEST(finished.out.empty());
+  }
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(without_root_the_exact_command_is_printed) {
+  const ToyHost host("1000");
+  for (const char* set : {"core", "siw", "full", "long"}) check_told(host, {install, set}, 1);
+  const Words lines = lines_of(host.run({install, "core"}).err);
+  const Words packages = lines_of(host.run({install, "--print", "core"}).out);
+  BOOST_TEST(packages.size() > 10u);
+  for (const std::string& package : packages)
+    BOOST_TEST((lines[1] + " ").find(" " + package + " ") != std::string::npos, package);
+  check_told(host, {run_suite}, 3);
+  check_told(host, {run_suite, "--iut", "siw-vm"}, 3);
+  check_told(host, {run_tests}, 3);
+}
+
+BOOST_AUTO_TEST_CASE(root_installs_unless_told_not_to) {
+  const ToyHost host("0");
+  check_told(host, {install, "--no-install", "core"}, 1);
+  check_told(host, {run_suite, "--no-install"}, 3);
+  check_told(host, {run_tests, "--no-install"}, 3);
+  const Finished finished = host.run({install, "core"});
+  BOOST_TEST(finished.status == 0);
+  BOOST_TEST(finished.out.starts_with("Installing "), finished.out);
+  BOOST_TEST(host.asked().find("install -y --no-install-recommends g++ cmake") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(a_run_against_hardware_never_installs) {
+  const ToyHost host("0");
+  check_told(host, {run_suite, "--iut", "verbs:cxgb4_0", "--address", "192.0.2.7"}, 3);
+  check_told(host, {run_suite, "--iut=agent:/opt/agent", "--address", "192.0.2.7"}, 3);
+}
+
+BOOST_AUTO_TEST_CASE(an_installation_that_fails_says_why) {
+  const ToyHost host("0", "100");
+  const Finished finished = host.run({install, "core"});
+  BOOST_TEST(finished.status == 1);
+  BOOST_TEST(finished.err.find("toy says no") != std::string::npos, finished.err);
+  BOOST_TEST(lines_of(finished.err).back().find("mend that and run this again") !=
+             std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(wrong_words_are_usage) {
+  check_usage({install}, "which set?");
+  check_usage({install, "everything"}, "unknown argument 'everything'; see --help");
+  check_usage({run_suite, "--preset", "fast"}, "'fast' is none of dev, release, asan, tsan");
+  check_usage({run_suite, "--preset"}, "none of dev, release, asan, tsan");
+  check_usage({run_tests, "--preset", "fast"}, "'fast' is none of dev, release, asan, tsan");
+  check_usage({run_tests, "--preset"}, "none of dev, release, asan, tsan");
+  check_usage({run_tests, "--frobnicate"}, "unknown option '--frobnicate'; see --help");
+  check_usage({source + "/tools/build.sh", "fast"}, "no preset 'fast'");
+  BOOST_TEST(!fs::exists(source + "/build/fast"));
+}

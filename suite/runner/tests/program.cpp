@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/tests/program.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <pty.h>
+#include <sys/inotify.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include <boost/test/unit_test.hpp>
+
+namespace suite::runner::tests {
+
+namespace fs = std::filesystem;
+using rnic::llp::FileDescriptor;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr auto time_limit = std::chrono::seconds(60);
+
+struct Pipe {
+  Pipe() {
+    std::array<int, 2> ends{};
+    BOOST_REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
+    reading = FileDescriptor(ends[0]);
+    writing = FileDescriptor(ends[1]);
+  }
+  FileDescriptor reading, writing;
+};
+
+[[noreturn]] void become(const Words& words, const Program::Setting& setting, int in, int out,
+                         int err) {
+  ::setpgid(0, 0);
+  ::dup2(in, 0);
+  ::dup2(out, 1);
+  ::dup2(err, 2);
+  for (const auto& [name, value] : setting.environment) ::setenv(name.c_str(), value.c_str(), 1);
+  if (!setting.folder.empty() && ::chdir(setting.folder.c_str()) != 0) ::_exit(126);
+  std::vector<char*> argv;
+  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  ::execvp(argv[0], argv.data());
+  ::_exit(127);
+}
+
+// Takes what is there; false at the end.
+bool take(const FileDescriptor& from, std::string& text) {
+  std::array<char, 65536> chunk;
+  const ssize_t count = ::read(from.get(), chunk.data(), chunk.size());
+  if (count > 0) text.append(chunk.data(), static_cast<std::size_t>(count));
+  return count > 0 || (count < 0 && errno == EINTR);
+}
+
+}  // namespace
+
+Scratch::Scratch() {
+  std::string pattern = (fs::temp_directory_path() / "program_test.XXXXXX").string();
+  BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+  path = pattern;
+}
+Scratch::~Scratch() {
+  std::error_code ignored;
+  fs::remove_all(path, ignored);
+}
+Words Scratch::names() const {
+  Words list;
+  for (const auto& entry : fs::recursive_directory_iterator(path))
+    list.push_back(entry.path().lexically_relative(path));
+  std::ranges::sort(list);
+  return list;
+}
+
+std::string text_of(const fs::path& file) {
+  std::ifstream stream(file, std::ios::binary);
+  std::ostringstream text;
+  text << stream.rdbuf();
+  return text.str();
+}
+
+void write(const fs::path& file, const std::string& text) {
+  std::ofstream stream(file, std::ios::binary);
+  BOOST_REQUIRE(stream << text << std::flush);
+}
+
+void write_script(const fs::path& file, const std::string& body) {
+  write(file, "#!/bin/sh\n" + body);
+  fs::permissions(file, fs::perms::owner_all);
+}
+
+Words lines_of(const std::string& text) {
+  Words list;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) list.push_back(line);
+  return list;
+}
+
+Program::Program(const Words& words, const Setting& setting) {
+  Pipe in, out, err;
+  if (setting.terminal) {
+    int master = -1, slave = -1;
+    BOOST_REQUIRE(::openpty(&master, &slave, nullptr, nullptr, nullptr) == 0);
+    ::fcntl(master, F_SETFD, FD_CLOEXEC);
+    ::fcntl(slave, F_SETFD, FD_CLOEXEC);
+    err.reading = FileDescriptor(master);
+    err.writing = FileDescriptor(slave);
+  }
+  const int out_fd = setting.terminal ? err.writing.get() : out.writing.get();
+  pid_ = ::fork();
+  BOOST_REQUIRE(pid_ >= 0);
+  if (pid_ == 0) become(words, setting, in.reading.get(), out_fd, err.writing.get());
+  ::setpgid(pid_, pid_);  // both sides do: whoever is first
+  exited_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
+  out_ = std::move(out.reading);
+  err_ = std::move(err.reading);
+  in.reading.close();
+  // Short enough for a pipe to hold.
+  if (!setting.input.empty())
+    BOOST_REQUIRE(::write(in.writing.get(), setting.input.data(), setting.input.size()) ==
+                  static_cast<ssize_t>(setting.input.size()));
+}
+
+Program::~Program() {
+  if (ended_) return;
+  ::kill(-pid_, SIGKILL);
+  ::waitpid(pid_, nullptr, 0);
+}
+
+void Program::pump_until(const std::function<bool()>& done, const std::string& what, int also) {
+  const auto end = steady_clock::now() + time_limit;
+  while (!done()) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(end - steady_clock::now()).count();
+    std::array<pollfd, 4> watched{{{out_ ? out_.get() : -1, POLLIN, 0},
+                                   {err_ ? err_.get() : -1, POLLIN, 0},
+                                   {exited_.get(), POLLIN, 0},
+                                   {also, POLLIN, 0}}};
+    const bool in_time =
+        left > 0 && ::poll(watched.data(), watched.size(), static_cast<int>(left)) > 0;
+    BOOST_REQUIRE_MESSAGE(in_time, "waited in vain for " << what << "; it said: " << said_.err);
+    if (watched[0].revents != 0 && !take(out_, said_.out)) out_.close();
+    if (watched[1].revents != 0 && !take(err_, said_.err)) err_.close();
+    const bool silent = watched[0].revents == 0 && watched[1].revents == 0;
+    if (watched[2].revents != 0 && silent) {
+      BOOST_REQUIRE_MESSAGE(done(), "it ended without " << what << "; it said: " << said_.err);
+      return;
+    }
+    if (watched[3].revents != 0) {
+      std::array<char, 4096> events;
+      BOOST_REQUIRE(::read(also, events.data(), events.size()) > 0);
+    }
+  }
+}
+
+void Program::wait_for(const std::string& words) {
+  pump_until([&] { return said_.err.find(words) != std::string::npos; }, "'" + words + "'");
+}
+
+void Program::wait_for_file(const fs::path& file) {
+  const FileDescriptor changes(::inotify_init1(IN_CLOEXEC));
+  BOOST_REQUIRE(
+      ::inotify_add_watch(changes.get(), file.parent_path().c_str(), IN_CREATE | IN_MOVED_TO) >= 0);
+  pump_until([&] { return fs::exists(file); }, file.string(), changes.get());
+}
+
+void Program::signal(int number) const { ::kill(pid_, number); }
+void Program::signal_group(int number) const { ::kill(-pid_, number); }
+
+Finished Program::finish() {
+  bool exited = false;
+  pump_until(
+      [&] {
+        if (!exited) {
+          siginfo_t info{};
+          exited =
+              ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+              info.si_pid == pid_;
+        }
+        return exited;
+      },
+      "its end");
+  for (auto* stream : {&out_, &err_}) {
+    if (!*stream) continue;
+    ::fcntl(stream->get(), F_SETFL, O_NONBLOCK);  // whoever it left behind may hold the other end
+    while (take(*stream, stream == &out_ ? said_.out : said_.err)) {
+    }
+  }
+  int status = 0;
+  ::waitpid(pid_, &status, 0);
+  ended_ = true;
+  said_.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  return said_;
+}
+
+Finished run(const Words& words, const Program::Setting& setting) {
+  return Program(words, setting).finish();
+}
+
+void adopt_orphans() { BOOST_REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); }
+
+bool nobody_left() { return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
+
+bool everybody_leaves() {
+  sigset_t child_ended;
+  sigemptyset(&child_ended);
+  sigaddset(&child_ended, SIGCHLD);
+  sigset_t before;
+  sigprocmask(SIG_BLOCK, &child_ended, &before);
+  const auto end = steady_clock::now() + time_limit;
+  pid_t found = 0;
+  while (found >= 0 && steady_clock::now() < end) {
+    while ((found = ::waitpid(-1, nullptr, WNOHANG)) > 0) {
+    }
+    const timespec limit{.tv_sec = 1, .tv_nsec = 0};
+    if (found == 0) ::sigtimedwait(&child_ended, nullptr, &limit);
+  }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
+  return found < 0;
+}
+
+}  // namespace suite::runner::tests
