@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Each hypothesis is a mistake that senders have made; the first one that the octets bear out is
-// the diagnosis.
+// Each hypothesis is a mistake that senders have made;
+// the first one that the octets bear out is the diagnosis.
 #include "suite/lower_tester/diagnosis.hpp"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Why octets are no FPDU: the sender's mistake that explains them, proved by a CRC or a Marker that
-// fits it.
+// Why octets are no FPDU: the sender's mistake that explains them,
+// proved by a CRC or a Marker that fits it.
 #pragma once
 
 #include <string_view>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What every sender must do whatever the case is about: judged on all that the IUT sends, on every
-// connection.
+// What every sender must do whatever the case is about:
+// judged on all that the IUT sends, on every connection.
 #pragma once
 
 #include <deque>
@@ -34,8 +34,8 @@ class SenderRules {
   void check(const Malformed& malformed, RuleId rule);
   /// Whether octets came behind the Request though our Reply has not gone out.
   void check_silence_before_reply(bool octets_came);
-  /// A Responder may send only once the Initiator's first FPDU has reached it (RFC 5044 section
-  /// 7.1.2).
+  /// A Responder may send only once the Initiator's first FPDU
+  /// has reached it (RFC 5044 section 7.1.2).
   void check_turn(const ReceivedFpdu& fpdu, bool may_send);
 
   /// What we sent, so that answers can be held against it.

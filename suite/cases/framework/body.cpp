@@ -120,8 +120,8 @@ void Body::not_established(const std::string& why) {
   throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
 }
 
-/// What establishing needs to come; a peer that answers otherwise leaves the case without its
-/// object.
+/// What establishing needs to come; a peer that answers
+/// otherwise leaves the case without its object.
 Arrival Body::need(WireEnd& from, const Expected& expected, const char* what) {
   Arrival arrival = from.next(deadline());
   iut.poll();
@@ -159,8 +159,8 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
     not_established("no established event; " + iut.untaken());
   const auto words = request.enhanced();
   if (!options.opening || (words && words->peer_to_peer)) return;
-  // A responder may not send before it has received (RFC 5044 section 7.1.2), so the IUT goes
-  // first.
+  // A responder may not send before it has received
+  // (RFC 5044 section 7.1.2), so the IUT goes first.
   static_cast<void>(iut.post_send(octets("open"), operation::send,
                                   [&](iut::PostWork& work) { work.endpoint = endpoint; }));
   need(which, message(Opcode::send), "the IUT's first message");
@@ -233,8 +233,8 @@ void Body::open_partner() {
   partner_->skip_arrivals();
 }
 
-/// In the peer-to-peer model the initiator's first FPDU is the RTR indication (RFC 6581
-/// section 9.2).
+/// In the peer-to-peer model the initiator's first FPDU
+/// is the RTR indication (RFC 6581 section 9.2).
 void Body::take_rtr(Peer& which, const Establish& options) {
   const auto words = which.received_frame()->frame().enhanced();
   if (options.reply || !words || !words->peer_to_peer) return;

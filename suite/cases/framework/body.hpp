@@ -47,8 +47,8 @@ struct Establish {
   /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
   /// the tester by an empty Write.
   bool opening = false;
-  /// The rule that is broken if the connection does not come up; without one that leaves the case
-  /// inconclusive.
+  /// The rule that is broken if the connection does not come up;
+  /// without one that leaves the case inconclusive.
   RuleRef judged_by{};
 };
 
@@ -62,8 +62,8 @@ struct Partner {
   std::optional<rnic::stream::RtrKinds> peer_to_peer{};  ///< as MPA initiator: asks for that model
   std::uint16_t depth = 4;                               ///< IRD and ORD of both sides
   iut::Handle endpoint = 0;                              ///< of the IUT; 0: the default one
-  /// The rule that is broken if the connection does not come up; without one that leaves the case
-  /// inconclusive.
+  /// The rule that is broken if the connection does not come up;
+  /// without one that leaves the case inconclusive.
   RuleRef judged_by{};
 };
 
@@ -112,8 +112,8 @@ class CasePeer {
   std::unique_ptr<Peer> peer_;
 };
 
-/// More than the LLPs of both sides hold while one end is stalled: octets as registered memory is
-/// filled with.
+/// More than the LLPs of both sides hold while one end is stalled:
+/// octets as registered memory is filled with.
 [[nodiscard]] Octets much_data();
 
 struct ThenClose {};

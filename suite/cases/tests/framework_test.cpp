@@ -145,8 +145,8 @@ BOOST_AUTO_TEST_CASE(a_completion_is_judged_in_all_that_was_said_of_it) {
   const CaseOutcome outcome = run("waits_for_a_completion");
   BOOST_TEST((outcome.verdict == Verdict::fail));
   BOOST_TEST(outcome.reason.find("no completion") != std::string::npos);
-  // The case's deadline and, since it failed, a quiet window for what may still come; all in
-  // simulated time.
+  // The case's deadline and, since it failed, a quiet window
+  // for what may still come; all in simulated time.
   BOOST_TEST((world.now() - before == std::chrono::seconds(5) + environment.quiet_window));
 }
 

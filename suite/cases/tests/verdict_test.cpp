@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How endings, rows and expectations come together in one verdict: the worst counts, of equals the
-// first.
+// How endings, rows and expectations come together in one verdict:
+// the worst counts, of equals the first.
 #include <boost/test/unit_test.hpp>
 
 #include <vector>

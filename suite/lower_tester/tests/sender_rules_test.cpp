@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Each way of sending wrongly is found and named by its rule; right streams, in whatever cut, are
-// found right.
+// Each way of sending wrongly is found and named by its rule;
+// right streams, in whatever cut, are found right.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
