@@ -17,8 +17,8 @@ namespace dissectors::capture {
 
 using Octets = std::span<const std::byte>;
 
-/// Link types by their pcap numbers. What a live capture delivers on other links is refused when it
-/// is opened.
+/// Link types by their pcap numbers. What a live capture delivers
+/// on other links is refused when it is opened.
 enum class LinkType : std::uint32_t { ethernet = 1, raw_ip = 101 };
 
 struct Frame {
@@ -49,8 +49,8 @@ struct Flow {
   auto operator<=>(const Flow&) const = default;
 };
 
-/// The TCP segment in a frame. `payload` views the frame's octets; Ethernet padding is not part of
-/// it.
+/// The TCP segment in a frame. `payload` views the frame's octets;
+/// Ethernet padding is not part of it.
 struct Segment {
   Flow flow;
   std::uint32_t sequence = 0;
@@ -60,8 +60,8 @@ struct Segment {
       0;  ///< by the IP header; larger than `payload` where the capture cut the frame
 };
 
-/// The segment in a frame, or nothing where there is none (other protocols, IP fragments,
-/// nonsense).
+/// The segment in a frame, or nothing where there is none (other protocols,
+/// IP fragments, nonsense).
 [[nodiscard]] std::optional<Segment> parse_segment(LinkType link, Octets frame);
 
 /// The UDP payload in a frame, with its destination port, or nothing.

@@ -26,8 +26,8 @@ constexpr int snapshot_length = 262144;
 constexpr std::uint16_t discard_port = 9;
 constexpr std::uint32_t unused_group =
     0xEFFF4D4D;  // 239.255.77.77, administratively scoped (RFC 2365)
-// `vlan` shifts all that follows it in a filter, so it comes last; links without VLANs refuse the
-// word.
+// `vlan` shifts all that follows it in a filter, so it comes last;
+// links without VLANs refuse the word.
 constexpr const char* ethernet_filter = "tcp or udp port 9 or (vlan and (tcp or udp port 9))";
 constexpr const char* raw_filter = "tcp or udp port 9";
 

@@ -24,8 +24,8 @@ class Splitter {
   /// order of time. Older frames of the same connections are late ones of an earlier case and are
   /// dropped.
   [[nodiscard]] std::vector<Frame> take(std::span<const Flow> connections, std::uint64_t since);
-  /// Takes the frames of all connections from `since` on, for a case that cannot say which were its
-  /// own.
+  /// Takes the frames of all connections from `since` on,
+  /// for a case that cannot say which were its own.
   [[nodiscard]] std::vector<Frame> take_all(std::uint64_t since);
   /// Drops what is older: nobody will ask for it any more.
   void forget_before(std::uint64_t time);

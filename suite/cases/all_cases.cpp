@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The explicit case table. A new file of cases is declared and listed here; `tools/new_case` does
-// both.
+// The explicit case table. A new file of cases is declared and listed here;
+// `tools/new_case` does both.
 #include <iterator>
 
 #include "suite/cases/framework/case.hpp"

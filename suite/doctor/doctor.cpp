@@ -306,8 +306,8 @@ class Examination {
          "run as root, or setcap cap_net_raw+ep on rnic-suite");
   }
 
-  /// Only looks whether any rule might stop a connection; which one does is for the person to
-  /// judge.
+  /// Only looks whether any rule might stop a connection;
+  /// which one does is for the person to judge.
   void firewall() {
     std::string found;
     bool asked = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Examines this host before a run: what would stop it, what would spoil its evidence, and how to
-// mend that.
+// Examines this host before a run: what would stop it,
+// what would spoil its evidence, and how to mend that.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +42,8 @@ struct Request {
   std::filesystem::path guest_cache;  ///< of `siw_vm`
 };
 
-/// All findings, in the order of the checks. Changes nothing on the host and takes a few seconds at
-/// most.
+/// All findings, in the order of the checks. Changes nothing
+/// on the host and takes a few seconds at most.
 [[nodiscard]] std::vector<Finding> examine(const Request& request, const System& system);
 
 /// The worst of them.

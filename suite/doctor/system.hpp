@@ -17,8 +17,8 @@ class System {
  public:
   virtual ~System() = default;
 
-  /// What a program of this host prints, or one line that says why it failed. Programs that only
-  /// tell.
+  /// What a program of this host prints, or one line that says
+  /// why it failed. Programs that only tell.
   [[nodiscard]] virtual std::expected<std::string, std::string> ask(
       const std::vector<std::string>& argv) const = 0;
   [[nodiscard]] virtual bool has_program(std::string_view name) const = 0;

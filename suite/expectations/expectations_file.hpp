@@ -43,8 +43,8 @@ struct Entry {
   std::string place;  ///< file:line
   std::string case_id;
   results::Verdict verdict = results::Verdict::fail;
-  /// Patterns, of which one fits the `actual` of an expectation of `rule` that was not met, or the
-  /// case's reason.
+  /// Patterns, of which one fits the `actual` of an expectation
+  /// of `rule` that was not met, or the case's reason.
   std::vector<std::string> observed;
   std::string rule;
   std::vector<std::string> also;  ///< further rules that may fail in the same case

@@ -23,14 +23,14 @@ namespace suite::iut {
 
 /// How an agent is reached: a process, or a connected stream socket.
 using AgentLink = std::variant<ChildProcess, rnic::llp::FileDescriptor>;
-/// Makes a fresh link to a fresh agent; called at the start and at each restart. The error is one
-/// line.
+/// Makes a fresh link to a fresh agent; called at the start
+/// and at each restart. The error is one line.
 using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
 
 /// Runs `argv` without a shell, e.g. {"ssh", "root@dut", "rnic-agent", "--driver", "verbs"}.
 [[nodiscard]] AgentOpener agent_process(std::vector<std::string> argv);
-/// Connects to a unix socket; whoever owns its other end sees to it that a fresh agent listens
-/// there.
+/// Connects to a unix socket; whoever owns its other end sees
+/// to it that a fresh agent listens there.
 [[nodiscard]] AgentOpener agent_socket(std::string path);
 
 struct AgentDeadlines {

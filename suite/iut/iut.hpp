@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The implementation under test as a case sees it: commands go in, replies and events come out,
-// asynchronously.
+// The implementation under test as a case sees it: commands go in,
+// replies and events come out, asynchronously.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace suite::iut {
 
-/// One IUT behind an upper tester: in process, or an agent at the other end of a pipe, socket or
-/// serial channel.
+/// One IUT behind an upper tester: in process, or an agent at the other
+/// end of a pipe, socket or serial channel.
 class Iut {
  public:
   virtual ~Iut() = default;

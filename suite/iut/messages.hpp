@@ -121,8 +121,8 @@ struct ArmSharedQueueLimit {
   std::uint32_t limit = 0;
 };
 
-/// A queue pair with its completion queues; not connected yet. Receives may be posted to it at
-/// once.
+/// A queue pair with its completion queues; not connected yet.
+/// Receives may be posted to it at once.
 struct CreateEndpoint {
   Handle endpoint = 0;
   Handle domain = 0;

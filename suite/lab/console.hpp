@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Collects what a guest writes to its console, line by line, with the host's time, in a thread of
-// its own.
+// Collects what a guest writes to its console, line by line,
+// with the host's time, in a thread of its own.
 #pragma once
 
 #include <chrono>

@@ -78,8 +78,8 @@ void append(std::vector<std::string>& to, std::initializer_list<std::string> wor
   to.insert(to.end(), words);
 }
 
-/// Remembers for this boot of the host whether KVM works, since finding out takes seconds where
-/// not.
+/// Remembers for this boot of the host whether KVM works,
+/// since finding out takes seconds where not.
 bool kvm_is_usable(const std::filesystem::path& cache, const std::filesystem::path& kernel) {
   if (::access("/dev/kvm", R_OK | W_OK) != 0) return false;
   std::string boot_id;
@@ -180,8 +180,8 @@ std::vector<std::string> Guest::command_line(int tap, int control,
                   "-device",
                   fmt::format("virtserialport,chardev=agent{},name={}{}", n,
                               channel::agent_name_prefix, n)});
-  // Without offloads the guest itself cuts TCP segments and fills in checksums: its framing is
-  // seen.
+  // Without offloads the guest itself cuts TCP segments
+  // and fills in checksums: its framing is seen.
   append(argv,
          {"-netdev", fmt::format("tap,id=wire,fd={}", tap), "-device",
           fmt::format("virtio-net-pci,netdev=wire,mac={},romfile=,csum=off,gso=off,guest_csum=off,"

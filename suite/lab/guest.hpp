@@ -76,8 +76,8 @@ class Guest {
 
   /// The unix socket of agent channel n, the same after each boot.
   [[nodiscard]] std::string agent_channel(unsigned n) const;
-  /// What to run on this host so that `argv` runs in the guest with our stdio: an agent's command
-  /// line.
+  /// What to run on this host so that `argv` runs in the guest
+  /// with our stdio: an agent's command line.
   [[nodiscard]] std::vector<std::string> agent_command(unsigned n,
                                                        const std::vector<std::string>& argv) const;
 
@@ -85,8 +85,8 @@ class Guest {
   [[nodiscard]] std::uint64_t log_position() const;
   /// The console's lines from a position on, as far as they are still held (the last 20 000).
   [[nodiscard]] std::string log_since(std::uint64_t position) const;
-  /// Waits until everything that the guest's kernel has logged so far has arrived; false: it did
-  /// not.
+  /// Waits until everything that the guest's kernel has logged
+  /// so far has arrived; false: it did not.
   bool flush_log(std::chrono::milliseconds time_limit = std::chrono::seconds(5));
 
   /// Powers the guest off, or ends QEMU where that takes longer than the limit.
@@ -109,8 +109,8 @@ class Guest {
   std::unique_ptr<Running> running_;
 };
 
-/// Whether a guest really runs with /dev/kvm here: boots the kernel alone, for at most
-/// `time_limit`.
+/// Whether a guest really runs with /dev/kvm here:
+/// boots the kernel alone, for at most `time_limit`.
 [[nodiscard]] bool kvm_works(const std::filesystem::path& kernel,
                              std::chrono::milliseconds time_limit = std::chrono::seconds(6));
 

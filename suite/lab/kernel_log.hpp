@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Finds in a kernel's log what no correct driver causes: BUG, WARNING, oops, lockdep, KASAN, hung
-// tasks, panic.
+// Finds in a kernel's log what no correct driver causes: BUG,
+// WARNING, oops, lockdep, KASAN, hung tasks, panic.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@ struct KernelFault {
   std::string line;    ///< without time stamp
 };
 
-/// Every line of the log that begins such a report, in order. A last line without its end counts
-/// too.
+/// Every line of the log that begins such a report, in order.
+/// A last line without its end counts too.
 [[nodiscard]] std::vector<KernelFault> find_kernel_faults(std::string_view log);
 
 /// The report that begins at `offset`, for people: that line and what follows, at most `lines`.

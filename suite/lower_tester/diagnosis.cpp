@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Each hypothesis is a mistake that senders have made; the first one that the octets bear out is
-// the diagnosis.
+// Each hypothesis is a mistake that senders have made;
+// the first one that the octets bear out is the diagnosis.
 #include "suite/lower_tester/diagnosis.hpp"
 
 #include <algorithm>
@@ -46,25 +46,6 @@ constexpr Diagnosis marker_elsewhere{"mpa.markers.pointer-counts-from-length-fie
                                      "a Marker whose FPDUPTR points elsewhere"};
 constexpr Diagnosis bad_crc{"mpa.crc.field-holds-crc32c", "an FPDU with a wrong CRC"};
 constexpr Diagnosis unfinished{"mpa.framing.fpdu-layout", "an FPDU that ends early"};
-
-constexpr std::string_view all_rules[] = {
-    markers_missing.rule,
-    markers_unasked.rule,
-    zero_crc.rule,
-    reversed_crc.rule,
-    crc_without_length.rule,
-    crc_without_pad.rule,
-    length_wrong.rule,
-    length_swapped.rule,
-    pad_left_out.rule,
-    crc_left_out.rule,
-    crc_without_markers.rule,
-    marker_not_zero.rule,
-    bad_crc.rule,
-    marker_elsewhere.rule,
-    crc_without_leading.rule,
-    marker_zero_within.rule,
-};
 
 bool crc_fits(wire::Bytes covered, wire::Bytes field) {
   return std::ranges::equal(wire::crc32c_trailer(covered), field);
@@ -177,8 +158,6 @@ MarkerBits marker_bits(wire::Bytes fpdu, std::uint64_t position) {
   }
   return bits;
 }
-
-std::span<const std::string_view> diagnosed_rules() { return all_rules; }
 
 Diagnosis diagnose(wire::Bytes octets, const wire::FpduOptions& options, bool complete) {
   const Suspect suspect(octets, options);

@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Why octets are no FPDU: the sender's mistake that explains them, proved by a CRC or a Marker that
-// fits it.
+// Why octets are no FPDU: the sender's mistake that explains them,
+// proved by a CRC or a Marker that fits it.
 #pragma once
 
-#include <span>
 #include <string_view>
 
 #include "reference_rnic/wire/fpdu.hpp"
+#include "rules/rule_id.hpp"
 
 namespace suite::lower_tester {
 
 namespace wire = rnic::wire;
+using ::rules::RuleId;
 
 struct Diagnosis {
-  std::string_view rule;
+  RuleId rule;
   std::string_view what;
 };
 
@@ -27,8 +28,5 @@ struct MarkerBits {
   bool low_bits_set = false;  ///< in the two lowest bits of FPDUPTR
 };
 [[nodiscard]] MarkerBits marker_bits(wire::Bytes fpdu, std::uint64_t position);
-
-/// Every rule that diagnose() can name.
-[[nodiscard]] std::span<const std::string_view> diagnosed_rules();
 
 }  // namespace suite::lower_tester

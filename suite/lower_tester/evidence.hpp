@@ -14,8 +14,8 @@ namespace suite::lower_tester {
 
 using Offset = std::chrono::nanoseconds;  ///< since the start of the case
 
-/// How one expectation was met. An advisory is a lawful outcome that is worth knowing, or a SHOULD
-/// not followed.
+/// How one expectation was met. An advisory is a lawful outcome that
+/// is worth knowing, or a SHOULD not followed.
 enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail };
 enum class Direction : std::uint8_t { to_iut, from_iut, none };
 [[nodiscard]] const char* name(Judgement judgement);

@@ -29,8 +29,8 @@ class Expected {
   /// The judgement of what came: that of the first alternative that matches, else fail.
   [[nodiscard]] Judgement judge(const Arrival& arrival) const;
   [[nodiscard]] std::vector<std::string> admissible() const;
-  /// Whether it is enough that nothing comes, so that one has to wait no longer than a quiet
-  /// window.
+  /// Whether it is enough that nothing comes,
+  /// so that one has to wait no longer than a quiet window.
   [[nodiscard]] bool accepts_silence() const;
 
   /// Every lawful outcome of it is judged so.

@@ -35,7 +35,7 @@ bool Intake::parse_one() {
   return phase_ == Phase::fpdus && parse_fpdu();
 }
 
-void Intake::give_up(std::string what, std::string_view rule) {
+void Intake::give_up(std::string what, RuleId rule) {
   phase_ = Phase::deaf;
   listener_.on_malformed({std::move(what), std::move(buffer_)}, rule);
   buffer_.clear();
@@ -57,7 +57,7 @@ bool Intake::parse_frame() {
       break;
     case wire::MpaFrameError::wrong_key:
       give_up(request ? "not the key of an MPA Request" : "not the key of an MPA Reply",
-              request ? "mpa.startup.request-key" : "mpa.startup.reply-key");
+              request ? RuleId("mpa.startup.request-key") : RuleId("mpa.startup.reply-key"));
       break;
     case wire::MpaFrameError::private_data_too_long:
       give_up("a startup frame with PD_Length above 512", "mpa.private-data.at-most-512-octets");

@@ -35,7 +35,7 @@ class Intake {
     /// followed. One that a Terminate or the connection's end cut off is not broken off.
     virtual void on_message(const Message& message, bool broken_off) = 0;
     /// `rule`: what the IUT broke by sending this.
-    virtual void on_malformed(const Malformed& malformed, std::string_view rule) = 0;
+    virtual void on_malformed(const Malformed& malformed, RuleId rule) = 0;
   };
 
   Intake(wire::MpaFrameKind expected, Listener& listener)
@@ -62,7 +62,7 @@ class Intake {
   void take_segment(wire::Bytes ulpdu, const wire::Segment& segment);
   enum class End : std::uint8_t { whole, broken_off, cut_off };
   void finish(End end);
-  void give_up(std::string what, std::string_view rule);
+  void give_up(std::string what, RuleId rule);
   void drop(std::size_t count) {
     buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(count));
   }

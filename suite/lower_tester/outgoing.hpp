@@ -22,8 +22,8 @@ namespace suite::lower_tester {
 namespace wire = rnic::wire;
 using Octets = std::vector<std::byte>;
 
-/// `size` octets in which every place differs from its neighbours, so that a shifted or repeated
-/// copy shows.
+/// `size` octets in which every place differs from its neighbours,
+/// so that a shifted or repeated copy shows.
 [[nodiscard]] Octets payload(std::size_t size, std::uint8_t seed = 1);
 [[nodiscard]] Octets octets(std::string_view text);
 [[nodiscard]] Octets octets(std::initializer_list<int> values);

@@ -113,8 +113,8 @@ bool Peer::push(wire::Bytes octets) {
   return false;
 }
 
-/// A cut counts only if that many segments left: the kernel may have joined what waited for its
-/// window.
+/// A cut counts only if that many segments left:
+/// the kernel may have joined what waited for its window.
 void Peer::verify_cut(std::uint64_t segments_before, std::size_t wanted) {
   const TimePoint deadline = std::min(context_.deadline, context_.world.now() + cut_patience);
   const auto acknowledged = [this] { return !can_send() || connection().unacknowledged() == 0; };

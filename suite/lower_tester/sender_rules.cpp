@@ -4,11 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
-#include "suite/lower_tester/diagnosis.hpp"
 
 namespace suite::lower_tester {
 
@@ -17,93 +15,14 @@ namespace {
 constexpr std::size_t sent_kept =
     256;  ///< ULPDUs remembered for comparison with a Terminate's copied header
 
-constexpr std::string_view all_rules[] = {
-    "ddp.header.dv-is-one",
-    "ddp.header.l-clear-on-others",
-    "ddp.header.l-set-on-last",
-    "ddp.header.present-in-every-segment",
-    "ddp.header.rsvd-zero-on-send",
-    "ddp.segmentation.increasing-mo",
-    "ddp.segmentation.increasing-to",
-    "ddp.segmentation.mo-is-message-offset",
-    "ddp.segmentation.to-is-initial-plus-offset",
-    "ddp.segmentation.zero-length-one-segment",
-    "ddp.tagged.rsvdulp-same-in-segments",
-    "ddp.untagged.first-mo-zero",
-    "ddp.untagged.msn-increments-per-message",
-    "ddp.untagged.msn-same-in-segments",
-    "ddp.untagged.msn-same-in-segments",
-    "ddp.untagged.msn-starts-at-one",
-    "ddp.untagged.rsvdulp-same-in-segments",
-    "mpa.crc.field-holds-crc32c",
-    "mpa.enhanced.private-data-starts-with-enhanced-data",
-    "mpa.enhanced.reserved-bits-sent-as-zero",
-    "mpa.enhanced.revision-two-or-higher",
-    "mpa.enhanced.rtr-flags-zero-without-a",
-    "mpa.framing.pad-sent-as-zero",
-    "mpa.markers.pointer-distance-to-header",
-    "mpa.markers.pointer-low-bits-sent-as-zero",
-    "mpa.markers.reserved-sent-as-zero",
-    "mpa.private-data.at-most-512-octets",
-    "mpa.segmentation.records-within-mulpdu",
-    "mpa.segmentation.ulpdu-never-over-64768",
-    "mpa.startup.no-fpdu-before-both-frames",
-    "mpa.startup.reply-key",
-    "mpa.startup.request-key",
-    "mpa.startup.request-r-sent-as-zero",
-    "mpa.startup.reserved-bits-sent-as-zero",
-    "mpa.startup.responder-silent-before-first-fpdu",
-    "rdmap.atomic.request-qn-field-one",
-    "rdmap.atomic.response-header-format",
-    "rdmap.atomic.response-identifier-original",
-    "rdmap.atomic.response-opposite-direction",
-    "rdmap.atomic.response-qn-field-three",
-    "rdmap.header.invalidate-stag-zero",
-    "rdmap.header.opcode-from-table",
-    "rdmap.header.reserved-bits-zero",
-    "rdmap.header.tagged-flag-per-opcode",
-    "rdmap.header.version-one",
-    "rdmap.immediate.eight-octets-sent",
-    "rdmap.immediate.queue-zero",
-    "rdmap.read.request-header-format",
-    "rdmap.read.request-qn-field-one",
-    "rdmap.read.response-length-matches-request",
-    "rdmap.read.response-opposite-direction",
-    "rdmap.read.sink-stag-copied",
-    "rdmap.read.sink-to-copied",
-    "rdmap.send.queue-zero",
-    "rdmap.terminate.control-values-defined",
-    "rdmap.terminate.ddp-error-ddp-header",
-    "rdmap.terminate.ddp-error-no-rdma-header",
-    "rdmap.terminate.ddp-header-copied",
-    "rdmap.terminate.header-format",
-    "rdmap.terminate.llp-error-no-headers",
-    "rdmap.terminate.local-catastrophic-no-headers",
-    "rdmap.terminate.nothing-sent-after",
-    "rdmap.terminate.operation-error-ddp-header",
-    "rdmap.terminate.operation-error-no-rdma-header",
-    "rdmap.terminate.protection-error-ddp-header",
-    "rdmap.terminate.protection-error-rdma-header",
-    "rdmap.terminate.queue-two",
-    "rdmap.terminate.rdma-header-only-for-reads",
-    "rdmap.terminate.read-header-original",
-    "rdmap.terminate.reserved-zero",
-    "rdmap.terminate.segment-length-value",
-};
-
 }  // namespace
 
-std::span<const std::string_view> SenderRules::rules() { return all_rules; }
-
-void SenderRules::require(bool holds, std::string_view rule, std::string expected,
-                          std::string actual, wire::Bytes octets) {
-  assert((std::ranges::binary_search(all_rules, rule) ||
-          std::ranges::find(diagnosed_rules(), rule) != diagnosed_rules().end()) &&
-         "rules() must know every rule that is judged here");
-  if (!holds) report_({rule, std::move(expected), std::move(actual), wire::hex(octets)});
+void SenderRules::require(bool holds, RuleId rule, std::string expected, std::string actual,
+                          wire::Bytes octets) {
+  if (!holds) report_({rule.id, std::move(expected), std::move(actual), wire::hex(octets)});
 }
 
-void SenderRules::check(const Malformed& malformed, std::string_view rule) {
+void SenderRules::check(const Malformed& malformed, RuleId rule) {
   require(false, rule, "well-formed octets", malformed.what, malformed.octets);
 }
 
@@ -116,8 +35,8 @@ void SenderRules::check(const ReceivedFrame& received) {
   const std::uint8_t reserved =
       extended ? wire::MpaFlags::reserved_mask : wire::MpaFlags::reserved_mask | wire::MpaFlags::s;
   require((frame.flags.octet & reserved) == 0,
-          extended ? "mpa.enhanced.reserved-bits-sent-as-zero"
-                   : "mpa.startup.reserved-bits-sent-as-zero",
+          extended ? RuleId("mpa.enhanced.reserved-bits-sent-as-zero")
+                   : RuleId("mpa.startup.reserved-bits-sent-as-zero"),
           "reserved flags zero", text, received.octets);
   require(!(received.kind == wire::MpaFrameKind::request && frame.flags.reject()),
           "mpa.startup.request-r-sent-as-zero", "R clear in a Request", text, received.octets);
@@ -133,7 +52,18 @@ void SenderRules::check(const ReceivedFrame& received) {
             received.octets);
 }
 
+void SenderRules::check_silence_before_reply(bool octets_came) {
+  require(!octets_came, "mpa.startup.no-fpdu-before-both-frames",
+          "nothing behind the Request before the Reply", "octets behind the Request", {});
+}
+
 // ---------------------------------------------------------------- FPDU and segment
+
+void SenderRules::check_turn(const ReceivedFpdu& fpdu, bool may_send) {
+  require(may_send, "mpa.startup.responder-silent-before-first-fpdu",
+          "no FPDU before the initiator's first one", wire::describe_ulpdu(fpdu.ulpdu),
+          fpdu.octets);
+}
 
 void SenderRules::check(const ReceivedFpdu& fpdu, const wire::Segment& segment,
                         std::size_t max_ulpdu) {
@@ -179,7 +109,7 @@ void SenderRules::check_controls(const wire::Segment& segment, wire::Bytes ulpdu
 
 namespace {
 
-std::string_view queue_rule(wire::Opcode opcode) {
+RuleId queue_rule(wire::Opcode opcode) {
   switch (opcode) {
     case wire::Opcode::terminate:
       return "rdmap.terminate.queue-two";
@@ -216,31 +146,17 @@ void SenderRules::check(const Message& message, bool broken_off) {
   const std::string text = wire::describe_ulpdu(first);
   require(!broken_off, "ddp.header.l-set-on-last",
           "L on the last segment before another message begins", text, first);
-  if (!message.tagged) {
-    const auto known = next_msn_.find(message.queue());
-    const std::uint32_t expected = known == next_msn_.end() ? 1 : known->second;
-    const auto head = wire::parse_segment(first);
-    const std::uint64_t offset = head ? head->untagged_header.message_offset.value() : 0;
-    // The end of a message that has ended already: its L came too early.
-    const bool too_early = known != next_msn_.end() && offset > 0 &&
-                           message.msn() + 1 == expected && offset == last_end_[message.queue()];
-    if (too_early)
-      require(false, "ddp.header.l-clear-on-others", "L clear on all segments but the last", text,
-              first);
-    else
-      require(message.msn() == expected,
-              known == next_msn_.end() ? "ddp.untagged.msn-starts-at-one"
-                                       : "ddp.untagged.msn-increments-per-message",
-              fmt::format("MSN {} on queue {}", expected, message.queue()), text, first);
-    last_end_[message.queue()] = offset + message.payload.size();
-    next_msn_[message.queue()] = message.msn() + 1;
-  }
+  if (!message.tagged) check_sequence(message);
   check_segments(message);
   // Of the rest nothing is known; only that the Request has had its answer.
   if (message.cut_off) {
     if (message.opcode() == wire::Opcode::read_response && !reads_.empty()) reads_.pop_front();
     return;
   }
+  check_operation(message);
+}
+
+void SenderRules::check_operation(const Message& message) {
   switch (message.opcode()) {
     case wire::Opcode::read_request:
       check_read_request(message);
@@ -257,11 +173,34 @@ void SenderRules::check(const Message& message, bool broken_off) {
     case wire::Opcode::immediate:
     case wire::Opcode::immediate_solicited:
       require(message.payload.size() == wire::immediate_size, "rdmap.immediate.eight-octets-sent",
-              "eight octets of Immediate Data", text, first);
+              "eight octets of Immediate Data", wire::describe_ulpdu(message.segments.front()),
+              message.segments.front());
       break;
     default:
       break;
   }
+}
+
+void SenderRules::check_sequence(const Message& message) {
+  const Octets& first = message.segments.front();
+  const std::string text = wire::describe_ulpdu(first);
+  const auto known = next_msn_.find(message.queue());
+  const std::uint32_t expected = known == next_msn_.end() ? 1 : known->second;
+  const auto head = wire::parse_segment(first);
+  const std::uint64_t offset = head ? head->untagged_header.message_offset.value() : 0;
+  // The end of a message that has ended already: its L came too early.
+  const bool too_early = known != next_msn_.end() && offset > 0 && message.msn() + 1 == expected &&
+                         offset == last_end_[message.queue()];
+  if (too_early)
+    require(false, "ddp.header.l-clear-on-others", "L clear on all segments but the last", text,
+            first);
+  else
+    require(message.msn() == expected,
+            known == next_msn_.end() ? RuleId("ddp.untagged.msn-starts-at-one")
+                                     : RuleId("ddp.untagged.msn-increments-per-message"),
+            fmt::format("MSN {} on queue {}", expected, message.queue()), text, first);
+  last_end_[message.queue()] = offset + message.payload.size();
+  next_msn_[message.queue()] = message.msn() + 1;
 }
 
 void SenderRules::check_segments(const Message& message) {
@@ -282,19 +221,20 @@ void SenderRules::check_segments(const Message& message) {
     const std::uint64_t offset = message.tagged ? segment->tagged_header.tagged_offset.value()
                                                 : segment->untagged_header.message_offset.value();
     require(offset >= latest,
-            message.tagged ? "ddp.segmentation.increasing-to" : "ddp.segmentation.increasing-mo",
+            message.tagged ? RuleId("ddp.segmentation.increasing-to")
+                           : RuleId("ddp.segmentation.increasing-mo"),
             "segments in the order of their offsets", text, ulpdu);
     require(offset == next || offset < latest || segment->payload.empty(),
-            message.tagged ? "ddp.segmentation.to-is-initial-plus-offset"
-                           : "ddp.segmentation.mo-is-message-offset",
+            message.tagged ? RuleId("ddp.segmentation.to-is-initial-plus-offset")
+                           : RuleId("ddp.segmentation.mo-is-message-offset"),
             fmt::format("offset {:#x}", next), text, ulpdu);
     const bool same = message.tagged
                           ? segment->tagged_header.rdmap == head->tagged_header.rdmap
                           : segment->untagged_header.rdmap == head->untagged_header.rdmap &&
                                 segment->untagged_header.ulp_word == head->untagged_header.ulp_word;
     require(same,
-            message.tagged ? "ddp.tagged.rsvdulp-same-in-segments"
-                           : "ddp.untagged.rsvdulp-same-in-segments",
+            message.tagged ? RuleId("ddp.tagged.rsvdulp-same-in-segments")
+                           : RuleId("ddp.untagged.rsvdulp-same-in-segments"),
             "the same RsvdULP in all segments of a message", text, ulpdu);
     if (!message.tagged) {
       const std::uint32_t msn = segment->untagged_header.message_sequence_number.value();
@@ -374,7 +314,8 @@ void SenderRules::check_terminate(const Message& message) {
   const std::string text = wire::describe(*terminate);
   // With layer 0 and type 0 the code means nothing (RFC 5040 section 4.8).
   require(wire::is_registered(terminate->cause) ||
-              (terminate->cause.layer == 0 && terminate->cause.type == 0),
+              (terminate->cause.layer == wire::layer::rdmap &&
+               terminate->cause.type == wire::error_type::rdmap_local),
           "rdmap.terminate.control-values-defined", "a registered layer, type and code", text,
           first);
   require(terminate->reserved == 0, "rdmap.terminate.reserved-zero", "13 reserved bits zero", text,
@@ -387,23 +328,23 @@ namespace {
 
 /// What Figure 10 of RFC 5040 section 4.8 wants of one layer and type. It stands behind a SHOULD.
 struct Figure10 {
-  std::string_view headers_rule;
+  RuleId headers_rule;
   bool headers;  ///< M and D
-  std::string_view rdma_rule;
+  RuleId rdma_rule;
   bool rdma;  ///< R
 };
 
 Figure10 figure_10(wire::TerminateCause cause, bool about_read_request) {
-  if (cause.layer == 1)
+  if (cause.layer == wire::layer::ddp)
     return {"rdmap.terminate.ddp-error-ddp-header", true,
             "rdmap.terminate.ddp-error-no-rdma-header", false};
-  if (cause.layer == 2)
+  if (cause.layer == wire::layer::mpa)
     return {"rdmap.terminate.llp-error-no-headers", false, "rdmap.terminate.llp-error-no-headers",
             false};
-  if (cause.type == 0)
+  if (cause.type == wire::error_type::rdmap_local)
     return {"rdmap.terminate.local-catastrophic-no-headers", false,
             "rdmap.terminate.local-catastrophic-no-headers", false};
-  if (cause.type == 1)
+  if (cause.type == wire::error_type::rdmap_protection)
     return {"rdmap.terminate.protection-error-ddp-header", true,
             "rdmap.terminate.protection-error-rdma-header", about_read_request};
   return {"rdmap.terminate.operation-error-ddp-header", true,
@@ -429,7 +370,8 @@ void SenderRules::check_header_bits(const Message& message, const wire::Terminat
   // Both readings stand for Send with Invalidate (docs/disputes.md D2), and for a Read Request
   // under type 0/2 (7.1 case 3).
   const bool disputed = (opcode && wire::carries_invalidate(*opcode)) ||
-                        (read && terminate.cause.layer == 0 && terminate.cause.type == 2);
+                        (read && terminate.cause.layer == wire::layer::rdmap &&
+                         terminate.cause.type == wire::error_type::rdmap_operation);
   if (!disputed)
     require(terminate.r == figure.rdma, figure.rdma_rule, figure.rdma ? "R set" : "R clear", text,
             first);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What every sender must do whatever the case is about: judged on all that the IUT sends, on every
-// connection.
+// What every sender must do whatever the case is about:
+// judged on all that the IUT sends, on every connection.
 #pragma once
 
 #include <deque>
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,7 +16,7 @@ namespace suite::lower_tester {
 
 /// A rule that the IUT broke by what it sent.
 struct SenderFault {
-  std::string_view rule;
+  std::string_view rule;  ///< of the catalogue
   std::string expected;
   std::string actual;
   std::string hex;
@@ -33,20 +31,24 @@ class SenderRules {
   /// `max_ulpdu`: the MULPDU of the connection (RFC 5044 section 4.5).
   void check(const ReceivedFpdu& fpdu, const wire::Segment& segment, std::size_t max_ulpdu);
   void check(const Message& message, bool broken_off);
-  void check(const Malformed& malformed, std::string_view rule);
+  void check(const Malformed& malformed, RuleId rule);
+  /// Whether octets came behind the Request though our Reply has not gone out.
+  void check_silence_before_reply(bool octets_came);
+  /// A Responder may send only once the Initiator's first FPDU
+  /// has reached it (RFC 5044 section 7.1.2).
+  void check_turn(const ReceivedFpdu& fpdu, bool may_send);
 
   /// What we sent, so that answers can be held against it.
   void note_sent(wire::Bytes ulpdu);
 
-  /// Every rule that this class can name.
-  [[nodiscard]] static std::span<const std::string_view> rules();
-
  private:
-  void require(bool holds, std::string_view rule, std::string expected, std::string actual,
+  void require(bool holds, RuleId rule, std::string expected, std::string actual,
                wire::Bytes octets);
   void check_controls(const wire::Segment& segment, wire::Bytes ulpdu);
   void check_untagged(const wire::UntaggedHeader& header, wire::Bytes ulpdu);
+  void check_sequence(const Message& message);
   void check_segments(const Message& message);
+  void check_operation(const Message& message);
   void check_read_request(const Message& message);
   void check_read_response(const Message& message);
   void check_atomic_response(const Message& message);

@@ -40,9 +40,7 @@ class StreamPeer::Outbound final : public Intake::Listener {
     peer_.sent_fpdu(fpdu.ulpdu);
   }
   void on_message(const Message& message, bool) override { note({{}, message}); }
-  void on_malformed(const Malformed& malformed, std::string_view) override {
-    note({{}, malformed});
-  }
+  void on_malformed(const Malformed& malformed, RuleId) override { note({{}, malformed}); }
 
  private:
   void note(const Arrival& sent) {

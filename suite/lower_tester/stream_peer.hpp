@@ -27,8 +27,8 @@ class StreamPeer final : public WireEnd {
   StreamPeer(Context& context, StreamPeerTerms terms);
   ~StreamPeer() override;
 
-  /// From now on it is (not) wrong in this way. What was posted before has left by then, as far as
-  /// it may.
+  /// From now on it is (not) wrong in this way. What was posted
+  /// before has left by then, as far as it may.
   void deviate(Deviation deviation, bool on = true);
 
   // -- the state of the stream --

@@ -89,7 +89,7 @@ void WireEnd::reset() {
 // ---------------------------------------------------------------- what we send
 
 void WireEnd::sending_frame(wire::MpaFlags flags) {
-  if (role_ == MpaRole::responder) check_early_octets();
+  if (role_ == MpaRole::responder) rules_.check_silence_before_reply(intake_->holds_early_octets());
   sent_flags_ = flags;
 }
 
@@ -106,14 +106,6 @@ void WireEnd::sent_fpdu(wire::Bytes ulpdu) {
 
 std::size_t WireEnd::max_ulpdu() const {
   return wire::mulpdu(connection_->emss(), sending_.markers);
-}
-
-void WireEnd::check_early_octets() {
-  if (!intake_->holds_early_octets()) return;
-  context_.on_fault({"mpa.startup.no-fpdu-before-both-frames",
-                     "nothing behind the Request before the Reply",
-                     "octets behind the Request",
-                     {}});
 }
 
 /// Both frames are known: what each asked for holds from the next octet on (RFC 5044 section 7.1).
@@ -183,10 +175,7 @@ void WireEnd::on_frame(const ReceivedFrame& frame) {
 
 void WireEnd::on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) {
   rules_.check(fpdu, segment, wire::mulpdu(connection_->emss(), receives_markers_));
-  if (role_ == MpaRole::initiator && fpdus_sent_ == 0)
-    context_.on_fault({"mpa.startup.responder-silent-before-first-fpdu",
-                       "no FPDU before the initiator's first one", wire::describe_ulpdu(fpdu.ulpdu),
-                       wire::hex(fpdu.octets)});
+  rules_.check_turn(fpdu, role_ == MpaRole::responder || fpdus_sent_ > 0);
 }
 
 void WireEnd::on_message(const Message& message, bool broken_off) {
@@ -194,7 +183,7 @@ void WireEnd::on_message(const Message& message, bool broken_off) {
   rules_.check(message, broken_off);
 }
 
-void WireEnd::on_malformed(const Malformed& malformed, std::string_view rule) {
+void WireEnd::on_malformed(const Malformed& malformed, RuleId rule) {
   arrive(malformed);
   rules_.check(malformed, rule);
 }

@@ -57,7 +57,6 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   // -- receiving --
   /// The next thing that came or comes by the deadline; `Nothing` if none.
   [[nodiscard]] Arrival next(rnic::llp::TimePoint deadline);
-  [[nodiscard]] bool has_arrivals() const { return !arrivals_.empty(); }
   /// What next() will yield first, if it is there already.
   [[nodiscard]] const Arrival* front() const {
     return arrivals_.empty() ? nullptr : &arrivals_.front();
@@ -68,7 +67,6 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   void set_receive_buffer(std::size_t octets) { connection_->set_receive_buffer(octets); }
 
   // -- what it knows --
-  [[nodiscard]] bool receives_markers() const { return receives_markers_; }
   /// The longest ULPDU that we send.
   [[nodiscard]] std::size_t max_ulpdu() const;
   [[nodiscard]] const std::optional<ReceivedFrame>& received_frame() const {
@@ -79,7 +77,6 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   /// Whether the last segment of the message sent last is still to come. Another message may not go
   /// before it (RFC 5041 section 5.3).
   [[nodiscard]] bool within_message() const { return within_message_; }
-  [[nodiscard]] std::uint64_t fpdus_sent() const { return fpdus_sent_; }
   [[nodiscard]] SenderRules& rules() { return rules_; }
   [[nodiscard]] rnic::llp::Connection& connection() { return *connection_; }
 
@@ -118,12 +115,11 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   void on_frame(const ReceivedFrame& frame) override;
   void on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) override;
   void on_message(const Message& message, bool broken_off) override;
-  void on_malformed(const Malformed& malformed, std::string_view rule) override;
+  void on_malformed(const Malformed& malformed, RuleId rule) override;
 
   void opened();
   void arrive(decltype(Arrival::what) what);
   void begin_rdma_mode();
-  void check_early_octets();
 
   MpaRole role_ = MpaRole::initiator;
   SenderRules rules_;

@@ -42,8 +42,8 @@ class Folder {
   [[nodiscard]] Result<Document> end(const RunRecord& run,
                                      const std::vector<std::string>& stale_entries);
 
-  /// Where the pcap of an attempt belongs, relative to the folder; its directory exists after
-  /// begin().
+  /// Where the pcap of an attempt belongs, relative to the folder;
+  /// its directory exists after begin().
   [[nodiscard]] static std::string pcap_name(const std::string& id, std::uint32_t attempt);
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

@@ -14,8 +14,8 @@ namespace suite::runner {
 class Bench {
  public:
   virtual ~Bench() = default;
-  /// Sees to it that the IUT answers, starting or restarting its agent if need be. The error is one
-  /// line.
+  /// Sees to it that the IUT answers, starting or restarting
+  /// its agent if need be. The error is one line.
   [[nodiscard]] virtual std::expected<void, std::string> revive() = 0;
   /// Only after a revive() that succeeded.
   [[nodiscard]] virtual cases::Environment& environment() = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The commands that look before a run: `doctor` examines the hosts, `probe` asks an IUT what it can
-// do.
+// The commands that look before a run: `doctor` examines the hosts,
+// `probe` asks an IUT what it can do.
 #pragma once
 
 #include "suite/runner/exit_code.hpp"
@@ -11,8 +11,8 @@ namespace suite::runner {
 
 /// Prints the findings; harness if one of them stops a run.
 [[nodiscard]] ExitCode consult_doctor(const Options& options);
-/// Writes the PICS that the IUT's own words make, to the file of options.subject or standard
-/// output.
+/// Writes the PICS that the IUT's own words make,
+/// to the file of options.subject or standard output.
 [[nodiscard]] ExitCode probe(const SuiteParts& parts, const Options& options);
 
 }  // namespace suite::runner

@@ -17,8 +17,8 @@
 
 namespace suite::runner {
 
-/// Reports fatal signals as the worker's last word, a `died` line on `fd`, then lets them take
-/// their course.
+/// Reports fatal signals as the worker's last word, a `died` line on `fd`,
+/// then lets them take their course.
 void report_fatal_signals(int fd);
 
 /// Makes an IUT of the guarded world and network.

@@ -55,8 +55,8 @@ class Crew final : WorkerProcess::Observer {
   [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
   /// Gives what can start now to those who are free.
   void pump();
-  /// Replaces all workers that are not busy: the IUT's host was started afresh, their agents are
-  /// gone.
+  /// Replaces all workers that are not busy: the IUT's host
+  /// was started afresh, their agents are gone.
   void renew();
   /// The attempts that run now.
   [[nodiscard]] std::vector<const Attempt*> running() const;

@@ -16,15 +16,15 @@
 
 namespace suite::runner {
 
-/// Keeps the books; who runs the cases again is the owner's business. Cases go by their number in
-/// the schedule.
+/// Keeps the books; who runs the cases again is the owner's business.
+/// Cases go by their number in the schedule.
 class Incidents {
  public:
   using IsKnown = std::function<bool(const std::string& excerpt)>;
   /// The kernel complained while these ran together (at least two).
   void open(const std::string& excerpt, const std::vector<std::size_t>& cases);
-  /// Whether the attempt that just ended is to be run again alone; the excerpt of its incident, if
-  /// so.
+  /// Whether the attempt that just ended is to be run again alone;
+  /// the excerpt of its incident, if so.
   [[nodiscard]] std::optional<std::string> suspected(std::size_t one) const;
   /// The first attempt of a suspect has ended: its next one will be alone.
   void will_repeat(std::size_t one);

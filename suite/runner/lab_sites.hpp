@@ -15,8 +15,8 @@ namespace suite::runner {
 
 /// What the options say for every worker of every site.
 [[nodiscard]] WorkerSetup common_setup(const Options& options);
-/// For agent:reference: the command that starts our agent in the IUT's network namespace (-1: in
-/// our own).
+/// For agent:reference: the command that starts our agent
+/// in the IUT's network namespace (-1: in our own).
 void add_reference_agent(WorkerSetup& setup, const Options& options, int network_namespace);
 /// Our own agent: beside this program in the build tree, else by name.
 [[nodiscard]] std::string agent_program();

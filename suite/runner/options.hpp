@@ -62,8 +62,8 @@ struct Options {
   std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file
 };
 
-/// What the command line ended in where there is nothing to run: help was asked for, or it is
-/// wrong.
+/// What the command line ended in where there is nothing to run:
+/// help was asked for, or it is wrong.
 struct Stop {
   ExitCode code = ExitCode::usage;
   std::string text;  ///< for standard output if the code is good, else for standard error, one line
@@ -72,8 +72,8 @@ struct Stop {
 
 [[nodiscard]] std::expected<Options, Stop> parse_options(const std::vector<std::string>& arguments);
 
-/// The arguments that make another run judge likewise: IUT and judgement, without selection, output
-/// and parallelism.
+/// The arguments that make another run judge likewise: IUT and judgement,
+/// without selection, output and parallelism.
 [[nodiscard]] std::vector<std::string> judging_arguments(const Options& options);
 /// Every option that changes what is run or how it is judged, by name.
 [[nodiscard]] nlohmann::ordered_json options_record(const Options& options);

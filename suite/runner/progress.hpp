@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a person sees while a run goes on: one live line on a terminal, a line for each verdict
-// elsewhere.
+// What a person sees while a run goes on: one live line on a terminal,
+// a line for each verdict elsewhere.
 #pragma once
 
 #include <chrono>

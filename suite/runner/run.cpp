@@ -148,8 +148,8 @@ Checked<expectations::KnownDeviations> load_expectations(const SuiteParts& parts
   return refuse(ExitCode::usage, faults);
 }
 
-// All cases of a run by the schedule's numbers: the sentinel first and last, the selected ones
-// between them.
+// All cases of a run by the schedule's numbers: the sentinel first and last,
+// the selected ones between them.
 struct Plan {
   std::vector<const cases::Case*> list;
   std::vector<Job> jobs;

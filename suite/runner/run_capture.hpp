@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The run's one live capture, from which each case's frames are cut as soon as all that it sent has
-// been seen.
+// The run's one live capture, from which each case's frames
+// are cut as soon as all that it sent has been seen.
 #pragma once
 
 #include <cstdint>

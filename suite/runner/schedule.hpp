@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which case is started next: groups of one configuration one after the other, sentinels and
-// repetitions alone.
+// Which case is started next: groups of one configuration one after the other,
+// sentinels and repetitions alone.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The parts that the suite's programs are made of: all cases, Boost.Test as their executor, the
-// reference IUT.
+// The parts that the suite's programs are made of: all cases,
+// Boost.Test as their executor, the reference IUT.
 #pragma once
 
 #include "suite/runner/suite_parts.hpp"

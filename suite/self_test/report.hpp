@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The matrix for people and for the reports: text, and JSON with what each case was seen to fail
-// by.
+// The matrix for people and for the reports: text,
+// and JSON with what each case was seen to fail by.
 #pragma once
 
 #include <nlohmann/json.hpp>

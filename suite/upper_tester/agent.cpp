@@ -156,8 +156,8 @@ int parse_arguments(int argc, char** argv, Options& options) {
   return fault.empty() ? -1 : complain(wrong_usage, fault);
 }
 
-/// What a vendor's library prints or reads must not mix with our lines: 1 becomes stderr, 0
-/// nothing.
+/// What a vendor's library prints or reads must not mix with our lines:
+/// 1 becomes stderr, 0 nothing.
 Handover make_private() {
   Handover own;
   own.input = ::fcntl(0, F_DUPFD_CLOEXEC, 3);

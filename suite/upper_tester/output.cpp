@@ -16,8 +16,8 @@ namespace {
 /// which others may share, need not be made non-blocking.
 constexpr std::size_t portion = 4096;
 
-/// A reply with more octets than a line may have could never be read; the client is told so
-/// instead.
+/// A reply with more octets than a line may have could never be read;
+/// the client is told so instead.
 std::string line_of(const iut::Event& event) {
   std::string line = iut::format(event);
   if (line.size() <= iut::max_line) return line;

@@ -19,8 +19,8 @@ class Output {
   [[nodiscard]] bool empty() const { return written_ == octets_.size(); }
   [[nodiscard]] std::size_t size() const { return octets_.size() - written_; }
 
-  /// Writes a little; to be called when `fd` polls writable. False when nobody will read it any
-  /// more.
+  /// Writes a little; to be called when `fd` polls writable.
+  /// False when nobody will read it any more.
   [[nodiscard]] bool write_some();
   /// Waits until all is written. False when nobody will read it any more.
   [[nodiscard]] bool flush();

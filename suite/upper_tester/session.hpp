@@ -33,8 +33,8 @@ class Session {
 
   /// To be given to the driver at its construction.
   [[nodiscard]] Sink sink();
-  /// The driver must outlive the session's last call. Says hello unless this process resumes
-  /// another's work.
+  /// The driver must outlive the session's last call.
+  /// Says hello unless this process resumes another's work.
   void begin(Driver& driver, bool say_hello);
   /// Handles octets that another process read but did not get to.
   void resume_with(std::string_view octets);

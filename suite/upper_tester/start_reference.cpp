@@ -52,8 +52,8 @@ void run_in_world(Session& session, RealWorld& world) {
   if (!session.output().flush()) return;  // nobody left to tell
 }
 
-/// The host's addresses; without any given, loopback: a port is opened to others only when asked
-/// for.
+/// The host's addresses; without any given, loopback:
+/// a port is opened to others only when asked for.
 std::string set_addresses(const std::vector<std::string>& literals, rnic::llp::TcpHost& host) {
   host.ipv4 = *Address::parse("127.0.0.1");
   host.ipv6 = *Address::parse("::1");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5041 section 7.1: the checks of an untagged segment, and the Terminate that follows each
-// (section 7.2).
+// RFC 5041 section 7.1: the checks of an untagged segment,
+// and the Terminate that follows each (section 7.2).
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {

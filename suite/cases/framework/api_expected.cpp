@@ -5,21 +5,17 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+
+#include "suite/iut/message_tables.hpp"
 
 namespace suite::cases {
 
 namespace {
 
-const std::vector<std::string> all_errors{"flushed",
-                                          "local_length",
-                                          "local_protection",
-                                          "local_operation",
-                                          "remote_access",
-                                          "remote_operation",
-                                          "bad_response",
-                                          "invalidation",
-                                          "bind",
-                                          "other"};
+/// The first of the words is success.
+const std::vector<std::string> all_errors(std::next(iut::completion_status_words.begin()),
+                                          iut::completion_status_words.end());
 
 bool same(const iut::Octets& seen, const Octets& wanted) {
   return std::ranges::equal(seen, wanted, {}, {},

@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/framework/verdict.hpp"
 
 namespace suite::cases {
 
@@ -85,11 +87,9 @@ void Body::start_deadline() {
   context_.deadline = context_.world.now() + scaled;
 }
 
-rnic::llp::Address Body::iut_address() const {
-  auto& self = const_cast<Body&>(*this);  // listening is done once, when it is first needed
-  return self.iut.listen(case_.family, case_.family == rnic::llp::Family::ipv4
-                                           ? environment_.iut_ipv4
-                                           : environment_.iut_ipv6);
+rnic::llp::Address Body::iut_address() {
+  return iut.listen(case_.family, case_.family == rnic::llp::Family::ipv4 ? environment_.iut_ipv4
+                                                                          : environment_.iut_ipv6);
 }
 
 Peer& Body::another_peer() {
@@ -120,8 +120,8 @@ void Body::not_established(const std::string& why) {
   throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
 }
 
-/// What establishing needs to come; a peer that answers otherwise leaves the case without its
-/// object.
+/// What establishing needs to come; a peer that answers
+/// otherwise leaves the case without its object.
 Arrival Body::need(WireEnd& from, const Expected& expected, const char* what) {
   Arrival arrival = from.next(deadline());
   iut.poll();
@@ -159,8 +159,8 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
     not_established("no established event; " + iut.untaken());
   const auto words = request.enhanced();
   if (!options.opening || (words && words->peer_to_peer)) return;
-  // A responder may not send before it has received (RFC 5044 section 7.1.2), so the IUT goes
-  // first.
+  // A responder may not send before it has received
+  // (RFC 5044 section 7.1.2), so the IUT goes first.
   static_cast<void>(iut.post_send(octets("open"), operation::send,
                                   [&](iut::PostWork& work) { work.endpoint = endpoint; }));
   need(which, message(Opcode::send), "the IUT's first message");
@@ -233,8 +233,8 @@ void Body::open_partner() {
   partner_->skip_arrivals();
 }
 
-/// In the peer-to-peer model the initiator's first FPDU is the RTR indication (RFC 6581
-/// section 9.2).
+/// In the peer-to-peer model the initiator's first FPDU
+/// is the RTR indication (RFC 6581 section 9.2).
 void Body::take_rtr(Peer& which, const Establish& options) {
   const auto words = which.received_frame()->frame().enhanced();
   if (options.reply || !words || !words->peer_to_peer) return;
@@ -277,33 +277,45 @@ std::string_view Body::rule_of(const RuleRef& rule) const {
   return rule.id.empty() ? case_.rules.front() : rule.id;
 }
 
+const ExpectationRecord& Body::add_record(const RuleRef& rule, std::vector<std::string> admissible,
+                                          std::string actual, std::string hex, Judgement judgement,
+                                          Direction direction) {
+  outcome_.expectations.push_back({std::string(rule_of(rule)), row_, std::move(admissible),
+                                   std::move(actual), std::move(hex), judgement, direction,
+                                   context_.now()});
+  return outcome_.expectations.back();
+}
+
 void Body::record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
                   std::string hex, Judgement judgement, Direction direction) {
-  if (judgement == Judgement::advisory && environment_.strict) judgement = Judgement::fail;
-  const std::string id(rule_of(rule));
-  outcome_.expectations.push_back({id, row_, std::move(admissible), std::move(actual),
-                                   std::move(hex), judgement, direction, context_.now()});
-  const ExpectationRecord& made = outcome_.expectations.back();
-  if (judgement == Judgement::fail)
-    throw CaseStop{Verdict::fail,
-                   fmt::format("{}: {} in place of {}", id, made.actual, made.admissible.front())};
-  if (judgement == Judgement::inconclusive)
-    throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", id, made.actual)};
+  const ExpectationRecord& made =
+      add_record(rule, std::move(admissible), std::move(actual), std::move(hex),
+                 weighed(judgement, environment_.strict), direction);
+  if (made.judgement == Judgement::fail) throw CaseStop{Verdict::fail, failure_text(made)};
+  if (made.judgement == Judgement::inconclusive)
+    throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", made.rule, made.actual)};
+}
+
+void Body::fail(const RuleRef& rule, std::string admissible, std::string actual) {
+  throw CaseStop{Verdict::fail,
+                 failure_text(add_record(rule, {std::move(admissible)}, std::move(actual), {},
+                                         Judgement::fail, Direction::none))};
 }
 
 void Body::note_fault(const SenderFault& fault) {
   // One record per rule and row is enough: a wrong sender is wrong in every segment.
   if (!faults_noted_.insert(row_ + "/" + std::string(fault.rule)).second) return;
   const auto* rule = ::rules::find(fault.rule);
-  const bool must = rule == nullptr || rule->level == ::rules::Level::must || environment_.strict;
-  outcome_.expectations.push_back({std::string(fault.rule),
-                                   row_,
-                                   {fault.expected},
-                                   fault.actual,
-                                   fault.hex,
-                                   must ? Judgement::fail : Judgement::advisory,
-                                   Direction::from_iut,
-                                   context_.now()});
+  const bool must = rule == nullptr || rule->level == ::rules::Level::must;
+  outcome_.expectations.push_back(
+      {std::string(fault.rule),
+       row_,
+       {fault.expected},
+       fault.actual,
+       fault.hex,
+       must ? Judgement::fail : weighed(Judgement::advisory, environment_.strict),
+       Direction::from_iut,
+       context_.now()});
 }
 
 Arrival Body::expect(WireEnd& from, const Expected& expected, RuleRef rule) {
@@ -402,11 +414,10 @@ Message Body::expect_message(Opcode opcode, RuleRef rule) {
 iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& expected,
                                   RuleRef rule) {
   const auto event = iut.take(completion_of(work).matches, deadline());
-  const std::string actual = event ? describe(*event) : "no completion; " + iut.untaken();
-  const bool right = event && expected.matches(std::get<iut::CompletionEvent>(*event));
-  record(rule, {expected.text()}, actual, {}, right ? Judgement::pass : Judgement::fail,
-         Direction::none);
-  return std::get<iut::CompletionEvent>(*event);
+  if (!event) fail(rule, expected.text(), "no completion; " + iut.untaken());
+  const auto& completion = std::get<iut::CompletionEvent>(*event);
+  expect_that(expected.matches(completion), expected.text(), describe(*event), rule);
+  return completion;
 }
 
 void Body::expect_in_order(const std::vector<Work>& works, RuleRef rule) {
@@ -429,15 +440,15 @@ iut::Event Body::expect(Consumer& of, const ExpectedEvent& expected, RuleRef rul
     return expected.matches(event) || (expected.tolerated && expected.tolerated(event));
   };
   auto event = of.take(either, deadline());
-  Judgement judgement = event ? Judgement::pass : Judgement::fail;
-  if (event && !expected.matches(*event)) {
+  if (!event) fail(rule, expected.text, of.untaken());
+  Judgement judgement = Judgement::pass;
+  if (!expected.matches(*event)) {
     // What is wanted may still be on its way.
     const auto better = of.take(expected.matches, context_.world.now() + environment_.quiet_window);
     if (better) event = better;
     if (!better) judgement = Judgement::advisory;
   }
-  record(rule, {expected.text}, event ? describe(*event) : of.untaken(), {}, judgement,
-         Direction::none);
+  record(rule, {expected.text}, describe(*event), {}, judgement, Direction::none);
   return *event;
 }
 
@@ -547,31 +558,22 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
   rows_used_ = true;
   row_ = std::move(name);
   context_.note(Direction::none, "row: " + row_);
-  RowOutcome result{row_, Verdict::pass, {}};
+  std::optional<CaseStop> end;
   const std::size_t before = outcome_.expectations.size();
   try {
     row_body();
-    if (outcome_.expectations.size() == before)
-      result = {row_, Verdict::error, "the row expected nothing"};
-  } catch (const CaseStop& end) {
-    result = {row_, end.verdict, end.reason};
-    if (end.verdict == Verdict::fail)
+  } catch (const CaseStop& stop) {
+    end = stop;
+    if (stop.verdict == Verdict::fail)
       context_.world.run_until(context_.world.now() + environment_.quiet_window,
                                [] { return false; });
   }
-  // What the IUT sent wrongly in this row is the row's as well.
-  for (std::size_t i = before; i < outcome_.expectations.size() && result.verdict == Verdict::pass;
-       ++i)
-    if (const auto& made = outcome_.expectations[i]; made.judgement == Judgement::fail)
-      result = {
-          row_, Verdict::fail,
-          fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front())};
-  const bool lost = result.verdict == Verdict::error;
-  const std::string reason = result.reason;
-  outcome_.rows.push_back(std::move(result));
+  const auto [verdict, reason] =
+      verdict_of("row", end, {}, std::span(outcome_.expectations).subspan(before));
+  outcome_.rows.push_back({row_, verdict, reason});
   row_.clear();
-  if (lost)
-    throw CaseStop{Verdict::error, reason};  // the next row would find the same harness broken
+  if (verdict == Verdict::error)
+    throw CaseStop{verdict, reason};  // the next row would find the same harness broken
 }
 
 }  // namespace suite::cases

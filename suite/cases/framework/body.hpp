@@ -47,8 +47,8 @@ struct Establish {
   /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
   /// the tester by an empty Write.
   bool opening = false;
-  /// The rule that is broken if the connection does not come up; without one that leaves the case
-  /// inconclusive.
+  /// The rule that is broken if the connection does not come up;
+  /// without one that leaves the case inconclusive.
   RuleRef judged_by{};
 };
 
@@ -62,8 +62,8 @@ struct Partner {
   std::optional<rnic::stream::RtrKinds> peer_to_peer{};  ///< as MPA initiator: asks for that model
   std::uint16_t depth = 4;                               ///< IRD and ORD of both sides
   iut::Handle endpoint = 0;                              ///< of the IUT; 0: the default one
-  /// The rule that is broken if the connection does not come up; without one that leaves the case
-  /// inconclusive.
+  /// The rule that is broken if the connection does not come up;
+  /// without one that leaves the case inconclusive.
   RuleRef judged_by{};
 };
 
@@ -112,8 +112,8 @@ class CasePeer {
   std::unique_ptr<Peer> peer_;
 };
 
-/// More than the LLPs of both sides hold while one end is stalled: octets as registered memory is
-/// filled with.
+/// More than the LLPs of both sides hold while one end is stalled:
+/// octets as registered memory is filled with.
 [[nodiscard]] Octets much_data();
 
 struct ThenClose {};
@@ -148,7 +148,8 @@ class Body {
   StreamPeer& connect_partner(const Partner& terms = {});
   /// A further connection of the case.
   [[nodiscard]] Peer& another_peer();
-  [[nodiscard]] rnic::llp::Address iut_address() const;
+  /// Where the IUT listens; it begins to when this is first asked.
+  [[nodiscard]] rnic::llp::Address iut_address();
   [[nodiscard]] bool iut_is_responder() const { return case_.role == Role::responder; }
 
   // -- on the wire --
@@ -245,8 +246,13 @@ class Body {
   Arrival expect_until(rnic::llp::TimePoint until, WireEnd& from, const Expected& expected,
                        const RuleRef& rule);
   [[noreturn]] void not_established(const std::string& why);
+  const ExpectationRecord& add_record(const RuleRef& rule, std::vector<std::string> admissible,
+                                      std::string actual, std::string hex, Judgement judgement,
+                                      Direction direction);
+  /// Adds the record; one that fails or is inconclusive ends the case (or row).
   void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
               std::string hex, Judgement judgement, Direction direction);
+  [[noreturn]] void fail(const RuleRef& rule, std::string admissible, std::string actual);
   /// Whether an exchange with the IUT on the case's connection is still possible.
   [[nodiscard]] bool can_ask() {
     if (partner_) return partner_->can_transfer();

@@ -44,12 +44,12 @@ struct Case {
       make;
 };
 
-/// The explicit case table: every case of every file, in the order of the folders, variants
-/// included.
+/// The explicit case table: every case of every file,
+/// in the order of the folders, variants included.
 [[nodiscard]] std::vector<Case> all_cases();
 
-/// What the IUT lacks for this case, in one line; empty if it can run. Needs no exchange with the
-/// IUT.
+/// What the IUT lacks for this case, in one line; empty if it can run.
+/// Needs no exchange with the IUT.
 [[nodiscard]] std::string why_not_applicable(const Case& a_case, const Environment& environment);
 
 /// Runs one case to its verdict. Never throws: a fault of the harness is the verdict `error`.

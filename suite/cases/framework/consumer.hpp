@@ -113,8 +113,8 @@ class Consumer {
   [[nodiscard]] Work post_receive(std::uint32_t length, iut::Handle endpoint);
   /// A receive that scatters into these pieces.
   [[nodiscard]] Work post_receive(std::vector<iut::Piece> pieces);
-  /// Work with `data` as its source, registered for it. `change` sets what the operation needs
-  /// besides.
+  /// Work with `data` as its source, registered for it.
+  /// `change` sets what the operation needs besides.
   [[nodiscard]] Work post_send(const Octets& data, const char* operation = iut::operation::send,
                                const std::function<void(iut::PostWork&)>& change = {});
   [[nodiscard]] Work post_write(const Octets& data, std::uint32_t remote_stag,

@@ -1,38 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// From a case to its verdict.
+// Runs one case: whether it applies, configuring the IUT, the body, and all the evidence of it.
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 
 #include "suite/cases/framework/body.hpp"
+#include "suite/cases/framework/verdict.hpp"
 
 namespace suite::cases {
 
 namespace {
-
-/// Of two verdicts, the one that the whole takes.
-int weight(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::not_applicable:
-      return 0;
-    case Verdict::pass:
-      return 1;
-    case Verdict::inconclusive:
-      return 2;
-    case Verdict::fail:
-      return 3;
-    case Verdict::error:
-      return 4;
-  }
-  return 4;
-}
-
-void worsen(CaseOutcome& outcome, Verdict verdict, const std::string& reason) {
-  if (weight(verdict) <= weight(outcome.verdict)) return;
-  outcome.verdict = verdict;
-  outcome.reason = reason;
-}
 
 /// Of these kinds of RTR indication the ones that the IUT has: what it refuses alone, it has not.
 std::vector<std::string> had_by(Consumer& iut, std::vector<std::string> kinds) {
@@ -80,34 +57,13 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   environment.standing = wanted;
 }
 
-/// Everything that the body's end leaves open: sender faults, rows, and whether anything was
-/// expected at all.
-void conclude(CaseOutcome& outcome) {
-  for (const RowOutcome& row : outcome.rows)
-    if (row.verdict != Verdict::pass)
-      worsen(outcome, row.verdict, fmt::format("row {}: {}", row.name, row.reason));
-  const bool only_not_applicable =
-      !outcome.rows.empty() && std::ranges::all_of(outcome.rows, [](const RowOutcome& row) {
-        return row.verdict == Verdict::not_applicable;
-      });
-  if (only_not_applicable && outcome.verdict == Verdict::pass) {
-    outcome.verdict = Verdict::not_applicable;
-    outcome.reason = outcome.rows.front().reason;
-  }
-  for (const ExpectationRecord& made : outcome.expectations)
-    if (made.judgement == Judgement::fail)
-      worsen(outcome, Verdict::fail,
-             fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front()));
-  if (outcome.verdict == Verdict::pass && outcome.expectations.empty())
-    worsen(outcome, Verdict::error, "the case expected nothing");
-}
-
 void run_body(const Case& a_case, Environment& environment, Context& context,
               CaseOutcome& outcome) {
+  std::optional<CaseStop> end;
   const auto body = a_case.make(a_case, environment, context, outcome);
   context.on_fault = [&body](const SenderFault& fault) { body->note_fault(fault); };
-  context.on_inconclusive = [&outcome](const std::string& why) {
-    worsen(outcome, Verdict::inconclusive, why);
+  context.on_inconclusive = [&end](const std::string& why) {
+    keep_worse(end, {Verdict::inconclusive, why});
   };
   context.is_abandoned = [&environment] { return environment.iut.is_gone(); };
   try {
@@ -115,24 +71,18 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     configure(a_case, environment, body->iut);
     body->body();
     body->iut.poll();  // a death of the IUT at the very end is still its own
-  } catch (const CaseStop& end) {
-    if (outcome.verdict == Verdict::pass && end.verdict == Verdict::not_applicable)
-      outcome = {.verdict = end.verdict,
-                 .reason = end.reason,
-                 .expectations = outcome.expectations,
-                 .rows = outcome.rows,
-                 .exchange = {},
-                 .connections = {},
-                 .duration = {}};
-    worsen(outcome, end.verdict, end.reason);
+  } catch (const CaseStop& stop) {
+    keep_worse(end, stop);
     // What still comes may tell why: a fault of the sender is often seen whole only then.
-    if (end.verdict == Verdict::fail)
+    if (stop.verdict == Verdict::fail)
       environment.world.run_until(environment.world.now() + environment.quiet_window,
                                   [] { return false; });
   } catch (const std::exception& error) {
-    worsen(outcome, Verdict::error, fmt::format("fault of the harness: {}", error.what()));
+    keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
-  conclude(outcome);
+  auto [verdict, reason] = verdict_of("case", end, outcome.rows, outcome.expectations);
+  outcome.verdict = verdict;
+  outcome.reason = std::move(reason);
 }
 
 }  // namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5044 sections 4.4 and 7.1.1: when CRCs are in use, how they are computed, and what follows a
-// wrong one.
+// RFC 5044 sections 4.4 and 7.1.1: when CRCs are in use,
+// how they are computed, and what follows a wrong one.
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {

@@ -29,8 +29,8 @@ void ask(Body& on, const StartupFrame& request, const iut::ConnectParameters& pa
 [[nodiscard]] ReceivedFrame request_of(Body& on, iut::ConnectParameters parameters = {});
 /// The Reply that accepts the Request that came.
 [[nodiscard]] StartupFrame accepting(const Body& on, const ReceivedFrame& request);
-/// The IUT is in full operation: a small Send of its consumer comes out. An RTR indication goes
-/// before it.
+/// The IUT is in full operation: a small Send of its consumer comes out.
+/// An RTR indication goes before it.
 void expect_to_speak(Body& on, RuleRef rule = {});
 
 // ---- both ----

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 7306 sections 5 and 8.2: Atomics with the IUT as Responder (it executes) and as Requester (it
-// asks).
+// RFC 7306 sections 5 and 8.2: Atomics with the IUT as Responder
+// (it executes) and as Requester (it asks).
 #include <algorithm>
 #include <array>
 
@@ -10,8 +10,8 @@ namespace suite::cases {
 
 namespace {
 
-// Its octets are the same from either end, so it can be put in memory whatever the IUT's byte
-// order is.
+// Its octets are the same from either end,
+// so it can be put in memory whatever the IUT's byte order is.
 constexpr std::uint64_t symmetric = 0x1122334444332211;
 constexpr std::uint64_t other_value = 0x0102030405060708;
 constexpr std::uint32_t fetch_add_code = 0, compare_swap_code = 2;

@@ -31,8 +31,8 @@ CONFORMANCE_CASE(receive_does_not_complete_before_the_last_segment,
 
 CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_carry_it,
                  rules("rdmap.order.completion-after-ddp")) {
-  // The Responder may not send before the Initiator's first FPDU (RFC 5044 7.1.2), so its Send has
-  // to wait.
+  // The Responder may not send before the Initiator's first FPDU
+  // (RFC 5044 7.1.2), so its Send has to wait.
   establish();
   if (!iut_is_responder())
     stop(Verdict::not_applicable, "only a Responder can be kept from sending");

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Strict reading of small YAML files: every key known, once, and of its type; every fault told with
-// its line.
+// Strict reading of small YAML files: every key known, once,
+// and of its type; every fault told with its line.
 #pragma once
 
 #include <yaml-cpp/yaml.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The guide for writers of agents, held to its word: its examples parse, its lists are whole, its
-// toy runs.
+// The guide for writers of agents, held to its word: its examples parse,
+// its lists are whole, its toy runs.
 #include <unistd.h>
 
 #include <boost/test/unit_test.hpp>

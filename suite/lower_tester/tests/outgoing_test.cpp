@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the peer sends, against octets written by hand from the figures of RFC 5044, 5041, 5040 and
-// 6581.
+// What the peer sends, against octets written by hand from
+// the figures of RFC 5044, 5041, 5040 and 6581.
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/wire/crc32c.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Each way of sending wrongly is found and named by its rule; right streams, in whatever cut, are
-// found right.
+// Each way of sending wrongly is found and named by its rule;
+// right streams, in whatever cut, are found right.
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <set>
@@ -54,7 +54,7 @@ struct Observed : Intake::Listener {
     messages.push_back(message);
     rules.check(message, broken_off);
   }
-  void on_malformed(const Malformed& what, std::string_view rule) override {
+  void on_malformed(const Malformed& what, RuleId rule) override {
     malformed.push_back(what);
     rules.check(what, rule);
   }
@@ -345,12 +345,6 @@ BOOST_AUTO_TEST_CASE(nothing_may_follow_a_terminate) {
   BOOST_TEST(iut->faults.empty());
   iut->sends(send_message({}));
   BOOST_TEST((iut->faults == Faults{"rdmap.terminate.nothing-sent-after"}));
-}
-
-BOOST_AUTO_TEST_CASE(
-    the_rules_are_listed_in_order) {  // and each judgement asserts that its rule is among them
-  BOOST_TEST(std::ranges::is_sorted(SenderRules::rules()));
-  BOOST_TEST(SenderRules::rules().size() > 50u);
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -45,7 +45,8 @@ BOOST_AUTO_TEST_CASE(where_one_reproduces_it_the_others_keep_their_verdicts) {
   for (const std::size_t one : {1, 2, 3}) incidents.will_repeat(one);
   BOOST_TEST(incidents.settle(1, record("a", Verdict::pass), false, nothing_is_known).empty());
   BOOST_TEST(incidents.settle(2, record("b", Verdict::fail), true, nothing_is_known).empty());
-  const auto settled = incidents.settle(3, record("c", Verdict::inconclusive), false, nothing_is_known);
+  const auto settled =
+      incidents.settle(3, record("c", Verdict::inconclusive), false, nothing_is_known);
   BOOST_REQUIRE(settled.size() == 3U);
   BOOST_TEST((settled[0].verdict == Verdict::pass));
   BOOST_TEST((settled[1].verdict == Verdict::fail));

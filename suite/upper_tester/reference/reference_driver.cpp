@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Commands of connections and the driver's own life; those of objects and of work have files of
-// their own.
+// Commands of connections and the driver's own life;
+// those of objects and of work have files of their own.
 #include "suite/upper_tester/reference/reference_driver.hpp"
 
 #include <array>

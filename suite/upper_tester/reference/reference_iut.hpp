@@ -15,8 +15,8 @@
 
 namespace suite::upper_tester::reference {
 
-/// Commands are carried out from the World's loop, in the order posted; one that is not yet may be
-/// cancelled.
+/// Commands are carried out from the World's loop, in the order posted;
+/// one that is not yet may be cancelled.
 class ReferenceIut final : public iut::Iut {
  public:
   ReferenceIut(rnic::llp::World& world, rnic::llp::Network& network, const DriverOptions& options);

@@ -18,8 +18,8 @@
 namespace suite::upper_tester {
 namespace {
 
-/// Answers at once, but Connect only when `dispatch` is called; ReadMemory yields as much as is
-/// asked for.
+/// Answers at once, but Connect only when `dispatch` is called;
+/// ReadMemory yields as much as is asked for.
 class ToyDriver final : public Driver {
  public:
   explicit ToyDriver(Sink sink) : Driver(std::move(sink)), event_(::eventfd(0, EFD_NONBLOCK)) {}

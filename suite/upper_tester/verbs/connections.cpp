@@ -14,8 +14,8 @@
 namespace suite::upper_tester::verbs {
 namespace {
 
-// The kernel may miss the answer to its own neighbour request and then waits its time out; so many
-// short ones.
+// The kernel may miss the answer to its own neighbour request
+// and then waits its time out; so many short ones.
 constexpr int resolve_deadline_ms = 500;
 constexpr int resolve_attempts = 10;
 constexpr int backlog = 128;
@@ -236,8 +236,8 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Disconnect& comma
     endpoint.link = Link::closing;
     return iut::Reply{};
   }
-  // To disconnect with work in the send queue is an error in iWARP verbs; what tells of its end is
-  // awaited first.
+  // To disconnect with work in the send queue is an error in iWARP verbs;
+  // what tells of its end is awaited first.
   endpoint.disconnect_when_done = std::any_of(endpoint.sends.begin(), endpoint.sends.end(),
                                               [](const Posted& each) { return each.signaled; });
   if (!endpoint.disconnect_when_done && disconnect_now(endpoint) != 0)

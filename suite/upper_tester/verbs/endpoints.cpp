@@ -96,8 +96,8 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   init.qp_type = IBV_QPT_RC;
   endpoint.queue_pair.reset(ibv_create_qp(owner, &init));
   if (endpoint.queue_pair == nullptr) return failed("ibv_create_qp", errno);
-  // Where rdma_create_qp would bring it: ready to take receives, open to what regions and windows
-  // allow.
+  // Where rdma_create_qp would bring it: ready to take receives,
+  // open to what regions and windows allow.
   unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
   if (device_.attributes.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
   if (const int error = move(endpoint.queue_pair.get(), IBV_QPS_INIT, IBV_QP_ACCESS_FLAGS, access);

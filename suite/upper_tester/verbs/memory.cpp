@@ -52,8 +52,8 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::RegisterMemory& c
   region.buffer = std::make_unique<Buffer>(command.length);
   if (!*region.buffer) return failed("mmap", errno);
   std::memset(region.buffer->data(), command.fill, command.length);
-  // Zero-based means that the peer names the first octet 0: an I/O virtual address of 0 says just
-  // that.
+  // Zero-based means that the peer names the first octet 0:
+  // an I/O virtual address of 0 says just that.
   region.base = command.zero_based ? 0 : reinterpret_cast<std::uint64_t>(region.buffer->data());
   const int flags = access_flags(command.access);
   region.registration.reset(

@@ -15,8 +15,8 @@
 namespace suite::upper_tester::verbs {
 
 [[nodiscard]] const char* status_word(ibv_wc_status status);
-/// Nothing for events that tell of ordinary life (a port went up, a connection carried its first
-/// message).
+/// Nothing for events that tell of ordinary life (a port went up,
+/// a connection carried its first message).
 [[nodiscard]] std::optional<const char*> asynchronous_word(ibv_event_type type);
 /// Why a connection did not come up, from an errno.
 [[nodiscard]] const char* connect_failure_word(int error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Commands of objects: handles of the test's choice, memory that outlives its registration, what is
-// in use.
+// Commands of objects: handles of the test's choice,
+// memory that outlives its registration, what is in use.
 #include <boost/test/unit_test.hpp>
 
 #include "suite/upper_tester/reference/tests/two_iuts.hpp"

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/framework/verdict.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace suite::cases {
+
+namespace {
+
+/// Of two verdicts, the one that the whole takes.
+int weight(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::not_applicable:
+      return 0;
+    case Verdict::pass:
+      return 1;
+    case Verdict::inconclusive:
+      return 2;
+    case Verdict::fail:
+      return 3;
+    case Verdict::error:
+      return 4;
+  }
+  return 4;
+}
+
+void worsen(Ruling& ruling, Verdict verdict, const std::string& reason) {
+  if (weight(verdict) > weight(ruling.verdict)) ruling = {verdict, reason};
+}
+
+void consider(Ruling& ruling, std::span<const RowOutcome> rows) {
+  for (const RowOutcome& row : rows)
+    if (row.verdict != Verdict::pass)
+      worsen(ruling, row.verdict, fmt::format("row {}: {}", row.name, row.reason));
+  const bool none_applies = std::ranges::all_of(
+      rows, [](const RowOutcome& row) { return row.verdict == Verdict::not_applicable; });
+  if (ruling.verdict == Verdict::pass && !rows.empty() && none_applies)
+    ruling = {Verdict::not_applicable, rows.front().reason};
+}
+
+}  // namespace
+
+Judgement weighed(Judgement judgement, bool strict) {
+  return judgement == Judgement::advisory && strict ? Judgement::fail : judgement;
+}
+
+std::string failure_text(const ExpectationRecord& made) {
+  return fmt::format("{}: {} in place of {}", made.rule, made.actual, made.admissible.front());
+}
+
+void keep_worse(std::optional<CaseStop>& end, CaseStop another) {
+  if (!end || weight(another.verdict) > weight(end->verdict)) end = std::move(another);
+}
+
+Ruling verdict_of(const char* what, const std::optional<CaseStop>& end,
+                  std::span<const RowOutcome> rows, std::span<const ExpectationRecord> made) {
+  Ruling ruling;
+  if (end) ruling = {end->verdict, end->reason};
+  consider(ruling, rows);
+  for (const ExpectationRecord& one : made)
+    if (one.judgement == Judgement::fail) worsen(ruling, Verdict::fail, failure_text(one));
+  if (ruling.verdict == Verdict::pass && made.empty())
+    ruling = {Verdict::error, fmt::format("the {} expected nothing", what)};
+  return ruling;
+}
+
+}  // namespace suite::cases

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How endings, rows and expectations come together in one verdict:
+// the worst counts, of equals the first.
+#include <boost/test/unit_test.hpp>
+
+#include <vector>
+
+#include "suite/cases/framework/verdict.hpp"
+
+using namespace suite::cases;
+
+namespace {
+
+ExpectationRecord made(Judgement judgement) {
+  return {.rule = "a.rule",
+          .row = {},
+          .admissible = {"truth", "silence"},
+          .actual = "a lie",
+          .hex = {},
+          .judgement = judgement,
+          .direction = Direction::none,
+          .at = {}};
+}
+
+const std::vector<ExpectationRecord> kept{made(Judgement::pass), made(Judgement::advisory)};
+const std::vector<ExpectationRecord> broken{made(Judgement::pass), made(Judgement::fail)};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(verdict)
+
+BOOST_AUTO_TEST_CASE(expectations_that_hold_make_a_pass_and_none_at_all_an_error) {
+  const Ruling passed = verdict_of("case", {}, {}, kept);
+  BOOST_TEST((passed.verdict == Verdict::pass && passed.reason.empty()));
+  const Ruling idle = verdict_of("row", {}, {}, {});
+  BOOST_TEST((idle.verdict == Verdict::error));
+  BOOST_TEST(idle.reason == "the row expected nothing");
+}
+
+BOOST_AUTO_TEST_CASE(what_was_sent_wrongly_fails_a_body_that_reached_its_end) {
+  const Ruling ruling = verdict_of("case", {}, {}, broken);
+  BOOST_TEST((ruling.verdict == Verdict::fail));
+  BOOST_TEST(ruling.reason == "a.rule: a lie in place of truth");
+}
+
+BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {
+  const CaseStop stop{Verdict::inconclusive, "did not come up"};
+  const Ruling ended = verdict_of("case", stop, {}, kept);
+  BOOST_TEST((ended.verdict == Verdict::inconclusive && ended.reason == stop.reason));
+  BOOST_TEST((verdict_of("row", stop, {}, broken).verdict == Verdict::fail));
+  const CaseStop lacking{Verdict::not_applicable, "no atomics"};
+  BOOST_TEST((verdict_of("case", lacking, {}, kept).verdict == Verdict::not_applicable));
+  BOOST_TEST((verdict_of("case", lacking, {}, {}).verdict == Verdict::not_applicable));
+  BOOST_TEST((verdict_of("case", lacking, {}, broken).verdict == Verdict::fail));
+  const CaseStop lost{Verdict::error, "gone"};
+  BOOST_TEST(verdict_of("case", lost, {}, broken).reason == "gone");
+}
+
+BOOST_AUTO_TEST_CASE(rows_tell_their_name_and_are_not_applicable_only_together) {
+  const RowOutcome good{"one", Verdict::pass, {}}, bad{"two", Verdict::fail, "so"},
+      lacking{"three", Verdict::not_applicable, "no markers"};
+  const auto ruling_on = [](const std::vector<RowOutcome>& rows) {
+    return verdict_of("case", {}, rows, kept);
+  };
+  BOOST_TEST(ruling_on({good, bad, lacking}).reason == "row two: so");
+  BOOST_TEST((ruling_on({good, lacking}).verdict == Verdict::pass));
+  BOOST_TEST((ruling_on({lacking, lacking}).verdict == Verdict::not_applicable));
+  BOOST_TEST(ruling_on({lacking, lacking}).reason == "no markers");
+}
+
+BOOST_AUTO_TEST_CASE(of_two_endings_the_worse_stays_and_of_equals_the_first) {
+  std::optional<CaseStop> end;
+  keep_worse(end, {Verdict::not_applicable, "a"});
+  BOOST_TEST((end && end->verdict == Verdict::not_applicable));
+  keep_worse(end, {Verdict::inconclusive, "b"});
+  keep_worse(end, {Verdict::inconclusive, "c"});
+  keep_worse(end, {Verdict::not_applicable, "d"});
+  BOOST_TEST(end->reason == "b");
+  keep_worse(end, {Verdict::error, "e"});
+  keep_worse(end, {Verdict::fail, "f"});
+  BOOST_TEST(end->reason == "e");
+}
+
+BOOST_AUTO_TEST_CASE(an_advisory_fails_in_a_strict_run_alone) {
+  BOOST_TEST((weighed(Judgement::advisory, true) == Judgement::fail));
+  BOOST_TEST((weighed(Judgement::advisory, false) == Judgement::advisory));
+  BOOST_TEST((weighed(Judgement::inconclusive, true) == Judgement::inconclusive));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
