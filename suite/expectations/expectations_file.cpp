@@ -16,9 +16,11 @@ namespace suite::expectations {
 
 namespace {
 
-constexpr std::array<std::string_view, 12> members{"case",     "verdict",      "observed", "rule",
-                                                   "also",     "intermittent", "isolate",  "iut",
-                                                   "versions", "reason",       "date",     "link"};
+constexpr std::array<std::string_view, 11> members{"case",   "verdict",      "observed", "rule",
+                                                   "also",   "intermittent", "iut",      "versions",
+                                                   "reason", "date",         "link"};
+constexpr std::array<std::string_view, 6> isolation_members{"case",   "iut",  "versions",
+                                                            "reason", "date", "link"};
 constexpr std::array<std::string_view, 6> complaint_members{"observed", "iut",  "versions",
                                                             "reason",   "date", "link"};
 
@@ -62,15 +64,18 @@ class Loader {
   static int line(const YAML::Node& node) { return node.Mark().line + 1; }
 
   void take(const YAML::Node& root) {
-    const bool good = root.IsMap() && is_list(root["entries"]) &&
-                      root.size() == (is_list(root["complaints"]) ? 2U : 1U);
+    const auto lists = [&](const char* name) { return is_list(root[name]) ? 1U : 0U; };
+    const bool good = root.IsMap() && lists("entries") == 1 &&
+                      root.size() == 1 + lists("complaints") + lists("isolated");
     if (!good)
       return fault(1,
-                   "must hold a list named `entries`, maybe one named `complaints`, and nothing "
-                   "else");
+                   "must hold a list named `entries`, maybe ones named `complaints` and "
+                   "`isolated`, and nothing else");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
-    if (!root["complaints"]) return;
-    for (const YAML::Node& node : root["complaints"]) take_complaint(node);
+    if (lists("complaints"))
+      for (const YAML::Node& node : root["complaints"]) take_complaint(node);
+    if (lists("isolated"))
+      for (const YAML::Node& node : root["isolated"]) take_isolation(node);
   }
   static bool is_list(const YAML::Node& node) { return node && node.IsSequence(); }
 
@@ -108,6 +113,23 @@ class Loader {
     if (faults.size() == before) listed.complaints.push_back(std::move(complaint));
   }
 
+  void take_isolation(const YAML::Node& node) {
+    const std::size_t before = faults.size();
+    if (!check_members(node, isolation_members)) return;
+    Isolation isolation{.case_id = word(node, "case"),
+                        .iut = word(node, "iut"),
+                        .versions = {},
+                        .reason = word(node, "reason"),
+                        .date = word(node, "date"),
+                        .link = node["link"] ? word(node, "link") : ""};
+    const std::string versions = word(node, "versions");
+    if (faults.size() != before) return;
+    check_when(node, versions, isolation.versions, isolation.date);
+    if (!known_.is_case(isolation.case_id))
+      fault(line(node["case"]), fmt::format("there is no case '{}'", isolation.case_id));
+    if (faults.size() == before) listed.isolated.push_back(std::move(isolation));
+  }
+
   void check_when(const YAML::Node& node, const std::string& versions, VersionRange& range,
                   const std::string& date) {
     const auto parsed = VersionRange::parse(versions);
@@ -133,7 +155,6 @@ class Loader {
     entry.date = word(node, "date");
     if (node["link"]) entry.link = word(node, "link");
     entry.intermittent = flag(node, "intermittent");
-    entry.isolate = flag(node, "isolate");
     entry.also = words(node, "also");
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");

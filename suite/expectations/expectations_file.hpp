@@ -10,9 +10,6 @@
 //                                                          # Entry
 //       also: [rdmap.terminate.header-format]              # optional: rules broken along with it
 //       intermittent: true                                 # optional: it may pass as well
-//       isolate: true                                      # optional: the IUT's host may not
-//       survive
-//                                                          # it, so it runs alone behind the others
 //       iut: siw-vm                                        # kind of IUT, or shell pattern for its
 //                                                          # implementation
 //       versions: kernel >= 6.1, kernel < 6.13             # or any
@@ -23,8 +20,12 @@
 //   complaints:                                            # optional: of the IUT's kernel
 //     - observed: "*WARNING*some_function*"                # shell pattern for the log's excerpt
 //       iut, versions, reason, date, link                  # as above
+//   isolated:                                              # optional
+//     - case: mpa.startup_responder.half_a_request         # exact id
+//       iut, versions, reason, date, link                  # as above
 //
-// A complaint that is listed, and that no case provokes when it runs alone, leaves the verdicts of
+// An isolated case runs alone, behind all others: the IUT's host may not survive it, or serves
+// nobody else meanwhile. A complaint that is listed, and that no case provokes when it runs alone, leaves the verdicts of
 // those repetitions standing; a case beside or behind whose cause it strikes is not blamed for it.
 #pragma once
 
@@ -48,7 +49,7 @@ struct Entry {
   std::vector<std::string> observed;
   std::string rule;
   std::vector<std::string> also;  ///< further rules that may fail in the same case
-  bool intermittent = false, isolate = false;
+  bool intermittent = false;
   std::string iut;
   std::string versions_text;
   VersionRange versions;
@@ -64,9 +65,17 @@ struct Complaint {
   std::string reason, date, link;
 };
 
+/// A case that harms those beside it.
+struct Isolation {
+  std::string case_id, iut;
+  VersionRange versions;
+  std::string reason, date, link;
+};
+
 struct KnownDeviations {
   std::vector<Entry> entries;
   std::vector<Complaint> complaints;
+  std::vector<Isolation> isolated;
 };
 
 /// What the loader asks of the rest of the suite to find entries that can never apply.

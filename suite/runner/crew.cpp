@@ -13,8 +13,8 @@ namespace suite::runner {
 namespace {
 
 constexpr auto time_to_start = std::chrono::seconds(60);  // an agent on a slow host, through ssh
-constexpr auto grace =
-    std::chrono::seconds(2);  // beyond twice a case's deadline, for its reset and report
+// Beyond twice a case's deadline: for its reset, which has a patience of its own, and its report.
+constexpr auto grace = std::chrono::seconds(14);
 constexpr unsigned most_fruitless = 3;
 constexpr int most_rows = 64;  // each data row of a case has a deadline of its own
 

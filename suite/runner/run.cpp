@@ -156,7 +156,7 @@ struct Plan {
 };
 
 Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& selected,
-               const std::vector<expectations::Entry>& entries) {
+               const std::vector<expectations::Isolation>& apart) {
   Plan plan;
   std::vector<cases::Configuration> groups;
   const auto add = [&](const cases::Case* one, bool alone) {
@@ -169,16 +169,16 @@ Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& s
     plan.list.push_back(one);
   };
   const auto isolated = [&](const cases::Case* one) {
-    return std::ranges::any_of(entries, [&](const expectations::Entry& entry) {
-      return entry.isolate && entry.case_id == one->id;
-    });
+    return std::ranges::find(apart, one->id, &expectations::Isolation::case_id) != apart.end();
   };
   add(&parts.sentinel, true);
   for (const cases::Case* one : selected) {
     if (!isolated(one)) add(one, false);
   }
-  for (const cases::Case* one : selected) {
-    if (isolated(one)) add(one, true);
+  for (const expectations::Isolation& isolation : apart) {
+    const auto found = std::ranges::find(selected, isolation.case_id,
+                                         [](const cases::Case* one) { return one->id; });
+    if (found != selected.end()) add(*found, true);
   }
   add(&parts.sentinel, true);
   return plan;
@@ -287,7 +287,7 @@ Checked<void> Run::prepare() {
   auto known = load_expectations(parts_, path);
   if (!known) return std::unexpected(known.error());
   known_ = std::move(*known);
-  plan_ = make_plan(parts_, *selected, known_.entries);
+  plan_ = make_plan(parts_, *selected, known_.isolated);
   record_.expectations_file = path.string();
 
   if (!options_.junit.empty()) {  // found out before the run rather than after it

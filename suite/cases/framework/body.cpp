@@ -552,8 +552,8 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
     peer.renew();
     probe_.reset();
     terminate_seen_ = false;
-    start_deadline();
     iut.reset();
+    start_deadline();
   }
   rows_used_ = true;
   row_ = std::move(name);

@@ -224,6 +224,8 @@ class Body {
   }
 
   // -- for the executor --
+  /// The case's time begins: again in each row, and when the IUT is reset and configured.
+  void start_deadline();
   /// The case itself: what stands between the braces of CONFORMANCE_CASE.
   virtual void body() = 0;
   void note_fault(const SenderFault& fault);
@@ -262,7 +264,6 @@ class Body {
   void settle(const RuleRef& rule);
   void settle_with_partner(const RuleRef& rule);
   [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }
-  void start_deadline();
   [[nodiscard]] std::string_view rule_of(const RuleRef& rule) const;
 
   const Case& case_;

@@ -13,6 +13,8 @@ using rnic::llp::TimePoint;
 namespace {
 
 /// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
+// For a reset: an IUT may first have to give up, by its own timers, what the last case began.
+constexpr auto reset_patience = std::chrono::seconds(12);
 constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
 
 iut::Octets to_message(const Octets& octets) {
@@ -115,12 +117,16 @@ std::string Consumer::untaken() const {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
+  return try_call(std::move(command), what, context_.deadline);
+}
+
+iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {
   const std::uint64_t number = iut_.post(std::move(command));
   const auto is_reply = [number](const iut::Event& event) {
     const auto* reply = std::get_if<iut::Reply>(&event);
     return reply != nullptr && reply->command == number;
   };
-  const auto event = take(is_reply, context_.deadline);
+  const auto event = take(is_reply, deadline);
   if (!event)
     throw CaseStop{Verdict::error, fmt::format("no reply of the upper tester to: {}", what)};
   const iut::Reply& reply = std::get<iut::Reply>(*event);
@@ -131,7 +137,10 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
 }
 
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
-  iut::Reply reply = try_call(std::move(command), what);
+  return checked(try_call(std::move(command), what), what);
+}
+
+iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
   if (reply.outcome == iut::Outcome::unsupported)
     throw CaseStop{Verdict::not_applicable,
                    fmt::format("the upper tester cannot {}: {}", what, reply.error)};
@@ -141,7 +150,8 @@ iut::Reply Consumer::call(iut::Command command, std::string_view what) {
 }
 
 void Consumer::reset() {
-  call(iut::Reset{}, "reset");
+  const TimePoint until = std::max(context_.deadline, context_.world.now() + reset_patience);
+  checked(try_call(iut::Reset{}, "reset", until), "reset");
   events_.clear();
   listening_.clear();
   next_handle_ = 1;

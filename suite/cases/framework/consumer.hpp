@@ -130,6 +130,10 @@ class Consumer {
   [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what);
   /// The reply of a command that has to succeed.
   iut::Reply call(iut::Command command, std::string_view what);
+  [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what,
+                                    rnic::llp::TimePoint deadline);
+  /// Ends the case unless the reply is good.
+  static iut::Reply checked(iut::Reply reply, std::string_view what);
   void reset();
 
   // -- events --

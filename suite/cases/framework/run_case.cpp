@@ -69,6 +69,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   try {
     body->iut.reset();
     configure(a_case, environment, body->iut);
+    body->start_deadline();
     body->body();
     body->iut.poll();  // a death of the IUT at the very end is still its own
   } catch (const CaseStop& stop) {

@@ -127,12 +127,12 @@ BOOST_AUTO_TEST_CASE(a_good_file) {
 }
 
 BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
-  BOOST_TEST(
-      fault_of("") ==
-      ":1: must hold a list named `entries`, maybe one named `complaints`, and nothing else");
-  BOOST_TEST(
-      fault_of("entries: {}\n") ==
-      ":1: must hold a list named `entries`, maybe one named `complaints`, and nothing else");
+  BOOST_TEST(fault_of("") ==
+             ":1: must hold a list named `entries`, maybe ones named `complaints` and `isolated`, "
+             "and nothing else");
+  BOOST_TEST(fault_of("entries: {}\n") ==
+             ":1: must hold a list named `entries`, maybe ones named `complaints` and `isolated`, "
+             "and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");
@@ -145,7 +145,8 @@ BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(fault_of(good_entry + "    also: [ddp.nothing]\n") ==
              ":10: there is no rule 'ddp.nothing'");
   BOOST_TEST(fault_of(good_entry + "    also: {}\n") == ":10: `also` must be a list of texts");
-  BOOST_TEST(fault_of(good_entry + "    isolate: perhaps\n") == ":10: `isolate` is true or false");
+  BOOST_TEST(fault_of(good_entry + "    intermittent: perhaps\n") ==
+             ":10: `intermittent` is true or false");
   BOOST_TEST(fault_of(with("2026-01-31", "31.1.2026")) ==
              ":9: `date` is YYYY-MM-DD, not '31.1.2026'");
   BOOST_TEST(fault_of(with("kernel <", "kernel !")) ==
@@ -259,4 +260,21 @@ BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case
   BOOST_TEST(Gate(*listed, siw("6.13")).known_complaint("WARNING put_twice") == nullptr);
   BOOST_TEST(fault_of(good_entry + "complaints:\n  - reason: x\n    iut: y\n    date: z\n    "
                                    "versions: any\n") == ":11: `observed` is missing");
+}
+
+BOOST_AUTO_TEST_CASE(a_case_may_be_isolated_without_being_a_failure) {
+  const std::string isolated = R"(isolated:
+  - case: ddp.a.c
+    iut: siw-vm
+    versions: any
+    reason: it holds up all others
+    date: 2026-01-31
+)";
+  const auto listed = load_text(good_entry + isolated);
+  BOOST_REQUIRE(listed);
+  BOOST_REQUIRE(listed->isolated.size() == 1U);
+  BOOST_TEST(listed->isolated.front().case_id == "ddp.a.c");
+  BOOST_TEST(fault_of(good_entry + "isolated:\n  - case: ddp.a.x\n    iut: y\n    versions: any\n"
+                                   "    reason: z\n    date: 2026-01-31\n") ==
+             ":11: there is no case 'ddp.a.x'");
 }
