@@ -52,6 +52,6 @@ case "$iut" in
 esac
 
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
-tools/build.sh "$preset" rnic-suite rnic-agent || exit 3
+tools/build.sh "$preset" rnic-suite rnic-agent seen_to_fail || exit 3
 if [ "${help:-no}" = yes ]; then exec "build/$preset/suite/runner/rnic-suite" run --help; fi
 exec "build/$preset/suite/runner/rnic-suite" run "${arguments[@]}"

@@ -5,7 +5,8 @@ import dataclasses
 
 from .model import Judgement, Step
 
-RUNG_LIMIT = 300  # of one case; the pcap has all
+RUNG_LIMIT = 300  # of one case that did not pass; the pcap has all
+PASSED_LIMIT = 60  # of one that did
 SILENCE = 0.05  # seconds without a word that are worth a rung of their own
 
 
@@ -41,7 +42,8 @@ def ladder(case):
             extra.append(rung)
         if rung is not None:
             rung.marks.append((number, judgement))
-    rungs = _cut(_with_silences(sorted(rungs + extra, key=lambda rung: rung.at)))
+    limit = PASSED_LIMIT if case.verdict == "pass" else RUNG_LIMIT
+    rungs = _cut(_with_silences(sorted(rungs + extra, key=lambda rung: rung.at)), limit)
     shown = sum(1 for rung in rungs if rung.step)
     place = {number: index for index, rung in enumerate(rungs) for number, _ in rung.marks}
     return Ladder(rungs, len(case.exchange) - shown, place)
@@ -62,9 +64,9 @@ def _same(judgement, step):
     return judgement.actual == step.text or (judgement.octets.total > 0 and judgement.octets == step.octets)
 
 
-def _cut(rungs):
-    """At most RUNG_LIMIT rungs: the first ones, and of the others those that are marked as not passed."""
-    return rungs[:RUNG_LIMIT] + [rung for rung in rungs[RUNG_LIMIT:] if rung.worst not in ("", "pass")]
+def _cut(rungs, limit):
+    """The first `limit` rungs, and of the others those that are marked as not passed."""
+    return rungs[:limit] + [rung for rung in rungs[limit:] if rung.worst not in ("", "pass")]
 
 
 def _with_silences(rungs):

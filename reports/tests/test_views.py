@@ -6,7 +6,7 @@ import unittest
 from rnic_reports import attention, catalogue, coverage
 from rnic_reports.contrast import contrast
 from rnic_reports.html import hexdump
-from rnic_reports.ladder import RUNG_LIMIT, ladder
+from rnic_reports.ladder import PASSED_LIMIT, RUNG_LIMIT, ladder
 from rnic_reports.model import Case, Octets
 from rnic_reports.node import Node
 from tests.support import CATALOGUE, SAMPLES, load, make_samples
@@ -18,7 +18,8 @@ def read(record):
 
 
 def of_steps(steps, judgements):
-    return ladder(read(case("a.b.c", "mpa/a.cpp", ["a.b.c"], exchange=steps, expectations=judgements)))
+    verdict = "fail" if any(one["verdict"] == "fail" for one in judgements) else "pass"
+    return ladder(read(case("a.b.c", "mpa/a.cpp", ["a.b.c"], verdict=verdict, exchange=steps, expectations=judgements)))
 
 
 class Ladder(unittest.TestCase):
@@ -56,6 +57,10 @@ class Ladder(unittest.TestCase):
         found = of_steps(steps, [judged("r", ["x"], "y", "fail", 0.45, frame=451)])
         self.assertEqual((len(found.rungs), found.left_out), (RUNG_LIMIT + 1, 199))
         self.assertEqual(found.rungs[-1].worst, "fail")
+
+    def test_a_passed_exchange_is_cut_shorter(self):
+        found = of_steps([step(number / 1000, "from_iut", "x") for number in range(PASSED_LIMIT + 5)], [])
+        self.assertEqual((len(found.rungs), found.left_out), (PASSED_LIMIT, 5))
 
     def test_no_exchange(self):
         self.assertEqual(of_steps([], []).rungs, [])

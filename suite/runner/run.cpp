@@ -27,6 +27,7 @@
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
+#include "suite/runner/seen_to_fail.hpp"
 #include "suite/runner/selection.hpp"
 
 namespace suite::runner {
@@ -248,6 +249,7 @@ class Run final : Crew::Observer {
   const WallTime begin_wall_ = std::chrono::system_clock::now();
   const steady_clock::time_point begin_ = steady_clock::now();
   Progress progress_;
+  const SeenToFail seen_to_fail_ = load_seen_to_fail(RNIC_SEEN_TO_FAIL);
   rnic::llp::RealWorld world_;
   Plan plan_;
   std::unique_ptr<Site> site_;
@@ -428,6 +430,8 @@ results::CaseRecord Run::describe(const Attempt& attempt) const {
   record.worker = attempt.worker;
   record.start = results::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
+  if (const auto seen = seen_to_fail_.find(record.id); seen != seen_to_fail_.end())
+    record.seen_to_fail_by = seen->second;
   return record;
 }
 
