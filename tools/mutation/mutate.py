@@ -3,8 +3,8 @@
 """Draws one-line mutants of the reference RNIC and asks whether the suite's verdicts notice them.
 
 Each mutant changes one line of reference_rnic/stream or reference_rnic/verbs in a private copy of the tree, is built, and is judged by
-every case over the in-memory link. A mutant is caught when the run shows a new failure or does not end in order. The draw depends on
---seed and the sources only.
+every case over the in-memory link; what they let pass meets the unit tests of the RNIC. A mutant is caught when the run shows a new failure
+or does not end in order; who caught it is told apart. The draw depends on --seed and the sources only.
 """
 
 import argparse
@@ -17,6 +17,7 @@ import shutil
 import subprocess
 import sys
 
+UNIT_TESTS = ("reference_rnic/stream/tests/stream_test", "reference_rnic/verbs/tests/verbs_test", "reference_rnic/access/tests/access_test")
 ROOMS = ("reference_rnic/stream", "reference_rnic/verbs")
 # (name, pattern, replacement): applied at one match in one line.
 OPERATORS = [
@@ -92,8 +93,19 @@ class Workshop:
         subprocess.run(["tar", "-C", self.tree, "-xf", folder / "tree.tar"], check=True)
         subprocess.run(["cmake", "-S", self.tree, "--preset", preset], check=True, stdout=subprocess.DEVNULL)
 
-    def compile(self):
-        return subprocess.run(["ninja", "-C", self.build, "rnic-suite"], capture_output=True, text=True)
+    def compile(self, *targets):
+        return subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, text=True)
+
+    def failing_unit_test(self, timeout):
+        """The first unit test of the RNIC that fails; None if all pass."""
+        for test in UNIT_TESTS:
+            try:
+                failed = subprocess.run([self.build / test], capture_output=True, timeout=timeout).returncode
+            except subprocess.TimeoutExpired:
+                failed = True
+            if failed:
+                return test.rpartition("/")[2]
+        return None
 
     def run(self, timeout):
         out = self.build / "mutant-run"
@@ -119,11 +131,14 @@ class Workshop:
         lines[number] = mutated
         path.write_text("\n".join(lines) + "\n")
         try:
-            built = self.compile()
+            built = self.compile("rnic-suite")
             if built.returncode:
                 return {**record, "outcome": "does not compile"}
             code, failed = self.run(timeout)
-            return {**record, "outcome": "survived" if code in (0, 4) else "caught", "exit": code, "failed": failed[:8], "failures": len(failed)}
+            if code not in (0, 4):
+                return {**record, "outcome": "caught", "by": "cases", "exit": code, "failed": failed[:8], "failures": len(failed)}
+            unit = "the compiler" if self.compile(*UNIT_TESTS).returncode else self.failing_unit_test(timeout)
+            return {**record, "outcome": "caught", "by": unit} if unit else {**record, "outcome": "survived"}
         finally:
             path.write_text(original)
 
@@ -134,6 +149,7 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100, help="mutants that compile and run (default 100)")
     parser.add_argument("--jobs", type=int, default=2, help="private copies that work side by side (default 2)")
+    parser.add_argument("--again", type=pathlib.Path, metavar="FILE", help="only the survivors of this earlier result, as far as their lines stand")
     parser.add_argument("--preset", default="dev")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/mutants"))
@@ -159,6 +175,7 @@ def draw(workshop, queue, wanted, results, arguments):
 def write(results, arguments):
     """What is known so far, so that an interrupted draw is not lost; returns the counts."""
     counts = {outcome: sum(1 for result in results if result["outcome"] == outcome) for outcome in ("caught", "survived", "does not compile")}
+    counts["caught by cases"] = sum(1 for result in results if result.get("by") == "cases")
     arguments.out.parent.mkdir(parents=True, exist_ok=True)
     arguments.out.write_text(json.dumps({"seed": arguments.seed, "counts": counts, "mutants": results}, indent=1) + "\n")
     return counts
@@ -171,11 +188,15 @@ def main():
     queue = list(candidates(root))
     random.Random(arguments.seed).shuffle(queue)
     queue.reverse()
+    if arguments.again:
+        before = {(one["file"], one["before"], one["after"]) for one in json.loads(arguments.again.read_text())["mutants"] if one["outcome"] == "survived"}
+        queue = [one for one in queue if (one[0], (root / one[0]).read_text().splitlines()[one[1]].strip(), one[4].strip()) in before]
+        arguments.count = len(queue)
     print(f"{len(queue)} candidate mutants, drawing {arguments.count} with seed {arguments.seed}")
     work = arguments.work.resolve()
     workshops = [Workshop(root, work / str(index), arguments.preset, judge) for index in range(arguments.jobs)]
     for workshop in workshops:
-        built = workshop.compile()
+        built = workshop.compile("rnic-suite", *UNIT_TESTS)
         code, failed = (None, []) if built.returncode else workshop.run(arguments.timeout)
         if built.returncode or code != 0:
             print(f"mutate.py: the unchanged tree must build and pass first (exit {code}, failing: {failed[:5]})\n{built.stdout[-2000:]}", file=sys.stderr)
