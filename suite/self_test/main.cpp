@@ -25,7 +25,7 @@ using namespace suite;
 struct Arguments {
   std::string link = "memory", shard = "1/1";
   unsigned shard_number = 1, shards = 1;
-  bool every_case = false;
+  bool every_case = false, complete = false;
   std::vector<std::string> deviations;
   std::filesystem::path out, known;
   std::set<std::string> known_names;  ///< what is in `known`
@@ -94,7 +94,7 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
     }
   }
   for (const std::string& one : matrix.broken) fmt::print("BROKEN    {}\n", one);
-  if (arguments.every_case) {
+  if (arguments.every_case || arguments.complete) {
     for (const std::string& id : never_failed(parts, matrix)) {
       fmt::print("UNFAILED  {}: no deviation makes it fail\n", id);
       ++unfailed;
@@ -127,6 +127,7 @@ int run(const Arguments& arguments) {
   }
   self_test::Plan plan{.setup = (*site)->setup(0),
                        .every_case = arguments.every_case,
+                       .complete = arguments.complete,
                        .chosen = arguments.deviations,
                        .progress = {}};
   plan.shard = arguments.shard_number;
@@ -158,6 +159,8 @@ int main(int argc, char** argv) {
       ->check(CLI::IsMember({"memory", "tcp"}))
       ->capture_default_str();
   app.add_flag("--matrix", arguments.every_case, "every deviation against every case");
+  app.add_flag("--complete", arguments.complete,
+               "cases that no deviation of their rules makes fail meet the others, until one does");
   app.add_option("--deviation", arguments.deviations, "only this one; may be repeated");
   app.add_option("--shard", arguments.shard, "the I-th of N parts of the deviations")
       ->capture_default_str();

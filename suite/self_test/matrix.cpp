@@ -72,6 +72,38 @@ void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline
   (own ? result.own : result.collateral).push_back(std::move(failure));
 }
 
+// The cases of the table that nothing has made fail.
+std::vector<const Case*> unfailed(const runner::SuiteParts& parts, const Matrix& matrix) {
+  std::set<std::string> failed;
+  for (const DeviationResult& result : matrix.deviations) {
+    for (const Failure& failure : result.own) failed.insert(failure.id);
+    for (const Failure& failure : result.collateral)
+      if (!failure.error) failed.insert(failure.id);
+  }
+  std::vector<const Case*> list;
+  for (const Case& one : parts.table)
+    if (!failed.contains(one.id)) list.push_back(&one);
+  return list;
+}
+
+// Each of those meets the deviations of other rules too, until one makes it fail.
+std::expected<void, std::string> complete(const runner::SuiteParts& parts, const Plan& plan,
+                                          const Baseline& baseline, Matrix& matrix) {
+  std::vector<const Case*> left = unfailed(parts, matrix);
+  for (DeviationResult& result : matrix.deviations) {
+    if (left.empty()) break;
+    auto bench = bench_with(parts, plan, result.info->name);
+    if (!bench) return std::unexpected(bench.error());
+    std::erase_if(left, [&](const Case* one) {
+      if (judges(*one, result.info->rule)) return false;  // it has met this one
+      const CaseOutcome outcome = parts.execute(*one, (*bench)->environment());
+      judge(*one, outcome, baseline, result);
+      return outcome.verdict == Verdict::fail;
+    });
+  }
+  return {};
+}
+
 }  // namespace
 
 std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, const Plan& plan) {
@@ -99,6 +131,9 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
     if (plan.progress) plan.progress(result);
     matrix.deviations.push_back(std::move(result));
   }
+  if (plan.complete)
+    if (auto done = complete(parts, plan, baseline, matrix); !done)
+      return std::unexpected(done.error());
   return matrix;
 }
 

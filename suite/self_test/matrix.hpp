@@ -42,6 +42,7 @@ struct Matrix {
 struct Plan {
   runner::WorkerSetup setup;        ///< strict; deviations are filled in
   bool every_case = false;          ///< else only the cases of the deviation's own rule
+  bool complete = false;            ///< ... and others for cases that none of those made fail
   std::vector<std::string> chosen;  ///< names of deviations; empty: all
   unsigned shard = 1, shards = 1;
   std::function<void(const DeviationResult&)> progress;  ///< after each deviation
