@@ -205,20 +205,20 @@ CONFORMANCE_CASE(close_with_data_under_way_both_ways_loses_none,
   expect(iut, disconnected());
 }
 
-CONFORMANCE_CASE(read_posted_after_the_peers_close_does_not_succeed,
+CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
                  rules("rdmap.order.read-completes-after-response"), in_both_roles) {
   // What waits to be sent keeps the stream from ending at once.
   see_iut_send();
   peer.stall();
   const Work waiting = post_much(iut);
-  peer.half_close();
-  watch();
   iut::PostWork command;
   command.endpoint = iut.endpoint();
   command.work = late_work;
   command.operation = operation::read;
   command.remote_stag = some_stag;
   const iut::Reply reply = iut.try_call(command, "post a Read that nobody can answer");
+  peer.half_close();
+  watch();
   peer.resume();
   const Expected anything("a message",
                           [](const Arrival& arrival) { return arrival.as<Message>() != nullptr; });
