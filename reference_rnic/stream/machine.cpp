@@ -352,7 +352,7 @@ void Stream<Policy>::Machine::finish() {
 
 template <typename Policy>
 void Stream<Policy>::Machine::finish_by_reset() {
-  close_done_ = false;
+  close_done_ = context_.deviates(Deviation::stays_half_open_after_error) && close_done_;
   reset_ = true;
   transmitter_.drop_all();
   finish();

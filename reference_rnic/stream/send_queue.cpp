@@ -104,7 +104,8 @@ std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
     }
     if (responses_ended_ && awaits_response(entry.work.kind)) {
       ++issued_;
-      finish(entry, WorkStatus::flushed);
+      finish(entry, context_.deviates(Deviation::unanswerable_read_succeeds) ? WorkStatus::success
+                                                                             : WorkStatus::flushed);
       continue;
     }
     if (const auto status = inadmissible(entry)) {

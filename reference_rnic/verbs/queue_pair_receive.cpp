@@ -14,7 +14,9 @@ std::expected<void, PostError> QueuePair<Policy>::post_receive(
     if (attributes_.shared_queue) return std::unexpected(PostError{Error::invalid_parameter, i});
     if (const auto error = fault_in(requests[i], attributes_.max_pieces))
       return std::unexpected(PostError{*error, i});
-    if (receives_.size() + taken_.size() >= attributes_.receive_depth)
+    if (receives_.size() + taken_.size() +
+            (core_.deviates(stream::Deviation::receive_depth_one_too_few) ? 1 : 0) >=
+        attributes_.receive_depth)
       return std::unexpected(PostError{Error::queue_full, i});
     receives_.push_back(requests[i]);
   }
@@ -27,6 +29,8 @@ std::optional<ReceiveRequest> QueuePair<Policy>::next_receive() {
   if (SharedQueue* shared = core_.shared_queues.find(attributes_.shared_queue)) {
     auto taken = shared->take();
     if (!taken) return std::nullopt;
+    if (core_.deviates(stream::Deviation::shared_receive_not_consumed))
+      shared->waiting.push_front(taken->request);
     if (taken->limit_passed)
       core_.raise({.kind = AsyncKind::shared_queue_limit,
                    .shared_queue = shared->handle,

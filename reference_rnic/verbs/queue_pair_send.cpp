@@ -13,6 +13,7 @@ template <typename Policy>
 std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const {
   const bool accepts = state_ == QueuePairState::rts || state_ == QueuePairState::terminate ||
                        state_ == QueuePairState::error ||
+                       core_.deviates(stream::Deviation::unconnected_work_succeeds) ||
                        (state_ == QueuePairState::closing &&
                         core_.deviates(stream::Deviation::work_taken_after_disconnect));
   if (!accepts) return Error::invalid_state;
@@ -41,6 +42,10 @@ std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const Send
     Sent& sent = sends_.emplace_back();
     sent.request = requests[i];
     sent.id = next_id_++;
+    if (link_ == nullptr && core_.deviates(stream::Deviation::unconnected_work_succeeds)) {
+      ++issued_;
+      finish(sent, Status::success);
+    }
   }
   if (state_ == QueuePairState::error) {
     flush_sends(0);

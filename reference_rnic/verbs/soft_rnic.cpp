@@ -309,7 +309,10 @@ std::expected<QueuePairHandle, Error> SoftRnic<Policy>::create_queue_pair(
     return failure(Error::invalid_handle);
   if (attributes.shared_queue && shared == nullptr) return failure(Error::invalid_handle);
   if (shared != nullptr && shared->domain != attributes.domain) return failure(Error::wrong_domain);
-  const bool receives = shared != nullptr || admissible_depth(attributes.receive_depth);
+  const bool too_few = core_->deviates(stream::Deviation::receive_depth_one_too_few) &&
+                       attributes.receive_depth == max_queue_depth;
+  const bool receives =
+      shared != nullptr || (admissible_depth(attributes.receive_depth) && !too_few);
   if (!admissible_depth(attributes.send_depth) || !receives || attributes.max_pieces > max_pieces)
     return failure(Error::invalid_parameter);
   if (core_->queue_pairs.size() >= max_objects) return failure(Error::no_resources);

@@ -170,8 +170,8 @@ CONFORMANCE_CASE(consumer_learns_the_initiators_depths,
                  needs(capability::enhanced_startup)) {
   send_request(*this, enhanced_request(with_depths_of(client_server, 3, 5)));
   const iut::ConnectRequestEvent event = asked(*this);
-  if (!event.ird || !event.ord)
-    stop(Verdict::not_applicable, "the API shows no depths with a connection request");
+  advise_that(event.ird && event.ord, "the depths with the request", "none shown");
+  if (!event.ird || !event.ord) return;
   // The API shows them from the consumer's side: the peer's ORD as the IRD that it needs.
   expect_that(*event.ird == 5 && *event.ord == 3, "IRD 5 and ORD 3",
               fmt::format("IRD {} and ORD {}", *event.ird, *event.ord));

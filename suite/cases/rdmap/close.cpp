@@ -205,6 +205,77 @@ CONFORMANCE_CASE(close_with_data_under_way_both_ways_loses_none,
   expect(iut, disconnected());
 }
 
+CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
+                 rules("rdmap.order.read-completes-after-response"), in_both_roles) {
+  // What waits to be sent keeps the stream from ending at once.
+  see_iut_send();
+  peer.stall();
+  const Work waiting = post_much(iut);
+  iut::PostWork command;
+  command.endpoint = iut.endpoint();
+  command.work = late_work;
+  command.operation = operation::read;
+  command.remote_stag = some_stag;
+  const iut::Reply reply = iut.try_call(command, "post a Read that nobody can answer");
+  peer.half_close();
+  watch();
+  peer.resume();
+  const Expected anything("a message",
+                          [](const Arrival& arrival) { return arrival.as<Message>() != nullptr; });
+  while (!expect(peer, anything | torn_down() | any_terminate()).is_end()) {
+  }
+  if (reply.outcome == iut::Outcome::ok)
+    expect(Work{late_work, command.endpoint, {}}, completes_in_error());
+}
+
+CONFORMANCE_CASE(error_behind_the_consumers_close_ends_the_connection,
+                 rules("rdmap.stream.connection-torn-down"), in_both_roles) {
+  see_iut_send();
+  iut.disconnect();
+  expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");
+  peer.send(send_message(payload(8)).with_ddp_version(2));
+  // No Terminate can follow the FIN. A host whose TCP is closed both ways answers by a reset too.
+  expect(peer, connection_reset() | advisory(silence()));
+  expect(iut, disconnected());
+}
+
+CONFORMANCE_CASE(work_behind_the_stream_ends_with_it,
+                 rules("rdmap.terminate.outstanding-completed-in-error"), in_both_roles) {
+  const auto each_ends_once = [&](const std::function<void()>& end) {
+    constexpr std::size_t count = 48;
+    see_iut_send();
+    peer.stall();
+    const Region source = iut.register_memory(much_data().size() / 16);
+    std::vector<Work> works;
+    for (std::size_t i = 0; i < count; ++i) {
+      iut::PostWork command;
+      command.operation = operation::send;
+      command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+      works.push_back(iut.post(command));
+    }
+    const Work last = iut.post_read(8, some_stag, 0x1000);
+    end();
+    watch();
+    peer.resume();
+    if (peer.raw().is_open()) peer.half_close();
+    bool failed = false;
+    for (const Work& work : works) {
+      const auto event = iut.take(completion_of(work).matches, context().deadline);
+      expect_that(event.has_value(), "a completion of each work", "none");
+      const bool good = completes().matches(std::get<iut::CompletionEvent>(*event));
+      expect_that(!(failed && good), "no success behind a failure", describe(*event));
+      failed = failed || !good;
+    }
+    expect(last, completes_in_error());
+  };
+  row("a Terminate", [&] {
+    each_ends_once([&] { peer.send(terminate_message(cause::rdmap_local_catastrophic)); });
+  });
+  row("a bad segment",
+      [&] { each_ends_once([&] { peer.send(send_message(payload(8)).with_ddp_version(2)); }); });
+  row("a lost connection", [&] { each_ends_once([&] { peer.reset(); }); });
+}
+
 CASES_OF_FILE(rdmap, close)
 
 }  // namespace suite::cases

@@ -68,6 +68,9 @@ iut::Hello ReferenceDriver::hello() {
                   {"max_ord", attributes.max_ord},
                   {"max_private_data", 508},
                   {"max_pieces", attributes.max_pieces},
+                  {"max_send_depth", attributes.max_queue_depth},
+                  {"max_receive_depth", attributes.max_queue_depth},
+                  {"max_shared_depth", attributes.max_queue_depth},
                   {"max_region", static_cast<std::int64_t>(max_region_octets)}};
   return hello;
 }

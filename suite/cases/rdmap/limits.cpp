@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 sections 5.3 and 5.5, seen from the API: what the IUT says it has can be had, and no
+// more is promised.
+//
+// An API may give more than it was asked for, so that this is an advisory; depths are powers of two,
+// which rounding leaves alone.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr iut::WorkId first_work = 1000;
+constexpr std::uint32_t depth = 16;
+
+/// A limit of the IUT's hello, if a case can go up to it.
+std::uint32_t limit_of(Body& body, const char* name, std::int64_t feasible) {
+  const auto& limits = body.environment().iut.hello().limits;
+  const auto found = limits.find(name);
+  if (found == limits.end() || found->second < 1 || found->second > feasible)
+    body.stop(Verdict::not_applicable, fmt::format("the IUT states no {} to go up to", name));
+  return static_cast<std::uint32_t>(found->second);
+}
+
+iut::Reply create(Body& body, iut::CreateEndpoint wanted) {
+  wanted.endpoint = body.iut.new_handle();
+  return body.iut.try_call(wanted, "create an endpoint");
+}
+
+/// An endpoint of the smallest depths, for so many pieces.
+iut::Handle endpoint_of_pieces(Body& body, std::uint32_t pieces) {
+  iut::CreateEndpoint wanted{.endpoint = body.iut.new_handle()};
+  wanted.send_depth = wanted.receive_depth = depth;
+  wanted.max_pieces = pieces;
+  const iut::Reply reply = body.iut.try_call(wanted, "create an endpoint");
+  body.expect_that(reply.outcome == iut::Outcome::ok,
+                   fmt::format("an endpoint for {} pieces", pieces), reply.error);
+  return wanted.endpoint;
+}
+
+/// So many pieces of four octets each, the last of the region first.
+std::vector<iut::Piece> pieces_of(const Region& region, std::uint32_t count) {
+  std::vector<iut::Piece> pieces;
+  for (std::uint32_t i = 0; i < count; ++i)
+    pieces.push_back({region.handle, region.length - 4 * (i + 1), 4});
+  return pieces;
+}
+
+/// `data` in the order of pieces_of().
+Octets by_pieces(const Octets& data) {
+  Octets result;
+  for (std::size_t at = data.size(); at != 0; at -= 4)
+    result.insert(result.end(), data.begin() + static_cast<std::ptrdiff_t>(at - 4),
+                  data.begin() + static_cast<std::ptrdiff_t>(at));
+  return result;
+}
+
+void advise_refused(Body& body, const iut::Reply& reply, const char* what) {
+  body.advise_that(reply.outcome != iut::Outcome::ok, "refused", fmt::format("{} is taken", what));
+}
+
+iut::PostWork send_of(iut::Handle endpoint, iut::WorkId work, std::vector<iut::Piece> pieces) {
+  iut::PostWork command;
+  command.endpoint = endpoint;
+  command.work = work;
+  command.operation = operation::send;
+  command.pieces = std::move(pieces);
+  return command;
+}
+
+/// Work that cannot be sent is refused, or completes in error.
+void expect_not_done(Body& body, iut::Handle endpoint) {
+  const Region source = body.iut.register_memory(16);
+  const iut::PostWork command = send_of(endpoint, first_work, {{source.handle, 0, 16}});
+  const iut::Reply reply = body.iut.try_call(command, "post a Send");
+  const Work work{first_work, endpoint, {}};
+  body.expect_that(true, "refused or taken", reply.error);
+  body.expect_none(success_of(work));
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(receive_scatters_into_all_pieces_that_the_iut_has,
+                 rules("ddp.untagged.placed-at-mo")) {
+  const std::uint32_t most = limit_of(*this, "max_pieces", 4096);
+  const iut::Handle endpoint = endpoint_of_pieces(*this, most);
+  establish({.endpoint = endpoint});
+  const Region buffer = iut.register_memory(std::uint64_t{4} * most);
+  const auto posted = iut.try_call(
+      iut::PostReceive{endpoint, 0, first_work, pieces_of(buffer, most)}, "post a receive");
+  expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a receive of {} pieces", most),
+              posted.error);
+  const Octets data = Draw(61).octets(buffer.length);
+  peer.send(send_message(data));
+  expect(Work{first_work, endpoint, {}}, completes().with_length(4 * most));
+  expect(buffer, holds(by_pieces(data)));
+  const Region larger = iut.register_memory(std::uint64_t{4} * most + 4);
+  const auto beyond = iut.try_call(
+      iut::PostReceive{endpoint, 0, first_work + 1, pieces_of(larger, most + 1)}, "post a receive");
+  advise_refused(*this, beyond, "a receive of one piece more");
+}
+
+CONFORMANCE_CASE(send_gathers_from_all_pieces_that_the_iut_has,
+                 rules("ddp.segmentation.all-data-sent")) {
+  const std::uint32_t most = limit_of(*this, "max_pieces", 4096);
+  const iut::Handle endpoint = endpoint_of_pieces(*this, most);
+  establish({.endpoint = endpoint, .opening = true});
+  Region source = iut.register_memory(std::uint64_t{4} * most);
+  const Octets data = Draw(62).octets(source.length);
+  iut.write_memory(source, data);
+  const auto posted =
+      iut.try_call(send_of(endpoint, first_work, pieces_of(source, most)), "post a Send");
+  expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a Send of {} pieces", most),
+              posted.error);
+  expect(peer, message(Opcode::send, by_pieces(data)));
+  expect(Work{first_work, endpoint, {}}, completes());
+  const Region larger = iut.register_memory(std::uint64_t{4} * most + 4);
+  const auto beyond =
+      iut.try_call(send_of(endpoint, first_work + 1, pieces_of(larger, most + 1)), "post a Send");
+  advise_refused(*this, beyond, "a Send of one piece more");
+}
+
+CONFORMANCE_CASE(as_many_receives_as_asked_for_are_taken, rules("rdmap.send.consumes-one-buffer")) {
+  iut::CreateEndpoint wanted;
+  wanted.receive_depth = depth;
+  const iut::Handle endpoint = iut.create_endpoint(wanted);
+  establish({.endpoint = endpoint});
+  const Region buffer = iut.register_memory(8);
+  const auto post = [&](iut::WorkId work) {
+    return iut.try_call(iut::PostReceive{endpoint, 0, work, {{buffer.handle, 0, 8}}},
+                        "post a receive");
+  };
+  for (std::uint32_t round = 0; round < 2; ++round) {
+    const iut::WorkId first = first_work + std::uint64_t{round} * 2 * depth;
+    for (std::uint32_t i = 0; i < depth; ++i) {
+      const iut::Reply reply = post(first + i);
+      expect_that(reply.outcome == iut::Outcome::ok, fmt::format("receive {} of {}", i + 1, depth),
+                  reply.error);
+    }
+    // The one too many must not be taken, or the second round would find it.
+    if (round == 1) advise_refused(*this, post(first + depth), "one receive more");
+    for (std::uint32_t i = 0; i < depth; ++i) peer.send(send_message(payload(8)));
+    for (std::uint32_t i = 0; i < depth; ++i)
+      expect(Work{first + i, endpoint, {}}, completes().with_length(8));
+  }
+}
+
+CONFORMANCE_CASE(as_many_sends_as_asked_for_are_taken,
+                 rules("rdmap.order.messages-in-submission-order")) {
+  iut::CreateEndpoint wanted;
+  wanted.send_depth = depth;
+  const iut::Handle endpoint = iut.create_endpoint(wanted);
+  establish({.endpoint = endpoint});
+  // None of them may leave before the Initiator's first FPDU (RFC 5044 7.1.2), so all wait.
+  std::vector<Octets> sent;
+  const auto post = [&](std::uint32_t i) {
+    Region source = iut.register_memory(i + 1);
+    sent.push_back(payload(i + 1, static_cast<std::uint8_t>(i + 1)));
+    iut.write_memory(source, sent.back());
+    return iut.try_call(send_of(endpoint, first_work + i, {{source.handle, 0, i + 1}}),
+                        "post a Send");
+  };
+  for (std::uint32_t i = 0; i < depth; ++i) {
+    const iut::Reply reply = post(i);
+    expect_that(reply.outcome == iut::Outcome::ok, fmt::format("Send {} of {}", i + 1, depth),
+                reply.error);
+  }
+  const iut::Reply beyond = post(depth);
+  advise_refused(*this, beyond, "one Send more");
+  if (beyond.outcome != iut::Outcome::ok) sent.pop_back();
+  let_iut_send();
+  for (const Octets& data : sent) expect(peer, message(Opcode::send, data));
+  for (std::uint32_t i = 0; i < depth; ++i) expect(Work{first_work + i, endpoint, {}}, completes());
+  const Work again = iut.post(send_of(endpoint, first_work + 2 * depth, {}));
+  expect(peer, message(Opcode::send, Octets{}));
+  expect(again, completes());
+}
+
+CONFORMANCE_CASE(depths_and_pieces_end_where_the_iut_says,
+                 rules("rdmap.send.consumes-one-buffer")) {
+  struct Limit {
+    const char* name;
+    std::uint32_t iut::CreateEndpoint::* member;
+  };
+  constexpr Limit limits[] = {{"max_send_depth", &iut::CreateEndpoint::send_depth},
+                              {"max_receive_depth", &iut::CreateEndpoint::receive_depth},
+                              {"max_pieces", &iut::CreateEndpoint::max_pieces}};
+  for (const Limit& limit : limits) {
+    row(limit.name, [&] {
+      const std::uint32_t most = limit_of(*this, limit.name, 1 << 20);
+      iut::CreateEndpoint wanted;
+      wanted.send_depth = wanted.receive_depth = depth;
+      wanted.max_pieces = 1;
+      wanted.*limit.member = most;
+      const iut::Reply at = create(*this, wanted);
+      expect_that(at.outcome == iut::Outcome::ok, fmt::format("{} of them", most), at.error);
+      wanted.*limit.member = most + 1;
+      advise_refused(*this, create(*this, wanted), "one more");
+    });
+  }
+}
+
+CONFORMANCE_CASE(work_without_a_connection_is_not_done,
+                 rules("rdmap.order.completion-after-ddp", "ddp.close.llp-lost-indicated")) {
+  row("never connected", [&] {
+    const iut::Handle endpoint = iut.create_endpoint();
+    establish();
+    expect_not_done(*this, endpoint);
+  });
+  row("connection lost", [&] {
+    const iut::Handle endpoint = iut.create_endpoint();
+    Peer& other = another_peer();
+    establish();
+    establish(other, {.endpoint = endpoint});
+    other.reset();
+    expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
+    expect_not_done(*this, endpoint);
+  });
+}
+
+CONFORMANCE_CASE(receive_posted_after_the_end_is_flushed,
+                 rules("ddp.close.outstanding-requests-fail", "ddp.close.llp-lost-indicated"),
+                 in_both_roles) {
+  static_cast<void>(peer.ready());
+  peer.reset();
+  expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
+  const Region buffer = iut.register_memory(16);
+  const iut::Reply reply = iut.try_call(
+      iut::PostReceive{iut.endpoint(), 0, first_work, {{buffer.handle, 0, 16}}}, "post a receive");
+  if (reply.outcome != iut::Outcome::ok)
+    expect_that(true, "an error", reply.error);
+  else
+    expect(Work{first_work, iut.endpoint(), {}}, flushed());
+}
+
+CASES_OF_FILE(rdmap, limits)
+
+}  // namespace suite::cases

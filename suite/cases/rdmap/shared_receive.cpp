@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 section 5.3 where the Receives belong to several streams (RFC 5042 section 6.4.3.1): a
+// shared receive queue.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr iut::WorkId first_work = 1000;
+
+/// Two streams of the IUT that take their Receives from one queue.
+struct Shared {
+  Body& body;
+  iut::Handle queue, first, second;
+  std::vector<Work> receives{};
+
+  explicit Shared(Body& of)
+      : body(of),
+        queue(make_queue(of)),
+        first(of.iut.create_endpoint({.shared_queue = queue})),
+        second(of.iut.create_endpoint({.shared_queue = queue})) {}
+
+  static iut::Handle make_queue(Body& of) {
+    const iut::CreateSharedQueue command{.queue = of.iut.new_handle(), .depth = depth};
+    of.iut.call(command, "create a shared receive queue");
+    return command.queue;
+  }
+  iut::Reply try_post(std::uint32_t length) {
+    const iut::WorkId id = first_work + receives.size();
+    receives.push_back({id, first, body.iut.register_memory(length)});
+    return body.iut.try_call(
+        iut::PostReceive{0, queue, id, {{receives.back().buffer.handle, 0, length}}},
+        "post a shared receive");
+  }
+  void post(std::uint32_t length) {
+    const iut::Reply reply = try_post(length);
+    body.expect_that(reply.outcome == iut::Outcome::ok, "the receive taken", reply.error);
+  }
+  /// The message completes a Receive, any one, of this endpoint, and lies in its buffer.
+  iut::WorkId expect_message(iut::Handle endpoint, const Octets& data) {
+    const auto event = body.iut.take<iut::CompletionEvent>(body.context().deadline);
+    body.expect_that(event && event->endpoint == endpoint && event->status == "success" &&
+                         event->length == data.size(),
+                     fmt::format("a receive of endpoint {} with {} octets", endpoint, data.size()),
+                     event ? fmt::format("{} at endpoint {}", describe(*event), event->endpoint)
+                           : "no completion");
+    for (const Work& receive : receives)
+      if (receive.id == event->work) body.expect(receive.buffer, holds(data));
+    return event->work;
+  }
+
+  static constexpr std::uint32_t depth = 16;
+};
+
+}  // namespace
+
+CONFORMANCE_CASE(messages_of_two_streams_take_one_receive_each,
+                 rules("rdmap.send.consumes-one-buffer"), needs(capability::shared_receive_queue)) {
+  Shared shared(*this);
+  establish({.endpoint = shared.first});
+  Peer& other = another_peer();
+  establish(other, {.endpoint = shared.second});
+  for (std::uint32_t i = 0; i < 3; ++i) shared.post(64);
+  std::set<iut::WorkId> taken;
+  peer.send(send_message(payload(10, 1)));
+  taken.insert(shared.expect_message(shared.first, payload(10, 1)));
+  other.send(send_message(payload(20, 2)));
+  taken.insert(shared.expect_message(shared.second, payload(20, 2)));
+  peer.send(send_message(payload(30, 3)));
+  taken.insert(shared.expect_message(shared.first, payload(30, 3)));
+  expect_that(taken.size() == 3, "three Receives", fmt::format("{}", taken.size()));
+}
+
+CONFORMANCE_CASE(shared_queue_takes_its_depth_and_no_more, rules("rdmap.send.consumes-one-buffer"),
+                 needs(capability::shared_receive_queue)) {
+  Shared shared(*this);
+  establish({.endpoint = shared.first});
+  for (std::uint32_t i = 0; i < Shared::depth; ++i) shared.post(8);
+  const iut::Reply beyond = shared.try_post(8);
+  advise_that(beyond.outcome != iut::Outcome::ok, "one receive more refused", "it is taken");
+  for (std::uint32_t i = 0; i < Shared::depth; ++i) {
+    peer.send(send_message(payload(8)));
+    shared.expect_message(shared.first, payload(8));
+  }
+  if (beyond.outcome == iut::Outcome::ok) return;
+  peer.send(send_message(payload(8)));
+  // It waits for a buffer, where the LLP lets it (docs/disputes.md D9). A Responder that has had
+  // FPDUs may send a Terminate.
+  expect(peer, only_terminate({cause::ddp_untagged_no_buffer}) |
+                   advisory(torn_down() | any_terminate() | silence()));
+}
+
+CONFORMANCE_CASE(low_shared_queue_is_told_once, rules("rdmap.send.consumes-one-buffer"),
+                 needs(capability::shared_receive_queue)) {
+  Shared shared(*this);
+  establish({.endpoint = shared.first});
+  for (std::uint32_t i = 0; i < 4; ++i) shared.post(8);
+  iut.call(iut::ArmSharedQueueLimit{shared.queue, 3}, "arm the limit");
+  const auto told = [&] {
+    iut.poll();
+    return iut.take(asynchronous("srq_limit").matches, context().world.now()).has_value();
+  };
+  const auto take_one = [&] {
+    peer.send(send_message(payload(8)));
+    shared.expect_message(shared.first, payload(8));
+  };
+  take_one();
+  expect_that(!told(), "no event while three Receives wait", "one");
+  take_one();
+  // Reaching the consumer is up to the API, so its absence is told but does not fail.
+  advise_that(told(), "an event, for two Receives wait", "none");
+  take_one();
+  expect_that(!told(), "no second event", "one");
+}
+
+CONFORMANCE_CASE(last_shared_receive_is_told_of_its_stream_only,
+                 rules("mpa.close.graceful-close-indicated"),
+                 needs(capability::shared_receive_queue)) {
+  const auto last = [&](iut::Handle endpoint) {
+    return [endpoint](const iut::Event& event) {
+      const auto* news = std::get_if<iut::AsynchronousEvent>(&event);
+      return news != nullptr && news->kind == "last_buffer" && news->endpoint == endpoint;
+    };
+  };
+  Shared shared(*this);
+  establish({.endpoint = shared.first});
+  const iut::Handle alone = iut.create_endpoint();
+  Peer& other = another_peer();
+  establish(other, {.endpoint = alone});
+  other.half_close();
+  expect(iut, disconnected());
+  peer.half_close();
+  expect(iut, disconnected());
+  iut.poll();
+  expect_that(!iut.take(last(alone), context().world.now()).has_value(),
+              "no such event of a stream with a queue of its own", "one");
+  advise_that(iut.take(last(shared.first), context().world.now()).has_value(),
+              "an event \"last_buffer\"", "none");
+}
+
+CASES_OF_FILE(rdmap, shared_receive)
+
+}  // namespace suite::cases
