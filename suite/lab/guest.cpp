@@ -230,6 +230,10 @@ Done Guest::boot(int tap, std::chrono::milliseconds time_limit) {
   return std::unexpected(why);
 }
 
+bool Guest::dies_within(std::chrono::milliseconds time_limit) {
+  return !running_ || console_.wait_for(panic_words, running_->first_line, time_limit);
+}
+
 bool Guest::alive() {
   return running_ && running_->machine.running() &&
          !console_.wait_for(panic_words, running_->first_line, 0ms);

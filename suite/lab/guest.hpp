@@ -66,6 +66,8 @@ class Guest {
 
   /// QEMU runs and the kernel has not panicked.
   [[nodiscard]] bool alive();
+  /// Waits for its end, for so long at most; whether it came.
+  [[nodiscard]] bool dies_within(std::chrono::milliseconds time_limit);
   /// Why it is not alive, for people; empty while it is.
   [[nodiscard]] std::string obituary();
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/lab_sites.hpp"
 
+#include <algorithm>
+
 #include <unistd.h>
 
 #include <filesystem>
@@ -76,6 +78,8 @@ lab::GuestOptions guest_options(const Options& options) {
   return guest;
 }
 
+constexpr auto dying_time = std::chrono::seconds(3);
+
 class GuestSite final : public Site {
  public:
   GuestSite(lab::Lab lab, std::unique_ptr<lab::Guest> guest, const Options& options)
@@ -103,9 +107,19 @@ class GuestSite final : public Site {
 
   std::string kernel_complaints() override {
     if (guest_->alive()) guest_->flush_log();
-    const std::string log = guest_->log_since(position_);
+    std::string log = guest_->log_since(position_);
     position_ = guest_->log_position();
     const auto faults = lab::find_kernel_faults(log);
+    // An oops ends this kernel. What it says while it dies belongs to the same complaint, and no
+    // other case is to begin meanwhile.
+    const bool fatal = std::ranges::any_of(faults, [](const lab::KernelFault& fault) {
+      return fault.kind == lab::KernelFaultKind::bug || fault.kind == lab::KernelFaultKind::panic;
+    });
+    if (fatal && guest_->dies_within(dying_time)) {
+      log += guest_->log_since(position_);
+      position_ = guest_->log_position();
+      mourned_ = true;
+    }
     if (!faults.empty()) return lab::kernel_log_excerpt(log, faults.front().offset);
     if (!guest_->alive() && !mourned_) {
       mourned_ = true;
