@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The reference behind the agent gets the verdicts of the reference in process, case by case, and
+// every case has a live capture.
+#define BOOST_TEST_MODULE agent_equality
+#include <boost/test/unit_test.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include "suite/runner/tests/program.hpp"
+
+using namespace suite::runner::tests;
+using Json = nlohmann::json;
+
+namespace {
+
+struct Judged {
+  std::map<std::string, std::string> verdicts;  ///< by case id
+  std::size_t captured = 0, made_up = 0;        ///< pcaps: live, and written by the tester itself
+};
+
+Judged judged(const std::string& iut) {
+  const Scratch scratch;
+  const Finished finished = run({RNIC_SUITE, "run", "--iut", iut, "--out", scratch / "out"});
+  BOOST_TEST(finished.status == 0, finished.err);
+  const Json results = Json::parse(text_of(scratch / "out/results.json"));
+  Judged all;
+  for (const Json& one : results.at("cases")) {
+    all.verdicts[one.at("id")] = one.at("verdict");
+    const Json& pcap = one.at("pcap");
+    if (pcap.is_object()) ++(pcap.at("source") == "capture" ? all.captured : all.made_up);
+  }
+  return all;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_agent_changes_no_verdict) {
+  const Judged in_process = judged("reference"), behind = judged("agent:reference");
+  BOOST_TEST(in_process.verdicts.size() > 300U);
+  BOOST_TEST(in_process.verdicts.size() == behind.verdicts.size());
+  for (const auto& [id, verdict] : in_process.verdicts) {
+    const auto found = behind.verdicts.find(id);
+    BOOST_TEST((found != behind.verdicts.end() && found->second == verdict), id);
+  }
+  for (const Judged& one : {in_process, behind}) {
+    BOOST_TEST(one.captured > 300U);
+    BOOST_TEST(one.made_up == 0U);
+  }
+}
