@@ -15,8 +15,7 @@
 //       versions: kernel >= 6.1, kernel < 6.13             # or any
 //       reason: sentence for the reader of the report, with RFC section, bytes seen and demanded
 //       date: 2026-01-31                                   # when it was last confirmed
-//       link: https://...                                  # optional: the report to its
-//       maintainers
+//       link: https://...                                  # optional: the public report
 //   complaints:                                            # optional: of the IUT's kernel
 //     - observed: "*WARNING*some_function*"                # shell pattern for the log's excerpt
 //       iut, versions, reason, date, link                  # as above
@@ -25,8 +24,8 @@
 //       iut, versions, reason, date, link                  # as above
 //
 // An isolated case runs alone, behind all others: the IUT's host may not survive it, or serves
-// nobody else meanwhile. A complaint that is listed, and that no case provokes when it runs alone, leaves the verdicts of
-// those repetitions standing; a case beside or behind whose cause it strikes is not blamed for it.
+// nobody else meanwhile. A complaint that is listed, and that no case provokes when it runs alone,
+// leaves the verdicts of those repetitions standing; a case that it strikes is not blamed for it.
 #pragma once
 
 #include <expected>
