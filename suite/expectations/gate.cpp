@@ -73,7 +73,9 @@ const Complaint* Gate::known_complaint(const std::string& excerpt) const {
 results::Gate Gate::judge(const results::CaseRecord& record) const {
   const Entry* entry = find(record.id);
   const bool good = record.verdict == Verdict::pass || record.verdict == Verdict::not_applicable;
-  const Complaint* complaint = good ? nullptr : known_complaint(record.kernel_log);
+  // A case that failed alone for its own reason is not excused by the log of what ran beside it.
+  const bool struck = record.reason.starts_with(results::kernel_complained);
+  const Complaint* complaint = struck ? known_complaint(record.kernel_log) : nullptr;
   if (complaint != nullptr) return {GateResult::known, complaint->place, complaint->reason};
   if (entry == nullptr) {
     if (good) return {};

@@ -73,6 +73,9 @@ struct Pcap {
   std::string note;
 };
 
+/// How the reason of a case begins that failed for nothing but what the IUT's kernel had to say.
+inline constexpr std::string_view kernel_complained = "the IUT's kernel complained: ";
+
 struct Gate {
   GateResult result = GateResult::as_expected;
   std::string entry, reason;

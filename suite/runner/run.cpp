@@ -482,7 +482,8 @@ void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
     const auto others = flight(attempt);
     if (attempt.job.alone || others.empty()) {
       outcome.verdict = cases::Verdict::fail;
-      outcome.reason = "the IUT's kernel complained: " + excerpt.substr(0, excerpt.find('\n'));
+      outcome.reason = results::kernel_complained;
+      outcome.reason += excerpt.substr(0, excerpt.find('\n'));
       record.kernel_log = excerpt;
       return;
     }
