@@ -16,6 +16,11 @@ Octets payload(std::size_t size, std::uint8_t seed) {
   return data;
 }
 
+Octets part_of(const Octets& all, std::size_t from, std::size_t length) {
+  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
+  return {begin, begin + static_cast<std::ptrdiff_t>(length)};
+}
+
 Octets octets(std::string_view text) {
   const auto bytes = std::as_bytes(std::span(text));
   return {bytes.begin(), bytes.end()};
@@ -308,6 +313,14 @@ Outgoing read_request(const ReadRequestFields& f) {
   return header_message(wire::Opcode::read_request,
                         wire::ReadRequestHeader{f.sink_stag, f.sink_offset, f.length, f.source_stag,
                                                 f.source_offset});
+}
+
+Outgoing read_of(std::uint32_t source_stag, std::uint64_t source_offset, std::uint32_t length) {
+  return read_request({.sink_stag = 0xCAFE,
+                       .sink_offset = 0x1000,
+                       .length = length,
+                       .source_stag = source_stag,
+                       .source_offset = source_offset});
 }
 Outgoing atomic_request(const AtomicRequestFields& f) {
   return header_message(

@@ -27,6 +27,8 @@ using Octets = std::vector<std::byte>;
 [[nodiscard]] Octets payload(std::size_t size, std::uint8_t seed = 1);
 [[nodiscard]] Octets octets(std::string_view text);
 [[nodiscard]] Octets octets(std::initializer_list<int> values);
+/// `length` octets of `all`, from `from` on.
+[[nodiscard]] Octets part_of(const Octets& all, std::size_t from, std::size_t length);
 
 // ---------------------------------------------------------------- MPA startup
 
@@ -155,6 +157,9 @@ struct ReadRequestFields {
   std::uint64_t source_offset = 0;
 };
 [[nodiscard]] Outgoing read_request(const ReadRequestFields& fields);
+/// The same, into a sink of ours of which nothing depends.
+[[nodiscard]] Outgoing read_of(std::uint32_t source_stag, std::uint64_t source_offset,
+                               std::uint32_t length);
 [[nodiscard]] Outgoing read_response(std::uint32_t sink_stag, std::uint64_t sink_offset,
                                      Octets data);
 

@@ -195,15 +195,21 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_ends_for_both_and_flushes) {
   BOOST_TEST(two.a.find<ConnectionEnded>() == nullptr);  // who drops asks for silence
 }
 
-BOOST_AUTO_TEST_CASE(a_peer_that_never_closes_its_half_is_reset_in_the_end) {
-  Two two;
-  RawPeer peer;
-  const auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
+/// A connects to a peer of raw octets, which accepts. The listener is to live on.
+auto establish_with(Two& two, RawPeer& peer) {
+  auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
   const StartupOptions options{.revision = 1, .close_timeout = std::chrono::seconds(3)};
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), options, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return peer.received.size() == 20; }));
   peer.say(std::string_view("MPA ID Rep Frame\x40\x01\x00\x00", 20));
   BOOST_REQUIRE(two.wait([&] { return two.a.find<ConnectionEstablished>() != nullptr; }));
+  return listener;
+}
+
+BOOST_AUTO_TEST_CASE(a_peer_that_never_closes_its_half_is_reset_in_the_end) {
+  Two two;
+  RawPeer peer;
+  const auto listener = establish_with(two, peer);
   BOOST_REQUIRE(two.a.manager->disconnect(two.a.pair, false).has_value());
   BOOST_REQUIRE(two.wait([&] { return peer.closed; }, std::chrono::seconds(1)));
   BOOST_TEST(!two.wait([&] { return peer.reset; }, std::chrono::seconds(2)));
@@ -215,12 +221,7 @@ BOOST_AUTO_TEST_CASE(a_peer_that_never_closes_its_half_is_reset_in_the_end) {
 BOOST_AUTO_TEST_CASE(after_a_fault_the_consumer_does_not_wait_for_the_peer_to_close) {
   Two two;
   RawPeer peer;
-  const auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
-  const StartupOptions options{.revision = 1, .close_timeout = std::chrono::seconds(3)};
-  BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), options, {}).has_value());
-  BOOST_REQUIRE(two.wait([&] { return peer.received.size() == 20; }));
-  peer.say(std::string_view("MPA ID Rep Frame\x40\x01\x00\x00", 20));
-  BOOST_REQUIRE(two.wait([&] { return two.a.find<ConnectionEstablished>() != nullptr; }));
+  const auto listener = establish_with(two, peer);
   peer.say(
       std::string_view("\x00\x02\x41\x43\xBA\xAD\xC0\xDE", 8));  // an FPDU whose CRC does not match
   BOOST_REQUIRE(two.wait([&] { return peer.closed; }, std::chrono::milliseconds(100)));

@@ -121,6 +121,10 @@ ExpectedEvent asynchronous(std::string kind) {
             return found != nullptr && found->kind == kind;
           }};
 }
+ExpectedEvent asynchronous_error() {
+  return asynchronous("qp_access_error") | asynchronous("qp_request_error") |
+         asynchronous("qp_fatal");
+}
 ExpectedEvent completion_of(const Work& work) {
   return {fmt::format("a completion of work {}", work.id), [id = work.id](const iut::Event& event) {
             const auto* found = std::get_if<iut::CompletionEvent>(&event);

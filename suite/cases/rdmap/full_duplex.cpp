@@ -10,11 +10,6 @@ namespace {
 
 constexpr std::size_t long_message = 300'000;
 
-Octets slice(const Octets& all, std::size_t from, std::size_t length) {
-  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(from);
-  return {begin, begin + static_cast<std::ptrdiff_t>(length)};
-}
-
 }  // namespace
 
 CONFORMANCE_CASE(sends_cross_sends,
@@ -115,11 +110,11 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
     const std::size_t asked = size(), asked_back = size();
     reads_back.push_back(partner.read(sink, static_cast<std::uint32_t>(asked), source.stag,
                                       source.base + at + from, at));
-    std::ranges::copy(slice(source.contents, at + from, asked),
+    std::ranges::copy(part_of(source.contents, at + from, asked),
                       wanted_sink.begin() + static_cast<std::ptrdiff_t>(at));
     works.push_back(iut.post_read(static_cast<std::uint32_t>(asked_back), source_back.stag,
                                   source_back.base + at + from));
-    reads.emplace_back(works.back(), slice(source_back.octets, at + from, asked_back));
+    reads.emplace_back(works.back(), part_of(source_back.octets, at + from, asked_back));
   }
   expect_in_order(receives, "ddp.segmentation.all-payload-placed");
   for (std::size_t i = 0; i < slots; ++i)

@@ -29,6 +29,18 @@ Work post_atomic(Body& test, const TesterBuffer& counter, const Region& original
   return test.iut.post(work);
 }
 
+/// Transfers both ways, which leave no completion beside their own.
+void transfer_behind_the_rtr(Body& test, StreamPeer& partner, std::uint64_t seed) {
+  Draw draw(seed);
+  send_to_iut(test, partner, draw.octets(3000));
+  send_from_iut(test, partner, draw.octets(3000));
+  read_from_iut(test, partner, draw.octets(3000));
+  read_by_iut(test, partner, draw.octets(3000));
+  const auto stray = test.iut.take<iut::CompletionEvent>(test.context().world.now());
+  test.expect_that(!stray, "no completion beside those of posted work",
+                   stray ? describe(*stray) : "none", "mpa.enhanced.startup-gives-no-completion");
+}
+
 }  // namespace
 
 CONFORMANCE_CASE(more_reads_than_the_depth_are_answered_in_their_order,
@@ -314,15 +326,8 @@ CONFORMANCE_CASE(transfers_go_on_behind_each_rtr_indication,
                        .peer_to_peer = kinds,
                        .judged_by = "mpa.enhanced.responder-supports-one-rtr-kind"});
   expect_still_working("mpa.enhanced.responder-supports-one-rtr-kind");
-  Draw draw(60);
   // The RTR has taken no receive and given no completion: the first Send gets the first receive.
-  send_to_iut(*this, partner, draw.octets(3000));
-  send_from_iut(*this, partner, draw.octets(3000));
-  read_from_iut(*this, partner, draw.octets(3000));
-  read_by_iut(*this, partner, draw.octets(3000));
-  const auto stray = iut.take<iut::CompletionEvent>(context().world.now());
-  expect_that(!stray, "no completion beside those of posted work",
-              stray ? describe(*stray) : "none", "mpa.enhanced.startup-gives-no-completion");
+  transfer_behind_the_rtr(*this, partner, 60);
 }
 
 CONFORMANCE_CASE(transfers_go_on_behind_the_rtr_of_the_iut,
@@ -331,14 +336,7 @@ CONFORMANCE_CASE(transfers_go_on_behind_the_rtr_of_the_iut,
                  as_initiator, needs(capability::enhanced_startup),
                  configured({.peer_to_peer = true})) {
   StreamPeer& partner = connect_partner({.judged_by = "mpa.enhanced.rtr-sent-after-accept"});
-  Draw draw(61);
-  send_to_iut(*this, partner, draw.octets(3000));
-  send_from_iut(*this, partner, draw.octets(3000));
-  read_from_iut(*this, partner, draw.octets(3000));
-  read_by_iut(*this, partner, draw.octets(3000));
-  const auto stray = iut.take<iut::CompletionEvent>(context().world.now());
-  expect_that(!stray, "no completion beside those of posted work",
-              stray ? describe(*stray) : "none", "mpa.enhanced.startup-gives-no-completion");
+  transfer_behind_the_rtr(*this, partner, 61);
 }
 
 CASES_OF_FILE(rdmap, outstanding_requests)

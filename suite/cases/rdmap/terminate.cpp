@@ -146,8 +146,7 @@ CONFORMANCE_CASE(consumer_learns_of_an_error,
   const Region region = iut.register_memory(100, access::remote_write);
   peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
   expect(peer, any_terminate() | torn_down());
-  expect(iut, asynchronous("qp_access_error") | asynchronous("qp_request_error") |
-                  asynchronous("qp_fatal") | disconnected());
+  expect(iut, asynchronous_error() | disconnected());
   expect(receive, flushed(), "rdmap.terminate.outstanding-completed-in-error");
 }
 
@@ -166,8 +165,7 @@ CONFORMANCE_CASE(received_terminate_ends_the_stream,
 CONFORMANCE_CASE(received_terminate_reaches_the_consumer,
                  rules("rdmap.terminate.delivered-to-ulp")) {
   peer.send(terminate_message(cause::rdmap_local_catastrophic));
-  expect(iut, asynchronous("qp_fatal") | asynchronous("qp_access_error") |
-                  asynchronous("qp_request_error"));
+  expect(iut, asynchronous_error());
 }
 
 CONFORMANCE_CASE(reserved_bits_of_a_terminate_are_ignored,

@@ -6,14 +6,6 @@ namespace suite::cases {
 
 namespace {
 
-Outgoing read_of(std::uint32_t stag, std::uint64_t offset, std::uint32_t length) {
-  return read_request({.sink_stag = 0xCAFE,
-                       .sink_offset = 0x1000,
-                       .length = length,
-                       .source_stag = stag,
-                       .source_offset = offset});
-}
-
 /// The Read is refused as one of an STag that is not valid (any more).
 void expect_read_refused(Body& body, std::uint32_t stag, std::uint64_t offset) {
   body.peer.send(read_of(stag, offset, 8));

@@ -12,14 +12,6 @@ namespace {
 
 constexpr std::size_t sample = 64;  ///< registrations that are looked at
 
-Outgoing read_of(std::uint32_t stag, std::uint64_t offset) {
-  return read_request({.sink_stag = 0xCAFE,
-                       .sink_offset = 0x1000,
-                       .length = 16,
-                       .source_stag = stag,
-                       .source_offset = offset});
-}
-
 /// A stream with a window of its own, as its peer uses it.
 struct Owner {
   Peer& peer;
@@ -39,7 +31,7 @@ Owner window_of_another_stream(Body& body, const iut::Access& rights) {
 
 /// The owner's stream goes on, its window stays open to it.
 void expect_open_to_owner(Body& body, Owner& owner, RuleRef rule) {
-  owner.peer.send(read_of(owner.window.stag, owner.window.base));
+  owner.peer.send(read_of(owner.window.stag, owner.window.base, 16));
   body.expect(owner.peer, message(Opcode::read_response, owner.region.contents), rule);
 }
 
@@ -59,7 +51,7 @@ CONFORMANCE_CASE(stag_of_one_stream_cannot_be_read_through_another,
                  needs(capability::memory_windows, capability::stream_windows)) {
   Owner owner = window_of_another_stream(*this, access::remote_read);
   expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
-  peer.send(read_of(owner.window.stag, owner.window.base));
+  peer.send(read_of(owner.window.stag, owner.window.base, 16));
   expect(peer, any_terminate() | torn_down());
   expect_open_to_owner(*this, owner, "sec.stag.single-stream-isolation");
 }
@@ -89,7 +81,7 @@ CONFORMANCE_CASE(use_of_an_stag_of_another_stream_ends_the_stream,
   });
   row("Read Request", [&] {
     const Owner owner = window_of_another_stream(*this, access::remote_read);
-    peer.send(read_of(owner.window.stag, owner.window.base));
+    peer.send(read_of(owner.window.stag, owner.window.base, 16));
     expect_rejection({cause::rdmap_stag_not_associated}, "sec.stag.scope-mismatch-ends-stream",
                      "rdmap.terminate.code-stag-not-associated", {cause::rdmap_invalid_stag});
   });
@@ -117,9 +109,9 @@ CONFORMANCE_CASE(use_of_an_stag_of_another_domain_ends_that_stream_only,
       const Region written = iut.register_memory(16, access::remote_write, 0xA5, elsewhere.domain);
       const Region read = iut.register_memory(16, access::remote_read, 0xA5, elsewhere.domain);
       peer.send(writes ? rdma_write(written.stag, written.base, payload(16))
-                       : read_of(read.stag, read.base));
+                       : read_of(read.stag, read.base, 16));
       expect(peer, any_terminate() | torn_down());
-      owner.send(read_of(read.stag, read.base));
+      owner.send(read_of(read.stag, read.base, 16));
       expect(owner, message(Opcode::read_response, read.contents));
     });
   }
@@ -136,7 +128,7 @@ CONFORMANCE_CASE(stag_of_another_domain_stays_usable_there,
   const Work receive = iut.post_receive(16);
   peer.send(send_invalidate(region.stag, payload(8)));
   watch();
-  owner.send(read_of(region.stag, region.base));
+  owner.send(read_of(region.stag, region.base, 16));
   expect(owner, message(Opcode::read_response, region.contents));
 }
 
@@ -149,7 +141,7 @@ CONFORMANCE_CASE(use_of_an_invalid_stag_ends_the_stream,
   });
   row("Read Request", [&] {
     const Region region = iut.register_memory(16, access::remote_read);
-    peer.send(read_of(region.stag_with_other_key(), region.base));
+    peer.send(read_of(region.stag_with_other_key(), region.base, 16));
     expect(peer, any_terminate() | torn_down(), then_close);
   });
   row("Send with Invalidate", [&] {

@@ -1,39 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Two scripted peers against one another, over kernel TCP and over the in-memory link.
-#include <boost/mpl/list.hpp>
 #include <boost/test/unit_test.hpp>
 
-#include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/real_world.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
-#include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/lower_tester/expected.hpp"
 #include "suite/lower_tester/peer.hpp"
+#include "suite/lower_tester/tests/links.hpp"
 
 using namespace suite::lower_tester;
+using namespace suite::lower_tester::tests;
 using namespace rnic::llp;
 using namespace std::chrono_literals;
 using wire::Opcode;
 
 namespace {
-
-struct TcpLink {
-  RealWorld world;
-  TcpNetwork network{world,
-                     {.namespace_fd = {},
-                      .ipv4 = *Address::parse("127.0.0.1"),
-                      .ipv6 = *Address::parse("::1"),
-                      .max_segment = 1448,
-                      .receive_buffer = {}}};
-};
-struct MemoryLink {
-  SimulatedWorld world;
-  MemoryFabric fabric{world};
-  std::unique_ptr<Network> host =
-      fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
-  Network& network = *host;
-};
-using Links = boost::mpl::list<TcpLink, MemoryLink>;
 
 template <typename Link>
 struct Pair : Link {
