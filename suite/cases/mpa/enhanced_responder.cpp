@@ -70,7 +70,8 @@ CONFORMANCE_CASE(enhanced_request_gets_an_enhanced_reply,
                        "mpa.enhanced.revision-two-or-higher",
                        "mpa.enhanced.private-data-starts-with-enhanced-data"),
                  needs(capability::enhanced_startup)) {
-  ask(*this, enhanced_request(client_server));
+  send_request(*this, enhanced_request(client_server));
+  accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
   const Arrival reply = expect(
       peer.raw(), mpa_frame("S set", [](const wire::MpaFrame& f) { return f.flags.enhanced(); }));
   const wire::MpaFrame frame = reply.as<ReceivedFrame>()->frame();
