@@ -192,7 +192,7 @@ def mpa_frame(data):
         frame["private_data"] = octets.take(length, "private_data").hex()
         frame["beyond"] = octets.rest.hex()
         if frame["enhanced"]:
-            frame["negotiation"] = enhanced_octets(Octets(bytes.fromhex(frame["private_data"])))
+            frame["negotiation"] = whole(enhanced_octets, bytes.fromhex(frame["private_data"]))
     except Short as short:
         return {"short": str(short)}
     return frame
