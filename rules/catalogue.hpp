@@ -17,7 +17,7 @@ enum class Check : std::uint8_t { active, passive, api, none };
 
 struct Rule {
   std::string_view id;       ///< stable for ever, e.g. `mpa.startup.reserved-bits-ignored`
-  int rfc;                   ///< e.g. 5044
+  int rfc;                   ///< e.g. 5044; 0: a rule of the DAT API, whose section is the call
   std::string_view section;  ///< e.g. `7.1.1`
   Level level;
   Check check;
