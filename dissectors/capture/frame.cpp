@@ -121,6 +121,23 @@ std::optional<Packet> parse_packet(LinkType link, Octets octets) {
   }
 }
 
+// The Maximum Segment Size option of a TCP header (RFC 9293 3.2), or 0.
+std::uint16_t announced_mss(Octets header) {
+  constexpr std::size_t fixed_part = 20;
+  constexpr std::uint8_t end_of_options = 0, no_operation = 1, maximum_segment_size = 2;
+  Cursor options(header.subspan(std::min(header.size(), fixed_part)));
+  while (options.good() && !options.rest().empty()) {
+    const std::uint8_t kind = options.u8();
+    if (kind == no_operation) continue;
+    if (kind == end_of_options) return 0;
+    const std::size_t length = options.u8();
+    if (length < 2) return 0;
+    if (kind == maximum_segment_size && length == 4) return options.u16();
+    options.take(length - 2);
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<Endpoint> Endpoint::parse(std::string_view host, std::uint16_t port) {
@@ -148,7 +165,7 @@ std::optional<Segment> parse_segment(LinkType link, Octets frame) {
   segment.flow.from.port = cursor.u16();
   segment.flow.to.port = cursor.u16();
   segment.sequence = cursor.number(4);
-  cursor.take(4);
+  segment.acknowledgement = cursor.number(4);
   const std::size_t header = (cursor.u8() >> 4) * std::size_t{4};
   const std::uint8_t flags = cursor.u8();
   if (!cursor.good() || header < 20 || packet->length < header) return {};
@@ -156,6 +173,8 @@ std::optional<Segment> parse_segment(LinkType link, Octets frame) {
   segment.syn = (flags & 0x02U) != 0;
   segment.rst = (flags & 0x04U) != 0;
   segment.ack = (flags & 0x10U) != 0;
+  if (segment.syn)
+    segment.mss = announced_mss(packet->payload.first(std::min(packet->payload.size(), header)));
   segment.payload_length = packet->length - header;
   if (packet->payload.size() > header) segment.payload = packet->payload.subspan(header);
   return segment;

@@ -54,7 +54,9 @@ struct Flow {
 struct Segment {
   Flow flow;
   std::uint32_t sequence = 0;
+  std::uint32_t acknowledgement = 0;  ///< means something if `ack`
   bool syn = false, ack = false, fin = false, rst = false;
+  std::uint16_t mss = 0;  ///< what a SYN announces; 0: nothing
   Octets payload;
   std::size_t payload_length =
       0;  ///< by the IP header; larger than `payload` where the capture cut the frame
