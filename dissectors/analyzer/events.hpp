@@ -66,6 +66,9 @@ enum class Certainty : std::uint8_t {
 struct MpaFrameSeen {
   Place place;
   rnic::wire::MpaFrame frame;
+  /// The frame as it came, key first: the key may be another, and less private data may have come
+  /// than PD_Length says.
+  Bytes octets;
 };
 
 enum class Crc : std::uint8_t {
