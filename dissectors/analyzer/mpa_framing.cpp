@@ -297,6 +297,7 @@ std::uint64_t MpaFraming::unexplained(Half& at, const Piece& piece, const Shape&
     broken(rules, place, "neither a DDP header nor a CRC fits what stands here",
            "an FPDU: ULPDU_Length, ULPDU, pad, CRC", Certainty::likely);
   }
+  at.known.markers.reset();  // the search takes what fits
   lose(at, place, "what stands here is no FPDU");
   return 0;
 }

@@ -175,6 +175,7 @@ class MpaFraming final : private RuleVoice {
   FramingScratch* scratch_;
   bool pick_up_;
   bool insisted_ = false, is_iwarp_ = false, given_up_ = false;
+  int nested_ = 0;  ///< stores being fed
   std::array<Half, 2> halves_;
 };
 

@@ -83,10 +83,10 @@ void MpaFraming::startup_octets(Half& at, const Chunk& chunk) {
 void MpaFraming::no_startup(Half& at) {
   const Assembly seen = std::move(at.assembly);
   at.assembly = {};
-  at.startup_lost = true;
   // From the first octet on the stream is something else: only a startup frame can change that.
-  at.phase = at.from_syn && !insisted_ && !seen.cut() ? Phase::given_up : Phase::searching;
-  if (peer(at).phase == Phase::awaiting_peer) settle_without_peer(peer(at));
+  at.startup_lost = !at.from_syn || insisted_ || seen.cut();
+  at.phase = at.startup_lost ? Phase::searching : Phase::given_up;
+  if (at.startup_lost && peer(at).phase == Phase::awaiting_peer) settle_without_peer(peer(at));
   octets(at.direction, {seen.begin, seen.length, seen.octets, seen.last});
 }
 

@@ -42,11 +42,6 @@ struct Spoilt {
   std::size_t begin = 0, end = 0;
 };
 
-void replace(Octets& octets, std::size_t begin, const Octets& by) {
-  octets.resize(begin);
-  octets.insert(octets.end(), by.begin(), by.end());
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(one_wrong_bit_in_a_crc) {
