@@ -54,30 +54,33 @@ std::optional<Fit> fit_without_markers(Bytes octets, const Known& known) {
   return Fit{*shape, false, false};
 }
 
-/// Whether each Marker in the FPDU points to its beginning, and there is one.
-bool markers_point_here(Bytes octets, const Shape& shape) {
+/// Markers within the FPDU that point to its beginning; none if one of them does not. A zero before
+/// it is not counted: zeros stand anywhere.
+int pointers_here(Bytes octets, const Shape& shape) {
   const std::size_t size = std::min(shape.size(), octets.size());
   const std::uint64_t start = shape.position + shape.length_field();
-  bool any = false;
+  int right = 0;
   for (std::size_t at = wire::octets_to_marker(shape.position); at + wire::marker_size <= size;
        at += wire::marker_interval) {
     const std::uint64_t marker = shape.position + at;
     const auto expected = static_cast<std::uint16_t>(marker < start ? 0 : marker - start);
-    if (be16_at(octets, at + 2) != expected) return false;
-    any = true;
+    if (be16_at(octets, at + 2) != expected) return 0;
+    right += expected != 0 ? 1 : 0;
   }
-  return any;
+  return right;
 }
 
-std::optional<Fit> fit_at_position(Bytes octets, std::uint64_t position, const Known& known) {
+/// `enough`: pointers that stand for a right CRC.
+std::optional<Fit> fit_at_position(Bytes octets, std::uint64_t position, const Known& known,
+                                   int enough) {
   if (position % 4 != 0) return std::nullopt;
   const auto shape = plausible_shape(octets, true, position);
   if (!shape || shape->size() > octets.size()) return std::nullopt;
-  const bool pointed = markers_point_here(octets, *shape);
-  if (crc_fits(octets, *shape)) return Fit{*shape, true, pointed};
+  const int pointers = pointers_here(octets, *shape);
+  if (crc_fits(octets, *shape)) return Fit{*shape, true, pointers > 0};
   if (known.crc.value_or(false)) return std::nullopt;
-  if (!pointed && !chain_fits(octets, true, position)) return std::nullopt;
-  return Fit{*shape, false, pointed};
+  if (pointers < enough && !chain_fits(octets, true, position)) return std::nullopt;
+  return Fit{*shape, false, pointers > 0};
 }
 
 /// Looks for a Marker that points to the front of `octets`, directly before it or within one
@@ -86,13 +89,13 @@ std::optional<Fit> fit_by_pointer(Bytes octets, const Known& known) {
   if (octets.size() < 2 * wire::marker_size) return std::nullopt;
   const auto zero = [](std::byte octet) { return octet == std::byte{0}; };
   if (std::ranges::all_of(octets.first(wire::marker_size), zero))
-    return fit_at_position(octets, 0, known);
+    return fit_at_position(octets, 0, known, 2);
   // No Marker within can stand before the control octets, so they must be plausible already.
   if (!plausible_fpdu(octets.first(wire::marker_size), false, 0)) return std::nullopt;
   const std::size_t end = std::min(octets.size() - wire::marker_size, wire::marker_interval - 4);
   for (std::size_t at = wire::marker_size; at <= end; at += 4) {
     if (be16_at(octets, at) != 0 || be16_at(octets, at + 2) != at) continue;
-    if (const auto found = fit_at_position(octets, wire::marker_interval - at, known);
+    if (const auto found = fit_at_position(octets, wire::marker_interval - at, known, 2);
         found && found->markers_seen)
       return found;
   }
@@ -151,7 +154,7 @@ bool plausible_fpdu(Bytes fpdu, bool markers, std::uint64_t position) {
 std::optional<Fit> fit(Bytes octets, std::uint64_t offset, const Known& known) {
   if (known.markers == true && known.origin)
     // Positions repeat every 512 octets, so an origin behind the offset does as well.
-    return fit_at_position(octets, (offset - *known.origin) % wire::marker_interval, known);
+    return fit_at_position(octets, (offset - *known.origin) % wire::marker_interval, known, 1);
   if (known.markers != true) {
     if (auto found = fit_without_markers(octets, known)) return found;
     if (known.markers == false) return std::nullopt;

@@ -67,7 +67,8 @@ void MpaFraming::search(Half& at, const Chunk& chunk) {
   } else {
     trim(at);
   }
-  if (!insisted_ && !is_iwarp_ && at.searched > given_up_behind) give_up(at, place);
+  if (!insisted_ && !is_iwarp_ && at.searched + at.store.octets.size() > given_up_behind)
+    give_up(at, place);
 }
 
 void MpaFraming::trim(Half& at) {
