@@ -213,13 +213,14 @@ BOOST_AUTO_TEST_CASE(a_hole_makes_no_finding) {
   for (const Direction lost : {initiator, responder}) {
     Conversation conversation;
     conversation.start();
-    conversation.send(initiator, ulpdu(Untagged{.payload = octets(5), .last = false}));
     conversation.send(initiator, read_request(1));
-    conversation.findings.clear();
+    conversation.send(initiator, ulpdu(Untagged{.payload = octets(5), .last = false}));
     conversation.hole(lost);
-    conversation.send(initiator, ulpdu(Untagged{.msn = 77, .mo = 300, .payload = octets(5)}));
-    conversation.send(initiator, ulpdu(Untagged{.msn = lost == initiator ? 78U : 77U}));
-    conversation.findings.clear();  // where the other direction was lost, MSN 77 is one
+    const bool later = lost == initiator;
+    conversation.send(
+        initiator,
+        ulpdu(Untagged{.msn = later ? 77U : 1U, .mo = later ? 300U : 5U, .payload = octets(5)}));
+    conversation.send(initiator, ulpdu(Untagged{.msn = later ? 78U : 2U}));
     conversation.send(responder, read_response({.sink = 0x999}));
     conversation.send(initiator, ulpdu(Tagged{.payload = octets(9), .last = false}));
     expect_clean(conversation);

@@ -3,9 +3,11 @@
 #define BOOST_TEST_MODULE message_tracker
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <set>
 
 #include "dissectors/analyzer/atomic_rules.hpp"
+#include "dissectors/analyzer/checked_rules.hpp"
 #include "dissectors/analyzer/startup_rules.hpp"
 #include "dissectors/analyzer/terminate_rules.hpp"
 #include "dissectors/analyzer/tests/conversation.hpp"
@@ -840,6 +842,24 @@ BOOST_AUTO_TEST_CASE(rdmap_checks) {
 }
 BOOST_AUTO_TEST_CASE(atomic_checks) { judge(atomics, atomic_rules()); }
 BOOST_AUTO_TEST_CASE(terminate_checks) { judge(terminates, terminate_rules()); }
+
+/// RFC 5044 is left out here: most of its rules are judged where FPDUs are framed.
+BOOST_AUTO_TEST_CASE(each_rule_that_a_trace_shows_is_checked) {
+  const auto checked = [](std::string_view id) {
+    return std::ranges::binary_search(checked_rules(), id, {}, &rules::RuleId::id);
+  };
+  for (const rules::Rule& rule : rules::all())
+    if (rule.check == rules::Check::passive &&
+        (rule.rfc == 5040 || rule.rfc == 5041 || rule.rfc == 6581 || rule.rfc == 7306))
+      BOOST_TEST(checked(rule.id), rule.id);
+}
+
+BOOST_AUTO_TEST_CASE(no_rule_is_checked_that_the_catalogue_calls_out_of_sight) {
+  for (const rules::RuleId checked : checked_rules()) {
+    const rules::Check how = rules::find(checked.id)->check;
+    BOOST_TEST((how == rules::Check::passive || how == rules::Check::active), checked.id);
+  }
+}
 
 BOOST_AUTO_TEST_SUITE_END()
 
