@@ -36,6 +36,7 @@ ALLOWED = {
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
     "suite/runner": ["suite", "dissectors/capture", "reference_rnic/llp", "reference_rnic/stream",
                      "reference_rnic/wire", "rules"],
+    "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "reference_rnic/stream", "reference_rnic/llp", "rules"],
     "tools": [],
 }
