@@ -17,6 +17,7 @@ class Voice {
   virtual void finding(const Finding&) = 0;
   virtual void note(const Note&) = 0;
   virtual void message(const MessageSeen&) = 0;
+  [[nodiscard]] virtual bool wants_summaries() const { return true; }
 };
 
 /// One per connection. Fed by the framing layer in the order in which each direction's octets stood in
