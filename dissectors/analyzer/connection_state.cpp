@@ -84,8 +84,8 @@ void ConnectionState::stream_ended(Direction direction, Ending ending, std::uint
   const Place place{direction, offset, 0, by.frame, by.frame, by.time};
   if (ending == Ending::reset)
     for (Side& each : sides_) each.stream.finish(each.receiver);
-  framing_.finish(direction);
-  if (ending == Ending::reset) framing_.finish(opposite(direction));
+  framing_.finish(direction, true);
+  if (ending == Ending::reset) framing_.finish(opposite(direction), true);
   if (tracker_) tracker_->ended(direction, ending, place);
   shared_.sink.ended(connection_, direction, ending, place);
   if (ending == Ending::reset || side(opposite(direction)).ended) close();
@@ -97,7 +97,7 @@ void ConnectionState::close() {
   if (closed_) return;  // a FIN that waited behind missing octets closed it
   closed_ = true;
   for (const Side& each : sides_)
-    if (!each.ended) framing_.finish(each.receiver.direction);
+    if (!each.ended) framing_.finish(each.receiver.direction, false);
   for (Side& each : sides_)
     if (!each.seen && side(opposite(each.receiver.direction)).octets > 0)
       say(NoteKind::direction_missing, each.receiver.direction,

@@ -85,6 +85,7 @@ class ConnectionState final : private FramingListener, private Voice {
   void finding(const Finding& finding) override;
   void note(const Note& note) override;
   void message(const MessageSeen& message) override;
+  [[nodiscard]] bool wants_summaries() const override { return shared_.sink.wants_summaries(); }
 
   Shared& shared_;
   Connection connection_;

@@ -46,9 +46,9 @@ wire::Crc32c crc_with(Bytes covered, const Shape& shape, Wanted&& marker_wanted)
   return crc.update(covered.subspan(from));
 }
 
-Diagnosis explained(const Shape& shape, std::vector<rules::RuleId> broken, std::string actual,
+Diagnosis explained(const Shape& shape, framing::Broken broken, std::string actual,
                     std::string admissible) {
-  return {.broken = std::move(broken),
+  return {.broken = broken,
           .actual = std::move(actual),
           .admissible = std::move(admissible),
           .shape = shape};
@@ -63,7 +63,7 @@ std::optional<Diagnosis> other_value(const Parts& parts, const Shape& shape) {
                     : came == ~std::byteswap(right) ? "not complemented, octets reversed"
                                                     : nullptr;
   if (how == nullptr) return std::nullopt;
-  return explained(shape, {"mpa.crc.crc32c-as-in-iscsi"},
+  return explained(shape, framing::crc_value,
                    fmt::format("CRC field {:#010x}: the right CRC32c, {}", came, how),
                    fmt::format("{:#010x}, in the byte order of iSCSI's digests", right));
 }
@@ -73,33 +73,32 @@ std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) 
   const auto& [covered, field] = parts;
   const std::string right =
       fmt::format("{:#010x}, over all before the CRC field", number(wire::crc32c_trailer(covered)));
-  const auto told = [&](std::vector<rules::RuleId> broken, const char* what) {
-    return explained(shape, std::move(broken),
+  const auto told = [&](framing::Broken broken, const char* what) {
+    return explained(shape, broken,
                      fmt::format("CRC field {:#010x}: computed {}", number(field), what), right);
   };
   const std::size_t behind_length = shape.length_field() + wire::fpdu_length_size;
   if (is_crc(wire::Crc32c().update(covered.subspan(behind_length)), field))
-    return told({"mpa.crc.covers-length-to-pad"}, "without ULPDU_Length");
+    return told(framing::crc_coverage, "without ULPDU_Length");
   if (shape.pad > 0 && !shape.markers &&
       is_crc(wire::Crc32c().update(covered.first(covered.size() - shape.pad)), field))
-    return told({"mpa.crc.covers-length-to-pad"}, "without the pad");
+    return told(framing::crc_coverage, "without the pad");
   if (!shape.markers) return std::nullopt;
   if (shape.leading_marker() &&
       is_crc(crc_with(covered, shape, [](std::size_t at) { return at != 0; }), field))
-    return told({"mpa.crc.covers-leading-marker", "mpa.markers.between-marker-in-next-crc"},
-                "without the Marker before ULPDU_Length");
+    return told(framing::crc_without_leading_marker, "without the Marker before ULPDU_Length");
   const std::size_t last = covered.size() - wire::marker_size;
   if (wire::marker_at(shape.position + last) && last > shape.length_field() &&
       is_crc(crc_with(covered, shape, [&](std::size_t at) { return at != last; }), field))
-    return told({"mpa.crc.covers-marker-after-pad"}, "without the Marker before the CRC field");
+    return told(framing::crc_without_marker_behind_pad, "without the Marker before the CRC field");
   if (is_crc(crc_with(covered, shape, [](std::size_t) { return false; }), field))
-    return told({"mpa.markers.counted-in-containing-crc"}, "without the Markers");
+    return told(framing::crc_without_markers, "without the Markers");
   return std::nullopt;
 }
 
-Diagnosis differing_layout(const Shape& shape, rules::RuleId rule, std::string actual,
+Diagnosis differing_layout(const Shape& shape, framing::Broken broken, std::string actual,
                            std::string admissible) {
-  auto result = explained(shape, {rule}, std::move(actual), std::move(admissible));
+  auto result = explained(shape, broken, std::move(actual), std::move(admissible));
   result.layout_differs = true;
   return result;
 }
@@ -109,7 +108,7 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
   Shape shape = presumed;
   shape.pad = 0;
   if (presumed.pad > 0 && crc_fits(octets, shape))
-    return differing_layout(shape, "mpa.framing.pad-fills-to-four",
+    return differing_layout(shape, framing::pad_missing,
                             fmt::format("CRC right behind {} ULPDU octets", shape.ulpdu),
                             fmt::format("{} pad octets before the CRC", presumed.pad));
   const auto swapped =
@@ -117,7 +116,7 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
   shape = Shape::of(swapped, presumed.markers, presumed.position);
   if (swapped != presumed.ulpdu && crc_fits(octets, shape)) {
     auto result = differing_layout(
-        shape, "mpa.framing.fpdu-layout",
+        shape, framing::length_swapped,
         fmt::format("ULPDU_Length {:#06x}: little-endian for {} octets", presumed.ulpdu, swapped),
         "network byte order");
     result.length_swapped = true;
@@ -132,7 +131,7 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
     shape = Shape::of(presumed.ulpdu - excess, presumed.markers, presumed.position);
     if (crc_fits(octets, shape))
       return differing_layout(
-          shape, "mpa.framing.length-counts-ulpdu-only",
+          shape, framing::length_counts_more,
           fmt::format("ULPDU_Length {}, {} more than the CRC bears out", presumed.ulpdu, excess),
           fmt::format("{}: octets of the ULPDU alone", shape.ulpdu));
   }
@@ -142,9 +141,9 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
 /// Markers stand elsewhere in the whole direction, or do not stand in it at all, or do unasked.
 std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                                        std::uint32_t origin_sequence) {
-  const auto direction = [&](const Shape& shape, std::vector<rules::RuleId> broken,
-                             std::string actual, std::string admissible) {
-    auto result = explained(shape, std::move(broken), std::move(actual), std::move(admissible));
+  const auto direction = [&](const Shape& shape, framing::Broken broken, std::string actual,
+                             std::string admissible) {
+    auto result = explained(shape, broken, std::move(actual), std::move(admissible));
     result.direction_differs = true;
     return result;
   };
@@ -156,29 +155,25 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
     const Shape shape = Shape::of(*length, true, presumed.position);
     if (shape.size() == Shape::of(*length, false, 0).size() || !crc_fits(octets, shape))
       return std::nullopt;
-    return direction(shape, {"mpa.markers.none-when-peer-m-zero"},
+    return direction(shape, framing::markers_unasked,
                      "an FPDU that fits its CRC only with Markers in it",
                      "no Markers: the peer's startup frame has M = 0");
   }
   if (const auto length = ulpdu_length(octets, false)) {
     const Shape shape = Shape::of(*length, false, presumed.position);
-    if (crc_fits(octets, shape)) {
-      std::vector<rules::RuleId> broken{"mpa.markers.added-when-peer-m-one",
-                                        "mpa.markers.every-512-octets"};
-      if (presumed.position == 0) {
-        broken.emplace_back("mpa.markers.first-before-first-fpdu");
-        broken.emplace_back("mpa.markers.first-octets-zero-marker");
-      }
-      return direction(shape, std::move(broken), "an FPDU that fits its CRC without Markers",
+    if (crc_fits(octets, shape))
+      return direction(shape,
+                       presumed.position == 0 ? framing::Broken(framing::markers_missing)
+                                              : framing::Broken(framing::markers_stop),
+                       "an FPDU that fits its CRC without Markers",
                        "a Marker every 512 octets, the first before the first FPDU");
-    }
   }
   const std::uint64_t by_sequence = presumed.position + origin_sequence;
   const auto length = ulpdu_length(octets, wire::marker_at(by_sequence));
   if (!length || by_sequence % 4 != 0) return std::nullopt;
   const Shape shape = Shape::of(*length, true, by_sequence);
   if (!crc_fits(octets, shape)) return std::nullopt;
-  return direction(shape, {"mpa.markers.interval-from-first-marker"},
+  return direction(shape, framing::marker_places,
                    "Markers where the TCP sequence number is a multiple of 512",
                    "Markers at multiples of 512 from the first Marker");
 }

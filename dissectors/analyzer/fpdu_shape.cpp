@@ -87,6 +87,8 @@ std::optional<Fit> fit_by_pointer(Bytes octets, const Known& known) {
   const auto zero = [](std::byte octet) { return octet == std::byte{0}; };
   if (std::ranges::all_of(octets.first(wire::marker_size), zero))
     return fit_at_position(octets, 0, known);
+  // No Marker within can stand before the control octets, so they must be plausible already.
+  if (!plausible_fpdu(octets.first(wire::marker_size), false, 0)) return std::nullopt;
   const std::size_t end = std::min(octets.size() - wire::marker_size, wire::marker_interval - 4);
   for (std::size_t at = wire::marker_size; at <= end; at += 4) {
     if (be16_at(octets, at) != 0 || be16_at(octets, at + 2) != at) continue;

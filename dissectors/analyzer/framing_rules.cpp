@@ -70,25 +70,19 @@ void FramingRules::check_pad(const FramedFpdu& fpdu, RuleVoice& voice) const {
   const Bytes pad = fpdu.seen.pad;
   const bool zero = std::ranges::all_of(pad, [](std::byte octet) { return octet == std::byte{0}; });
   if (zero || !trusted(fpdu.seen)) return;
-  voice.broken("mpa.framing.pad-sent-as-zero", fpdu.seen.place, "pad " + hex(pad),
-               "pad octets of 0x00", fpdu.seen.certainty);
+  voice.broken(framing::pad_not_zero, fpdu.seen.place, "pad " + hex(pad), "pad octets of 0x00",
+               fpdu.seen.certainty);
 }
 
 void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {
   const FpduSeen& seen = fpdu.seen;
   if (!trusted(seen)) return;
-  const auto broken = [&](rules::RuleId rule, std::size_t most, const std::string& why) {
-    voice.broken(rule, seen.place, fmt::format("a ULPDU of {} octets", fpdu.shape.ulpdu),
+  const auto broken = [&](framing::Broken rules, std::size_t most, const std::string& why) {
+    voice.broken(rules, seen.place, fmt::format("a ULPDU of {} octets", fpdu.shape.ulpdu),
                  fmt::format("at most {}{}", most, why), seen.certainty);
   };
-  if (fpdu.whole && !seen.segment)
-    voice.broken("mpa.framing.one-ulpdu-per-fpdu", seen.place,
-                 fmt::format("a ULPDU of {} octets, too short for its header: {}",
-                             seen.ulpdu.size(), hex(seen.ulpdu)),
-                 "one whole DDP segment", seen.certainty);
   if (fpdu.shape.ulpdu > wire::max_mulpdu) {
-    broken("mpa.segmentation.ulpdu-never-over-64768", wire::max_mulpdu, "");
-    broken("mpa.segmentation.mulpdu-at-most-64768", wire::max_mulpdu, "");
+    broken(framing::ulpdu_too_long, wire::max_mulpdu, "");
     return;
   }
   if (mss_ == 0) return;
@@ -96,10 +90,9 @@ void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {
   if (fpdu.shape.ulpdu <= most) return;
   const std::string why = fmt::format(" by the MSS of {} that the other end announced", mss_);
   if (fpdu.shape.markers)
-    broken("mpa.segmentation.mulpdu-formula-with-markers", most, why);
+    broken(framing::over_mulpdu_with_markers, most, why);
   else
-    broken("mpa.segmentation.mulpdu-formula-without-markers", most, why);
-  broken("mpa.segmentation.records-within-mulpdu", most, why);
+    broken(framing::over_mulpdu, most, why);
 }
 
 void FramingRules::check_markers(const FramedFpdu& fpdu, RuleVoice& voice) const {
@@ -107,49 +100,39 @@ void FramingRules::check_markers(const FramedFpdu& fpdu, RuleVoice& voice) const
     const bool halves_swapped =
         marker.expected != 0 && marker.reserved == marker.expected && marker.fpdu_pointer == 0;
     if (marker.reserved != 0 && !halves_swapped)
-      voice.broken("mpa.markers.reserved-sent-as-zero", fpdu.seen.place, marker_text(marker),
+      voice.broken(framing::marker_reserved, fpdu.seen.place, marker_text(marker),
                    "16 reserved bits of zero", fpdu.seen.certainty);
     const unsigned low = marker.fpdu_pointer & low_bits;
     const bool points_right = (marker.fpdu_pointer & ~low_bits) == marker.expected;
     if (low != 0 && points_right)
-      voice.broken("mpa.markers.pointer-low-bits-sent-as-zero", fpdu.seen.place,
-                   marker_text(marker), "the two low bits of FPDUPTR zero", fpdu.seen.certainty);
+      voice.broken(framing::marker_low_bits, fpdu.seen.place, marker_text(marker),
+                   "the two low bits of FPDUPTR zero", fpdu.seen.certainty);
     if (!points_right) check_pointer(fpdu, marker, voice);
   }
 }
 
 void FramingRules::check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker,
                                  RuleVoice& voice) const {
-  const auto broken = [&](rules::RuleId rule) {
-    voice.broken(rule, fpdu.seen.place, marker_text(marker),
-                 fmt::format("FPDUPTR {:#06x}", marker.expected), fpdu.seen.certainty);
-  };
   const unsigned pointer = marker.fpdu_pointer;
-  if (marker.expected == 0) {
-    broken("mpa.markers.zero-pointer-between-fpdus");
-    if (!fpdu.first_of_direction) return;
-    broken("mpa.markers.first-pointer-zero");
-    broken("mpa.markers.first-octets-zero-marker");
-    return;
-  }
-  if (std::byteswap(marker.fpdu_pointer) == marker.expected ||
-      (pointer == 0 && marker.reserved == marker.expected)) {
-    broken("mpa.markers.field-layout");
-    return;
-  }
-  broken("mpa.markers.pointer-distance-to-header");
-  if (pointer == 0) {
-    broken("mpa.markers.zero-pointer-between-fpdus");
-    return;
-  }
-  broken("mpa.markers.pointer-counts-from-length-field");
-  if (first_behind_marker_ && target(marker) == static_cast<std::int64_t>(*first_behind_marker_))
-    broken("mpa.markers.small-fpdus-point-to-container");
   const auto others = fpdu.seen.markers;
-  if (std::ranges::any_of(others, [&](const MarkerSeen& other) {
-        return other.expected != 0 && target(other) != target(marker);
-      }))
-    broken("mpa.markers.several-in-fpdu-same-target");
+  framing::Broken rules = framing::marker_pointer;
+  if (marker.expected == 0)
+    rules = fpdu.first_of_direction ? framing::Broken(framing::first_marker)
+                                    : framing::Broken(framing::marker_between);
+  else if (std::byteswap(marker.fpdu_pointer) == marker.expected ||
+           (pointer == 0 && marker.reserved == marker.expected))
+    rules = framing::marker_layout;
+  else if (pointer == 0)
+    rules = framing::marker_zero_within;
+  else if (first_behind_marker_ &&
+           target(marker) == static_cast<std::int64_t>(*first_behind_marker_))
+    rules = framing::marker_to_other_fpdu;
+  else if (std::ranges::any_of(others, [&](const MarkerSeen& other) {
+             return other.expected != 0 && target(other) != target(marker);
+           }))
+    rules = framing::markers_disagree;
+  voice.broken(rules, fpdu.seen.place, marker_text(marker),
+               fmt::format("FPDUPTR {:#06x}", marker.expected), fpdu.seen.certainty);
 }
 
 bool FramingRules::segments_are_real(const FramedFpdu& fpdu, RuleVoice& voice) {
@@ -177,13 +160,11 @@ void FramingRules::check_alignment(const FramedFpdu& fpdu, RuleVoice& voice) {
   const std::string actual = fmt::format(
       "the segment in frame {} begins {} octets within an FPDU of {}", fpdu.last.frame,
       fpdu.last.begin - std::min(fpdu.last.begin, seen.place.offset), seen.place.length);
-  voice.broken("mpa.segmentation.segments-begin-with-fpdu", seen.place, actual,
+  voice.broken(seen.begins_segment ? framing::Broken(framing::segment_within_fpdu)
+                                   : framing::Broken(framing::packed_in_part),
+               seen.place, actual,
                fmt::format("segments that begin with an FPDU: this one fits an MSS of {}", mss_),
                Certainty::likely);
-  if (!seen.begins_segment)
-    voice.broken("mpa.segmentation.whole-fpdus-may-be-packed", seen.place, actual,
-                 "FPDUs packed into one segment as long as each is wholly in it",
-                 Certainty::likely);
 }
 
 void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
@@ -197,7 +178,7 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
   const std::size_t emss = mss_ - most_options;
   if (!seen.begins_segment) {
     if (fpdu.shape.ulpdu < wire::min_mulpdu && seen.segment_payload >= emss)
-      voice.broken("mpa.segmentation.packed-remainder-keeps-floor", seen.place,
+      voice.broken(framing::chopped_to_fit, seen.place,
                    fmt::format("a segment of a longer message cut to {} octets of ULPDU, which "
                                "fill a packed TCP segment",
                                fpdu.shape.ulpdu),
@@ -208,7 +189,7 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
   const std::size_t mulpdu = wire::mulpdu(emss, fpdu.shape.markers);
   if (half_full_ || fpdu.shape.ulpdu > mulpdu * 3 / 4) return;
   half_full_ = true;
-  voice.broken("mpa.segmentation.ulpdus-as-large-as-possible", seen.place,
+  voice.broken(framing::half_full, seen.place,
                fmt::format("a ULPDU of {} octets alone in its TCP segment, and more of the message "
                            "follows (said once for this direction)",
                            fpdu.shape.ulpdu),

@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The rules of RFC 5044 that the form of FPDUs shows kept or broken: length, pad, CRC, Markers,
 // sizes, and how FPDUs lie in TCP segments.
-//
-// Rules that only permit something cannot be broken. Of the others that a capture shows, these have
-// no check of their own: mpa.segmentation.layered-sender-computes-mulpdu and
-// mpa.segmentation.mtu-when-emss-unknown, since no capture tells what a sender knew of its TCP; a
-// ULPDU above the formula's MULPDU is reported under mpa.segmentation.mulpdu-formula-*.
 #pragma once
 
-#include <array>
+#include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
 #include "dissectors/analyzer/fpdu_shape.hpp"
 #include "dissectors/analyzer/tcp_reassembly.hpp"
 
 namespace dissectors::analyzer {
 
+/// What the checks of framing say: for each the rules that its fault breaks, the one it reports first.
+namespace framing {
+using Broken = std::span<const rules::RuleId>;
+#define ANALYZER_CHECK(name, ...) inline constexpr rules::RuleId name[]{__VA_ARGS__};
+#include "dissectors/analyzer/framing_rules.def"
+#undef ANALYZER_CHECK
+}  // namespace framing
+
 /// Why a CRC does not fit, as far as the octets tell: under one other reading it does.
 struct Diagnosis {
-  std::vector<rules::RuleId> broken;
+  framing::Broken broken;
   std::string actual, admissible;
   Shape shape;  ///< as the sender means it
   /// The FPDU's octets are as they should be but for what `broken` names: `shape` is the right one.
@@ -49,7 +52,7 @@ struct FramedFpdu {
 class RuleVoice {
  public:
   virtual ~RuleVoice() = default;
-  virtual void broken(rules::RuleId rule, const Place& place, std::string actual,
+  virtual void broken(framing::Broken rules, const Place& place, std::string actual,
                       std::string admissible, Certainty certainty) = 0;
   virtual void not_judged(const Place& place, std::string why) = 0;
 };

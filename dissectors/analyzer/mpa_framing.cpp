@@ -105,13 +105,14 @@ void MpaFraming::hole(Direction direction, std::uint64_t offset, std::uint64_t l
   }
 }
 
-void MpaFraming::finish(Direction direction) {
+void MpaFraming::finish(Direction direction, bool ended) {
   Half& at = half(direction);
+  at.capture_over = !ended;
   if (at.phase == Phase::startup && at.assembly.octets.size() >= wire::mpa_frame_header_size)
     take_startup_frame(at, at.assembly.octets.size());
   if (at.phase == Phase::awaiting_peer && !at.store.octets.empty()) settle_without_peer(at);
   if (at.phase == Phase::searching) find(at, true);
-  if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at);
+  if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, ended);
 }
 
 std::size_t MpaFraming::memory() const {
@@ -261,8 +262,7 @@ std::uint64_t MpaFraming::explained(Half& at, const Piece& piece, const Diagnosi
                                     FpduSeen& seen) {
   const Place place{at.direction,      piece.offset,     diagnosis.shape.size(),
                     piece.first.frame, piece.last.frame, piece.last.time};
-  for (const rules::RuleId rule : diagnosis.broken)
-    broken(rule, place, diagnosis.actual, diagnosis.admissible, at.certainty);
+  broken(diagnosis.broken, place, diagnosis.actual, diagnosis.admissible, at.certainty);
   if (diagnosis.direction_differs) {
     if (at.relayouts++ >= most_relayouts) {
       lose(at, place, "Markers come and go");
@@ -283,32 +283,27 @@ std::uint64_t MpaFraming::unexplained(Half& at, const Piece& piece, const Shape&
   const Place place{at.direction,      piece.offset,     shape.size(),
                     piece.first.frame, piece.last.frame, piece.last.time};
   if (plausible_fpdu(piece.octets, shape.markers, shape.position)) {
-    const std::string actual = fmt::format("CRC field {:#010x}", seen.crc_value);
-    const std::string admissible = fmt::format("{:#010x}", seen.crc_expected);
-    broken("mpa.crc.field-holds-crc32c", place, actual, admissible, at.certainty);
-    if (seen.crc_value == 0)
-      broken("mpa.crc.generated-when-either-c-one", place, actual, admissible, at.certainty);
+    if (seen.crc == Crc::wrong)
+      broken(framing::crc_wrong, place, fmt::format("CRC field {:#010x}", seen.crc_value),
+             fmt::format("{:#010x}", seen.crc_expected), at.certainty);
     emit(at, piece, shape, seen);
     return shape.size();
   }
   if (at.certainty == Certainty::certain) {
-    const char* actual = "neither a DDP header nor a CRC fits what stands here";
-    const char* admissible = "an FPDU: ULPDU_Length, ULPDU, pad, CRC";
-    if (at.any_fpdu) {
-      broken("mpa.framing.fpdu-layout", place, actual, admissible, Certainty::likely);
-    } else {
-      broken("mpa.startup.activated-at-same-octet", place, actual, admissible, Certainty::likely);
-      broken(shape.markers ? rules::RuleId("mpa.markers.first-octets-zero-marker")
-                           : rules::RuleId("mpa.startup.first-octets-are-length"),
-             place, actual, admissible, Certainty::likely);
-    }
+    framing::Broken rules = framing::no_fpdu;
+    if (!at.any_fpdu)
+      rules = shape.markers ? framing::Broken(framing::no_marker_at_front)
+                            : framing::Broken(framing::no_fpdu_at_front);
+    broken(rules, place, "neither a DDP header nor a CRC fits what stands here",
+           "an FPDU: ULPDU_Length, ULPDU, pad, CRC", Certainty::likely);
   }
+  at.known.markers.reset();  // the search takes what fits
   lose(at, place, "what stands here is no FPDU");
   return 0;
 }
 
 void MpaFraming::still_swapped(const Half& at, const Piece& piece, const Shape& shape) {
-  broken("mpa.framing.fpdu-layout",
+  broken(framing::length_swapped,
          {at.direction, piece.offset, shape.size(), piece.first.frame, piece.last.frame,
           piece.last.time},
          fmt::format("ULPDU_Length little-endian for {} octets", shape.ulpdu), "network byte order",
@@ -329,10 +324,8 @@ Shape MpaFraming::without_trailer(Half& at, const Piece& piece, const Shape& sha
   if (!another_follows || !fpdu_at(bare.size()) || crc_fits(piece.octets, shape)) return shape;
   const Place place{at.direction,      piece.offset,     bare.size(),
                     piece.first.frame, piece.last.frame, piece.last.time};
-  for (const rules::RuleId rule : {rules::RuleId("mpa.crc.field-always-included"),
-                                   rules::RuleId("mpa.crc.field-present-when-disabled")})
-    broken(rule, place, "the next FPDU stands where the CRC field should be",
-           "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
+  broken(framing::crc_field_missing, place, "the next FPDU stands where the CRC field should be",
+         "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
   return bare;
 }
 
@@ -418,7 +411,7 @@ void MpaFraming::lose(Half& at, const Place& place, std::string why) {
   listener_->hole(at.direction, place);
 }
 
-void MpaFraming::finish_assembly(Half& at) {
+void MpaFraming::finish_assembly(Half& at, bool ended) {
   const Assembly rest = std::move(at.assembly);
   at.assembly = {};
   const Piece piece{rest.octets, rest.begin, rest.length, rest.first, rest.last};
@@ -433,25 +426,28 @@ void MpaFraming::finish_assembly(Half& at) {
       const std::uint64_t used = explained(at, piece, *diagnosis, seen);
       if (used < rest.length)
         octets(at.direction, behind({rest.begin, rest.length, rest.octets, rest.last}, used));
-      if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at);
+      if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, ended);
       return;
     }
   }
-  if (shape && !rest.cut() && at.known.crc == false && !shape->markers &&
+  if (ended && shape && !rest.cut() && at.known.crc == false && !shape->markers &&
       rest.length + wire::fpdu_crc_size == shape->size()) {
-    for (const rules::RuleId rule : {rules::RuleId("mpa.crc.field-always-included"),
-                                     rules::RuleId("mpa.crc.field-present-when-disabled")})
-      broken(rule, place, "the direction ends before the CRC field",
-             "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
+    broken(framing::crc_field_missing, place, "the direction ends before the CRC field",
+           "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
     return;
   }
   note(NoteKind::not_judged, place,
        fmt::format("{} octets of an FPDU of which the rest did not come", rest.length));
 }
 
-void MpaFraming::broken(rules::RuleId rule, const Place& place, std::string actual,
+void MpaFraming::broken(framing::Broken rules, const Place& place, std::string actual,
                         std::string admissible, Certainty certainty) {
-  listener_->finding({rule, place, std::move(actual), std::move(admissible), certainty});
+  listener_->finding({.rule = rules.front(),
+                      .place = place,
+                      .actual = std::move(actual),
+                      .admissible = std::move(admissible),
+                      .certainty = certainty,
+                      .also = rules.subspan(1)});
 }
 
 void MpaFraming::not_judged(const Place& place, std::string why) {

@@ -50,8 +50,9 @@ class MpaFraming final : private RuleVoice {
   void octets(Direction direction, const Chunk& chunk);
   void hole(Direction direction, std::uint64_t offset, std::uint64_t length,
             const SegmentFacts& by);
-  /// Nothing more comes in this direction: makes of the rest what can be made of it.
-  void finish(Direction direction);
+  /// Nothing more comes in this direction, because it `ended` or because the capture does: makes of
+  /// the rest what can be made of it.
+  void finish(Direction direction, bool ended);
 
   /// Some octets were taken for MPA.
   [[nodiscard]] bool is_iwarp() const { return is_iwarp_; }
@@ -94,6 +95,7 @@ class MpaFraming final : private RuleVoice {
     Phase phase = Phase::startup;
     bool from_syn = false;
     bool startup_lost = false;  ///< its startup frame will not be seen
+    bool capture_over = false;  ///< what is missing may have come later
     std::uint32_t origin_sequence = 0;
     std::optional<Startup> startup;
     Known known;
@@ -126,7 +128,7 @@ class MpaFraming final : private RuleVoice {
   void take_startup_frame(Half& at, std::size_t size);
   void settle(Half& at);
   void settle_without_peer(Half& at);
-  void judge_early_octets(Half& at, const Half& other);
+  void judge_early_octets(Half& at);
   void set_aside(Half& at, const Chunk& chunk);
   void no_startup(Half& at);
 
@@ -142,7 +144,9 @@ class MpaFraming final : private RuleVoice {
   std::uint64_t unexplained(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   void emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   void split(Bytes octets, const Shape& shape, std::uint64_t offset, FpduSeen& seen);
-  void finish_assembly(Half& at);
+  void finish_assembly(Half& at, bool ended);
+  void check_key(const MpaFrameSeen& frame);
+  void check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length);
   bool skip_startup_crc(Half& at, const Chunk& chunk);
   void still_swapped(const Half& at, const Piece& piece, const Shape& shape);
   Shape without_trailer(Half& at, const Piece& piece, const Shape& shape);
@@ -162,7 +166,7 @@ class MpaFraming final : private RuleVoice {
   void give_up(Half& at, const Place& place);
   void look_for_startup(Half& at, const Chunk& chunk);
 
-  void broken(rules::RuleId rule, const Place& place, std::string actual, std::string admissible,
+  void broken(framing::Broken rules, const Place& place, std::string actual, std::string admissible,
               Certainty certainty) override;
   void not_judged(const Place& place, std::string why) override;
   void note(NoteKind kind, const Place& place, std::string text);
@@ -171,6 +175,7 @@ class MpaFraming final : private RuleVoice {
   FramingScratch* scratch_;
   bool pick_up_;
   bool insisted_ = false, is_iwarp_ = false, given_up_ = false;
+  int nested_ = 0;  ///< stores being fed
   std::array<Half, 2> halves_;
 };
 

@@ -21,6 +21,9 @@ constexpr std::uint64_t given_up_behind = std::uint64_t{256} << 10;
 constexpr std::size_t first_search = 2048;
 /// Segment beginnings that are tried with each new segment.
 constexpr std::size_t beginnings_tried = 64;
+/// Times that framing may be lost and found within what one segment brought: each is a call within
+/// the other.
+constexpr int most_nested = 16;
 /// Segments in a row that look like one FPDU each, where the capture cut them all.
 constexpr int enough_aligned_cuts = 3;
 
@@ -81,7 +84,7 @@ void MpaFraming::trim(Half& at) {
 }
 
 bool MpaFraming::find(Half& at, bool throughout) {
-  if (at.store.octets.empty()) return false;
+  if (at.store.octets.empty() || nested_ >= most_nested) return false;
   if (try_at(at, 0) || (at.known.markers == true && at.known.origin && find_by_markers(at)))
     return true;
   const auto& pieces = at.store.pieces;
@@ -182,6 +185,7 @@ void MpaFraming::feed_store(Half& at, std::size_t index) {
   at.scanned = 0;
   at.searched = 0;
   const std::uint64_t from = store.begin + index;
+  ++nested_;
   for (const Chunk& piece : store.pieces) {
     const std::uint64_t begin = std::max(piece.offset, from);
     const std::uint64_t end = std::min(piece.offset + piece.length, store.end());
@@ -192,12 +196,12 @@ void MpaFraming::feed_store(Half& at, std::size_t index) {
                                        static_cast<std::size_t>(end - begin)),
                           piece.segment});
   }
+  --nested_;
 }
 
 void MpaFraming::give_up(Half& at, const Place& place) {
   at.phase = Phase::given_up;
   at.store = {};
-  at.store.octets.shrink_to_fit();
   if (given_up_) return;
   given_up_ = true;
   note(NoteKind::not_iwarp, place,

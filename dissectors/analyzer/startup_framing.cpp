@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "dissectors/analyzer/mpa_framing.hpp"
 
@@ -82,10 +83,10 @@ void MpaFraming::startup_octets(Half& at, const Chunk& chunk) {
 void MpaFraming::no_startup(Half& at) {
   const Assembly seen = std::move(at.assembly);
   at.assembly = {};
-  at.startup_lost = true;
   // From the first octet on the stream is something else: only a startup frame can change that.
-  at.phase = at.from_syn && !insisted_ && !seen.cut() ? Phase::given_up : Phase::searching;
-  if (peer(at).phase == Phase::awaiting_peer) settle_without_peer(peer(at));
+  at.startup_lost = !at.from_syn || insisted_ || seen.cut();
+  at.phase = at.startup_lost ? Phase::searching : Phase::given_up;
+  if (at.startup_lost && peer(at).phase == Phase::awaiting_peer) settle_without_peer(peer(at));
   octets(at.direction, {seen.begin, seen.length, seen.octets, seen.last});
 }
 
@@ -118,6 +119,8 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
   if (other.phase == Phase::startup && other.assembly.octets.size() >= wire::mpa_frame_header_size)
     take_startup_frame(other, other.assembly.octets.size());
   listener_->mpa_frame(frame);
+  check_key(frame);
+  if (!at.capture_over) check_private_data(frame, header.pd_length.value());
   if (other.startup)
     settle(at);
   else if (other.startup_lost)
@@ -125,6 +128,29 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
   if (size < seen.length)
     this->octets(at.direction,
                  {at.origin, seen.length - size, Bytes(seen.octets).subspan(size), seen.last});
+}
+
+void MpaFraming::check_key(const MpaFrameSeen& frame) {
+  const bool request = frame.frame.kind == wire::MpaFrameKind::request;
+  if (wrong_octets(frame.frame.kind, frame.octets) == 0) return;
+  broken(request ? framing::Broken(framing::request_key) : framing::Broken(framing::reply_key),
+         frame.place,
+         "a key that differs in " +
+             fmt::format("{} octets", wrong_octets(frame.frame.kind, frame.octets)),
+         request ? "\"MPA ID Req Frame\"" : "\"MPA ID Rep Frame\"", Certainty::certain);
+}
+
+void MpaFraming::check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length) {
+  const std::size_t came = frame.frame.private_data.size();
+  const std::string admissible = fmt::format("{}: what came", came);
+  if (pd_length == came) return;
+  if (std::byteswap(pd_length) == came)
+    broken(framing::pd_length_swapped, frame.place,
+           fmt::format("PD_Length {:#06x}: little-endian", pd_length), admissible,
+           Certainty::likely);
+  else
+    broken(framing::pd_length, frame.place, fmt::format("PD_Length {}", pd_length), admissible,
+           Certainty::likely);
 }
 
 void MpaFraming::settle(Half& at) {
@@ -140,7 +166,7 @@ void MpaFraming::settle(Half& at) {
   for (Half* half : {&other, &at}) {
     if (half->phase != Phase::awaiting_peer) continue;
     half->known.origin = half->origin;
-    if (!half->store.octets.empty()) judge_early_octets(*half, half == &at ? other : at);
+    if (!half->store.octets.empty()) judge_early_octets(*half);
     // Behind a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.
     const bool sure = !reply.reject() && !half->follows_hole;
     half->phase = sure ? Phase::operation : Phase::searching;
@@ -151,7 +177,7 @@ void MpaFraming::settle(Half& at) {
   }
 }
 
-void MpaFraming::judge_early_octets(Half& at, const Half& other) {
+void MpaFraming::judge_early_octets(Half& at) {
   // The peer's frame was captured later: it had not come yet when these octets were sent.
   const Bytes early = at.store.octets;
   const SegmentFacts by = at.store.pieces.front().segment;
@@ -159,16 +185,11 @@ void MpaFraming::judge_early_octets(Half& at, const Half& other) {
   const auto& checksum = at.startup->checksum;
   if (early.size() >= checksum.size() && std::ranges::equal(early.first(checksum.size()), checksum))
     return;  // said where Full Operation begins
+  // Whether an FPDU may stand here is for the messages to tell.
   if (fit(early, at.store.begin, {.markers = {}, .crc = true, .origin = {}}) ||
-      fit(early, at.store.begin, at.known)) {
-    broken("mpa.startup.no-fpdu-before-both-frames", place, "an FPDU behind its own startup frame",
-           fmt::format("none before the peer's startup frame, which ends at octet {} of the other "
-                       "direction",
-                       other.origin),
-           Certainty::certain);
+      fit(early, at.store.begin, at.known))
     return;
-  }
-  broken("mpa.private-data.length-field-matches", place,
+  broken(framing::pd_length, place,
          fmt::format("{} octets behind the private data, and they are no FPDU", early.size()),
          "PD_Length as long as the private data", Certainty::certain);
   at.origin = at.store.end();
@@ -181,7 +202,7 @@ bool MpaFraming::skip_startup_crc(Half& at, const Chunk& chunk) {
       !std::ranges::equal(chunk.octets.first(wire::fpdu_crc_size), at.startup->checksum))
     return false;
   const SegmentFacts& by = chunk.segment;
-  broken("mpa.startup.frames-without-crc-or-markers",
+  broken(framing::startup_crc,
          {at.direction, chunk.offset, wire::fpdu_crc_size, by.frame, by.frame, by.time},
          "the CRC32c of the startup frame behind it", "startup frames without CRC or Markers",
          Certainty::certain);
