@@ -51,7 +51,7 @@ struct ConnectionSummary {
 [[nodiscard]] std::string describe_options(const analyzer::Negotiated& negotiated);
 /// `3 Send, 1 RDMA Write`, or `no whole message`.
 [[nodiscard]] std::string describe_operations(const Sent& sent);
-/// `2 octets-missing, 1 not-judged`; empty where there is none.
+/// `2 octets missing, 1 not judged`; empty where there is none.
 [[nodiscard]] std::string describe_notes(
     const std::array<std::uint64_t, analyzer::note_kinds>& notes);
 

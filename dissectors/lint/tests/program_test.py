@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 LINT = None  # the program, set by main
@@ -73,10 +74,18 @@ class Connection:
         return self
 
 
+def reads_signals(pid):
+    folder = pathlib.Path(f"/proc/{pid}/fd")
+    try:
+        return any("signalfd" in os.readlink(fd) for fd in folder.iterdir())
+    except FileNotFoundError:  # one of them was closed meanwhile
+        return False
+
+
 def pcap(frames):
     parts = [struct.pack("<IHHIIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)]
-    for time, frame in frames:
-        parts.append(struct.pack("<IIII", 1, time, len(frame), len(frame)) + frame)
+    for moment, frame in frames:
+        parts.append(struct.pack("<IIII", 1, moment, len(frame), len(frame)) + frame)
     return b"".join(parts)
 
 
@@ -232,9 +241,10 @@ class Exit(unittest.TestCase):
     def test_a_live_capture_ends_at_an_interrupt_with_its_totals(self):
         program = subprocess.Popen([LINT, "-i", "lo", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         # The capture is open before the signals are read, and those that came meanwhile are kept.
-        while "signalfd" not in " ".join(os.readlink(f"/proc/{program.pid}/fd/{fd}")
-                                         for fd in os.listdir(f"/proc/{program.pid}/fd")):
+        deadline = time.monotonic() + 30
+        while not reads_signals(program.pid):
             self.assertIsNone(program.poll(), "it ended by itself")
+            self.assertLess(time.monotonic(), deadline, "it does not begin")
         program.send_signal(signal.SIGINT)
         out, error = program.communicate(timeout=60)
         self.assertEqual(program.returncode, 0, error)

@@ -110,7 +110,7 @@ BOOST_AUTO_TEST_CASE(text_for_people) {
   expect(text, "(answers frame 3 after 1.500 ms)");
   expect(text, "connection 7  10.0.0.1:4000 - 10.0.0.2:5000, frames 1 to 12\n");
   expect(text, "  initiator   10.0.0.1:4000: 2 Send; 2 FPDUs, 0 octets\n");
-  expect(text, "  not judged  5 octets-missing\n");
+  expect(text, "  not judged  5 octets missing\n");
   expect(text, "further ones of this connection are only counted");
   expect(text, "20 frames: 15 TCP, 3 other\n");
   expect(text, "not judged: 1 fragment of IP packets");
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(json_lines) {
   BOOST_TEST(violation.at("octets") == "00 01");
   BOOST_TEST(violation.at("certainty") == "certain");
   BOOST_TEST(last.at("message").at("request_frame") == 3);
-  BOOST_TEST(last.at("note").at("kind") == "octets-missing");
+  BOOST_TEST(last.at("note").at("kind") == "octets missing");
   BOOST_TEST(last.at("connection").at("first").at("operations").at("Send") == 2);
   BOOST_TEST(last.at("connection").at("options").at("crc").is_null());
   BOOST_TEST(last.at("summary").at("torn").at("offset") == 812);

@@ -10,7 +10,7 @@
 namespace dissectors::analyzer {
 
 std::string_view name(NoteKind kind) {
-  return kind == NoteKind::octets_missing ? "octets-missing" : "another-note";
+  return kind == NoteKind::octets_missing ? "octets missing" : "another-note";
 }
 
 struct Analyzer::State {
