@@ -132,7 +132,8 @@ void Conversation::frame(wire::MpaFrameKind kind, std::uint8_t flags, std::uint8
   const Direction direction = kind == wire::MpaFrameKind::request ? initiator : responder;
   negotiated = tracker_.startup(
       {.place = place(direction, 20 + data.size()),
-       .frame = {.kind = kind, .flags = {flags}, .revision = revision, .private_data = data}});
+       .frame = {.kind = kind, .flags = {flags}, .revision = revision, .private_data = data},
+       .octets = {}});
   certainty_ = Certainty::certain;
 }
 
