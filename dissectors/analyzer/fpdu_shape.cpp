@@ -88,8 +88,11 @@ std::optional<Fit> fit_at_position(Bytes octets, std::uint64_t position, const K
 std::optional<Fit> fit_by_pointer(Bytes octets, const Known& known) {
   if (octets.size() < 2 * wire::marker_size) return std::nullopt;
   const auto zero = [](std::byte octet) { return octet == std::byte{0}; };
-  if (std::ranges::all_of(octets.first(wire::marker_size), zero))
-    return fit_at_position(octets, 0, known, 2);
+  if (std::ranges::all_of(octets.first(wire::marker_size), zero)) {
+    // Four zeros are also what an unused CRC field often holds: a row that fits is not enough.
+    const auto found = fit_at_position(octets, 0, known, 2);
+    return found && (found->crc_right || found->markers_seen) ? found : std::nullopt;
+  }
   // No Marker within can stand before the control octets, so they must be plausible already.
   if (!plausible_fpdu(octets.first(wire::marker_size), false, 0)) return std::nullopt;
   const std::size_t end = std::min(octets.size() - wire::marker_size, wire::marker_interval - 4);

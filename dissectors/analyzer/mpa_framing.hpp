@@ -158,8 +158,10 @@ class MpaFraming final : private RuleVoice {
   void append(Half& at, const Chunk& chunk);
   bool search_aligned_cut(Half& at, const Chunk& chunk);
   bool find(Half& at, bool throughout);
-  bool try_at(Half& at, std::size_t index);
-  bool find_by_markers(Half& at);
+  [[nodiscard]] static bool fits(const Half& at, std::size_t index);
+  [[nodiscard]] static std::optional<std::size_t> first_fit(const Half& at, std::size_t until);
+  [[nodiscard]] static std::optional<std::size_t> by_segments(const Half& at);
+  [[nodiscard]] static std::optional<std::size_t> by_markers(const Half& at);
   void found_at(Half& at, std::size_t index, const Fit& fit);
   void feed_store(Half& at, std::size_t index);
   void trim(Half& at);

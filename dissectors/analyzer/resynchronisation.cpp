@@ -86,30 +86,43 @@ void MpaFraming::trim(Half& at) {
 
 bool MpaFraming::find(Half& at, bool throughout) {
   if (at.store.octets.empty() || nested_ >= most_nested) return false;
-  if (try_at(at, 0) || (at.known.markers == true && at.known.origin && find_by_markers(at)))
-    return true;
-  const auto& pieces = at.store.pieces;
-  const std::size_t tried = std::min(pieces.size(), beginnings_tried);
-  for (std::size_t index = pieces.size() - tried; index < pieces.size(); ++index) {
-    const std::uint64_t begin = pieces[index].segment.begin;
-    if (begin > at.store.begin && begin < at.store.end() &&
-        try_at(at, static_cast<std::size_t>(begin - at.store.begin)))
-      return true;
-  }
-  if (!throughout) return false;
-  for (std::size_t index = 1; index + wire::fpdu_size(0) <= at.store.octets.size(); ++index)
-    if (try_at(at, index)) return true;
-  return false;
-}
-
-bool MpaFraming::try_at(Half& at, std::size_t index) {
-  const auto found = fit(Bytes(at.store.octets).subspan(index), at.store.begin + index, at.known);
-  if (!found) return false;
-  found_at(at, index, *found);
+  const std::size_t last = at.store.octets.size() - 1;
+  std::optional<std::size_t> index;
+  if (fits(at, 0)) index = 0;
+  if (!index && at.known.markers == true && at.known.origin) index = by_markers(at);
+  if (!index) index = by_segments(at);
+  // What fits may have fitted before: nothing between two FPDUs is passed over.
+  if (!index || *index > 0)
+    if (const auto earlier = first_fit(at, index ? *index : throughout ? last : 0)) index = earlier;
+  if (!index) return false;
+  found_at(at, *index,
+           *fit(Bytes(at.store.octets).subspan(*index), at.store.begin + *index, at.known));
   return true;
 }
 
-bool MpaFraming::find_by_markers(Half& at) {
+bool MpaFraming::fits(const Half& at, std::size_t index) {
+  return fit(Bytes(at.store.octets).subspan(index), at.store.begin + index, at.known).has_value();
+}
+
+std::optional<std::size_t> MpaFraming::first_fit(const Half& at, std::size_t until) {
+  for (std::size_t index = 1; index < until; ++index)
+    if (fits(at, index)) return index;
+  return std::nullopt;
+}
+
+std::optional<std::size_t> MpaFraming::by_segments(const Half& at) {
+  const auto& pieces = at.store.pieces;
+  const std::size_t tried = std::min(pieces.size(), beginnings_tried);
+  for (std::size_t piece = pieces.size() - tried; piece < pieces.size(); ++piece) {
+    const std::uint64_t begin = pieces[piece].segment.begin;
+    if (begin <= at.store.begin || begin >= at.store.end()) continue;
+    const auto index = static_cast<std::size_t>(begin - at.store.begin);
+    if (fits(at, index)) return index;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::size_t> MpaFraming::by_markers(const Half& at) {
   const Bytes octets = at.store.octets;
   const std::uint64_t position = at.store.begin - *at.known.origin;
   for (std::size_t marker = wire::octets_to_marker(position);
@@ -122,27 +135,9 @@ bool MpaFraming::find_by_markers(Half& at) {
     if (back != 0 && start >= wire::marker_size &&
         wire::marker_at(position + start - wire::marker_size))
       start -= wire::marker_size;
-    if (try_at(at, start)) return true;
+    if (fits(at, start)) return start;
   }
-  return false;
-}
-
-bool MpaFraming::search_aligned_cut(Half& at, const Chunk& chunk) {
-  const auto length = ulpdu_length(chunk.octets, false);
-  const bool one_fpdu = at.known.markers != true && length && chunk.offset == chunk.segment.begin &&
-                        Shape::of(*length, false, 0).size() == chunk.length &&
-                        plausible_fpdu(chunk.octets, false, 0);
-  at.aligned_cuts = one_fpdu ? at.aligned_cuts + 1 : 0;
-  if (at.aligned_cuts < enough_aligned_cuts) return false;
-  at.store = {};
-  append(at, chunk);
-  const Shape shape = Shape::of(*length, false, 0);
-  at.known.markers = false;
-  // The segment goes on behind the cut: it is fed whole, not from the store.
-  at.store.octets.clear();
-  found_at(at, 0, {.shape = shape, .crc_right = false, .markers_seen = false});
-  octets(at.direction, chunk);
-  return true;
+  return std::nullopt;
 }
 
 void MpaFraming::found_at(Half& at, std::size_t index, const Fit& fit) {
