@@ -311,6 +311,11 @@ CONFORMANCE_CASE(rejection_tells_the_rtr_kinds_too,
       peer.raw(), reply_words("A set", [](const Words& words) { return words.peer_to_peer; }),
       "mpa.enhanced.flag-a-echoed");
   const Words supported = *words_of(*accepted.as<ReceivedFrame>());
+  for (const RtrKind& kind : rtr_kinds()) {
+    if (!(supported.*kind.flag)) continue;
+    peer.send(kind.indication);
+    break;
+  }
   Peer& other = another_peer();
   if (const auto done = other.connect(iut_address()); !done)
     stop(Verdict::inconclusive, done.error());
