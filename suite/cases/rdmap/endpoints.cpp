@@ -191,6 +191,34 @@ CONFORMANCE_CASE(connected_endpoint_is_not_reset, rules("rdmap.read.valid-reques
   if (reply.outcome != iut::Outcome::ok) expect_still_working();
 }
 
+CONFORMANCE_CASE(endpoint_takes_no_second_connection,
+                 rules("rdmap.read.valid-request-answered", "ddp.close.llp-lost-indicated")) {
+  const auto advise_refused = [&](iut::Handle endpoint) {
+    Peer& next = another_peer();
+    if (const auto done = next.connect(iut_address()); !done)
+      stop(Verdict::inconclusive, done.error());
+    next.send(mpa_request());
+    const auto event = iut.take<iut::ConnectRequestEvent>(context().deadline);
+    if (!event) stop(Verdict::inconclusive, "the IUT's API shows no connection request");
+    const iut::Reply reply =
+        iut.try_call(iut::Accept{event->request, endpoint, {}}, "accept on a used endpoint");
+    advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is taken");
+    return reply.outcome != iut::Outcome::ok;
+  };
+  row("while it is connected", [&] {
+    establish();
+    if (advise_refused(iut.endpoint())) expect_still_working();
+  });
+  row("after the end, without a reset", [&] {
+    const iut::Handle endpoint = iut.create_endpoint();
+    Peer& first = another_peer();
+    establish(first, {.endpoint = endpoint});
+    first.reset();
+    expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
+    advise_refused(endpoint);
+  });
+}
+
 CASES_OF_FILE(rdmap, endpoints)
 
 }  // namespace suite::cases

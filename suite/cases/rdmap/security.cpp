@@ -91,15 +91,20 @@ CONFORMANCE_CASE(send_from_an_stag_invalidated_before_it_is_an_error,
                  in_both_roles) {
   see_iut_send();
   const Region source = iut.register_memory(16);
+  const Work read = iut.post_read(8, 0x01020304, 0x1000);
+  const auto request = expect_message(Opcode::read_request).read_request();
   iut::PostWork invalidate;
   invalidate.operation = operation::local_invalidate;
   invalidate.invalidate_stag = source.stag;
+  invalidate.fence = true;  // so that it waits for the Read, and the Send behind it
   iut::PostWork send;
   send.operation = operation::send;
   send.pieces = {{source.handle, 0, 16}};
   const Work revoked = iut.post(invalidate), late = iut.post(send);
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
   // How far an STag without remote rights is revoked for its owner, too, is up to the API.
   expect(peer, any_terminate() | torn_down() | advisory(message(Opcode::send)));
+  expect(read, completes());
   expect(revoked, completes());
 }
 
