@@ -310,6 +310,7 @@ template <typename Policy>
 void SendQueue<Policy>::end_responses() {
   responses_ended_ = true;
   responses_due_ = 0;
+  if (context_.deviates(Deviation::fenced_work_waits_for_a_closed_peer)) ++responses_due_;
   for (std::size_t i = 0; i < issued_; ++i) {
     Entry& entry = entries_[i];
     if (entry.progress == Progress::done || !awaits_response(entry.work.kind)) continue;

@@ -359,6 +359,44 @@ CONFORMANCE_CASE(iut_asks_for_a_compare_swap_in_the_right_form,
               "rdmap.atomic.request-header-format");
 }
 
+CONFORMANCE_CASE(iut_asks_for_plain_atomics_over_all_64_bits,
+                 rules("rdmap.atomic.request-header-format"), needs(capability::atomics),
+                 in_both_roles) {
+  let_iut_send();
+  const auto told = [](std::uint64_t mask) { return fmt::format("{:#018x}", mask); };
+  constexpr std::uint64_t all = ~std::uint64_t{0}, top = std::uint64_t{1} << 63;
+  const Work sum = post_atomic(*this, operation::fetch_add, other_value);
+  const AtomicRequestFields add = expect_request(*this);
+  peer.send(atomic_response(add.request_id, symmetric));
+  // No carry leaves the highest bit in any case.
+  expect_that((add.add_or_swap_mask & ~top) == 0, "Add Mask 0", told(add.add_or_swap_mask));
+  const Work exchange = post_atomic(*this, operation::compare_swap, other_value, symmetric);
+  const AtomicRequestFields swap = expect_request(*this);
+  expect_that(swap.add_or_swap_mask == all, "Swap Mask all ones", told(swap.add_or_swap_mask));
+  expect_that(swap.compare_mask == all, "Compare Mask all ones", told(swap.compare_mask));
+}
+
+CONFORMANCE_CASE(iut_sends_the_masks_that_it_is_given, rules("rdmap.atomic.request-header-format"),
+                 needs(capability::atomics)) {
+  constexpr std::uint64_t first = 0x00FF00FF00FF00FF, second = 0xFFFF0000FFFF0000;
+  let_iut_send();
+  const Region sink = iut.register_memory(8, access::remote_write);
+  iut::PostWork post;
+  post.operation = operation::compare_swap;
+  post.pieces = {{sink.handle, 0, 8}};
+  post.remote_stag = 0x01020304;
+  post.add_or_swap = other_value;
+  post.compare = symmetric;
+  post.add_or_swap_mask = first;
+  post.compare_mask = second;
+  const Work work = iut.post(post);
+  const AtomicRequestFields fields = expect_request(*this);
+  expect_that(fields.add_or_swap_mask == first && fields.compare_mask == second,
+              fmt::format("Swap Mask {:#x} Compare Mask {:#x}", first, second),
+              fmt::format("Swap Mask {:#x} Compare Mask {:#x}", fields.add_or_swap_mask,
+                          fields.compare_mask));
+}
+
 CONFORMANCE_CASE(atomic_completes_with_the_original_value,
                  rules("rdmap.atomic.response-delivered-to-ulp"), needs(capability::atomics),
                  in_both_roles) {
