@@ -94,7 +94,10 @@ bool SendQueue<Policy>::must_wait(const Entry& entry) const {
 
 template <typename Policy>
 std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
-  if (issued_ + 1 < entries_.size() && context_.deviates(Deviation::work_sent_out_of_order))
+  if (issued_ + 1 < entries_.size() && (context_.deviates(Deviation::work_sent_out_of_order) ||
+                                        (context_.deviates(Deviation::atomics_sent_out_of_order) &&
+                                         entries_[issued_].work.kind == WorkKind::atomic &&
+                                         entries_[issued_ + 1].work.kind == WorkKind::atomic)))
     std::swap(entries_[issued_], entries_[issued_ + 1]);
   while (issued_ < entries_.size()) {
     Entry& entry = entries_[issued_];
@@ -206,7 +209,9 @@ OutgoingMessage SendQueue<Policy>::atomic_request(Entry& entry) {
     header.operation = header.operation.value() | 0xFFFFFFF0U;
   header.request_id = entry.request_id;
   header.remote_stag = work.remote_stag;
-  header.remote_offset = work.remote_offset;
+  header.remote_offset = context_.deviates(Deviation::atomic_offset_rounded_down)
+                             ? work.remote_offset & ~std::uint64_t{7}
+                             : work.remote_offset;
   header.add_or_swap_data = work.add_or_swap;
   header.add_or_swap_mask = work.add_or_swap_mask;
   // What a FetchAdd does not use is zero and all ones (RFC 7306 section 5.2.1).
@@ -227,8 +232,10 @@ template <typename Policy>
 void SendQueue<Policy>::sent(std::uint64_t number) {
   const auto found = std::ranges::find(entries_, number, &Entry::number);
   if (found == entries_.end() || found->progress != Progress::issued) return;
-  const bool waits =
-      awaits_response(found->work.kind) && !context_.deviates(Deviation::read_completes_when_sent);
+  const bool waits = awaits_response(found->work.kind) &&
+                     !context_.deviates(Deviation::read_completes_when_sent) &&
+                     !(found->work.kind == WorkKind::atomic &&
+                       context_.deviates(Deviation::atomic_completes_when_sent));
   if (!waits) return finish(*found, WorkStatus::success);
   if (flushed_) return finish(*found, WorkStatus::flushed);
   found->progress = Progress::awaiting_response;
@@ -243,6 +250,13 @@ typename SendQueue<Policy>::Entry* SendQueue<Policy>::outstanding(WorkKind kind)
     if (waits && entry.work.kind == kind) return &entry;
   }
   return nullptr;
+}
+
+template <typename Policy>
+bool SendQueue<Policy>::overtaken(const Entry& entry) const {
+  return std::ranges::any_of(entries_, [&](const Entry& other) {
+    return other.number > entry.number && other.progress == Progress::done;
+  });
 }
 
 template <typename Policy>

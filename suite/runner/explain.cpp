@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "rules/catalogue.hpp"
+#include "suite/cases/rdmap/terminate_matrix.hpp"
 #include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
@@ -74,6 +75,23 @@ ExitCode print_coverage(const SuiteParts& parts) {
              testable, covered);
   fmt::print("{} of the others have a reason in the catalogue; {}: {}\n",
              rules::all().size() - testable - need_sctp, need_sctp, why_out_of_reach);
+  return ExitCode::good;
+}
+
+ExitCode print_terminate_matrix() {
+  const std::string_view row = "{:<10} {:<42} {:<74} {}\n";
+  fmt::print(fmt::runtime(row), "cause", "what went wrong", "case", "note");
+  std::size_t judged = 0;
+  for (const cases::MatrixEntry& entry : cases::terminate_matrix()) {
+    const std::string code = entry.any_code ? "ALL" : fmt::format("{:#04x}", entry.cause.code);
+    const bool reached = !entry.case_id.empty();
+    judged += reached ? 1 : 0;
+    fmt::print(fmt::runtime(row),
+               fmt::format("{}/{}/{}", entry.cause.layer, entry.cause.type, code), entry.name,
+               reached ? entry.case_id : "none", entry.note);
+  }
+  fmt::print("\n{} registered causes, {} of these judged by a case\n",
+             cases::terminate_matrix().size(), judged);
   return ExitCode::good;
 }
 
