@@ -39,7 +39,15 @@ std::int64_t target(const MarkerSeen& marker) {
 
 bool not_last_segment(const FpduSeen& seen) { return seen.segment && !seen.segment->ddp().last(); }
 
+constexpr rules::RuleId checked[]{
+#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
+#include "dissectors/analyzer/framing_rules.def"
+#undef ANALYZER_CHECK
+};
+
 }  // namespace
+
+std::span<const rules::RuleId> framing_rules() { return checked; }
 
 void FramingRules::fpdu(const FramedFpdu& fpdu, RuleVoice& voice) {
   const FpduSeen& seen = fpdu.seen;

@@ -19,6 +19,8 @@ using Broken = std::span<const rules::RuleId>;
 #include "dissectors/analyzer/framing_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace framing
+/// Every rule that these checks can name.
+[[nodiscard]] std::span<const rules::RuleId> framing_rules();
 
 /// Why a CRC does not fit, as far as the octets tell: under one other reading it does.
 struct Diagnosis {

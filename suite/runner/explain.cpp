@@ -43,9 +43,8 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
                id, did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
     return ExitCode::usage;
   }
-  fmt::print("{}\nRFC {} section {}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rule->rfc,
-             rule->section, rules::name(rule->level), rule->binds, rules::how_checked(*rule),
-             rule->text);
+  fmt::print("{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),
+             rules::name(rule->level), rule->binds, rules::how_checked(*rule), rule->text);
   if (!rule->needs.empty()) fmt::print("\n{}\n", why_out_of_reach);
   const Checks checks = join(parts)[rule->id];
   fmt::print("\ncases{}\n", checks.cases.empty() ? ": none" : ":");
@@ -62,7 +61,8 @@ ExitCode print_coverage(const SuiteParts& parts) {
              "check", "cases", "deviations");
   for (const rules::Rule& rule : rules::all()) {
     const Checks& checks = coverage[rule.id];
-    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id, rule.rfc, rule.section,
+    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id,
+               rule.rfc == 0 ? "DAT" : std::to_string(rule.rfc), rule.section,
                rules::name(rule.level), rules::how_checked(rule), checks.cases.size(),
                checks.deviations.size());
     if (!rule.needs.empty()) ++need_sctp;

@@ -96,7 +96,11 @@ struct Record final : Sink {
         {fpdu.place.direction, {fpdu.ulpdu.begin(), fpdu.ulpdu.end()}, fpdu, fpdu.markers.size()});
     last_role = connection.role(fpdu.place.direction);
   }
+  /// Of the FPDUs' form only: what these tests put into them is no conversation.
   void finding(const Connection&, const Finding& finding) override {
+    if (std::ranges::find(framing_rules(), finding.rule.id, &rules::RuleId::id) ==
+        framing_rules().end())
+      return;
     findings.push_back(finding);
     texts += std::string(finding.rule.id) + ": " + finding.actual + "\n";
   }
