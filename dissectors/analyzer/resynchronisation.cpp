@@ -140,6 +140,24 @@ std::optional<std::size_t> MpaFraming::by_markers(const Half& at) {
   return std::nullopt;
 }
 
+bool MpaFraming::search_aligned_cut(Half& at, const Chunk& chunk) {
+  const auto length = ulpdu_length(chunk.octets, false);
+  const bool one_fpdu = at.known.markers != true && length && chunk.offset == chunk.segment.begin &&
+                        Shape::of(*length, false, 0).size() == chunk.length &&
+                        plausible_fpdu(chunk.octets, false, 0);
+  at.aligned_cuts = one_fpdu ? at.aligned_cuts + 1 : 0;
+  if (at.aligned_cuts < enough_aligned_cuts) return false;
+  at.store = {};
+  append(at, chunk);
+  const Shape shape = Shape::of(*length, false, 0);
+  at.known.markers = false;
+  // The segment goes on behind the cut: it is fed whole, not from the store.
+  at.store.octets.clear();
+  found_at(at, 0, {.shape = shape, .crc_right = false, .markers_seen = false});
+  octets(at.direction, chunk);
+  return true;
+}
+
 void MpaFraming::found_at(Half& at, std::size_t index, const Fit& fit) {
   const std::uint64_t offset = at.store.begin + index;
   const SegmentFacts by = at.store.pieces.back().segment;
