@@ -42,8 +42,7 @@ Engine::Engine() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
 void Engine::ia_opened() {
   if (open_ias_++ > 0) return;
   const SignalsBlocked blocked;
-  ++generation_;
-  thread_ = std::thread([this] { run(); });
+  thread_ = std::thread([this, mine = ++generation_] { run(mine); });
 }
 
 void Engine::ia_closed(Lock& lock) {
@@ -58,9 +57,8 @@ void Engine::ia_closed(Lock& lock) {
     ending.join();
 }
 
-void Engine::run() {
+void Engine::run(std::uint64_t mine) {
   Lock lock = this->lock();
-  const std::uint64_t mine = generation_;
   while (mine == generation_) {
     world_.run_until(world_.now(), [] { return false; });
     if (const auto calls = std::exchange(unlocked_, {}); !calls.empty()) {

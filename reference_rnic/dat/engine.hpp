@@ -48,7 +48,7 @@ class Engine {
             const std::function<bool()>& done);
 
  private:
-  void run();
+  void run(std::uint64_t mine);
   void await_work(Lock& lock);
   void wake();
 

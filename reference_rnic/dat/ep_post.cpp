@@ -254,7 +254,7 @@ DAT_RETURN send(const SendCall& asked) {
     iov.limit = ep.attr.max_request_iov;
     const auto local = read_iov(ep, iov);
     if (!local) return local.error();
-    if (local->total > ep.attr.max_message_size) return failure(DAT_LENGTH_ERROR);
+    if (local->total > limits::message) return failure(DAT_LENGTH_ERROR);
     if (!admits_flags(asked.flags, request_flags, ep.attr.request_completion_flags))
       return invalid_parameter(5);
     const bool solicited = has(asked.flags, DAT_COMPLETION_SOLICITED_WAIT_FLAG);
@@ -309,7 +309,7 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT count, DAT_LMR_
         read_iov(ep, {count, segments, ep.attr.max_rdma_write_iov, LocalUse::source});
     if (!local) return local.error();
     if (remote == nullptr) return invalid_parameter(5);
-    if (local->total > remote->segment_length || local->total > ep.attr.max_rdma_size)
+    if (local->total > remote->segment_length || local->total > limits::message)
       return failure(DAT_LENGTH_ERROR);
     constexpr unsigned known = request_flags & ~DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(6);
@@ -331,7 +331,7 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT count, DAT_LMR_T
     const auto local = read_iov(ep, {count, segments, ep.attr.max_rdma_read_iov, LocalUse::sink});
     if (!local) return local.error();
     if (remote == nullptr) return invalid_parameter(5);
-    if (local->total < remote->segment_length || remote->segment_length > ep.attr.max_rdma_size)
+    if (local->total < remote->segment_length || remote->segment_length > limits::message)
       return failure(DAT_LENGTH_ERROR);
     constexpr unsigned known = request_flags & ~DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(6);
@@ -350,7 +350,7 @@ DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPL
     if (sink == nullptr) return invalid_parameter(2);
     if (remote == nullptr) return invalid_parameter(4);
     if (sink->segment_length < remote->segment_length ||
-        remote->segment_length > ep.attr.max_rdma_size)
+        remote->segment_length > limits::message)
       return failure(DAT_LENGTH_ERROR);
     constexpr unsigned known = request_flags & ~DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(5);

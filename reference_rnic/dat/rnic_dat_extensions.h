@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later OR MIT */
 /* The iWARP transport specific extension of DAT 2.0, for consumers written in C or C++: service
- * points and connects over a TCP socket that the consumer already has. Include <dat2/udat.h>
- * first. The IA's attribute extension_supported is DAT_EXTENSION_IW. */
+ * points and connects over a TCP socket that the consumer already has. The IA's attribute extension_supported is DAT_EXTENSION_IW. */
 #ifndef RNIC_DAT_EXTENSIONS_H
 #define RNIC_DAT_EXTENSIONS_H
 
-#ifndef _UDAT_H_
-#error "include <dat2/udat.h> before this header"
-#endif
+#include <dat2/udat.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,7 +23,7 @@ def enter():
 def write_dat_conf(folder, library):
     path = pathlib.Path(folder) / "dat.conf"
     path.write_text("".join(
-        f'{IA} u2.0 {safety} default {library} rnic.1 "lo 127.0.0.1" ""\n' for safety in ("nonthreadsafe", "threadsafe")))
+        f'{IA} u2.0 {safety} default {library} rnic.1.0 "lo 127.0.0.1" ""\n' for safety in ("nonthreadsafe", "threadsafe")))
     return os.environ | {"DAT_OVERRIDE": str(path)}
 
 

@@ -15,7 +15,7 @@ DTEST_PASSED = "DAPL Test Complete. PASSED"
 DTESTCM_PASSED = "DAPL Connection Test Complete."
 DTESTSRQ_PASSED = "Test Complete"
 # What no good run prints.
-BAD = ("FAILED", "Error", "ERR:", "failed in file", "mismatch", "Segmentation", "Aborted")
+BAD = ("FAILED", "Error", "ERR:", "failed in file", "fails:", "mismatch", "syntax error", "Segmentation", "Aborted")
 
 
 def dtest_pair(program, *options, passed=DTEST_PASSED, ready="waiting for client"):
@@ -28,7 +28,13 @@ def dapltest(*options):
     """The server serves until it is asked to quit, so only the client is judged."""
     server = ["dapltest", "-T", "S", "-D", private_host.IA]
     client = ["dapltest", "-T", options[0], "-s", "127.0.0.1", "-D", private_host.IA, *options[1:]]
-    return server, client, "Service Point Ready", None, None
+    return server, client, "Service Point Ready", None, "End of Work"
+
+
+def limits(*tests):
+    """dapltest's limit tests make as many objects as they are told, alone. Those of service points begin with conn_qual 0, which
+    names none."""
+    return None, ["dapltest", "-T", "L", "-D", private_host.IA, "-m", "100", *tests], None, None, "Test max size of LMRs"
 
 
 # Left out for faults of the tools themselves: dtest -p compares a return code with a bare DAT_QUEUE_EMPTY, dtestx wants InfiniBand.
@@ -39,7 +45,7 @@ RUNS = {
     "dtest -w": dtest_pair("dtest", "-w"),
     "dtest -W": dtest_pair("dtest", "-W"),
     "dtestcm": dtest_pair("dtestcm", "-w", passed=DTESTCM_PASSED),
-    "dtestsrq": dtest_pair("dtestsrq", "-b", "1024", passed=DTESTSRQ_PASSED, ready="Creating server service point"),
+    "dtestsrq": dtest_pair("dtestsrq", "-b", "1024", passed=DTESTSRQ_PASSED, ready="server ready"),
     "dapltest T SR": dapltest("T", "-i", "100", "-t", "1", "-w", "1", "client", "SR", "4096", "2", "server", "SR", "4096", "2"),
     "dapltest T RW RR": dapltest("T", "-i", "100", "-t", "1", "-w", "1", "client", "RW", "4096", "1", "server", "RR", "4096", "1",
                                  "client", "SR", "64", "1", "server", "SR", "64", "1"),
@@ -48,7 +54,8 @@ RUNS = {
     "dapltest T polling": dapltest("T", "-i", "50", "-t", "1", "-w", "2", "-P", "client", "SR", "256", "1", "server", "SR", "256",
                                    "1"),
     "dapltest P": dapltest("P", "-i", "200", "RW", "4096", "1"),
-    "dapltest L": dapltest("L", "-i", "10", "-d", "4096"),
+    "dapltest L": limits("limit_ia", "limit_pz", "limit_cno", "limit_evd", "limit_ep", "limit_lmr", "limit_rpost",
+                         "limit_size_lmr"),
     "dapltest Q": dapltest("Q"),
 }
 
@@ -72,12 +79,13 @@ def judge(name, program, finished, expected):
 def run(name, environment, seconds):
     server_command, client_command, ready, server_passed, client_passed = RUNS[name]
     deadline = time.monotonic() + seconds
-    server = private_host.Program(server_command, environment)
-    client = None
+    server = client = None
     try:
-        if not server.read_until(ready, deadline):
-            print(f"{name}: the server was never ready\n{server.output}")
-            return False
+        if server_command is not None:
+            server = private_host.Program(server_command, environment)
+            if not server.read_until(ready, deadline):
+                print(f"{name}: the server was never ready\n{server.output}")
+                return False
         client = private_host.Program(client_command, environment)
         finished = client.read_until(None, deadline)
         client.end()
@@ -88,9 +96,9 @@ def run(name, environment, seconds):
             good = judge(name, server, finished, server_passed) and good
         return good
     finally:
-        server.end()
-        if client is not None:
-            client.end()
+        for program in (server, client):
+            if program is not None:
+                program.end()
 
 
 def main():
