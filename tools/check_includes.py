@@ -16,6 +16,8 @@ ALLOWED = {
     "reference_rnic/llp": ["reference_rnic/wire"],
     "reference_rnic/verbs": ["reference_rnic/stream", "reference_rnic/wire"],
     "reference_rnic/access": ["reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
+    "reference_rnic/dat": ["reference_rnic/access", "reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp",
+                           "reference_rnic/wire"],
     "dissectors/capture": ["reference_rnic/wire", "rules"],
     "dissectors/analyzer": ["dissectors/capture", "reference_rnic/wire", "rules"],
     "dissectors/lint": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],

@@ -138,10 +138,14 @@ auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& 
   return Listening{id, address};
 }
 
-std::expected<void, Failure> ConnectionManager::stop_listening(ListenerId listener) {
-  if (listeners_.erase(listener) == 0) return failure(EBADF, "no such listener");
+std::expected<void, Failure> ConnectionManager::stop_listening(ListenerId listener,
+                                                               Requests requests) {
+  const bool served = std::ranges::any_of(
+      entries_, [&](const auto& item) { return item.second.listener == listener; });
+  if (listeners_.erase(listener) == 0 && !served) return failure(EBADF, "no such listener");
   for (auto& [id, entry] : entries_) {
-    const bool undecided = entry.phase == Phase::starting || entry.phase == Phase::requested;
+    const bool undecided = entry.phase == Phase::starting ||
+                           (entry.phase == Phase::requested && requests == Requests::drop);
     if (entry.listener != listener || !undecided) continue;
     entry.link->reset();
     entry.phase = Phase::over;
@@ -162,13 +166,27 @@ void ConnectionManager::accepted(ListenerId listener, std::unique_ptr<llp::Conne
     connection->reset();
     return;
   }
-  stream::Config config = config_of(found->second->options);
+  add_responder(found->second->options, listener).link->adopt(std::move(connection));
+}
+
+std::expected<ListenerId, Failure> ConnectionManager::serve(
+    std::unique_ptr<llp::Connection> connection, const StartupOptions& options) {
+  if (rnic_.streams() == nullptr)
+    return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
+  const ListenerId id{next_id_++};
+  add_responder(options, id).link->adopt(std::move(connection));
+  return id;
+}
+
+auto ConnectionManager::add_responder(const StartupOptions& options, ListenerId listener)
+    -> Entry& {
+  stream::Config config = config_of(options);
   config.role = stream::Role::responder;
   config.ird = rnic_.attributes().max_ird;
   config.ord = rnic_.attributes().max_ord;
-  Entry& entry = add(std::move(config), found->second->options);
+  Entry& entry = add(std::move(config), options);
   entry.listener = listener;
-  entry.link->adopt(std::move(connection));
+  return entry;
 }
 
 auto ConnectionManager::add(stream::Config config, const StartupOptions& options) -> Entry& {
@@ -190,6 +208,24 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
 std::expected<ConnectionId, Failure> ConnectionManager::connect(
     verbs::QueuePairHandle queue_pair, const llp::Address& remote, const StartupOptions& options,
     const ConnectParameters& parameters) {
+  return initiate(queue_pair, options, parameters,
+                  [&](Link& link) { return link.connect(network_, remote); });
+}
+
+std::expected<ConnectionId, Failure> ConnectionManager::connect_over(
+    std::unique_ptr<llp::Connection> connection, verbs::QueuePairHandle queue_pair,
+    const StartupOptions& options, const ConnectParameters& parameters) {
+  return initiate(queue_pair, options, parameters,
+                  [&](Link& link) -> std::expected<void, llp::Error> {
+                    link.adopt(std::move(connection));
+                    return {};
+                  });
+}
+
+std::expected<ConnectionId, Failure> ConnectionManager::initiate(
+    verbs::QueuePairHandle queue_pair, const StartupOptions& options,
+    const ConnectParameters& parameters,
+    const std::function<std::expected<void, llp::Error>(Link&)>& start) {
   if (rnic_.streams() == nullptr)
     return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
   stream::Config config = config_of(options);
@@ -204,7 +240,7 @@ std::expected<ConnectionId, Failure> ConnectionManager::connect(
   std::expected<void, Failure> result;
   if (const auto attached = rnic_.streams()->attach(queue_pair, entry.link->stream()); !attached) {
     result = failure(attached.error(), "the queue pair cannot be connected");
-  } else if (auto started = entry.link->connect(network_, remote); !started) {
+  } else if (auto started = start(*entry.link); !started) {
     result = failure(started.error().code, std::move(started.error().message));
   }
   if (result) return entry.id;
@@ -248,6 +284,16 @@ std::expected<void, Failure> ConnectionManager::reject(ConnectionId connection,
   return {};
 }
 
+std::expected<void, Failure> ConnectionManager::refuse(ConnectionId connection) {
+  Entry* entry = find(connection);
+  if (entry == nullptr || entry->phase != Phase::requested)
+    return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
+  entry->link->reset();
+  entry->phase = Phase::over;
+  link_finished(*entry->link);
+  return {};
+}
+
 std::expected<void, Failure> ConnectionManager::disconnect(verbs::QueuePairHandle queue_pair,
                                                            bool abortive) {
   Entry* entry = find(queue_pair);
@@ -286,6 +332,16 @@ void ConnectionManager::reset() {
   entries_.clear();
   listeners_.clear();
   events_.clear();
+}
+
+auto ConnectionManager::addresses(verbs::QueuePairHandle queue_pair) const
+    -> std::optional<Addresses> {
+  const auto found =
+      std::ranges::find_if(entries_.rbegin(), entries_.rend(),
+                           [&](const auto& item) { return item.second.queue_pair == queue_pair; });
+  if (found == entries_.rend() || found->second.link->connection() == nullptr) return std::nullopt;
+  const llp::Connection& connection = *found->second.link->connection();
+  return Addresses{connection.local(), connection.remote()};
 }
 
 bool ConnectionManager::is_connecting(verbs::QueuePairHandle queue_pair) const {

@@ -13,6 +13,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -107,18 +108,32 @@ class ConnectionManager final : private Link::Owner {
   };
   [[nodiscard]] std::expected<Listening, Failure> listen(const llp::Address& local,
                                                          const StartupOptions& options);
-  /// Requests without a decision are dropped, connections stay.
-  std::expected<void, Failure> stop_listening(ListenerId listener);
+  /// Waits for a startup request on an LLP connection that is there already. The listener is known
+  /// by this one connection only.
+  [[nodiscard]] std::expected<ListenerId, Failure> serve(
+      std::unique_ptr<llp::Connection> connection, const StartupOptions& options);
+
+  /// What becomes of requests that wait for a decision.
+  enum class Requests : std::uint8_t { drop, keep };
+  /// Startups that are no request yet are dropped, connections stay.
+  std::expected<void, Failure> stop_listening(ListenerId listener,
+                                              Requests requests = Requests::drop);
 
   /// The queue pair must be idle. One of established, rejected, failed follows.
   [[nodiscard]] std::expected<ConnectionId, Failure> connect(verbs::QueuePairHandle queue_pair,
                                                              const llp::Address& remote,
                                                              const StartupOptions& options,
                                                              const ConnectParameters& parameters);
+  /// Likewise, over an LLP connection that is there already.
+  [[nodiscard]] std::expected<ConnectionId, Failure> connect_over(
+      std::unique_ptr<llp::Connection> connection, verbs::QueuePairHandle queue_pair,
+      const StartupOptions& options, const ConnectParameters& parameters);
   /// One of established, failed follows.
   std::expected<void, Failure> accept(ConnectionId connection, verbs::QueuePairHandle queue_pair,
                                       const ConnectParameters& parameters);
   std::expected<void, Failure> reject(ConnectionId connection, wire::Bytes private_data);
+  /// Resets a request without a decision: to the peer nobody has listened.
+  std::expected<void, Failure> refuse(ConnectionId connection);
   /// Orderly (what is posted is carried out first) or abortive (with a Terminate where one may be
   /// sent).
   std::expected<void, Failure> disconnect(verbs::QueuePairHandle queue_pair, bool abortive);
@@ -127,6 +142,11 @@ class ConnectionManager final : private Link::Owner {
   /// Resets and forgets everything, undelivered events too.
   void reset();
 
+  struct Addresses {
+    llp::Address local{}, remote{};
+  };
+  /// Of the queue pair's LLP connection, or nothing while it has none.
+  [[nodiscard]] std::optional<Addresses> addresses(verbs::QueuePairHandle queue_pair) const;
   [[nodiscard]] bool is_connecting(verbs::QueuePairHandle queue_pair) const;
   [[nodiscard]] std::size_t connections() const { return entries_.size(); }
 
@@ -173,6 +193,11 @@ class ConnectionManager final : private Link::Owner {
   [[nodiscard]] Entry* find(ConnectionId connection);
   [[nodiscard]] Entry* find(verbs::QueuePairHandle queue_pair);
   [[nodiscard]] Entry& add(stream::Config config, const StartupOptions& options);
+  [[nodiscard]] Entry& add_responder(const StartupOptions& options, ListenerId listener);
+  [[nodiscard]] std::expected<ConnectionId, Failure> initiate(
+      verbs::QueuePairHandle queue_pair, const StartupOptions& options,
+      const ConnectParameters& parameters,
+      const std::function<std::expected<void, llp::Error>(Link&)>& start);
   [[nodiscard]] std::vector<std::byte> shown(std::vector<std::byte> private_data) const;
 
   llp::World& world_;

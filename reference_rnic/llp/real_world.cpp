@@ -53,6 +53,8 @@ class RealWorld::State {
     if (epoll_ctl(epoll_.get(), operation, fd, &event) != 0) throw_errno("epoll_ctl");
   }
 
+  [[nodiscard]] int descriptor() const { return epoll_.get(); }
+
   struct Watch {
     std::uint32_t generation;
     std::function<void(std::uint32_t)> callback;
@@ -142,5 +144,9 @@ void RealWorld::unwatch(int fd) {
   state_->watches_.erase(found);
   state_->control(EPOLL_CTL_DEL, fd, 0, 0);
 }
+
+int RealWorld::descriptor() const { return state_->descriptor(); }
+
+std::optional<TimePoint> RealWorld::next_timer() const { return state_->timers_.next(); }
 
 }  // namespace rnic::llp

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "reference_rnic/llp/world.hpp"
 
@@ -25,6 +26,12 @@ class RealWorld final : public World {
   void watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback);
   void change(int fd, std::uint32_t events);
   void unwatch(int fd);  ///< before the fd is closed; an fd that is not watched is left alone
+
+  // For an owner that waits by itself, with its lock released, and then dispatches what is ready
+  // with run_until(now(), ...).
+
+  [[nodiscard]] int descriptor() const;  ///< readable when one of the watched is ready
+  [[nodiscard]] std::optional<TimePoint> next_timer() const;
 
  private:
   class State;

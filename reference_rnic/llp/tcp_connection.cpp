@@ -218,6 +218,17 @@ void TcpConnection::reset() {
   state_ = State::ended;
 }
 
+void TcpConnection::give_up() {
+  if (ending_timer_) world_.cancel(*ending_timer_);
+  ending_timer_.reset();
+  if (fd_) {
+    remember_facts();
+    world_.unwatch(fd_.get());
+    fd_.close();
+  }
+  state_ = State::ended;
+}
+
 Address TcpConnection::local() const { return local_; }
 Address TcpConnection::remote() const { return remote_; }
 

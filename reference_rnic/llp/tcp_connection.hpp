@@ -24,6 +24,8 @@ class TcpConnection final : public Connection {
   /// The connection cannot come up, as was known at once: the observer learns it from the dispatch
   /// loop.
   void fail_later(Ending ending);
+  /// Closes our descriptor and leaves the connection itself to whoever has another one of it.
+  void give_up();
 
   void set_observer(Observer& observer) override;
   Received receive(std::span<const wire::MutableBytes> targets) override;

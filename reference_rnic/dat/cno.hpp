@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A Consumer Notification Object: where threads wait for any of several EVDs, and the proxies that
+// are told instead of a thread.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+
+#include "reference_rnic/dat/engine.hpp"
+#include "reference_rnic/llp/file_descriptor.hpp"
+
+namespace rnic::dat {
+
+class Evd;
+
+class Cno final : public Object {
+ public:
+  static constexpr Kind its_kind = Kind::cno;
+  static constexpr DAT_RETURN_SUBTYPE subtype = DAT_INVALID_HANDLE_CNO;
+
+  explicit Cno(Ia* the_ia) : Object(its_kind, the_ia) {}
+
+  /// An event came to an EVD that feeds this CNO. The agent is told once, and then gone.
+  void trigger(Evd& evd);
+  /// The EVD feeds this CNO no more.
+  void forget(const Evd& evd);
+  /// The EVD that triggered first, if one has since it was last asked.
+  [[nodiscard]] Evd* take();
+  DAT_RETURN wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd);
+  /// The IA closes: waiters and the agent are unblocked with no EVD. Returns once they have left.
+  void abort_waiters(Engine::Lock& lock);
+
+  DAT_OS_WAIT_PROXY_AGENT agent{};
+  llp::FileDescriptor signal;  ///< an eventfd, readable while a trigger is pending; may be none
+  unsigned waiters = 0;
+
+ private:
+  void tell_agent(DAT_EVD_HANDLE evd);
+
+  std::deque<Evd*> triggered_;
+  std::condition_variable news_;
+  bool closing_ = false;
+};
+
+}  // namespace rnic::dat

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The progress thread: dispatches under the lock, waits without it.
+#include "reference_rnic/dat/engine.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+
+namespace rnic::dat {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Signals are for the consumer's own threads.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
+}  // namespace
+
+Engine::Engine() : wake_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!wake_) throw std::system_error(errno, std::generic_category(), "eventfd");
+}
+
+void Engine::ia_opened() {
+  if (open_ias_++ > 0) return;
+  const SignalsBlocked blocked;
+  thread_ = std::thread([this, mine = ++generation_] { run(mine); });
+}
+
+void Engine::ia_closed(Lock& lock) {
+  if (--open_ias_ > 0) return;
+  ++generation_;
+  wake();
+  std::thread ending = std::exchange(thread_, {});
+  lock.unlock();
+  if (ending.get_id() == std::this_thread::get_id())
+    ending.detach();  // an agent closes the IA that called it
+  else
+    ending.join();
+}
+
+void Engine::run(std::uint64_t mine) {
+  Lock lock = this->lock();
+  while (mine == generation_) {
+    world_.run_until(world_.now(), [] { return false; });
+    if (const auto calls = std::exchange(unlocked_, {}); !calls.empty()) {
+      lock.unlock();
+      for (const auto& function : calls) function();
+      lock.lock();
+      continue;
+    }
+    await_work(lock);
+  }
+}
+
+void Engine::await_work(Lock& lock) {
+  const llp::TimePoint now = world_.now();
+  const llp::TimePoint until = std::min(world_.next_timer().value_or(now + 60s), now + 60s);
+  const auto left = std::max(std::chrono::ceil<std::chrono::nanoseconds>(until - now), 0ns);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  const timespec timeout{seconds.count(), (left - seconds).count()};
+  std::array<pollfd, 2> watched{pollfd{world_.descriptor(), POLLIN, 0},
+                                pollfd{wake_.get(), POLLIN, 0}};
+  sleeps_until_ = until;
+  lock.unlock();
+  ppoll(watched.data(), watched.size(), &timeout, nullptr);
+  lock.lock();
+  sleeps_until_.reset();
+  eventfd_t count = 0;
+  eventfd_read(wake_.get(), &count);
+}
+
+void Engine::wake() { eventfd_write(wake_.get(), 1); }
+
+void Engine::nudge() {
+  const auto next = world_.next_timer();
+  if (!sleeps_until_ || (unlocked_.empty() && (!next || *next >= *sleeps_until_))) return;
+  sleeps_until_.reset();  // it is awake from now on
+  wake();
+}
+
+void Engine::call_unlocked(std::function<void()> function) {
+  unlocked_.push_back(std::move(function));
+}
+
+bool Engine::wait(Lock& lock, std::condition_variable& news, DAT_TIMEOUT timeout,
+                  const std::function<bool()>& done) {
+  nudge();
+  if (timeout != DAT_TIMEOUT_INFINITE)
+    return news.wait_for(lock, std::chrono::microseconds(timeout), done);
+  news.wait(lock, done);
+  return true;
+}
+
+Engine& engine() {
+  static Engine& shared = *new Engine;  // NOLINT: threads may still use it while the process ends
+  return shared;
+}
+
+}  // namespace rnic::dat

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The one lock, the one loop and the thread that drives it, for all IAs of a process.
+//
+// The rooms below live in one loop and know no threads. Every DAT call takes the lock; the progress
+// thread holds it while it dispatches and gives it up while it waits. What has to run without the
+// lock, such as a consumer's own function, is handed to that thread.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "reference_rnic/dat/handle_table.hpp"
+#include "reference_rnic/llp/file_descriptor.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+
+namespace rnic::dat {
+
+class Engine {
+ public:
+  using Lock = std::unique_lock<std::mutex>;
+
+  Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  [[nodiscard]] Lock lock() { return Lock(mutex_); }
+  [[nodiscard]] llp::RealWorld& world() { return world_; }
+  [[nodiscard]] HandleTable& handles() { return handles_; }
+
+  /// The thread runs while an IA is open.
+  void ia_opened();
+  void ia_closed(Lock& lock);
+
+  /// Wakes the progress thread if the loop has something to do before it would look again. To be
+  /// called before the lock is given up.
+  void nudge();
+  /// Runs `function` soon, on the progress thread and without the lock.
+  void call_unlocked(std::function<void()> function);
+  /// Waits for `done()`, which is asked under the lock. False: the time was up first.
+  bool wait(Lock& lock, std::condition_variable& news, DAT_TIMEOUT timeout,
+            const std::function<bool()>& done);
+
+ private:
+  void run(std::uint64_t mine);
+  void await_work(Lock& lock);
+  void wake();
+
+  std::mutex mutex_;
+  llp::RealWorld world_;
+  HandleTable handles_;
+  llp::FileDescriptor wake_;
+  std::thread thread_;
+  unsigned open_ias_ = 0;
+  std::uint64_t generation_ = 0;  ///< of the thread: an older one ends
+  std::optional<llp::TimePoint> sleeps_until_;
+  std::vector<std::function<void()>> unlocked_;
+};
+
+/// The process's engine. libdat2 calls a provider without any context of its own, so this is the
+/// one thing that has to be found by itself; it is never destroyed.
+[[nodiscard]] Engine& engine();
+
+/// Runs one DAT call under the lock: `body(Engine&, Engine::Lock&)`.
+template <typename Body>
+DAT_RETURN call(Body&& body) noexcept {
+  try {
+    Engine& shared = engine();
+    Engine::Lock lock = shared.lock();
+    const DAT_RETURN result = std::forward<Body>(body)(shared, lock);
+    if (lock.owns_lock()) shared.nudge();
+    return result;
+  } catch (const std::bad_alloc&) {
+    return failure(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_MEMORY);
+  } catch (...) {
+    return failure(DAT_INTERNAL_ERROR);
+  }
+}
+
+/// Runs one DAT call on a live object of kind T: `body(T&)`.
+template <typename T, typename Body>
+DAT_RETURN call_on(DAT_HANDLE handle, Body&& body) noexcept {
+  return call([&](Engine& shared, Engine::Lock&) -> DAT_RETURN {
+    T* object = shared.handles().find<T>(handle);
+    if (object == nullptr) return invalid_handle(T::subtype);
+    return body(*object);
+  });
+}
+
+/// The live object of kind T that `handle` names.
+template <typename T>
+[[nodiscard]] T* find(DAT_HANDLE handle) {
+  return engine().handles().find<T>(handle);
+}
+
+}  // namespace rnic::dat

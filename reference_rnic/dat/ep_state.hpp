@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The states of an Endpoint and the one table that leads from each to the next.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "reference_rnic/dat/api.hpp"
+
+namespace rnic::dat {
+
+enum class EpInput : std::uint8_t {
+  connect_asked,      ///< dat_ep_connect and its kin
+  reserved,           ///< given to an RSP or SSP
+  reservation_freed,  ///< which goes before a request came
+  request_came,       ///< on the service point that has it
+  rejected_here,      ///< its request, by the consumer
+  accepted_here,      ///< a request, by the consumer
+  established,
+  not_established,  ///< rejected by the peer, unreachable, timed out, failed
+  disconnect_asked,
+  ended,  ///< the connection, however
+  reset_asked,
+};
+
+/// The state after `input`, or nothing if that input is not admitted in this state. Of the four
+/// states that exist with and without configuration, the table knows the configured one.
+[[nodiscard]] std::optional<DAT_EP_STATE> next_state(DAT_EP_STATE state, EpInput input);
+
+/// The state as a consumer sees it.
+[[nodiscard]] DAT_EP_STATE shown_state(DAT_EP_STATE state, bool configured);
+
+/// DAT_INVALID_STATE with the subtype that names the state.
+[[nodiscard]] DAT_RETURN invalid_state(DAT_EP_STATE state);
+
+}  // namespace rnic::dat

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Addresses between DAT, which passes a sockaddr, and the rooms below.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <expected>
+
+#include "reference_rnic/dat/api.hpp"
+#include "reference_rnic/llp/address.hpp"
+
+namespace rnic::dat {
+
+/// Storage that an IA_ADDRESS_PTR may point to.
+class SocketAddress {
+ public:
+  SocketAddress() = default;
+  explicit SocketAddress(const llp::Address& address);
+  [[nodiscard]] DAT_IA_ADDRESS_PTR pointer() { return reinterpret_cast<sockaddr*>(&storage_); }
+
+ private:
+  sockaddr_storage storage_{};
+};
+
+/// The address that a consumer names, port included. An address that DAT cannot use is answered
+/// with the return code for it.
+[[nodiscard]] std::expected<llp::Address, DAT_RETURN> read_address(const sockaddr* address);
+
+}  // namespace rnic::dat
