@@ -42,6 +42,15 @@ void Collector::remember(Held& held, const analyzer::Place& place, analyzer::Byt
   recent.place = place;
   recent.count = static_cast<std::uint8_t>(std::min(octets.size(), recent.octets.size()));
   std::copy_n(octets.begin(), recent.count, recent.octets.begin());
+  // What breaks a rule of framing is told before the FPDU itself.
+  for (auto last = records_.rbegin(); last != records_.rend() && last->frame == frame_; ++last) {
+    auto* violation = std::get_if<Violation>(&last->what);
+    if (violation == nullptr || !violation->octets.empty() ||
+        last->connection.number != held.summary.connection.number ||
+        violation->finding.place.direction != place.direction)
+      break;
+    illustrate(*violation, recent);
+  }
 }
 
 void Collector::opened(const Connection& connection) {
@@ -85,6 +94,14 @@ void Collector::message(const Connection& connection, const analyzer::MessageSee
                             .response_time = seen.response_time});
 }
 
+// The octets that a violation is about, where they are those last seen.
+void Collector::illustrate(Violation& violation, const Recent& recent) {
+  const std::uint64_t begin = recent.place.offset, end = begin + recent.place.length;
+  const std::uint64_t offset = violation.finding.place.offset;
+  if (recent.count > 0 && offset >= begin && offset < end)
+    violation.octets = rnic::wire::hex(std::span(recent.octets).first(recent.count));
+}
+
 bool Collector::wanted(const analyzer::Finding& found) const {
   return options_.rules.empty() ||
          std::ranges::any_of(options_.rules, [&found](const std::string& pattern) {
@@ -102,11 +119,7 @@ void Collector::finding(const Connection& connection, const analyzer::Finding& f
   Violation violation{.finding = found};
   for (const rules::RuleId rule : found.also) violation.also.push_back(rule.id);
   violation.finding.also = {};
-  // Octets of the FPDU that the finding is about, where that is the one last seen.
-  const Recent& recent = it.recent[std::to_underlying(found.place.direction)];
-  const std::uint64_t begin = recent.place.offset, end = begin + recent.place.length;
-  if (recent.count > 0 && found.place.offset >= begin && found.place.offset < end)
-    violation.octets = rnic::wire::hex(std::span(recent.octets).first(recent.count));
+  illustrate(violation, it.recent[std::to_underlying(found.place.direction)]);
   add(connection, std::move(violation));
 }
 

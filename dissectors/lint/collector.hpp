@@ -60,6 +60,7 @@ class Collector final : public analyzer::Sink {
   Held& held(const analyzer::Connection& connection);
   Held& active(const analyzer::Connection& connection);  ///< and notes that it lives
   void remember(Held& held, const analyzer::Place& place, analyzer::Bytes octets);
+  static void illustrate(Violation& violation, const Recent& recent);
   void add(const analyzer::Connection& connection, decltype(Record::what) what);
 
   CollectorOptions options_;

@@ -148,6 +148,25 @@ BOOST_AUTO_TEST_CASE(a_collector_sums_up_and_filters) {
   BOOST_TEST(collector.take().empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_violation_told_before_its_fpdu_gets_the_octets_too) {
+  Collector collector({.rules = {}, .messages = false});
+  const auto it = connection(1, 1000);
+  collector.at(2, 20);
+  collector.opened(it);
+  collector.finding(it, {.rule = "mpa.startup.reserved-bits-ignored",
+                         .place = {.offset = 20, .length = 28},
+                         .actual = {},
+                         .admissible = {}});
+  const auto ulpdu = lint::tests::text("xyz");
+  analyzer::FpduSeen fpdu;
+  fpdu.place = {.offset = 20, .length = 28};
+  fpdu.ulpdu = ulpdu;
+  collector.fpdu(it, fpdu);
+  const auto records = collector.take();
+  BOOST_REQUIRE(records.size() == 2U);
+  BOOST_TEST(std::get<Violation>(records[1].what).octets == "78 79 7a");
+}
+
 BOOST_AUTO_TEST_CASE(violations_become_comments_of_their_frames) {
   const Scratch scratch;
   const auto path = scratch.path / "out.pcapng";

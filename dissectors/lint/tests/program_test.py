@@ -134,6 +134,7 @@ class Exit(unittest.TestCase):
         self.assertEqual(result.returncode, 1, result.stdout)
         self.assertIn(b"RFC 5044 section", result.stdout)
         self.assertIn(b"frame 7, connection 1, 10.0.0.1:4001 > 10.0.0.2:5000 (initiator)", result.stdout)
+        self.assertIn(b"of the stream: 41 43 00 00", result.stdout)
         self.assertNotIn(b"\x1b", result.stdout)  # no colour but on a terminal
 
     def test_wrong_usage_is_2(self):
