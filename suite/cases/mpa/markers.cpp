@@ -2,6 +2,7 @@
 // RFC 5044 sections 4.2 to 4.4 and 7.1: Markers in what the IUT sends, and in what it receives.
 #include <algorithm>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "reference_rnic/wire/fpdu.hpp"
@@ -217,7 +218,8 @@ CONFORMANCE_CASE(fpdus_are_taken_from_every_place_between_markers,
   }
   Octets expected = region.contents;
   std::ranges::copy(part_of(data, 0, each), expected.begin());
-  std::ranges::copy(part_of(data, 2 * each, data.size() - 2 * each), expected.begin() + 2 * each);
+  std::ranges::copy(part_of(data, 2 * each, data.size() - 2 * each),
+                    std::span(expected).subspan(2 * each).begin());
   expect(region, holds(expected));
 }
 
