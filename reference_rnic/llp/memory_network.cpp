@@ -137,6 +137,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   std::size_t front_used_ = 0;   ///< octets of the inbox's first segment already received
   std::size_t window_;           ///< of our sending direction
   std::size_t outstanding_ = 0;  ///< sent and not yet taken by the peer's owner
+  TimePoint last_arrival_{};     ///< of what we sent
   TimePoint held_up_until_{};    ///< nothing of ours arrives before
   bool fin_arrived_ = false, fin_reported_ = false, reset_arrived_ = false;
   bool send_shut_ = false, paused_ = false, wants_writable_ = false, readable_pending_ = false;
@@ -289,8 +290,11 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
 
 /// Carries out what arrives at the peer, behind all that left before.
 void MemoryEnd::in_turn(std::function<void()> arrive) {
-  const TimePoint arrival = fabric_->world_.now() + fabric_->options_.latency;
-  fabric_->world_.schedule(std::max(arrival, held_up_until_), std::move(arrive));
+  const TimePoint soonest = fabric_->world_.now() + fabric_->options_.latency;
+  // One at a time, so that a cut shows; what a lost segment held up is there all at once.
+  last_arrival_ = std::max({soonest, held_up_until_, last_arrival_});
+  if (last_arrival_ != held_up_until_) last_arrival_ += std::chrono::nanoseconds(1);
+  fabric_->world_.schedule(last_arrival_, std::move(arrive));
 }
 
 void MemoryEnd::data_arrives(std::vector<std::byte> segment) {

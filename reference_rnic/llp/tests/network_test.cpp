@@ -434,9 +434,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_lost_segment_comes_later_and_what_follows_waits,
     if (!connection.can_disturb()) return;  // only the privileged may
     const auto octets = pattern(600);
     BOOST_TEST(connection.send_lost(Bytes(octets).first(200)));
-    say(connection, Bytes(octets).subspan(200));
-    pair.world.run_until(pair.world.now() + 50ms, [] { return false; });
+    pair.world.run_until(pair.world.now() + 20ms, [] { return false; });
     BOOST_TEST(pair.server.received.size() == 0U);
+    say(connection, Bytes(octets).subspan(200));
     BOOST_TEST(pair.wait([&] { return pair.server.received.size() >= octets.size(); }));
     BOOST_TEST((pair.server.received == octets));
     connection.shutdown_send();

@@ -164,7 +164,6 @@ CONFORMANCE_CASE(initiator_keeps_to_the_responders_ird,
 
 CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
                  rules("mpa.enhanced.initiator-ird-is-capacity"),
-                 rules("mpa.enhanced.initiator-ird-at-least-responder-ord"),
                  needs(capability::enhanced_startup), as_initiator) {
   const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
   const std::uint16_t ird = words_of(request)->ird;
@@ -173,6 +172,20 @@ CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
   expect(iut, established());
   expect_to_speak(*this);
   expect_reads_served(*this, ird);
+}
+
+CONFORMANCE_CASE(initiator_serves_as_many_reads_as_the_responder_may_send,
+                 rules("mpa.enhanced.initiator-ird-at-least-responder-ord"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  for (const std::uint16_t ord : std::initializer_list<std::uint16_t>{1, 2, 4}) {
+    row(fmt::format("ORD {}", ord), [&] {
+      const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+      peer.raw().send(accepting_with_depths(*this, request, 4, ord));
+      expect(iut, established());
+      expect_to_speak(*this);
+      expect_reads_served(*this, ord);
+    });
+  }
 }
 
 CONFORMANCE_CASE(reply_ird_of_all_ones_leaves_the_initiators_ord,
