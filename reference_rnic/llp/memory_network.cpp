@@ -292,8 +292,10 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
 void MemoryEnd::in_turn(std::function<void()> arrive) {
   const TimePoint soonest = fabric_->world_.now() + fabric_->options_.latency;
   // One at a time, so that a cut shows; what a lost segment held up is there all at once.
-  last_arrival_ = std::max({soonest, held_up_until_, last_arrival_});
-  if (last_arrival_ != held_up_until_) last_arrival_ += std::chrono::nanoseconds(1);
+  if (soonest > last_arrival_)
+    last_arrival_ = std::max(soonest, held_up_until_);
+  else if (last_arrival_ != held_up_until_)
+    last_arrival_ += std::chrono::nanoseconds(1);
   fabric_->world_.schedule(last_arrival_, std::move(arrive));
 }
 
@@ -375,7 +377,7 @@ void MemoryEnd::reset() {
   state_ = State::ended;
   if (!was_open) return;
   fabric_->tap(local_, remote_, Kind::reset);
-  fabric_->after_latency([peer = peer_] {
+  in_turn([peer = peer_] {
     if (const auto end = peer.lock()) end->reset_arrives();
   });
 }

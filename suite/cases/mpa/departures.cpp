@@ -54,8 +54,7 @@ std::vector<Moment> moments_of_initiator() {
 ExpectedEvent told_of_the_end() { return connect_failed() | rejected() | disconnected(); }
 
 /// A connection request whose peer has gone: the consumer may be too late, or learns it afterwards.
-std::optional<iut::Event> answer_to_one_gone(Body& on) {
-  const iut::ConnectRequestEvent request = asked(on);
+std::optional<iut::Event> answer_to_one_gone(Body& on, const iut::ConnectRequestEvent& request) {
   on.watch(on.peer.raw());  // the end has arrived by now
   const iut::Accept command{request.request, on.iut.endpoint(), with_depths(4, 4)};
   const iut::Reply reply = on.iut.try_call(command, "accept a peer that has gone");
@@ -74,8 +73,10 @@ void leave_in_each_state(Body& on, const std::function<void()>& leave,
     on.row(moment.name, [&] {
       moment.reach(on);
       if (!responder) on.stop_listening();  // it may try again at once
+      std::optional<iut::ConnectRequestEvent> request;
+      if (moment.told == Told::of_request) request = asked(on);
       leave();
-      if (moment.told == Told::of_request) judge(answer_to_one_gone(on));
+      if (request) judge(answer_to_one_gone(on, *request));
       if (moment.told == Told::of_connection)
         judge(on.iut.take(told_of_the_end().matches, on.context().deadline));
       on.establish(on.another_peer(), {.endpoint = on.iut.create_endpoint(), .judged_by = goes_on});
