@@ -92,8 +92,11 @@ CONFORMANCE_CASE(reply_in_pieces_gives_one_event, rules("mpa.startup.initiator-v
     });
   }
   row("octet by octet", [&] {
-    peer.raw().send(accepting(*this, request_of(*this)).with_private_data(payload(16)),
-                    Cut::single_octets());
+    const StartupFrame reply = accepting(*this, request_of(*this)).with_private_data(payload(16));
+    const Octets all = reply.encode();
+    peer.raw().send_octets(wire::Bytes(all).first(all.size() - 1), Cut::single_octets());
+    expect_none(established());
+    peer.raw().send_rest(reply, all.size() - 1);
     taken_once();
   });
 }
