@@ -143,6 +143,11 @@ std::expected<void, Failure> ConnectionManager::stop_listening(ListenerId listen
   const bool served = std::ranges::any_of(
       entries_, [&](const auto& item) { return item.second.listener == listener; });
   if (listeners_.erase(listener) == 0 && !served) return failure(EBADF, "no such listener");
+  drop_undecided(listener, requests);
+  return {};
+}
+
+void ConnectionManager::drop_undecided(ListenerId listener, Requests requests) {
   for (auto& [id, entry] : entries_) {
     const bool undecided = entry.phase == Phase::starting ||
                            (entry.phase == Phase::requested && requests == Requests::drop);
@@ -151,7 +156,11 @@ std::expected<void, Failure> ConnectionManager::stop_listening(ListenerId listen
     entry.phase = Phase::over;
     link_finished(*entry.link);
   }
-  return {};
+}
+
+std::size_t ConnectionManager::startups_allowed() const {
+  return deviations_.deviates(Deviation::half_open_startup_blocks) ? 1
+                                                                   : limits_.startups_per_listener;
 }
 
 void ConnectionManager::accepted(ListenerId listener, std::unique_ptr<llp::Connection> connection) {
@@ -161,8 +170,7 @@ void ConnectionManager::accepted(ListenerId listener, std::unique_ptr<llp::Conne
     return item.second.listener == listener &&
            (phase == Phase::starting || phase == Phase::requested);
   });
-  if (found == listeners_.end() ||
-      static_cast<std::size_t>(undecided) >= limits_.startups_per_listener) {
+  if (found == listeners_.end() || static_cast<std::size_t>(undecided) >= startups_allowed()) {
     connection->reset();
     return;
   }
@@ -195,7 +203,8 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
   entry.id = id;
   const Link::Settings settings{
       .close_timeout = options.close_timeout,
-      .cut_anywhere = deviations_.deviates(Deviation::segments_cut_anywhere)};
+      .cut_anywhere = deviations_.deviates(Deviation::segments_cut_anywhere),
+      .gives_up_when_blocked = deviations_.deviates(Deviation::gives_up_at_full_window)};
   Link::Owner& owner = *this;
   entry.link = std::make_unique<Link>(world_, owner,
                                       rnic_.streams()->open_stream(std::move(config)), settings);
@@ -408,7 +417,7 @@ void ConnectionManager::handle(Entry& entry, stream::Rejected& event) {
     return;
   }
   ConnectionRejected news{.connection = entry.id, .queue_pair = entry.queue_pair};
-  if (event.enhanced)
+  if (event.enhanced && !deviations_.deviates(Deviation::rejected_depths_withheld))
     news.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
   news.private_data = shown(std::move(event.private_data));
   emit(std::move(news));
@@ -418,6 +427,11 @@ void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
   if (event.fault == stream::StartupFault::peer_closed &&
       deviations_.deviates(Deviation::unenhanced_close_not_told))
     entry.phase = Phase::over;
+  if (event.fault == stream::StartupFault::lost && deviations_.deviates(Deviation::reset_not_told))
+    entry.phase = Phase::over;
+  if (event.fault == stream::StartupFault::invalid_frame && entry.listener &&
+      deviations_.deviates(Deviation::bad_request_ends_all_startups))
+    defer([this, listener = *entry.listener] { drop_undecided(listener, Requests::drop); });
   fail(entry, failure_of(event.fault));
 }
 
@@ -426,7 +440,10 @@ void ConnectionManager::handle(Entry& entry, stream::Failed& failure) {
   entry.faulty = entry.fault_found_here = true;
   entry.read_refused_here = verbs::is_read_refusal(failure.cause);
 }
-void ConnectionManager::handle(Entry& entry, stream::Lost&) { entry.faulty = true; }
+void ConnectionManager::handle(Entry& entry, stream::Lost&) {
+  entry.faulty = true;
+  if (deviations_.deviates(Deviation::reset_not_told)) entry.phase = Phase::over;
+}
 
 /// The peer has closed its half: what is posted is still sent, then we close ours (RFC 5041
 /// section 6.1).

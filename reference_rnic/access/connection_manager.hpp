@@ -185,6 +185,9 @@ class ConnectionManager final : private Link::Owner {
   void established(Entry& entry, const stream::Negotiated& negotiated,
                    std::vector<std::byte> private_data);
   void over(Entry& entry);
+  /// Resets the listener's connections of which its consumer has decided nothing.
+  void drop_undecided(ListenerId listener, Requests requests);
+  [[nodiscard]] std::size_t startups_allowed() const;
   void fail(Entry& entry, ConnectFailure failure);
   void emit(ConnectionEvent event);
   void deliver();

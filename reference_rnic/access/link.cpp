@@ -89,7 +89,7 @@ void Link::discard() {
 // ---- out ----
 
 void Link::writable() {
-  blocked_ = false;
+  blocked_ = settings_.gives_up_when_blocked;
   pump();
 }
 

@@ -31,7 +31,8 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   };
   struct Settings {
     stream::Duration close_timeout{};
-    bool cut_anywhere = false;  ///< deviation: TCP segments do not begin with an FPDU
+    bool cut_anywhere = false;           ///< deviation: TCP segments do not begin with an FPDU
+    bool gives_up_when_blocked = false;  ///< deviation: a full window is never got over
   };
 
   Link(llp::World& world, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,

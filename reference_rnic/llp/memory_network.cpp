@@ -21,6 +21,8 @@ constexpr std::uint16_t first_ephemeral_port = 49152;
 /// An observer that leaves octets unread is asked again after this time, as a level-triggered poll
 /// would.
 constexpr Duration ask_again = std::chrono::microseconds(1);
+/// A lost segment and all behind it come so much later: what TCP takes at least to repeat one.
+constexpr Duration time_to_repeat = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -86,6 +88,11 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   }
   Connection::Received receive(std::span<const wire::MutableBytes> targets);
   std::size_t send(std::span<const wire::Bytes> pieces);
+  bool send_lost(wire::Bytes octets) {
+    held_up_until_ = fabric_->world_.now() + fabric_->options_.latency + time_to_repeat;
+    return send({&octets, 1}) == octets.size();
+  }
+  [[nodiscard]] bool is_open() const { return state_ == State::open; }
   void shutdown_send();
   void reset();
   void abandon();
@@ -118,6 +125,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   void room_arrives(std::size_t octets);
   void send_segment(std::span<const wire::Bytes>& pieces, std::size_t& offset, std::size_t size);
   void release(std::size_t octets);
+  void in_turn(std::function<void()> arrive);
   void end_later(Ending ending);
   void notify_readable(Duration delay);
   void on_readable_timer();
@@ -129,6 +137,8 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   std::size_t front_used_ = 0;   ///< octets of the inbox's first segment already received
   std::size_t window_;           ///< of our sending direction
   std::size_t outstanding_ = 0;  ///< sent and not yet taken by the peer's owner
+  TimePoint last_arrival_{};     ///< of what we sent
+  TimePoint held_up_until_{};    ///< nothing of ours arrives before
   bool fin_arrived_ = false, fin_reported_ = false, reset_arrived_ = false;
   bool send_shut_ = false, paused_ = false, wants_writable_ = false, readable_pending_ = false;
 };
@@ -158,6 +168,10 @@ class MemoryConnection final : public Connection {
     return end_->segments_received_;
   }
   [[nodiscard]] bool change_emss(std::size_t octets) override { return end_->change_emss(octets); }
+  [[nodiscard]] bool can_disturb() const override { return end_->is_open(); }
+  bool send_lost(wire::Bytes octets) override { return end_->send_lost(octets); }
+  /// A receiver's LLP keeps back what comes too early and drops what it has: nothing shows above.
+  bool inject(std::int64_t, wire::Bytes) override { return end_->is_open(); }
   void pause_receiving(bool paused) override { end_->pause(paused); }
   void set_receive_buffer(std::size_t octets) override { end_->set_receive_buffer(octets); }
 
@@ -266,12 +280,23 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
   outstanding_ += size;
   unacknowledged_ += size;
   fabric_->tap(local_, remote_, Kind::data, segment);
-  fabric_->after_latency([self = shared_from_this(), segment = std::move(segment)]() mutable {
+  in_turn([self = shared_from_this(), segment = std::move(segment)]() mutable {
     self->unacknowledged_ -= segment.size();
     const auto peer = self->peer_.lock();
     if (peer && peer->state_ == State::open) return peer->data_arrives(std::move(segment));
     self->fabric_->after_latency([self] { self->reset_arrives(); });  // nobody is there to take it
   });
+}
+
+/// Carries out what arrives at the peer, behind all that left before.
+void MemoryEnd::in_turn(std::function<void()> arrive) {
+  const TimePoint soonest = fabric_->world_.now() + fabric_->options_.latency;
+  // One at a time, so that a cut shows; what a lost segment held up is there all at once.
+  if (soonest > last_arrival_)
+    last_arrival_ = std::max(soonest, held_up_until_);
+  else if (last_arrival_ != held_up_until_)
+    last_arrival_ += std::chrono::nanoseconds(1);
+  fabric_->world_.schedule(last_arrival_, std::move(arrive));
 }
 
 void MemoryEnd::data_arrives(std::vector<std::byte> segment) {
@@ -337,7 +362,7 @@ void MemoryEnd::shutdown_send() {
   if (state_ != State::open || send_shut_) return;
   send_shut_ = true;
   fabric_->tap(local_, remote_, Kind::fin);
-  fabric_->after_latency([peer = peer_] {
+  in_turn([peer = peer_] {
     if (const auto end = peer.lock()) end->fin_arrives();
   });
 }
@@ -352,7 +377,7 @@ void MemoryEnd::reset() {
   state_ = State::ended;
   if (!was_open) return;
   fabric_->tap(local_, remote_, Kind::reset);
-  fabric_->after_latency([peer = peer_] {
+  in_turn([peer = peer_] {
     if (const auto end = peer.lock()) end->reset_arrives();
   });
 }

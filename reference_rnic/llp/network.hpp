@@ -71,6 +71,15 @@ class Connection {
   /// Changes the EMSS of both directions from now on, as another path MTU would. False: this link
   /// cannot.
   [[nodiscard]] virtual bool change_emss(std::size_t octets) = 0;
+  /// Whether the two calls below do what they say. Over TCP they need CAP_NET_ADMIN and CAP_NET_RAW.
+  [[nodiscard]] virtual bool can_disturb() const = 0;
+  /// Sends a segment that is lost on its way: the LLP takes it for sent, and repeats it when nobody
+  /// acknowledges it. False: it was not taken.
+  virtual bool send_lost(wire::Bytes octets) = 0;
+  /// Puts a segment on the wire past the LLP, whose octets begin `offset` behind all that was sent
+  /// so far: out of turn, or once more. The LLP knows nothing of it, so what it brings first has to
+  /// be sent in turn as well.
+  virtual bool inject(std::int64_t offset, wire::Bytes octets) = 0;
   /// While paused nothing is read from the peer, so that its send window fills.
   virtual void pause_receiving(bool paused) = 0;
   /// Bounds what the LLP takes from the peer while nobody receives; as far as it can be changed on

@@ -10,6 +10,7 @@
 #include <cassert>
 #include <cerrno>
 
+#include "reference_rnic/llp/tcp_disturbance.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 
 namespace rnic::llp {
@@ -246,6 +247,18 @@ std::uint64_t TcpConnection::data_segments_sent() const {
 
 std::uint64_t TcpConnection::data_segments_received() const {
   return fd_ ? tcp_facts(fd_.get()).data_segments_received : segments_received_at_end_;
+}
+
+bool TcpConnection::can_disturb() const {
+  return state_ == State::open && llp::can_disturb(fd_.get());
+}
+
+bool TcpConnection::send_lost(wire::Bytes octets) {
+  return state_ == State::open && !send_shut_ && llp::send_lost(fd_.get(), octets);
+}
+
+bool TcpConnection::inject(std::int64_t offset, wire::Bytes octets) {
+  return state_ == State::open && llp::inject_segment(fd_.get(), offset, octets);
 }
 
 void TcpConnection::pause_receiving(bool paused) {

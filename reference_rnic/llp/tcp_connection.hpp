@@ -39,6 +39,9 @@ class TcpConnection final : public Connection {
   [[nodiscard]] bool change_emss(std::size_t) override { return false; }
   [[nodiscard]] std::size_t unacknowledged() const override;
   [[nodiscard]] std::uint64_t data_segments_sent() const override;
+  [[nodiscard]] bool can_disturb() const override;
+  bool send_lost(wire::Bytes octets) override;
+  bool inject(std::int64_t offset, wire::Bytes octets) override;
   void pause_receiving(bool paused) override;
   void set_receive_buffer(std::size_t octets) override;
 

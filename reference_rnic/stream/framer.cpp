@@ -2,6 +2,7 @@
 #include "reference_rnic/stream/framer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "reference_rnic/stream/startup.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
@@ -29,6 +30,9 @@ std::size_t header_size_of(wire::Bytes ulpdu) {
 template <typename Policy>
 bool Framer<Policy>::checks_crc() const {
   if (context_.deviates(Deviation::crc_unchecked)) return false;
+  if (context_.deviates(Deviation::crc_peer_demand_ignored) && !context_.config.crc) return false;
+  if (context_.deviates(Deviation::crc_of_first_fpdu_checked_when_off) && position_ == 0)
+    return true;
   return context_.negotiated.crc || context_.deviates(Deviation::crc_checked_when_off);
 }
 
@@ -70,7 +74,19 @@ void Framer<Policy>::received(std::size_t count) {
   }
   rest_length_ -= placed;
   buffer_.commit(count - placed);
+  if (context_.deviates(Deviation::fpdu_sought_at_segment_start)) drop_before(count);
   if (phase_ != Phase::startup) resume();
+}
+
+/// What a receiver does that trusts in TCP segments to begin with FPDUs: the last `count` octets
+/// are a whole FPDU, so that what waits before them counts for nothing.
+template <typename Policy>
+void Framer<Policy>::drop_before(std::size_t count) {
+  const wire::Bytes octets = buffer_.view();
+  if (phase_ != Phase::header || direct() || octets.size() <= count) return;
+  const wire::FpduOptions options{checks_crc(), false, position_};
+  if (wire::parse_fpdu(octets.last(count), options, stripped_))
+    buffer_.consume(octets.size() - count);
 }
 
 template <typename Policy>
@@ -82,6 +98,7 @@ void Framer<Policy>::enter_full_operation() {
 template <typename Policy>
 void Framer<Policy>::resume() {
   while (step()) {
+    if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
   if (phase_ == Phase::discarding) buffer_.clear();
 }
@@ -144,12 +161,22 @@ std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
   if (stripped_.empty() && options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
   const wire::Bytes octets = buffer_.view().first(wire_size);
   auto parsed = wire::parse_fpdu(octets, options, stripped_);
+  if (parsed && !std::is_same_v<Policy, Conforming> && refuses(*parsed)) return std::nullopt;
   if (parsed) return *parsed;
+  if (parsed.error() == wire::FpduError::bad_marker && takes_wrong_markers(octets))
+    return parse_without_markers(octets);
   wire::FpduOptions lenient = options;
   if (parsed.error() == wire::FpduError::bad_crc) {
     lenient.crc = false;
     const auto unchecked = wire::parse_fpdu(octets, lenient, stripped_);
     if (unchecked && context_.deviates(Deviation::accepts_bad_crc)) return *unchecked;
+    if (unchecked && context_.deviates(Deviation::crc_half_compared) && half_of_crc_right(octets))
+      return *unchecked;
+    if (unchecked && context_.deviates(Deviation::crc_check_leaves_reserved_bits_out) &&
+        wire::parse_fpdu(without_reserved_bits(octets), options, stripped_))
+      return *unchecked;
+    if (context_.deviates(Deviation::resynchronizes_by_guess) && skip_to_valid_fpdu())
+      return std::nullopt;
     if (unchecked && context_.deviates(Deviation::places_before_crc_check))
       deliver(unchecked->ulpdu);
     if (context_.deviates(Deviation::drops_bad_crc_and_goes_on)) {
@@ -162,11 +189,110 @@ std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
   return std::nullopt;
 }
 
+// ---- ways of being wrong about an FPDU ----
+
+/// Whether a deviation finds fault with an FPDU that is right. It has been reported then.
+template <typename Policy>
+bool Framer<Policy>::refuses(const wire::ParsedFpdu& fpdu) {
+  const bool has_markers = fpdu.consumed != wire::fpdu_size(fpdu.ulpdu.size());
+  if (has_markers && checks_crc() && context_.deviates(Deviation::crc_check_leaves_markers_out)) {
+    report(wire::FpduError::bad_crc);
+    return true;
+  }
+  if (context_.negotiated.receive_markers && wire::marker_at(position_) && position_ != 0 &&
+      context_.deviates(Deviation::zero_fpduptr_refused)) {
+    report(wire::FpduError::bad_marker);
+    return true;
+  }
+  return false;
+}
+
+template <typename Policy>
+bool Framer<Policy>::takes_wrong_markers(wire::Bytes octets) const {
+  if (context_.deviates(Deviation::wrong_marker_taken)) return true;
+  if (!context_.deviates(Deviation::first_marker_checked_only)) return false;
+  // The pointer of the first Marker, which stands before the FPDU or in it.
+  const std::size_t at = wire::octets_to_marker(position_);
+  const auto pointer = wire::Reader(octets.subspan(at + 2)).template read<wire::be16>().value();
+  return (pointer & ~3) == static_cast<int>(at);
+}
+
+template <typename Policy>
+std::optional<wire::ParsedFpdu> Framer<Policy>::parse_without_markers(wire::Bytes octets) {
+  const std::size_t length = wire::strip_markers(stripped_, position_, octets).length;
+  const wire::Bytes fpdu = wire::Bytes(stripped_).first(length);
+  const std::size_t ulpdu_length = wire::Reader(fpdu).template read<wire::be16>().value();
+  return wire::ParsedFpdu{fpdu.subspan(wire::fpdu_length_size, ulpdu_length), octets.size(), true};
+}
+
+template <typename Policy>
+bool Framer<Policy>::half_of_crc_right(wire::Bytes octets) const {
+  const auto right = wire::crc32c_trailer(octets.first(octets.size() - wire::fpdu_crc_size));
+  return std::ranges::equal(octets.last(wire::fpdu_crc_size).first(2), std::span(right).first(2));
+}
+
+template <typename Policy>
+std::vector<std::byte> Framer<Policy>::without_reserved_bits(wire::Bytes octets) const {
+  std::vector<std::byte> cleared(octets.begin(), octets.end());
+  if (!context_.negotiated.receive_markers) return cleared;
+  for (std::size_t at = wire::octets_to_marker(position_); at + 2 <= cleared.size();
+       at += wire::marker_interval)
+    cleared[at] = cleared[at + 1] = std::byte{0};
+  return cleared;
+}
+
+/// Drops octets up to the next valid FPDU, if one has come.
+template <typename Policy>
+bool Framer<Policy>::skip_to_valid_fpdu() {
+  for (std::size_t skipped = 4; skipped < buffer_.view().size(); skipped += 4) {
+    const wire::FpduOptions options{checks_crc(), false, 0};
+    if (!wire::parse_fpdu(buffer_.view().subspan(skipped), options, stripped_)) continue;
+    buffer_.consume(skipped);
+    return true;
+  }
+  return false;
+}
+
+/// Delivers the FPDU of which the CRC field alone is missing.
+template <typename Policy>
+void Framer<Policy>::deliver_early(std::size_t wire_size) {
+  const std::size_t here = buffer_.view().size();
+  if (delivered_early_ || here >= wire_size || here + wire::fpdu_crc_size < wire_size) return;
+  std::vector<std::byte> filled(buffer_.view().begin(), buffer_.view().end());
+  filled.resize(wire_size);
+  const wire::FpduOptions options{false, context_.negotiated.receive_markers, position_};
+  if (stripped_.empty()) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
+  const auto parsed = wire::parse_fpdu(filled, options, stripped_);
+  if (!parsed) return;
+  deliver(parsed->ulpdu);
+  delivered_early_ = true;
+}
+
+/// Delivers the FPDU that begins `first` octets on, if it is there; yields its size.
+template <typename Policy>
+std::size_t Framer<Policy>::deliver_next(std::size_t first) {
+  const wire::FpduOptions options{checks_crc(), false, 0};
+  if (context_.negotiated.receive_markers) return 0;
+  const auto next = wire::parse_fpdu(buffer_.view().subspan(first), options, {});
+  if (!next) return 0;
+  deliver(next->ulpdu);
+  return next->consumed;
+}
+
 template <typename Policy>
 bool Framer<Policy>::step_verified() {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   const auto size = wire::fpdu_wire_size(buffer_.view(), options);
-  if (!size || buffer_.view().size() < *size) return false;
+  if (size && context_.deviates(Deviation::delivers_before_crc_field)) deliver_early(*size);
+  if (!size || buffer_.view().size() < *size) {
+    const std::size_t here = buffer_.view().size();
+    const bool refused =
+        (position_ == 0 && context_.deviates(Deviation::first_fpdu_needs_one_read)) ||
+        (here < wire::tagged_header_size &&
+         context_.deviates(Deviation::fpdu_cut_in_header_refused));
+    if (here != 0 && refused) report(wire::FpduError::bad_crc);
+    return false;
+  }
   const std::size_t before = buffer_.view().size();
   const auto parsed = verify(*size);
   if (!parsed) return phase_ == Phase::header && buffer_.view().size() != before;
@@ -174,10 +300,16 @@ bool Framer<Policy>::step_verified() {
     report(wire::FpduError::bad_crc);
     return false;
   }
-  deliver(parsed->ulpdu);
+  std::size_t consumed = parsed->consumed;
+  if (context_.deviates(Deviation::fpdus_of_one_read_swapped)) consumed += deliver_next(consumed);
   if (phase_ == Phase::discarding) return false;
-  buffer_.consume(parsed->consumed);
-  position_ += parsed->consumed;
+  if (!std::exchange(delivered_early_, false)) deliver(parsed->ulpdu);
+  if (phase_ == Phase::discarding) return false;
+  if (context_.deviates(Deviation::next_fpdu_sought_too_early) &&
+      wire::pad_length(parsed->ulpdu.size()) == 2)
+    consumed -= 2;
+  buffer_.consume(consumed);
+  position_ += consumed;
   return true;
 }
 

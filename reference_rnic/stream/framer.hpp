@@ -68,6 +68,16 @@ class Framer {
   void deliver(wire::Bytes ulpdu);
   void place(wire::Bytes octets);
   [[nodiscard]] bool checks_crc() const;
+  // Only deviations ask for these.
+  void drop_before(std::size_t count);
+  [[nodiscard]] bool refuses(const wire::ParsedFpdu& fpdu);
+  [[nodiscard]] bool half_of_crc_right(wire::Bytes octets) const;
+  [[nodiscard]] bool takes_wrong_markers(wire::Bytes octets) const;
+  [[nodiscard]] std::optional<wire::ParsedFpdu> parse_without_markers(wire::Bytes octets);
+  [[nodiscard]] std::vector<std::byte> without_reserved_bits(wire::Bytes octets) const;
+  [[nodiscard]] bool skip_to_valid_fpdu();
+  void deliver_early(std::size_t wire_size);
+  [[nodiscard]] std::size_t deliver_next(std::size_t first);
   void malformed();
 
   enum class Phase : std::uint8_t { startup, header, payload, trailer, discarding };
@@ -83,6 +93,7 @@ class Framer {
   std::size_t ulpdu_length_ = 0;
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
   Phase phase_ = Phase::startup;
+  bool delivered_early_ = false;  ///< a deviation has handed on the FPDU at the front already
 };
 
 }  // namespace rnic::stream

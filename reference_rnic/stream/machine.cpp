@@ -26,6 +26,11 @@ void Stream<Policy>::Machine::peer_closed(TimePoint now) {
   if (peer_closed_ || state_ == State::closed || context_.deviates(Deviation::peer_close_ignored))
     return;
   peer_closed_ = true;
+  if (state_ == State::awaiting_reply && !framer_.startup_octets().empty() &&
+      context_.deviates(Deviation::short_reply_waited_for)) {
+    deadline_.reset();
+    return;
+  }
   if (in_startup()) return fail_startup(StartupFault::peer_closed);
   if (framer_.inside_fpdu() && !context_.deviates(Deviation::close_within_fpdu_accepted))
     fail({wire::cause::mpa_connection_lost, "the peer closed within an FPDU", std::nullopt,
@@ -190,6 +195,8 @@ void Stream<Policy>::Machine::run_local_work() {
 template <typename Policy>
 void Stream<Policy>::Machine::post(Work work, TimePoint now) {
   now_ = now;
+  posted_ = true;
+  if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
   send_queue_.post(std::move(work));
   run_local_work();
 }
@@ -202,6 +209,10 @@ void Stream<Policy>::Machine::disconnect(TimePoint now) {
     transmitter_.drop_all_but_begun_fpdu();
     return finish();
   }
+  if (context_.config.role == Role::initiator && !posted_ &&
+      context_.deviates(Deviation::leaves_with_terminate))
+    return fail(
+        {wire::cause::rdmap_local_catastrophic, "the consumer leaves", std::nullopt, std::nullopt});
   if (!context_.deviates(Deviation::work_taken_after_disconnect)) send_queue_.refuse();
   if (state_ == State::awaiting_first_fpdu ||
       context_.deviates(Deviation::closes_before_queue_is_sent))
@@ -331,6 +342,8 @@ void Stream<Policy>::Machine::wakeup(TimePoint now) {
     case State::awaiting_first_fpdu:
       report_failed_set_up(StartupFault::timeout);
       return finish();
+    case State::operational:
+      return finish_by_reset();  // only a deviation leaves the timer on
     default:
       if (in_startup()) fail_startup(StartupFault::timeout);
   }

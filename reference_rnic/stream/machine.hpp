@@ -118,11 +118,13 @@ class Stream<Policy>::Machine final : private SegmentSink {
       segment_fault_;  ///< what is wrong with segment_, told once its FPDU is whole
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
   std::optional<TimePoint> deadline_;
+  std::optional<std::uint16_t> late_ird_;  ///< what a deviation has put off
   TimePoint now_{};
   bool fpdu_validated_ = false;  ///< the Initiator's first FPDU has passed MPA
   bool rtr_segment_ = false;     ///< segment_ is the RTR indication
   bool established_ = false;
   bool rejected_ = false;
+  bool posted_ = false;         ///< the consumer has given us work
   bool responses_turn_ = true;  ///< whose turn it is, of Responses and posted work
   bool close_done_ = false;     ///< our half is closed, or the owner has reset
   bool peer_closed_ = false;

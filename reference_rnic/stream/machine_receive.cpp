@@ -159,6 +159,8 @@ void Stream<Policy>::Machine::deliver_send(
   event.work_id = message.work_id.value_or(0);
   event.opcode = segment_->segment.rdmap().opcode();
   event.length = message.length;
+  if (context_.negotiated.crc && context_.deviates(Deviation::receive_length_counts_crc))
+    event.length += wire::fpdu_crc_size;
   std::optional<Fault> fault;
   if (wire::is_immediate(event.opcode)) {
     // rdmap.immediate.length-checked

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How a stream gets into full operation (RFC 5044 section 7.1, RFC 6581).
+#include <utility>
+
 #include "reference_rnic/stream/machine.hpp"
 #include "reference_rnic/stream/transitions.hpp"
 
@@ -26,8 +28,10 @@ Stream<Policy>::Machine::Machine(Config config, Memory& memory, TimePoint now, P
       now_(now) {
   context_.config.ird = stated_depth(context_.config.ird);
   context_.config.ord = stated_depth(context_.config.ord);
-  if (!context_.deviates(Deviation::startup_never_times_out))
-    deadline_ = now + context_.config.startup_timeout;
+  const bool endless =
+      context_.deviates(Deviation::startup_never_times_out) ||
+      (state_ == State::awaiting_request && context_.deviates(Deviation::empty_connection_kept));
+  if (!endless) deadline_ = now + context_.config.startup_timeout;
   if (state_ == State::sending_request)
     transmitter_.queue_startup_frame(
         format(make_request(context_.config, context_.policy), context_.policy));
@@ -50,6 +54,9 @@ bool Stream<Policy>::Machine::in_startup() const {
 template <typename Policy>
 void Stream<Policy>::Machine::read_startup_frame() {
   const bool initiator = context_.config.role == Role::initiator;
+  if (state_ == State::awaiting_request && !deadline_ &&
+      context_.deviates(Deviation::empty_connection_kept))
+    deadline_ = now_ + context_.config.startup_timeout;
   if (state_ == State::awaiting_decision || state_ == State::sending_reply) {
     // Nothing may follow a Request before its Reply, so PD_Length was wrong
     // (mpa.private-data.length-mismatch-closes).
@@ -123,13 +130,17 @@ void Stream<Policy>::Machine::startup_frame_sent() {
     return;
   }
   if (state_ != State::sending_reply) return;
-  const bool says_more = rejected_ && context_.deviates(Deviation::terminate_after_reject);
+  const bool wrong_code = context_.deviates(Deviation::reject_terminate_wrong_code);
+  const bool says_more =
+      rejected_ && (wrong_code || context_.deviates(Deviation::terminate_after_reject));
+  if (rejected_ && context_.deviates(Deviation::resets_after_reject)) return finish_by_reset();
   if (rejected_ && !says_more) return finish();
   transition(state_, State::awaiting_first_fpdu);
   framer_.enter_full_operation();
   if (says_more) {
     fpdu_validated_ = true;
-    return fail({wire::cause::mpa_insufficient_ird, "rejected", std::nullopt, std::nullopt});
+    return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
+                 "rejected", std::nullopt, std::nullopt});
   }
   if (context_.negotiated.peer_to_peer) {
     // The RTR belongs to startup, so it has startup's time limit.
@@ -167,6 +178,8 @@ void Stream<Policy>::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
 template <typename Policy>
 void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) {
   context_.negotiated = verdict.negotiated;
+  if (verdict.rtr && context_.deviates(Deviation::initiator_adjusts_after_rtr))
+    late_ird_ = std::exchange(context_.negotiated.ird, std::uint16_t{1});
   fpdu_validated_ = true;
   framer_.enter_full_operation();
   if (verdict.rtr && !context_.deviates(Deviation::rtr_not_sent) &&
@@ -239,6 +252,8 @@ template <typename Policy>
 void Stream<Policy>::Machine::establish(std::vector<std::byte> private_data) {
   established_ = true;
   deadline_.reset();
+  if (context_.deviates(Deviation::startup_timer_left_running))
+    deadline_ = now_ + context_.config.startup_timeout;
   context_.events.push_back(Established{context_.negotiated, std::move(private_data)});
 }
 
@@ -257,8 +272,14 @@ bool Stream<Policy>::Machine::is_rtr(const IncomingSegment& incoming) const {
     case wire::Opcode::send:
       return kinds.send && whole && incoming.payload_length == 0;
     case wire::Opcode::rdma_write:
+      if (incoming.segment.tagged_header.stag.value() == 0 &&
+          context_.deviates(Deviation::rtr_with_stag_zero_refused))
+        return false;
       return kinds.write && whole && incoming.payload_length == 0;
     case wire::Opcode::read_request:
+      if (context_.negotiated.peer_ord == 0 &&
+          context_.deviates(Deviation::read_rtr_without_room_refused))
+        return false;
       return kinds.read;  // its size is looked at when it is delivered
     default:
       return false;

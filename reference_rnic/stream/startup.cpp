@@ -136,6 +136,7 @@ void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
   reply.ord = bounded ? std::min(ord, asked.ird) : negotiated.ord;
   if (bounded && policy.deviates(Deviation::reply_ord_above_initiator_ird))
     reply.ord = static_cast<std::uint16_t>(std::min<unsigned>(asked.ird + 1U, 0x3FFEU));
+  if (bounded && reply.ord != 0 && policy.deviates(Deviation::reply_ord_one_too_few)) --reply.ord;
   if (!bounded && !policy.deviates(Deviation::all_ones_ird_answered_with_depth))
     reply.ord = read_depth_unnegotiated;
 }
@@ -187,6 +188,9 @@ bool adopt_depths(const Values& reply, const Config& config, const Policy& polic
       policy.deviates(Deviation::takes_all_ones_reply_ird_as_depth))
     negotiated.ord = reply.ird;
   negotiated.ird = config.ird;
+  if (reply.ord != 0 && reply.ord != read_depth_unnegotiated &&
+      policy.deviates(Deviation::initiator_ird_not_raised))
+    negotiated.ird = static_cast<std::uint16_t>(reply.ord - 1);
   const bool no_depth = reply.ord == read_depth_unnegotiated &&
                         !policy.deviates(Deviation::takes_all_ones_reply_ord_as_depth);
   return no_depth || reply.ord <= config.ird;
@@ -206,6 +210,11 @@ void judge_enhanced(const Values& reply, const Config& config, const Policy& pol
   verdict.negotiated.peer_to_peer = peer_to_peer(reply, policy);
   if (!verdict.negotiated.peer_to_peer) return;
   verdict.rtr = choose_rtr(reply, config, policy);
+  const RtrKinds& own = config.rtr;
+  const bool extra = (reply.rtr_send && !own.send) || (reply.rtr_write && !own.write) ||
+                     (reply.rtr_read && !own.read);
+  if (extra && policy.deviates(Deviation::extra_rtr_flag_refused))
+    verdict.kind = Kind::no_matching_rtr;
   if (!verdict.rtr && !policy.deviates(Deviation::missing_rtr_match_ignored))
     verdict.kind = Kind::no_matching_rtr;
 }
@@ -326,9 +335,10 @@ bool interoperable(const wire::MpaFrame& frame, const Config& config, const Poli
   if (request && policy.deviates(Deviation::refuses_revision_one) && frame.revision == 1)
     return false;
   // mpa.startup.revision-checked
-  if ((frame.revision < 1 || frame.revision > config.revision) &&
-      !policy.deviates(Deviation::accepts_any_revision))
-    return false;
+  const bool taken_all_the_same = policy.deviates(Deviation::accepts_any_revision) ||
+                                  (request && frame.revision == 2 &&
+                                   policy.deviates(Deviation::revision_one_takes_enhanced_request));
+  if ((frame.revision < 1 || frame.revision > config.revision) && !taken_all_the_same) return false;
   // mpa.enhanced.short-private-data-is-bad-frame
   if (is_enhanced(frame) && !frame.enhanced() &&
       !policy.deviates(Deviation::accepts_short_enhanced_data))

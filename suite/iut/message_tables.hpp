@@ -425,6 +425,8 @@ struct Table<RejectedEvent> {
   static void walk(Side& side, Message& m) {
     side.required("endpoint", m.endpoint);
     side.defaulted("private_data", m.private_data);
+    side.defaulted("ird", m.ird);
+    side.defaulted("ord", m.ord);
   }
 };
 

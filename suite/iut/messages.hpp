@@ -304,6 +304,7 @@ struct EstablishedEvent {
 struct RejectedEvent {
   Handle endpoint = 0;
   Octets private_data;
+  std::optional<int> ird, ord;
 };
 /// The connection did not come up for another reason.
 struct ConnectFailedEvent {

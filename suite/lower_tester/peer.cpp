@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <utility>
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
@@ -97,9 +98,23 @@ void Peer::send_octets(wire::Bytes octets, const Cut& cut) {
   if (cut.is_wanted()) verify_cut(before, lengths.size());
 }
 
+void Peer::inject(std::int64_t offset, wire::Bytes octets) {
+  context_.note(Direction::to_iut,
+                fmt::format("{} octets out of turn, {:+} from the next", octets.size(), offset),
+                wire::hex(octets));
+  if (!connection().inject(offset, octets))
+    context_.on_inconclusive("a segment out of turn did not leave");
+}
+
 /// Hands one segment to the LLP, waiting for room where there is none.
 bool Peer::push(wire::Bytes octets) {
   mark(Mark::Kind::data, Direction::to_iut, octets);
+  if (std::exchange(lose_next_, false)) {
+    context_.note(Direction::to_iut, "lost on its way at first");
+    if (connection().send_lost(octets)) return true;
+    context_.on_inconclusive("a segment could not be lost");
+    return false;
+  }
   const auto all_taken = [&] {
     if (!can_send()) return true;
     const std::array<wire::Bytes, 1> pieces{octets};

@@ -48,6 +48,14 @@ class Peer final : public WireEnd {
   /// The FPDUs that send(message) would send. The MSN is taken.
   [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message);
 
+  // -- as a network would disturb it, where can_disturb() says so --
+  [[nodiscard]] bool can_disturb() { return connection().can_disturb(); }
+  /// The TCP segment that is sent next is lost on its way; TCP repeats it by itself.
+  void lose_next() { lose_next_ = true; }
+  /// A segment out of turn: octets that begin `offset` behind all that was sent so far. What it
+  /// brings too early has to be sent in turn as well.
+  void inject(std::int64_t offset, wire::Bytes octets);
+
   // -- what it knows --
   [[nodiscard]] Framing& sending() {
     return sending_;
@@ -62,6 +70,7 @@ class Peer final : public WireEnd {
   void verify_cut(std::uint64_t segments_before, std::size_t wanted);
 
   std::map<std::uint32_t, std::uint32_t> next_msn_;
+  bool lose_next_ = false;
 };
 
 }  // namespace suite::lower_tester

@@ -62,6 +62,11 @@ class GuardedConnection final : public Connection, Connection::Observer {
   std::uint64_t data_segments_sent() const override { return inner_->data_segments_sent(); }
   std::uint64_t data_segments_received() const override { return inner_->data_segments_received(); }
   bool change_emss(std::size_t octets) override { return inner_->change_emss(octets); }
+  bool can_disturb() const override { return inner_->can_disturb(); }
+  bool send_lost(rnic::wire::Bytes octets) override { return inner_->send_lost(octets); }
+  bool inject(std::int64_t offset, rnic::wire::Bytes octets) override {
+    return inner_->inject(offset, octets);
+  }
   void pause_receiving(bool paused) override { inner_->pause_receiving(paused); }
   void set_receive_buffer(std::size_t octets) override { inner_->set_receive_buffer(octets); }
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/tests/scenarios.hpp"
 
+#include <functional>
 #include <numeric>
+#include <string>
 
 #include "reference_rnic/stream/startup.hpp"
 #include "reference_rnic/stream/tests/bad_messages.hpp"
@@ -292,6 +294,73 @@ void add_framing(std::vector<Scenario>& list) {
       false, true));
 }
 
+std::vector<std::byte> joined(std::vector<std::byte> first, const std::vector<std::byte>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::vector<std::byte> two_octet_send(int msn) {
+  return fpdu("41 43 00000000 00000000 0000000" + std::to_string(msn) + " 00000000 aabb", true);
+}
+
+/// A Write of `size` octets to a region made for it, at this position of the stream.
+std::vector<std::byte> marked_write(DeviatingSubject& subject, std::size_t size, bool crc,
+                                    std::uint64_t position) {
+  if (position == 0) subject.memory.add_region(0x606, 0x8000, 2000, every_access);
+  auto content = octets("c1 40 00000606 0000000000008000");
+  content.resize(content.size() + size, std::byte{0x5A});
+  const wire::Bytes piece(content);
+  std::vector<std::byte> result(content.size() + 64);
+  wire::Writer writer(result);
+  wire::test::format_fpdu(writer, std::span(&piece, 1), {crc, true, position});
+  result.resize(writer.size());
+  return result;
+}
+
+void add_reads_of_fpdus(std::vector<Scenario>& list) {
+  const auto add = [&](std::string name, const std::function<void(DeviatingSubject&)>& body) {
+    list.push_back(operational(std::move(name), body, true));
+  };
+  add("FPDUs octet by octet", [](DeviatingSubject& subject) {
+    for (const std::byte octet : joined(two_octet_send(1), two_octet_send(2)))
+      subject.feed(wire::Bytes(&octet, 1));
+  });
+  add("FPDU without its CRC field", [](DeviatingSubject& subject) {
+    const auto message = two_octet_send(1);
+    subject.feed(wire::Bytes(message).first(message.size() - 4));
+  });
+  add("two FPDUs at once", [](DeviatingSubject& subject) {
+    subject.feed(joined(two_octet_send(1), two_octet_send(2)));
+  });
+  add("good FPDU in one read with a bad one", [](DeviatingSubject& subject) {
+    auto bad = two_octet_send(1);
+    bad.back() ^= std::byte{1};
+    subject.feed(joined(bad, two_octet_send(1)));
+  });
+  add("read that begins like an FPDU", [](DeviatingSubject& subject) {
+    subject.feed(octets("0100 c1 40 00000101"));
+    subject.feed(two_octet_send(1));
+  });
+  const auto add_marked = [&](std::string name, bool crc,
+                              const std::function<void(DeviatingSubject&)>& body) {
+    list.push_back(operational(std::move(name), body, crc, true));
+  };
+  add_marked("reserved bit of a Marker changed on the way", true, [](DeviatingSubject& subject) {
+    auto write = marked_write(subject, 8, true, 0);
+    write.front() ^= std::byte{0x80};
+    subject.feed(write);
+  });
+  add_marked("Marker between FPDUs", false, [](DeviatingSubject& subject) {
+    subject.feed(marked_write(subject, 488, false, 0));
+    subject.feed(marked_write(subject, 8, false, 512));
+  });
+  add_marked("later Marker wrong", false, [](DeviatingSubject& subject) {
+    auto write = marked_write(subject, 1000, false, 0);
+    write[1027] ^= std::byte{8};
+    subject.feed(write);
+  });
+}
+
 void add_messages(std::vector<Scenario>& list) {
   list.push_back(operational("good and odd messages", [](DeviatingSubject& subject) {
     subject.feed(fpdu(empty_write));
@@ -556,6 +625,64 @@ void add_split_frames(std::vector<Scenario>& list) {
                   }});
 }
 
+void add_terms_of_startup(std::vector<Scenario>& list) {
+  list.push_back({"reply cut short", [](const Deviating& policy) {
+                    DeviatingSubject subject(enhanced_config(Role::initiator), policy);
+                    (void)subject.output();
+                    subject.feed(reply("50 02 0010 0004"));
+                    subject.stream.peer_closed(subject.now);
+                    return transcript(subject);
+                  }});
+  list.push_back({"initiator that leaves at once", [](const Deviating& policy) {
+                    DeviatingSubject subject(enhanced_config(Role::initiator), policy);
+                    (void)subject.output();
+                    subject.feed(reply("50 02 0004 0004 0004"));
+                    subject.stream.disconnect(subject.now);
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"reply with more RTR kinds than offered", [](const Deviating& policy) {
+                    Config config = enhanced_config(Role::initiator);
+                    config.peer_to_peer = true;
+                    config.rtr = {false, true, false};
+                    DeviatingSubject subject(config, policy);
+                    (void)subject.output();
+                    subject.feed(reply("50 02 0004 c004 c004"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"Read as RTR of an initiator without ORD", [](const Deviating& policy) {
+                    Config config = enhanced_config(Role::responder);
+                    config.crc = false;
+                    DeviatingSubject subject(config, policy);
+                    subject.feed(request("10 02 0004 8004 4000"));
+                    subject.stream.accept(4, 4, {}, subject.now);
+                    (void)subject.output();
+                    subject.feed(
+                        fpdu("41 41 00000000 00000001 00000001 00000000 00000000"
+                             "0000000000000000 00000000 00000000 0000000000000000"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"enhanced request to revision 1", [](const Deviating& policy) {
+                    DeviatingSubject subject(plain_config(Role::responder), policy);
+                    subject.feed(request("10 02 0004 0003 0002"));
+                    subject.stream.accept(1, 1, {}, subject.now);
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"bad CRC where only the peer asked for CRCs", [](const Deviating& policy) {
+                    DeviatingSubject subject(plain_config(Role::responder), policy);
+                    subject.feed(request("40 01 0000"));
+                    subject.stream.accept(1, 1, {}, subject.now);
+                    (void)subject.output();
+                    auto bad = fpdu(empty_write, true);
+                    bad.back() ^= std::byte{1};
+                    subject.feed(bad);
+                    return transcript(subject);
+                  }});
+}
+
 }  // namespace
 
 std::vector<Scenario> scenarios() {
@@ -571,6 +698,8 @@ std::vector<Scenario> scenarios() {
   add_endings(list);
   add_startup_oddities(list);
   add_split_frames(list);
+  add_reads_of_fpdus(list);
+  add_terms_of_startup(list);
   return list;
 }
 

@@ -104,6 +104,74 @@ CONFORMANCE_CASE(without_crcs_the_field_is_still_sent,
   }
 }
 
+CONFORMANCE_CASE(each_octet_of_the_crc_counts,
+                 rules("mpa.crc.support-implemented", "mpa.crc.checked-when-either-c-one"),
+                 in_both_roles, over_both_families) {
+  for (const std::size_t octet : {0, 1, 2, 3}) {
+    row(fmt::format("octet {} wrong", octet), [&] {
+      see_iut_send();  // with a right one
+      const Work receive = iut.post_receive(64);
+      Fpdu fpdu = peer.prepare(send_message(payload(16))).front();
+      fpdu.change_after_crc = [=](rnic::wire::MutableBytes all) {
+        all[all.size() - 4 + octet] ^= std::byte{0x01};
+      };
+      peer.send(fpdu);
+      watch();
+      expect_none(success_of(receive));
+    });
+  }
+}
+
+CONFORMANCE_CASE(crc_that_the_peer_asks_for_is_checked_to_the_end,
+                 rules("mpa.crc.checked-when-peer-requires", "mpa.crc.always-or-by-agreement"),
+                 configured({.crc = false}), in_both_roles) {
+  const auto asking = [](const rnic::wire::MpaFrame& request) {
+    return mpa_reply_to(request).with_crc(true);
+  };
+  for (const int good : {0, 1, 20}) {
+    row(fmt::format("wrong behind {} good FPDUs", good), [&] {
+      establish({.request = mpa_request().with_crc(true),
+                 .reply = asking,
+                 .opening = !iut_is_responder()});
+      const Region region = iut.register_memory(64, access::remote_write);
+      for (int i = 0; i < good; ++i) peer.send(rdma_write(region.stag, region.base, payload(8)));
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16)).with_crc(CrcChoice::wrong));
+      watch();
+      expect_none(success_of(receive));
+    });
+  }
+}
+
+CONFORMANCE_CASE(crc_that_both_decline_is_not_checked_in_the_first_fpdu_either,
+                 rules("mpa.crc.checking-off-when-both-decline",
+                       "mpa.crc.unused-field-counts-as-valid", "mpa.crc.always-or-by-agreement"),
+                 configured({.crc = false}), in_both_roles) {
+  const Work receive = iut.post_receive(64);
+  peer.send(send_message(payload(16)).with_crc(CrcChoice::wrong));
+  expect(receive, completes().with_length(16));
+  // It counts as valid for a Responder that waits to send, too (RFC 5044 section 7.1.2, rule 4).
+  static_cast<void>(iut.post_send(octets("freed")));
+  expect(peer, message(Opcode::send, octets("freed")), "mpa.crc.unused-field-counts-as-valid");
+}
+
+CONFORMANCE_CASE(consumer_sees_no_difference_between_crcs_and_none,
+                 rules("mpa.crc.invisible-to-ulp"), configured({.crc = false})) {
+  for (const bool asked : {true, false}) {
+    row(asked ? "CRCs" : "no CRCs", [&] {
+      establish({.request = mpa_request().with_crc(asked)});
+      for (const std::uint32_t size : {0U, 1U, 10U, 1000U}) {
+        const Work receive = iut.post_receive(2048);
+        peer.send(send_message(payload(size)));
+        expect(receive, completes().with_length(size));
+        const Work work = iut.post_send(payload(size));
+        expect(peer, message(Opcode::send, payload(size)));
+        expect(work, completes());
+      }
+    });
+  }
+}
+
 CASES_OF_FILE(mpa, crc)
 
 }  // namespace suite::cases

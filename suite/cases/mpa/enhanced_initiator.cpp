@@ -164,7 +164,6 @@ CONFORMANCE_CASE(initiator_keeps_to_the_responders_ird,
 
 CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
                  rules("mpa.enhanced.initiator-ird-is-capacity"),
-                 rules("mpa.enhanced.initiator-ird-at-least-responder-ord"),
                  needs(capability::enhanced_startup), as_initiator) {
   const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
   const std::uint16_t ird = words_of(request)->ird;
@@ -173,6 +172,20 @@ CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
   expect(iut, established());
   expect_to_speak(*this);
   expect_reads_served(*this, ird);
+}
+
+CONFORMANCE_CASE(initiator_serves_as_many_reads_as_the_responder_may_send,
+                 rules("mpa.enhanced.initiator-ird-at-least-responder-ord"),
+                 needs(capability::enhanced_startup), as_initiator) {
+  for (const std::uint16_t ord : std::initializer_list<std::uint16_t>{1, 2, 4}) {
+    row(fmt::format("ORD {}", ord), [&] {
+      const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+      peer.raw().send(accepting_with_depths(*this, request, 4, ord));
+      expect(iut, established());
+      expect_to_speak(*this);
+      expect_reads_served(*this, ord);
+    });
+  }
 }
 
 CONFORMANCE_CASE(reply_ird_of_all_ones_leaves_the_initiators_ord,
@@ -196,6 +209,33 @@ CONFORMANCE_CASE(reply_ord_of_all_ones_is_no_depth,
   peer.raw().send(accepting_with_depths(*this, request, 2, all_ones));
   expect(iut, established());  // and no Terminate over too small an IRD
   expect_to_speak(*this);
+}
+
+CONFORMANCE_CASE(consumer_learns_the_depths_of_a_rejection,
+                 rules("mpa.enhanced.reject-values-to-ulp"), needs(capability::enhanced_startup),
+                 as_initiator) {
+  const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+  peer.raw().send(accepting_with_depths(*this, request, 3, 2).with_reject());
+  const iut::Event event = expect(iut, rejected());
+  const auto& seen = std::get<iut::RejectedEvent>(event);
+  advise_that(seen.ird && seen.ord, "the depths with the rejection", "none shown");
+  if (!seen.ird || !seen.ord) return;
+  // From the consumer's side: the peer's ORD as the IRD that it needs.
+  expect_that(*seen.ird == 2 && *seen.ord == 3, "IRD 2 and ORD 3",
+              fmt::format("IRD {} and ORD {}", *seen.ird, *seen.ord));
+}
+
+CONFORMANCE_CASE(reads_right_behind_the_rtr_are_served,
+                 rules("mpa.enhanced.initiator-adjusts-before-rtr"),
+                 needs(capability::enhanced_startup), as_initiator,
+                 configured(peer_to_peer_model)) {
+  const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
+  const std::uint16_t ird = words_of(request)->ird;
+  if (ird == all_ones) stop(Verdict::not_applicable, "the IUT does not say its IRD");
+  peer.raw().send(accepting_with_depths(*this, request, 4, ird));
+  const Arrival rtr = expect(peer.raw(), any_message());
+  answer_rtr(*this, *rtr.as<Message>());
+  expect_reads_served(*this, ird);
 }
 
 CONFORMANCE_CASE(insufficient_ird_is_told_by_a_terminate,
@@ -306,6 +346,19 @@ CONFORMANCE_CASE(rtr_indication_comes_before_the_ulps_messages,
   expect_that(is_zero_length(*first.as<Message>()), "an RTR indication", first.text());
   answer_rtr(*this, *first.as<Message>());
   if (early) expect(peer.raw(), message(Opcode::send, octets("early")));
+}
+
+CONFORMANCE_CASE(rtr_kinds_that_were_not_offered_do_no_harm,
+                 rules("mpa.enhanced.extra-rtr-flags-allowed"), needs(capability::enhanced_startup),
+                 as_initiator, configured({.peer_to_peer = true, .rtr = {"write"}})) {
+  const ReceivedFrame request = enhanced_request_of(*this);
+  peer.raw().send(accepting_with(*this, request, [](Words& words) {
+    words.rtr_send = words.rtr_write = words.rtr_read = true;
+  }));
+  const Arrival rtr = expect(peer.raw(), any_message());
+  expect_that(is_zero_length(*rtr.as<Message>()), "an RTR indication", rtr.text());
+  answer_rtr(*this, *rtr.as<Message>());
+  expect(iut, established());
 }
 
 CONFORMANCE_CASE(missing_rtr_match_is_told_by_a_terminate,

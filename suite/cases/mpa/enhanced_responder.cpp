@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 6581 sections 6, 9 and 10: enhanced set-up with the IUT as Responder.
+#include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/mpa/startup_steps.hpp"
 
 namespace suite::cases {
@@ -52,6 +53,17 @@ Words offering(const RtrKind& kind) {
   Words words{.peer_to_peer = true, .ird = 4, .ord = 4};
   words.*kind.flag = true;
   return words;
+}
+
+/// What the IUT has sent behind its Reply, undecoded.
+Octets octets_behind_reply(Body& on) {
+  Octets all;
+  for (const auto& mark : on.context().evidence.connections.back().marks) {
+    if (mark.kind == ConnectionRecord::Mark::Kind::data && mark.direction == Direction::from_iut)
+      all.insert(all.end(), mark.octets.begin(), mark.octets.end());
+  }
+  const std::size_t reply = on.peer.raw().received_frame()->octets.size();
+  return part_of(all, reply, all.size() - reply);
 }
 
 /// Accepts with more ORD than the Initiator's IRD allows, which an API may refuse.
@@ -294,6 +306,51 @@ CONFORMANCE_CASE(strange_depths_do_no_harm, rules("mpa.enhanced.input-values-che
   }
 }
 
+CONFORMANCE_CASE(responder_keeps_to_the_ord_that_it_states,
+                 rules("mpa.enhanced.responder-ord-is-actual"),
+                 needs(capability::enhanced_startup)) {
+  const auto words = words_of(reply_to(*this, enhanced_request(client_server), with_depths(4, 2)));
+  if (!words || words->ord == all_ones) stop(Verdict::inconclusive, "a Reply without an ORD");
+  let_responder_send(*this);
+  for (int i = 0; i < 4; ++i) static_cast<void>(iut.post_read(8, 0x1234, 0));
+  const std::size_t reads = reads_coming(*this).size();
+  expect_that(reads <= words->ord, fmt::format("at most {} Read Requests", words->ord),
+              fmt::format("{}", reads));
+}
+
+CONFORMANCE_CASE(rejection_over_a_small_ird_has_no_other_code,
+                 rules("mpa.enhanced.reject-term-code-six"), needs(capability::enhanced_startup)) {
+  send_request(*this, enhanced_request(with_depths_of(client_server, 0, 4)));
+  iut.reject(asked(*this).request);
+  expect(peer.raw(), rejecting_reply());
+  expect(peer.raw(), torn_down() | silence());
+  // Section 9.1 asks for a Terminate that nobody can send outside of MPA (docs/disputes.md D5).
+  const Octets more = octets_behind_reply(*this);
+  constexpr std::size_t cause_at = 2 + wire::untagged_header_size;
+  const bool code_six = more.size() > cause_at + 1 && more[cause_at] == std::byte{0x20} &&
+                        more[cause_at + 1] == std::byte{0x06};
+  expect_that(more.empty() || code_six, "no Terminate, or one with 2/0/06", wire::hex(more));
+}
+
+CONFORMANCE_CASE(large_depths_leave_the_flags_alone,
+                 rules("mpa.enhanced.ird-ord-fourteen-bit-unsigned",
+                       "mpa.enhanced.flag-a-zero-echoed"),
+                 needs(capability::enhanced_startup)) {
+  for (const std::uint16_t depth : std::initializer_list<std::uint16_t>{0x2000, 0x3000, 0x3FFE}) {
+    row(fmt::format("{:#06x}", depth), [&] {
+      const auto words = words_of(reply_to(
+          *this, enhanced_request(with_depths_of(client_server, depth, depth)), with_depths(2, 2)));
+      if (!words) stop(Verdict::inconclusive, "a Reply without enhanced data");
+      expect_that(!words->peer_to_peer && !any_rtr_flag(*words), "A, B, C and D clear",
+                  "a flag set", "mpa.enhanced.flag-a-zero-echoed");
+      expect_that(words->ord <= depth, "an ORD of at most the Initiator's IRD",
+                  fmt::format("ORD {}", words->ord));
+      // Taken for negative it would leave nothing to the consumer, who asked for two.
+      advise_that(words->ord > 0, "an ORD of at least 1", "ORD 0");
+    });
+  }
+}
+
 // ---------------------------------------------------------------- the connection model (9.2)
 
 CONFORMANCE_CASE(flag_a_is_echoed, rules("mpa.enhanced.flag-a-echoed"),
@@ -405,6 +462,40 @@ CONFORMANCE_CASE(responder_takes_an_rtr_indication,
   expect_that(agreed > 0, "at least one of the three kinds agreed to", "none");
 }
 
+CONFORMANCE_CASE(rtr_indication_may_have_stag_zero,
+                 rules("mpa.enhanced.responder-supports-one-rtr-kind"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  // It transfers nothing, so that no STag is looked at (RFC 5041 section 5.2, RFC 5040 section 5.2).
+  const std::pair<std::size_t, Outgoing> kinds[] = {{1, rdma_write(0, 0, {})},
+                                                    {2, read_request({})}};
+  for (const auto& [number, indication] : kinds) {
+    const RtrKind& kind = rtr_kinds()[number];
+    row(fmt::format("zero-length {}", kind.name), [&, &indication = indication] {
+      const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
+      if (!words || !(*words.*kind.flag))
+        stop(Verdict::not_applicable, "the Reply does not have this kind");
+      peer.send(indication);
+      if (kind.flag == &Words::rtr_read)
+        expect(peer, tagged_message(Opcode::read_response, 0, 0, {}));
+      expect(iut, established());
+      expect_still_working();
+    });
+  }
+}
+
+CONFORMANCE_CASE(read_for_rtr_is_taken_from_an_initiator_without_ord,
+                 rules("mpa.enhanced.responder-ird-may-grow-for-rtr"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const RtrKind& kind = rtr_kinds()[2];
+  const auto words =
+      words_of(reply_to(*this, enhanced_request(with_depths_of(offering(kind), 4, 0))));
+  if (!words || !words->rtr_read || words->ird == 0)
+    stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
+  peer.send(kind.indication);
+  expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
+  expect(iut, established());
+}
+
 CONFORMANCE_CASE(rtr_indication_leaves_the_receive_queue_alone,
                  rules("mpa.enhanced.startup-gives-no-completion"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
@@ -432,6 +523,18 @@ CONFORMANCE_CASE(first_message_other_than_an_rtr_is_noticed,
   const Arrival answer = peer.raw().next(context().deadline);
   advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
               answer.text());
+}
+
+// ---------------------------------------------------------------- without the enhancement (10)
+
+CONFORMANCE_CASE(responder_of_revision_one_closes_on_an_enhanced_request,
+                 rules("mpa.enhanced.unenhanced-responder-closes"), configured({.revision = 1})) {
+  send_request(*this, enhanced_request(client_server));
+  const auto own = mpa_frame("a revision of its own", [](const wire::MpaFrame& reply) {
+    return reply.revision < 2;  // RFC 5044 appendix C.2.1
+  });
+  if (!expect(peer.raw(), torn_down() | own).is_end()) expect(peer.raw(), torn_down());
+  expect_none(connect_request());
 }
 
 CASES_OF_FILE(mpa, enhanced_responder)

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5044 sections 4.2 to 4.4 and 7.1: Markers in what the IUT sends, and in what it receives.
+#include <algorithm>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/markers.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 
@@ -28,20 +34,61 @@ void expect_send_of(Body& test, std::size_t size, RuleRef rule) {
   test.expect(test.peer, message(Opcode::send, payload(size)), rule);
 }
 
-// A Write whose first Marker that is not at its beginning is changed before its CRC is computed.
-Fpdu write_with_marker(Body& test, const Region& region, std::size_t octet, std::uint8_t bits) {
-  Fpdu fpdu = test.peer.prepare(rdma_write(region.stag, region.base, payload(1000))).front();
+// A Write that fills the region and whose first Marker that is not at its beginning (or a later one)
+// is changed before its CRC is computed.
+Fpdu write_with_marker(Body& test, const Region& region, std::size_t octet, std::uint8_t bits,
+                       std::size_t later = 0) {
+  Fpdu fpdu =
+      test.peer.prepare(rdma_write(region.stag, region.base, payload(region.length))).front();
   std::size_t at = rnic::wire::octets_to_marker(test.peer.raw().sending().position);
   if (at == 0) at = rnic::wire::marker_interval;
+  at += later * rnic::wire::marker_interval;
   fpdu.change_before_crc = [=](rnic::wire::MutableBytes all) {
     all[at + octet] ^= static_cast<std::byte>(bits);
   };
   return fpdu;
 }
 
+// Octets of user data that an FPDU of `overhead` others needs to end, with the Markers in it, `place`
+// octets behind a Marker. It cannot end right behind one: that Marker belongs to the next FPDU.
+std::size_t data_up_to(std::uint64_t position, std::size_t place, std::size_t overhead) {
+  std::size_t data = 0;
+  while ((position + rnic::wire::length_with_markers(position, overhead + data)) %
+             rnic::wire::marker_interval !=
+         place)
+    data += 4;
+  return data;
+}
+
+constexpr std::size_t send_overhead = 24, write_overhead = 20;  ///< of an FPDU without a pad
+
 }  // namespace
 
 // ---------------------------------------------------------------- the IUT as sender
+
+CONFORMANCE_CASE(full_fpdus_are_sent_from_every_place_between_markers,
+                 rules("mpa.markers.every-512-octets", "mpa.markers.pointer-distance-to-header",
+                       "mpa.segmentation.mulpdu-formula-with-markers")) {
+  ask_for_markers(*this);
+  const std::size_t mulpdu = rnic::wire::mulpdu(peer.raw().connection().emss(), true);
+  const std::size_t full = (mulpdu - 18) / 4 * 4;
+  std::uint64_t position = 0;
+  std::set<std::size_t> places;
+  const auto sent = [&](std::size_t size) {
+    const Work work = iut.post_send(payload(size));
+    const Arrival arrival = expect(peer, message(Opcode::send, payload(size)));
+    for (const Octets& ulpdu : arrival.as<Message>()->segments) {
+      places.insert(position % rnic::wire::marker_interval);
+      position += rnic::wire::length_with_markers(position, rnic::wire::fpdu_size(ulpdu.size()));
+    }
+  };
+  for (std::size_t place = 8; place <= rnic::wire::marker_interval; place += 4) {
+    sent(data_up_to(position, place % rnic::wire::marker_interval, send_overhead));
+    sent(full);
+  }
+  if (places.size() < rnic::wire::marker_interval / 4 - 1)
+    stop(Verdict::inconclusive, "the IUT cuts its messages otherwise");
+}
 
 CONFORMANCE_CASE(markers_are_sent_to_a_peer_that_asks,
                  rules("mpa.markers.added-when-peer-m-one", "mpa.markers.sender-able-to-insert",
@@ -118,6 +165,83 @@ CONFORMANCE_CASE(reserved_bits_of_received_markers_are_ignored,
   const Region second = iut.register_memory(1000, access::remote_write);
   peer.send(write_with_marker(*this, second, 3, 0x03));
   expect(second, holds(payload(1000)), "mpa.markers.pointer-low-bits-masked");
+}
+
+CONFORMANCE_CASE(reserved_bits_of_received_markers_take_part_in_the_crc,
+                 rules("mpa.markers.reserved-checked-by-crc"), configured({.markers = true})) {
+  for (const std::size_t octet : {0, 1}) {
+    row(fmt::format("octet {} changed on the way", octet), [&] {
+      const Region region = iut.register_memory(1000, access::remote_write);
+      peer.ready();
+      Fpdu fpdu = write_with_marker(*this, region, octet, 0x80);
+      fpdu.change_after_crc = std::exchange(fpdu.change_before_crc, nullptr);
+      peer.send(fpdu);
+      watch();
+      expect(region, unchanged);
+    });
+  }
+}
+
+CONFORMANCE_CASE(marker_between_received_fpdus_is_taken_out,
+                 rules("mpa.markers.zero-pointer-means-header-next",
+                       "mpa.markers.between-marker-checked-with-next"),
+                 configured({.markers = true}), in_both_roles) {
+  const Region region = iut.register_memory(1024, access::remote_write);
+  peer.ready();
+  for (std::uint8_t i = 1; i <= 4; ++i) {
+    const std::uint64_t position = peer.raw().sending().position;
+    const Octets data = payload(data_up_to(position, 0, write_overhead), i);
+    peer.send(rdma_write(region.stag, region.base, data));
+  }
+  const Octets last = payload(16, 9);
+  peer.send(rdma_write(region.stag, region.base + 1000, last));  // behind the fourth such Marker
+  expect_still_working();
+  const Octets seen = iut.read_memory(region);
+  expect_that(part_of(seen, 1000, last.size()) == last, "all Writes placed", "not the last one");
+}
+
+CONFORMANCE_CASE(fpdus_are_taken_from_every_place_between_markers,
+                 rules("mpa.crc.recomputed-on-receive", "mpa.receive.framing-removed-before-ddp"),
+                 configured({.markers = true}), in_both_roles) {
+  constexpr std::size_t each = 600;  // with a Marker or two in it, wherever it begins
+  constexpr std::size_t places = rnic::wire::marker_interval / 4;
+  const Region region = iut.register_memory(places * each, access::remote_write);
+  const Region filler = iut.register_memory(1024, access::remote_write);
+  const Octets data = payload(places * each);
+  peer.ready();
+  for (std::size_t i = 0; i < places; ++i) {
+    if (i == 1) continue;
+    const std::uint64_t position = peer.raw().sending().position;
+    peer.send(
+        rdma_write(filler.stag, filler.base, payload(data_up_to(position, 4 * i, write_overhead))));
+    peer.send(rdma_write(region.stag, region.base + i * each, part_of(data, i * each, each)));
+  }
+  Octets expected = region.contents;
+  std::ranges::copy(part_of(data, 0, each), expected.begin());
+  std::ranges::copy(part_of(data, 2 * each, data.size() - 2 * each),
+                    std::span(expected).subspan(2 * each).begin());
+  expect(region, holds(expected));
+}
+
+CONFORMANCE_CASE(fpdu_with_a_wrong_marker_is_not_delivered,
+                 rules("mpa.markers.mismatch-delivered-as-error",
+                       "mpa.terminate.marker-mismatch-detected"),
+                 configured({.markers = true}), in_both_roles) {
+  const Region region = iut.register_memory(1000, access::remote_write);
+  peer.ready();
+  peer.send(write_with_marker(*this, region, 3, 0x08));
+  watch();
+  // A receiver of a stream in order need not look at Markers (RFC 5044 sections 5.2 and 8).
+  advise_that(iut.read_memory(region) == region.contents, "nothing placed", "the FPDU placed");
+}
+
+CONFORMANCE_CASE(later_markers_of_an_fpdu_are_compared_too,
+                 rules("mpa.markers.checked-against-known-fpdu"), configured({.markers = true})) {
+  const Region region = iut.register_memory(1200, access::remote_write);
+  peer.ready();
+  peer.send(write_with_marker(*this, region, 3, 0x08, 1));
+  watch();
+  advise_that(iut.read_memory(region) == region.contents, "nothing placed", "the FPDU placed");
 }
 
 CONFORMANCE_CASE(wrong_marker_is_reported_as_such, rules("mpa.terminate.marker-mismatch-code"),

@@ -92,8 +92,11 @@ CONFORMANCE_CASE(reply_in_pieces_gives_one_event, rules("mpa.startup.initiator-v
     });
   }
   row("octet by octet", [&] {
-    peer.raw().send(accepting(*this, request_of(*this)).with_private_data(payload(16)),
-                    Cut::single_octets());
+    const StartupFrame reply = accepting(*this, request_of(*this)).with_private_data(payload(16));
+    const Octets all = reply.encode();
+    peer.raw().send_octets(wire::Bytes(all).first(all.size() - 1), Cut::single_octets());
+    expect_none(established());
+    peer.raw().send_rest(reply, all.size() - 1);
     taken_once();
   });
 }
@@ -199,6 +202,31 @@ CONFORMANCE_CASE(missing_reply_times_out, rules("mpa.startup.frames-time-out"), 
                  deadline_of(std::chrono::seconds(40))) {
   static_cast<void>(request_of(*this));
   expect_by_deadline(peer.raw(), torn_down() | advisory(silence()));
+}
+
+CONFORMANCE_CASE(reply_cut_short_is_reported, rules("mpa.private-data.length-mismatch-reported"),
+                 as_initiator) {
+  const ReceivedFrame request = request_of(*this);
+  peer.raw().send(accepting(*this, request).with_private_data(payload(8)).with_pd_length(24));
+  peer.half_close();
+  expect(iut, failure());
+}
+
+// ---------------------------------------------------------------- the consumer's part
+
+CONFORMANCE_CASE(consumer_may_leave_over_the_private_data_of_the_reply,
+                 rules("mpa.startup.unacceptable-reply-data-exits-mpa",
+                       "mpa.private-data.initiator-ulp-may-close"),
+                 as_initiator, over_both_families) {
+  const ReceivedFrame request = request_of(*this);
+  if (const auto words = words_of(request); words && words->peer_to_peer)
+    stop(Verdict::not_applicable, "the IUT's RTR indication comes first");
+  peer.raw().send(accepting(*this, request).with_private_data(payload(8)));
+  expect(iut, established());
+  iut.disconnect();
+  expect(peer.raw(), fin() | advisory(connection_reset()));  // and no FPDU before it
+  peer.half_close();
+  expect(iut, disconnected());
 }
 
 // ---------------------------------------------------------------- rejection

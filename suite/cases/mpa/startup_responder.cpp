@@ -216,6 +216,21 @@ CONFORMANCE_CASE(request_cut_short_is_refused, rules("mpa.private-data.length-fi
   expect(peer.raw(), torn_down());  // at once, or when startup times out
 }
 
+CONFORMANCE_CASE(missing_request_times_out, rules("mpa.startup.responder-times-out"),
+                 deadline_of(std::chrono::seconds(40))) {
+  peer.connect();
+  expect_by_deadline(peer.raw(), torn_down() | advisory(silence()));
+}
+
+CONFORMANCE_CASE(timer_of_startup_ends_with_it, rules("mpa.startup.frames-time-out"),
+                 deadline_of(std::chrono::seconds(10)), in_both_roles) {
+  expect_still_working();
+  // Longer than this no startup may take here; a live connection lasts as long as it is wanted.
+  const auto ended = iut.take(disconnected().matches, context().world.now() + 4s);
+  expect_that(!ended.has_value(), "the connection left alone", "disconnected");
+  expect_still_working();
+}
+
 CONFORMANCE_CASE(half_a_request_times_out, rules("mpa.startup.frames-time-out"),
                  deadline_of(std::chrono::seconds(40))) {
   peer.connect();
@@ -250,6 +265,18 @@ CONFORMANCE_CASE(rejecting_responder_is_out_of_mpa,
   expect(peer.raw(), rejecting_reply());
   // Who closes, and whether, is open (docs/disputes.md D4); no octet may go before that (D5).
   expect(peer.raw(), fin() | connection_reset() | silence());
+}
+
+CONFORMANCE_CASE(rejecting_reply_is_not_chased_by_a_reset,
+                 rules("mpa.startup.rejecting-responder-keeps-tcp"), over_both_families) {
+  send_request(*this, mpa_request());
+  const iut::ConnectRequestEvent request = asked(*this);
+  peer.raw().pause_receiving(true);  // a reset would overtake what nobody has read yet
+  iut.reject(request.request, payload(8));
+  watch();
+  peer.raw().pause_receiving(false);
+  expect(peer.raw(), rejecting_reply());
+  expect(peer.raw(), fin() | silence() | advisory(connection_reset()));
 }
 
 // ---------------------------------------------------------------- the first FPDU (7.1.2, rule 4)

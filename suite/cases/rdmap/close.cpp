@@ -40,6 +40,22 @@ CONFORMANCE_CASE(peer_close_is_told_to_the_consumer,
   expect(iut, disconnected());
 }
 
+CONFORMANCE_CASE(all_that_came_with_the_fin_is_delivered,
+                 rules("mpa.close.out-of-order-close-indicated",
+                       "mpa.close.graceful-close-indicated"),
+                 in_both_roles, over_both_families) {
+  std::vector<Work> receives;
+  std::vector<Outgoing> messages;
+  for (std::size_t i = 0; i < 16; ++i) {
+    receives.push_back(iut.post_receive(64));
+    messages.push_back(send_message(payload(i)));
+  }
+  peer.send_together(messages);
+  peer.half_close();
+  expect_in_order(receives);
+  expect(iut, disconnected(), "mpa.close.graceful-close-indicated");
+}
+
 CONFORMANCE_CASE(consumer_close_is_a_fin,
                  rules("ddp.close.half-closed-close-graceful",
                        "ddp.close.graceful-sends-pending-data"),

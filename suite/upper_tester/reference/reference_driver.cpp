@@ -258,7 +258,14 @@ void ReferenceDriver::handle(const access::ConnectionEstablished& event) {
 }
 
 void ReferenceDriver::handle(const access::ConnectionRejected& event) {
-  emit(iut::RejectedEvent{endpoint_of(event.queue_pair), octets_of(event.private_data)});
+  iut::RejectedEvent news;
+  news.endpoint = endpoint_of(event.queue_pair);
+  news.private_data = octets_of(event.private_data);
+  if (event.depths) {
+    news.ird = event.depths->ird;
+    news.ord = event.depths->ord;
+  }
+  emit(std::move(news));
 }
 
 void ReferenceDriver::handle(const access::ConnectionFailed& event) {

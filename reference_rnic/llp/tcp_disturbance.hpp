@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What a network does to TCP segments, done by the sender's host: loss, segments out of turn,
+// repetitions.
+//
+// The kernel's repair mode lets a socket take octets for sent that never left, and tells its
+// sequence numbers; a raw socket sends segments that TCP knows nothing of. Both need rights over
+// the socket's network namespace (CAP_NET_ADMIN, CAP_NET_RAW).
+#pragma once
+
+#include <cstdint>
+
+#include "reference_rnic/wire/bytes.hpp"
+
+namespace rnic::llp {
+
+/// Whether this host may do the following with the connected socket `fd`.
+[[nodiscard]] bool can_disturb(int fd);
+/// TCP takes these octets for sent, and repeats them when no acknowledgement comes.
+[[nodiscard]] bool send_lost(int fd, wire::Bytes octets);
+/// One segment of these octets, at `offset` from the next sequence number of the socket.
+[[nodiscard]] bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets);
+
+}  // namespace rnic::llp

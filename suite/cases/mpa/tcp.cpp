@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5044 sections 1.2, 3 and 7.1.5: what TCP recovers from must not show above it: segments cut
+// anywhere, lost, out of order, repeated or overlapping, and a closed window.
+#include "suite/cases/mpa/startup_steps.hpp"
+
+namespace suite::cases {
+
+using namespace startup;  // NOLINT(google-build-using-namespace): the steps are the cases' words
+
+namespace {
+
+/// The peer of a connection on which segments can be lost or reordered.
+Peer& disturbed(Body& on, Peer& peer) {
+  if (!peer.can_disturb())
+    on.stop(Verdict::not_applicable,
+            "the tester may not lose or reorder segments: it lacks CAP_NET_ADMIN or CAP_NET_RAW");
+  return peer;
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(switch_to_full_operation_survives_any_cut,
+                 rules("mpa.dual-stack.recovers-during-switch"), in_both_roles,
+                 over_both_families) {
+  const Work receive = iut.post_receive(64);
+  if (iut_is_responder()) {
+    send_request(*this, mpa_request().with_private_data(payload(16)), Cut::single_octets());
+    accept(*this, asked(*this));
+    expect(peer.raw(), accepting_reply());
+  } else {
+    const StartupFrame reply = accepting(*this, request_of(*this));
+    peer.raw().send(reply.with_private_data(payload(16)), Cut::single_octets());
+    expect(iut, established());
+    expect_to_speak(*this);
+  }
+  peer.send(send_message(payload(20)), Cut::single_octets());
+  expect(receive, completes().with_length(20));
+}
+
+CONFORMANCE_CASE(sending_goes_on_when_a_closed_window_opens,
+                 rules("mpa.dual-stack.tcp-rules-followed"), in_both_roles, over_both_families) {
+  see_iut_send();
+  peer.stall();
+  iut::PostWork command;
+  const Region source = iut.register_memory(much_data().size());
+  command.operation = operation::send;
+  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+  const Work work = iut.post(command);
+  watch();
+  peer.resume();
+  if (!expect_much(Opcode::send, "mpa.dual-stack.tcp-rules-followed")) return;
+  expect(work, completes());
+}
+
+CONFORMANCE_CASE(lost_segments_of_the_switch_are_recovered,
+                 rules("mpa.dual-stack.recovers-during-switch"), in_both_roles,
+                 over_both_families) {
+  row("the startup frame", [&] {
+    if (iut_is_responder()) {
+      peer.connect();
+      disturbed(*this, peer.raw()).lose_next();
+      peer.raw().send(mpa_request().with_private_data(payload(16)));
+      accept(*this, asked(*this));
+      expect(peer.raw(), accepting_reply());
+    } else {
+      const ReceivedFrame request = request_of(*this);
+      disturbed(*this, peer.raw()).lose_next();
+      peer.raw().send(accepting(*this, request));
+      expect(iut, established());
+      expect_to_speak(*this);
+    }
+    expect_still_working();
+  });
+  row("the first FPDU", [&] {
+    const Work receive = iut.post_receive(64);
+    disturbed(*this, peer.ready()).lose_next();
+    peer.send(send_message(payload(20)));
+    expect(receive, completes().with_length(20));
+    expect_none(connect_request());
+  });
+}
+
+CONFORMANCE_CASE(what_a_lost_segment_held_up_is_all_delivered,
+                 rules("mpa.receive.gap-closing-indicated",
+                       "mpa.receive.out-of-order-completion-indicated"),
+                 in_both_roles, over_both_families) {
+  std::vector<Work> receives;
+  for (int i = 0; i < 6; ++i) receives.push_back(iut.post_receive(256));
+  const Region region = iut.register_memory(64, access::remote_write);
+  disturbed(*this, peer.ready()).lose_next();
+  for (std::size_t i = 0; i < receives.size(); ++i) {
+    peer.send(send_message(payload(100 + i)));
+    peer.send(rdma_write(region.stag, region.base + 8 * i, payload(8)));
+  }
+  expect_in_order(receives);
+}
+
+CONFORMANCE_CASE(segments_out_of_order_are_delivered_in_order,
+                 rules("mpa.receive.reordered-segments-delivered-in-order",
+                       "mpa.receive.out-of-order-order-indicated"),
+                 in_both_roles, over_both_families) {
+  std::vector<Work> receives;
+  for (int i = 0; i < 3; ++i) receives.push_back(iut.post_receive(64));
+  Peer& tester = disturbed(*this, peer.ready());
+  std::vector<Fpdu> fpdus;
+  std::vector<Octets> wires;
+  for (std::size_t i = 0; i < 3; ++i) {
+    fpdus.push_back(tester.prepare(send_message(payload(50 + i))).front());
+    wires.push_back(encode(fpdus.back(), tester.sending()));
+  }
+  const auto second = static_cast<std::int64_t>(wires[0].size());
+  tester.inject(second + static_cast<std::int64_t>(wires[1].size()), wires[2]);
+  tester.inject(second, wires[1]);
+  watch();
+  for (const Work& receive : receives)
+    expect_that(!iut.take(completion_of(receive).matches, context().world.now()),
+                "no completion before the first message", "a completion");
+  tester.send(fpdus);
+  for (std::uint32_t i = 0; i < 3; ++i) expect(receives[i], completes().with_length(50 + i));
+  expect_still_working();
+}
+
+CONFORMANCE_CASE(repeated_and_overlapping_segments_are_taken_once,
+                 rules("mpa.dual-stack.tcp-rules-followed"), in_both_roles, over_both_families) {
+  const Work first = iut.post_receive(256), second = iut.post_receive(256);
+  const Work third = iut.post_receive(256);
+  Peer& tester = disturbed(*this, peer.ready());
+  const Fpdu one = tester.prepare(send_message(payload(120))).front();
+  const Fpdu two = tester.prepare(send_message(payload(80, 7))).front();
+  const Octets before = encode(one, tester.sending()), behind = encode(two, tester.sending());
+  tester.send(one);
+  expect(first, completes().with_length(120));
+  tester.inject(-static_cast<std::int64_t>(before.size()), before);
+  Octets across(before.end() - 40, before.end());
+  across.insert(across.end(), behind.begin(), behind.begin() + 40);
+  tester.inject(-40, across);
+  tester.send(two);
+  expect(second, completes().with_length(80));
+  expect(second.buffer, holds(payload(80, 7)));
+  expect_none(success_of(third));
+}
+
+CASES_OF_FILE(mpa, tcp)
+
+}  // namespace suite::cases
