@@ -2,8 +2,10 @@
 #include "reference_rnic/stream/framer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/wire/crc32c.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 
 namespace rnic::stream {
@@ -71,6 +73,10 @@ void Framer<Policy>::received(std::size_t count) {
   rest_length_ -= placed;
   buffer_.commit(count - placed);
   if (phase_ != Phase::startup) resume();
+  if (phase_ == Phase::header && !buffer_.view().empty() &&
+      buffer_.view().size() < wire::fpdu_length_size + wire::tagged_header_size &&
+      context_.deviates(Deviation::header_in_pieces_refused))
+    malformed();
 }
 
 template <typename Policy>
@@ -83,7 +89,9 @@ template <typename Policy>
 void Framer<Policy>::resume() {
   while (step()) {
   }
-  if (phase_ == Phase::discarding) buffer_.clear();
+  if (phase_ != Phase::discarding) return;
+  dropped_ += buffer_.view().size();
+  buffer_.clear();
 }
 
 template <typename Policy>
@@ -119,6 +127,7 @@ template <typename Policy>
 void Framer<Policy>::malformed() {
   // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
   // used.
+  if (context_.deviates(Deviation::truncated_segment_ignored)) return;
   sink_.framing_fault({wire::cause::rdmap_operation_unspecified, "ULPDU too short for a DDP header",
                        std::nullopt, std::nullopt});
 }
@@ -150,6 +159,7 @@ std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
     lenient.crc = false;
     const auto unchecked = wire::parse_fpdu(octets, lenient, stripped_);
     if (unchecked && context_.deviates(Deviation::accepts_bad_crc)) return *unchecked;
+    if (unchecked && half_of_crc_matches(octets)) return *unchecked;
     if (unchecked && context_.deviates(Deviation::places_before_crc_check))
       deliver(unchecked->ulpdu);
     if (context_.deviates(Deviation::drops_bad_crc_and_goes_on)) {
@@ -166,7 +176,11 @@ template <typename Policy>
 bool Framer<Policy>::step_verified() {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   const auto size = wire::fpdu_wire_size(buffer_.view(), options);
-  if (!size || buffer_.view().size() < *size) return false;
+  if (!size) return false;
+  if (buffer_.view().size() < *size) {
+    if constexpr (!std::is_same_v<Policy, Conforming>) act_early(*size);
+    return false;
+  }
   const std::size_t before = buffer_.view().size();
   const auto parsed = verify(*size);
   if (!parsed) return phase_ == Phase::header && buffer_.view().size() != before;
@@ -174,11 +188,59 @@ bool Framer<Policy>::step_verified() {
     report(wire::FpduError::bad_crc);
     return false;
   }
-  deliver(parsed->ulpdu);
+  if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
   if (phase_ == Phase::discarding) return false;
   buffer_.consume(parsed->consumed);
   position_ += parsed->consumed;
   return true;
+}
+
+/// Whether an FPDU of which only the CRC is missing is acted upon.
+template <typename Policy>
+bool Framer<Policy>::acts_early(const wire::Segment& segment) const {
+  switch (segment.rdmap().opcode()) {
+    case wire::Opcode::read_request: {
+      const bool nothing =
+          wire::Reader(segment.payload).read<wire::ReadRequestHeader>().length == 0;
+      return context_.deviates(nothing ? Deviation::empty_request_served_before_it_is_whole
+                                       : Deviation::request_served_before_it_is_whole);
+    }
+    case wire::Opcode::read_response:
+      return context_.deviates(Deviation::response_taken_before_it_is_whole);
+    case wire::Opcode::send:
+      return context_.deviates(Deviation::send_delivered_before_it_is_whole);
+    default:
+      return false;
+  }
+}
+
+template <typename Policy>
+void Framer<Policy>::act_early(std::size_t wire_size) {
+  const wire::Bytes octets = buffer_.view();
+  if (acted_early_ || context_.negotiated.receive_markers ||
+      octets.size() + wire::fpdu_crc_size < wire_size)
+    return;
+  const std::size_t length = wire::Reader(octets).read<wire::be16>().value();
+  const wire::Bytes ulpdu = octets.subspan(wire::fpdu_length_size, length);
+  const auto segment = wire::parse_segment(ulpdu);
+  if (!segment || !acts_early(*segment)) return;
+  acted_early_ = true;
+  deliver(ulpdu);
+}
+
+template <typename Policy>
+bool Framer<Policy>::half_of_crc_matches(wire::Bytes octets) const {
+  if (!context_.deviates(Deviation::half_of_crc_checked)) return false;
+  const auto crc = wire::crc32c_trailer(octets.first(octets.size() - wire::fpdu_crc_size));
+  return std::ranges::equal(wire::Bytes(crc).first(2), octets.last(wire::fpdu_crc_size).first(2));
+}
+
+template <typename Policy>
+wire::Bytes Framer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
+  if (context_.negotiated.receive_markers || !context_.deviates(Deviation::pad_taken_for_payload))
+    return parsed.ulpdu;
+  return buffer_.view().subspan(wire::fpdu_length_size,
+                                parsed.ulpdu.size() + wire::pad_length(parsed.ulpdu.size()));
 }
 
 template <typename Policy>

@@ -54,6 +54,8 @@ class Framer {
   /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
   void discard();
   [[nodiscard]] bool discarding() const { return phase_ == Phase::discarding; }
+  /// More than a page came that nobody wants any more.
+  [[nodiscard]] bool has_dropped_much() const { return dropped_ > 4096; }
   /// Whether part of an FPDU has come and the rest has not.
   [[nodiscard]] bool inside_fpdu() const;
 
@@ -69,6 +71,10 @@ class Framer {
   void place(wire::Bytes octets);
   [[nodiscard]] bool checks_crc() const;
   void malformed();
+  [[nodiscard]] bool acts_early(const wire::Segment& segment) const;
+  void act_early(std::size_t wire_size);
+  [[nodiscard]] bool half_of_crc_matches(wire::Bytes octets) const;
+  [[nodiscard]] wire::Bytes ulpdu_of(const wire::ParsedFpdu& parsed) const;
 
   enum class Phase : std::uint8_t { startup, header, payload, trailer, discarding };
 
@@ -83,6 +89,8 @@ class Framer {
   std::size_t ulpdu_length_ = 0;
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
   Phase phase_ = Phase::startup;
+  bool acted_early_ = false;  ///< on the FPDU at the front of buffer_; only of a deviation
+  std::size_t dropped_ = 0;   ///< octets that came while discarding
 };
 
 }  // namespace rnic::stream

@@ -12,7 +12,9 @@ template <typename Policy>
 std::optional<Fault> check_ddp(const IncomingSegment& incoming, const Policy& policy) {
   const wire::Segment& segment = incoming.segment;
   if (segment.ddp().version() != wire::ddp_version &&
-      !policy.deviates(Deviation::accepts_any_ddp_version))
+      !policy.deviates(Deviation::accepts_any_ddp_version) &&
+      !(segment.rdmap().opcode() == wire::Opcode::read_response &&
+        policy.deviates(Deviation::read_response_ddp_version_unchecked)))
     return incoming.fault(segment.tagged ? wire::cause::ddp_tagged_invalid_version
                                          : wire::cause::ddp_untagged_invalid_version,
                           "DDP version is not 1");
@@ -30,6 +32,7 @@ std::optional<Fault> check_ddp(const IncomingSegment& incoming, const Policy& po
 template <typename Policy>
 bool fits(const wire::Segment& segment, const Policy& policy) {
   const wire::Opcode opcode = segment.rdmap().opcode();
+  if (segment.tagged && policy.deviates(Deviation::tagged_opcode_unread)) return true;
   if (!wire::is_defined(opcode)) return policy.deviates(Deviation::takes_unknown_opcode_for_send);
   if (wire::is_tagged(opcode) != segment.tagged) return false;
   if (segment.tagged || policy.deviates(Deviation::opcode_not_matched_to_queue)) return true;

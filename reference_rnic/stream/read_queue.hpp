@@ -44,6 +44,8 @@ class ReadQueue {
     Offender segment;
   };
   [[nodiscard]] OutgoingMessage read_response(const Request& request) const;
+  [[nodiscard]] std::size_t checked_length(const wire::ReadRequestHeader& header) const;
+  void serve_shortest_first();
   [[nodiscard]] std::expected<OutgoingMessage, Fault> atomic_response(const Request& request);
   [[nodiscard]] std::expected<wire::MutableBytes, Fault> atomic_target(
       const wire::AtomicRequestHeader& header, const Offender& segment) const;

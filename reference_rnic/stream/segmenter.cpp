@@ -154,6 +154,7 @@ wire::TaggedHeader Segmenter<Policy>::tagged_header(bool last) const {
   header.ddp = ddp_control(last);
   header.rdmap = rdmap_control();
   std::uint32_t stag = message_->stag;
+  if (context_.deviates(Deviation::stag_key_not_sent)) stag &= 0xFFFFFF00;
   if (context_.deviates(Deviation::stag_little_endian)) stag = byte_swapped(stag);
   if (sent_ != 0 && context_.deviates(Deviation::stag_changes_within_message)) ++stag;
   std::uint64_t offset = message_->offset + sent_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The send queue: requests checked, given to the stream in order, and completed once each.
 #include <cstring>
+#include <limits>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -17,7 +18,10 @@ std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const
                        (state_ == QueuePairState::closing &&
                         core_.deviates(stream::Deviation::work_taken_after_disconnect));
   if (!accepts) return Error::invalid_state;
-  if (auto error = fault_in(request, attributes_.max_pieces)) return error;
+  const bool short_enough =
+      total_length(request.pieces) <= std::numeric_limits<std::uint32_t>::max() ||
+      !core_.deviates(stream::Deviation::message_length_in_32_bits);
+  if (auto error = fault_in(request, attributes_.max_pieces); error && short_enough) return error;
   if (request.operation == Operation::bind_window) {
     const Window* window = core_.windows.find(request.bind.window);
     const Region* region = core_.regions.find(request.bind.region);
