@@ -23,6 +23,9 @@ struct Rule {
   Check check;
   std::string_view binds;  ///< who must obey, e.g. `receiver`
   std::string_view text;   ///< the obligation in our words
+  /// What has to lie below for anybody to check it: `sctp`, which no link of this suite has; else
+  /// empty.
+  std::string_view needs{};
 };
 
 /// All rules, sorted by id.
@@ -56,6 +59,15 @@ struct Rule {
       return "none";
   }
   return "?";
+}
+
+/// Whether a tester on these links can check it, from outside.
+[[nodiscard]] constexpr bool is_testable(const Rule& rule) {
+  return rule.check != Check::none && rule.needs.empty();
+}
+/// How it is checked here, in one word.
+[[nodiscard]] constexpr std::string_view how_checked(const Rule& rule) {
+  return rule.needs == "sctp" ? "needs-sctp" : name(rule.check);
 }
 
 }  // namespace rules

@@ -11,6 +11,7 @@ import yaml
 LEVELS = ("must", "should", "may")
 CHECKS = ("active", "passive", "api", "none")
 BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", "data-sink", "ulp", "implementation")
+NEEDS = ("sctp",)  # what no link of this suite has
 REQUIRED = ("id", "section", "level", "binds", "check", "text")
 OPTIONAL = ("reason", "restates", "needs", "note")
 ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
@@ -46,13 +47,15 @@ def faults(rules):
         for key in rule:
             if key not in REQUIRED + OPTIONAL + ("rfc", "file"):
                 yield f"{where}: unknown key `{key}`"
-        for key, allowed in (("level", LEVELS), ("check", CHECKS), ("binds", BINDS)):
+        for key, allowed in (("level", LEVELS), ("check", CHECKS), ("binds", BINDS), ("needs", NEEDS)):
             if key in rule and rule[key] not in allowed:
                 yield f"{where}: `{key}: {rule[key]}` is none of {', '.join(allowed)}"
         if not ID.match(str(rule.get("id", ""))):
             yield f"{where}: the id is not layer.area.slug in lower case"
         if rule.get("check") == "none" and not rule.get("reason"):
             yield f"{where}: `check: none` needs a `reason`"
+        if str(rule.get("id")).startswith("sctp.") and rule.get("check") != "none" and rule.get("needs") != "sctp":
+            yield f"{where}: a rule of SCTP needs `needs: sctp`, or `check: none`"
         if rule.get("id") in seen:
             yield f"{where}: the id stands in {seen[rule['id']]} too"
         seen[rule.get("id")] = rule["file"]

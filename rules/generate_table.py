@@ -37,7 +37,8 @@ def main():
     for rule in sorted(rules, key=lambda rule: rule["id"]):
         lines.append(
             f"    Rule{{{cpp_string(rule['id'])}, {rule['rfc']}, {cpp_string(rule['section'])}, Level::{rule['level']}, "
-            f"Check::{rule['check']}, {cpp_string(rule['binds'])}, {cpp_string(rule['text'])}}},\n"
+            f"Check::{rule['check']}, {cpp_string(rule['binds'])}, {cpp_string(rule['text'])}, "
+            f"{cpp_string(rule.get('needs', ''))}}},\n"
         )
     lines.append("}};\n\n}  // namespace rules\n")
     arguments.output.parent.mkdir(parents=True, exist_ok=True)

@@ -17,6 +17,9 @@ ALLOWED = {
     "reference_rnic/verbs": ["reference_rnic/stream", "reference_rnic/wire"],
     "reference_rnic/access": ["reference_rnic/verbs", "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
     "dissectors/capture": ["reference_rnic/wire", "rules"],
+    "dissectors/analyzer": ["dissectors/capture", "reference_rnic/wire", "rules"],
+    "dissectors/lint": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
+    "dissectors/wireshark": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
     "suite/iut": ["reference_rnic/llp"],
     # The agent's program ties its drivers in.
     "suite/upper_tester": ["suite/iut", "suite/upper_tester", "reference_rnic/llp", "reference_rnic/stream"],
@@ -33,6 +36,7 @@ ALLOWED = {
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
     "suite/runner": ["suite", "dissectors/capture", "reference_rnic/llp", "reference_rnic/stream",
                      "reference_rnic/wire", "rules"],
+    "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "reference_rnic/stream", "reference_rnic/llp", "rules"],
     "tools": [],
 }

@@ -2,8 +2,10 @@
 #include "dissectors/capture/frame.hpp"
 
 #include <arpa/inet.h>
+#include <pcap/dlt.h>
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,8 +14,14 @@ namespace dissectors::capture {
 namespace {
 
 constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_ipv6 = 0x86DD;
-constexpr std::uint16_t ethertype_vlan = 0x8100, ethertype_service_vlan = 0x88A8;
+// C-tag, S-tag (IEEE 802.1Q), and what stood for the S-tag before it was assigned.
+constexpr std::uint16_t ethertype_vlan = 0x8100, ethertype_service_vlan = 0x88A8,
+                        ethertype_old_service_vlan = 0x9100;
+constexpr int most_vlan_tags = 4;
 constexpr std::uint8_t protocol_tcp = 6, protocol_udp = 17;
+// IPv6 extension headers (RFC 8200 section 4, RFC 4302).
+constexpr std::uint8_t hop_by_hop = 0, routing = 43, fragment_header = 44, authentication = 51,
+                       destination_options = 60;
 
 // Reads big-endian numbers in order; once something was missing everything further is 0 and
 // `good()` is false.
@@ -59,11 +67,13 @@ void set_address(Endpoint& endpoint, Octets address) {
   endpoint.ipv6 = address.size() == 16;
 }
 
-std::optional<Packet> parse_ipv4(Octets octets) {
+using Parsed = std::expected<Packet, NoSegment>;
+
+Parsed parse_ipv4(Octets octets) {
   Cursor cursor(octets);
   const std::size_t header = (cursor.u8() & 0x0FU) * std::size_t{4};
   cursor.take(1);
-  const std::size_t total = cursor.u16();
+  std::size_t total = cursor.u16();
   cursor.take(2);
   const std::uint16_t fragment = cursor.u16();
   cursor.take(1);
@@ -72,17 +82,43 @@ std::optional<Packet> parse_ipv4(Octets octets) {
   cursor.take(2);
   set_address(packet.flow.from, cursor.take(4));
   set_address(packet.flow.to, cursor.take(4));
+  // A sender that leaves segmentation of more than 64 KiB to its adapter writes no length.
+  if (total == 0) total = octets.size();
+  if (!cursor.good() || header < 20 || total < header || octets.size() < header)
+    return std::unexpected(NoSegment::malformed);
   // A fragment (MF or an offset, RFC 791 3.1) has no ports to tell its connection by.
-  if (!cursor.good() || header < 20 || total < header || octets.size() < header ||
-      (fragment & 0x3FFFU) != 0)
-    return {};
+  if ((fragment & 0x3FFFU) != 0) return std::unexpected(NoSegment::fragment);
   packet.length = total - header;
   packet.payload = octets.subspan(header);
   packet.payload = packet.payload.first(std::min(packet.payload.size(), packet.length));
   return packet;
 }
 
-std::optional<Packet> parse_ipv6(Octets octets) {
+// Takes one extension header off the packet's payload; its end shows as another protocol.
+std::expected<void, NoSegment> strip_extension(Packet& packet) {
+  Cursor cursor(packet.payload);
+  const std::uint8_t kind = std::exchange(packet.protocol, cursor.u8());
+  const std::uint8_t units = cursor.u8();
+  std::size_t size = (units + std::size_t{1}) * 8;
+  if (kind == fragment_header) {
+    size = 8;
+    // Offset and M; without both it is the whole packet (RFC 8200 section 4.5, RFC 6946).
+    if ((cursor.u16() & 0xFFF9U) != 0) return std::unexpected(NoSegment::fragment);
+  } else if (kind == authentication) {
+    size = (units + std::size_t{2}) * 4;
+  }
+  if (!cursor.good() || size > packet.payload.size()) return std::unexpected(NoSegment::malformed);
+  packet.payload = packet.payload.subspan(size);
+  packet.length -= size;
+  return {};
+}
+
+bool is_extension(std::uint8_t protocol) {
+  return protocol == hop_by_hop || protocol == routing || protocol == fragment_header ||
+         protocol == authentication || protocol == destination_options;
+}
+
+Parsed parse_ipv6(Octets octets) {
   Cursor cursor(octets);
   cursor.take(4);
   Packet packet;
@@ -91,37 +127,95 @@ std::optional<Packet> parse_ipv6(Octets octets) {
   cursor.take(1);
   set_address(packet.flow.from, cursor.take(16));
   set_address(packet.flow.to, cursor.take(16));
-  if (!cursor.good()) return {};
+  if (!cursor.good()) return std::unexpected(NoSegment::malformed);
   packet.payload = cursor.rest();
+  // A jumbogram (RFC 2675) says its length in an option; here it ends where the capture does.
+  if (packet.length == 0) packet.length = packet.payload.size();
   packet.payload = packet.payload.first(std::min(packet.payload.size(), packet.length));
+  // Each turn takes at least eight octets, so this ends.
+  while (is_extension(packet.protocol))
+    if (const auto stripped = strip_extension(packet); !stripped)
+      return std::unexpected(stripped.error());
   return packet;
 }
 
-std::optional<Packet> parse_packet(LinkType link, Octets octets) {
-  Cursor cursor(octets);
-  if (link == LinkType::ethernet) {
-    cursor.take(12);
-    std::uint16_t type = cursor.u16();
-    for (int tags = 0; tags < 2 && (type == ethertype_vlan || type == ethertype_service_vlan);
-         ++tags) {
-      cursor.take(2);
+// Takes the link's header off; false where the frame says that it carries no IP.
+bool strip_link(LinkType link, Cursor& cursor) {
+  std::uint16_t type = ethertype_ipv4;
+  switch (link) {
+    case LinkType::raw_ip:
+    case LinkType::raw_ipv4:
+    case LinkType::raw_ipv6:
+      return true;
+    case LinkType::null_loopback:
+    case LinkType::loop:
+      // The family's number differs between systems; the IP version behind it does not.
+      cursor.take(4);
+      return true;
+    case LinkType::ethernet:
+      cursor.take(12);
       type = cursor.u16();
-    }
-    if (type != ethertype_ipv4 && type != ethertype_ipv6) return {};
+      break;
+    case LinkType::linux_sll:
+      cursor.take(14);
+      type = cursor.u16();
+      break;
+    case LinkType::linux_sll2:
+      type = cursor.u16();
+      cursor.take(18);
+      break;
   }
+  for (int tags = 0; tags < most_vlan_tags; ++tags) {
+    if (type != ethertype_vlan && type != ethertype_service_vlan &&
+        type != ethertype_old_service_vlan)
+      break;
+    cursor.take(2);
+    type = cursor.u16();
+  }
+  return type == ethertype_ipv4 || type == ethertype_ipv6;
+}
+
+Parsed parse_packet(LinkType link, Octets octets) {
+  Cursor cursor(octets);
+  const bool ip = strip_link(link, cursor);
+  if (!cursor.good()) return std::unexpected(NoSegment::malformed);
+  if (!ip) return std::unexpected(NoSegment::other_protocol);
   const Octets packet = cursor.rest();
-  if (packet.empty()) return {};
+  if (packet.empty()) return std::unexpected(NoSegment::malformed);
   switch (std::to_integer<unsigned>(packet.front()) >> 4) {
     case 4:
       return parse_ipv4(packet);
     case 6:
       return parse_ipv6(packet);
     default:
-      return {};
+      return std::unexpected(NoSegment::other_protocol);
   }
 }
 
 }  // namespace
+
+std::optional<LinkType> link_of_datalink(int datalink) {
+  switch (datalink) {
+    case DLT_NULL:
+      return LinkType::null_loopback;
+    case DLT_EN10MB:
+      return LinkType::ethernet;
+    case DLT_RAW:
+      return LinkType::raw_ip;
+    case DLT_LOOP:
+      return LinkType::loop;
+    case DLT_LINUX_SLL:
+      return LinkType::linux_sll;
+    case DLT_IPV4:
+      return LinkType::raw_ipv4;
+    case DLT_IPV6:
+      return LinkType::raw_ipv6;
+    case DLT_LINUX_SLL2:
+      return LinkType::linux_sll2;
+    default:
+      return {};
+  }
+}
 
 std::optional<Endpoint> Endpoint::parse(std::string_view host, std::uint16_t port) {
   const std::string text(host);
@@ -139,19 +233,22 @@ std::string Endpoint::text() const {
   return ipv6 ? fmt::format("[{}]:{}", host.data(), port) : fmt::format("{}:{}", host.data(), port);
 }
 
-std::optional<Segment> parse_segment(LinkType link, Octets frame) {
+std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
   const auto packet = parse_packet(link, frame);
-  if (!packet || packet->protocol != protocol_tcp) return {};
+  if (!packet) return std::unexpected(packet.error());
+  if (packet->protocol != protocol_tcp) return std::unexpected(NoSegment::other_protocol);
   Cursor cursor(packet->payload);
   Segment segment;
   segment.flow = packet->flow;
   segment.flow.from.port = cursor.u16();
   segment.flow.to.port = cursor.u16();
   segment.sequence = cursor.number(4);
-  cursor.take(4);
+  segment.acknowledgement = cursor.number(4);
   const std::size_t header = (cursor.u8() >> 4) * std::size_t{4};
   const std::uint8_t flags = cursor.u8();
-  if (!cursor.good() || header < 20 || packet->length < header) return {};
+  if (!cursor.good() || header < 20 || packet->length < header)
+    return std::unexpected(NoSegment::malformed);
+  segment.window = cursor.u16();  // 0 where the capture ended before it
   segment.fin = (flags & 0x01U) != 0;
   segment.syn = (flags & 0x02U) != 0;
   segment.rst = (flags & 0x04U) != 0;

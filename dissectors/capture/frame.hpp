@@ -7,6 +7,7 @@
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <expected>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,9 +18,20 @@ namespace dissectors::capture {
 
 using Octets = std::span<const std::byte>;
 
-/// Link types by their pcap numbers. What a live capture delivers
-/// on other links is refused when it is opened.
-enum class LinkType : std::uint32_t { ethernet = 1, raw_ip = 101 };
+/// Link types by their numbers in capture files. A capture of another one is refused when it is
+/// opened.
+enum class LinkType : std::uint32_t {
+  null_loopback = 0,  ///< four octets of address family, in the capturing host's order
+  ethernet = 1,
+  raw_ip = 101,
+  loop = 108,       ///< four octets of address family, in network order
+  linux_sll = 113,  ///< Linux "cooked", as of the interface `any`
+  raw_ipv4 = 228,
+  raw_ipv6 = 229,
+  linux_sll2 = 276,  ///< Linux "cooked", second version
+};
+/// The link type for what libpcap calls a data link type, if frames of it are understood here.
+[[nodiscard]] std::optional<LinkType> link_of_datalink(int datalink);
 
 struct Frame {
   std::uint64_t time = 0;  ///< nanoseconds since 1970, UTC
@@ -54,15 +66,24 @@ struct Flow {
 struct Segment {
   Flow flow;
   std::uint32_t sequence = 0;
+  std::uint32_t acknowledgement = 0;  ///< meaningful with `ack`
+  std::uint16_t window = 0;           ///< as it came, not scaled
   bool syn = false, ack = false, fin = false, rst = false;
   Octets payload;
   std::size_t payload_length =
       0;  ///< by the IP header; larger than `payload` where the capture cut the frame
 };
 
-/// The segment in a frame, or nothing where there is none (other protocols,
-/// IP fragments, nonsense).
-[[nodiscard]] std::optional<Segment> parse_segment(LinkType link, Octets frame);
+/// Why a frame holds no TCP segment.
+enum class NoSegment : std::uint8_t {
+  other_protocol,
+  fragment,   ///< of an IP packet: its ports, or the rest of its octets, lie elsewhere
+  malformed,  ///< lengths that do not fit, or headers that the capture cut
+};
+
+/// The segment in a frame: behind VLAN tags (up to four), IPv6 extension headers and a whole
+/// packet's fragment header.
+[[nodiscard]] std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame);
 
 /// The UDP payload in a frame, with its destination port, or nothing.
 struct Datagram {

@@ -54,17 +54,11 @@ std::string activation_problem(const std::string& interface, int status, pcap_t*
 }
 
 std::expected<LinkType, std::string> link_of(pcap_t* handle, const std::string& interface) {
-  switch (const int link = pcap_datalink(handle)) {
-    case DLT_EN10MB:
-      return LinkType::ethernet;
-    case DLT_RAW:
-      return LinkType::raw_ip;
-    default: {
-      const char* known = pcap_datalink_val_to_name(link);
-      return std::unexpected(
-          reason(interface, fmt::format("link type {} is not supported", known ? known : "?")));
-    }
-  }
+  const int datalink = pcap_datalink(handle);
+  if (const auto link = link_of_datalink(datalink)) return *link;
+  const char* known = pcap_datalink_val_to_name(datalink);
+  return std::unexpected(
+      reason(interface, fmt::format("link type {} is not supported", known ? known : "?")));
 }
 
 std::expected<void, std::string> set_filter(pcap_t* handle, LinkType link,

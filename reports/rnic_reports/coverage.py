@@ -21,7 +21,7 @@ class RuleUse:
     def state(self):
         if self.uses:
             return min((state for _, state in self.uses), key=STATES.index)
-        return "untestable" if self.rule.check == "none" else "unjudged"
+        return "untestable" if self.rule.check == "none" or self.rule.needs else "unjudged"
 
 
 @dataclasses.dataclass

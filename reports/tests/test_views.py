@@ -87,6 +87,7 @@ class Coverage(unittest.TestCase):
         self.assertEqual(use.state, "broken")
         self.assertEqual([coverage.RuleUse(catalogue.Rule("r", check=check), []).state for check in ("active", "none")],
                          ["unjudged", "untestable"])
+        self.assertEqual(coverage.RuleUse(catalogue.Rule("r", check="active", needs="sctp"), []).state, "untestable")
 
     def test_every_rule_of_the_catalogue_has_one_tile(self):
         report = load.load(SAMPLES / "mixed")

@@ -28,3 +28,14 @@ BOOST_AUTO_TEST_CASE(a_literal_id_is_checked_by_the_compiler) {
   BOOST_REQUIRE(rules::find(id.id) != nullptr);
   BOOST_TEST(rules::find(id.id)->rfc == 5044);
 }
+
+BOOST_AUTO_TEST_CASE(rules_of_sctp_are_no_testable_holes) {
+  const rules::Rule* over_sctp = rules::find("sctp.enhanced.reject-code-used");
+  BOOST_REQUIRE(over_sctp != nullptr);
+  BOOST_TEST(rules::how_checked(*over_sctp) == "needs-sctp");
+  BOOST_TEST(!rules::is_testable(*over_sctp));
+  const rules::Rule* over_tcp = rules::find("mpa.startup.reserved-bits-ignored");
+  BOOST_REQUIRE(over_tcp != nullptr);
+  BOOST_TEST(rules::how_checked(*over_tcp) == "active");
+  BOOST_TEST(rules::is_testable(*over_tcp));
+}

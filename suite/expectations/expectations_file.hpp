@@ -24,7 +24,8 @@
 //       iut, versions, reason, date, link                  # as above
 //
 // An isolated case runs alone, behind all others: the IUT's host may not survive it, or serves
-// nobody else meanwhile. A complaint that is listed, and that no case provokes when it runs alone,
+// nobody else meanwhile. The order of cases is settled before the IUT has said what it is, so this
+// holds for every version; `iut` and `versions` say where the harm was seen. A complaint that is listed, and that no case provokes when it runs alone,
 // leaves the verdicts of those repetitions standing; a case that it strikes is not blamed for it.
 #pragma once
 

@@ -37,8 +37,11 @@ std::expected<Pipe, std::string> make_pipe() {
 [[noreturn]] void become(const char* program, char* const* argv, int network_namespace, int out,
                          int err) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  const bool ready = ::dup2(nothing, STDIN_FILENO) >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
+  // A pipe at its end, not /dev/null: a program may watch its input with epoll, which takes no files.
+  std::array<int, 2> nothing{-1, -1};
+  (void)::pipe2(nothing.data(), O_CLOEXEC);
+  ::close(nothing[1]);
+  const bool ready = ::dup2(nothing[0], STDIN_FILENO) >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
                      ::dup2(err, STDERR_FILENO) >= 0 &&
                      (network_namespace < 0 || ::setns(network_namespace, CLONE_NEWNET) == 0);
   if (ready) ::execv(program, argv);

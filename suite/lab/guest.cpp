@@ -259,8 +259,15 @@ std::expected<std::string, std::string> Guest::control(std::string_view order,
   const std::string number = std::to_string(running_->next_order++);
   const std::string line = fmt::format("{} {}\n", number, order);
   const int fd = running_->control.get();
-  if (::send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
+  // A machine that ends hangs up first: what its console still says is to be read before it is
+  // judged.
+  const auto hung_up = [&] {
+    running_->machine.wait(1000ms);
+    if (!running_->machine.running()) console_.join();
     return std::unexpected(alive() ? "the control channel is broken" : obituary());
+  };
+  if (::send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
+    return hung_up();
 
   std::string answer;
   const auto take = [&](std::string_view got) {
@@ -280,11 +287,8 @@ std::expected<std::string, std::string> Guest::control(std::string_view order,
     const ssize_t count = ::recv(fd, chunk.data(), chunk.size(), MSG_DONTWAIT);
     if (count > 0)
       running_->lines.add({chunk.data(), static_cast<std::size_t>(count)}, take);
-    else if (watched[1].revents != 0 || count == 0) {
-      running_->machine.wait(1000ms);
-      console_.join();
-      return std::unexpected(obituary());
-    }
+    else if (watched[1].revents != 0 || count == 0)
+      return hung_up();
   }
   std::string_view said = answer;
   if (channel::take_word(said) == "ok") return std::string(said);

@@ -20,6 +20,10 @@ struct Checks {
 };
 using Coverage = std::map<std::string_view, Checks>;
 
+constexpr const char* why_out_of_reach =
+    "needs SCTP: it is about DDP over SCTP (RFC 5043), and the links between tester and IUT carry "
+    "TCP only";
+
 Coverage join(const SuiteParts& parts) {
   Coverage coverage;
   for (const cases::Case& one : parts.table) {
@@ -40,8 +44,9 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
     return ExitCode::usage;
   }
   fmt::print("{}\nRFC {} section {}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rule->rfc,
-             rule->section, rules::name(rule->level), rule->binds, rules::name(rule->check),
+             rule->section, rules::name(rule->level), rule->binds, rules::how_checked(*rule),
              rule->text);
+  if (!rule->needs.empty()) fmt::print("\n{}\n", why_out_of_reach);
   const Checks checks = join(parts)[rule->id];
   fmt::print("\ncases{}\n", checks.cases.empty() ? ": none" : ":");
   for (const cases::Case* one : checks.cases) fmt::print("  {} ({})\n", one->id, one->file);
@@ -52,20 +57,23 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
 
 ExitCode print_coverage(const SuiteParts& parts) {
   Coverage coverage = join(parts);
-  std::size_t testable = 0, covered = 0;
-  fmt::print("{:<60} {:>4} {:<9} {:<7} {:<7} {:>5} {:>10}\n", "rule", "RFC", "section", "level",
+  std::size_t testable = 0, covered = 0, need_sctp = 0;
+  fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", "rule", "RFC", "section", "level",
              "check", "cases", "deviations");
   for (const rules::Rule& rule : rules::all()) {
     const Checks& checks = coverage[rule.id];
-    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<7} {:>5} {:>10}\n", rule.id, rule.rfc, rule.section,
-               rules::name(rule.level), rules::name(rule.check), checks.cases.size(),
+    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id, rule.rfc, rule.section,
+               rules::name(rule.level), rules::how_checked(rule), checks.cases.size(),
                checks.deviations.size());
-    if (rule.check == rules::Check::none) continue;
+    if (!rule.needs.empty()) ++need_sctp;
+    if (!rules::is_testable(rule)) continue;
     ++testable;
     if (!checks.cases.empty()) ++covered;
   }
   fmt::print("\n{} rules, {} testable, {} of these judged by a case\n", rules::all().size(),
              testable, covered);
+  fmt::print("{} of the others have a reason in the catalogue; {}: {}\n",
+             rules::all().size() - testable - need_sctp, need_sctp, why_out_of_reach);
   return ExitCode::good;
 }
 

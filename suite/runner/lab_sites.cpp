@@ -106,7 +106,7 @@ class GuestSite final : public Site {
   void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
 
   std::string kernel_complaints() override {
-    if (guest_->alive()) guest_->flush_log();
+    guest_->flush_log();
     std::string log = guest_->log_since(position_);
     position_ = guest_->log_position();
     const auto faults = lab::find_kernel_faults(log);

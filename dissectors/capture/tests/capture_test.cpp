@@ -109,6 +109,80 @@ BOOST_AUTO_TEST_CASE(an_ipv6_segment) {
   BOOST_TEST(segment->payload_length == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(acknowledgement_and_window) {
+  auto frame = octets(ipv4_frame);
+  frame[42] = std::byte{0x80};
+  frame[45] = std::byte{0x09};
+  const auto segment = parse_segment(LinkType::ethernet, frame);
+  BOOST_REQUIRE(segment);
+  BOOST_TEST(segment->acknowledgement == 0x80000009U);
+  BOOST_TEST(segment->window == 0xFFFFU);
+}
+
+BOOST_AUTO_TEST_CASE(the_links_of_other_systems) {
+  const auto plain = octets(ipv4_frame);
+  const Octets packet = Octets(plain).subspan(14);
+  const auto behind = [&](const char* header) {
+    auto frame = octets(header);
+    frame.insert(frame.end(), packet.begin(), packet.end());
+    return frame;
+  };
+  const auto holds = [](LinkType link, const std::vector<std::byte>& frame) {
+    const auto segment = parse_segment(link, frame);
+    return segment && segment->flow == a_flow() && segment->payload_length == 2;
+  };
+  BOOST_TEST(holds(LinkType::null_loopback, behind("02000000")));
+  BOOST_TEST(holds(LinkType::loop, behind("00000002")));
+  BOOST_TEST(holds(LinkType::linux_sll, behind("0000 0001 0006 02000a4d0001 0000 0800")));
+  BOOST_TEST(holds(LinkType::linux_sll, behind("0000 0001 0006 02000a4d0001 0000 8100 0007 0800")));
+  BOOST_TEST(holds(LinkType::linux_sll2, behind("0800 0000 00000002 0001 00 06 02000a4d00010000")));
+  BOOST_TEST(holds(LinkType::raw_ipv4, behind("")));
+  BOOST_TEST((
+      parse_segment(LinkType::linux_sll, behind("0000 0001 0006 02000a4d0001 0000 0806")).error() ==
+      NoSegment::other_protocol));
+  BOOST_TEST(
+      (parse_segment(LinkType::null_loopback, octets("0200")).error() == NoSegment::malformed));
+  BOOST_TEST((link_of_datalink(12) == LinkType::raw_ip));  // DLT_RAW
+  BOOST_TEST(!link_of_datalink(105));                      // 802.11
+}
+
+namespace {
+std::vector<std::byte> ipv6_with(const std::string& next_header, const std::string& extensions,
+                                 const std::string& payload_length) {
+  return octets("60000000" + payload_length + next_header + "40" +
+                "fd770000000000000000000000000001 fd770000000000000000000000000002" + extensions +
+                "04d2 162e 00000007 00000000 5010 ffff 0000 0000 ee");
+}
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(ipv6_extension_headers_are_passed_by) {
+  const auto length_of = [](const std::vector<std::byte>& packet) {
+    const auto segment = parse_segment(LinkType::raw_ip, packet);
+    return segment ? static_cast<int>(segment->payload_length) : -1;
+  };
+  // Hop-by-hop of 8 octets, destination options of 16, authentication of 12.
+  BOOST_TEST(length_of(ipv6_with("00",
+                                 "3c00010400000000"
+                                 "3301010c000000000000000000000000"
+                                 "0601000000000001000000 02",
+                                 "0039")) == 1);
+  // A fragment header without offset and M is the whole packet, else a fragment.
+  BOOST_TEST(length_of(ipv6_with("2c", "0600000000000001", "001d")) == 1);
+  const auto more = ipv6_with("2c", "0600000100000001", "001d");
+  BOOST_TEST((parse_segment(LinkType::raw_ip, more).error() == NoSegment::fragment));
+  const auto later = ipv6_with("2c", "0600000800000001", "001d");
+  BOOST_TEST((parse_segment(LinkType::raw_ip, later).error() == NoSegment::fragment));
+  // A length of extension header beyond the packet.
+  const auto beyond = ipv6_with("00", "06ff010400000000", "001d");
+  BOOST_TEST((parse_segment(LinkType::raw_ip, beyond).error() == NoSegment::malformed));
+}
+
+BOOST_AUTO_TEST_CASE(packets_too_large_for_their_length_field) {
+  auto frame = octets(ipv4_frame);
+  frame[16] = frame[17] = std::byte{0};
+  BOOST_TEST(parse_segment(LinkType::ethernet, frame)->payload_length == 6U);  // with the padding
+}
+
 BOOST_AUTO_TEST_CASE(hostile_frames_are_no_segments_and_read_nothing_outside) {
   const auto whole = octets(ipv4_frame);
   for (std::size_t length = 0; length < 54; ++length) {  // up to the end of the TCP header
@@ -133,6 +207,9 @@ BOOST_AUTO_TEST_CASE(hostile_frames_are_no_segments_and_read_nothing_outside) {
   BOOST_TEST(!broken(23, 17));    // UDP
   BOOST_TEST(!broken(46, 0x40));  // data offset of 16
   BOOST_TEST(!broken(46, 0xF0));  // data offset beyond the packet
+  auto fragment = whole;
+  fragment[20] = std::byte{0x20};
+  BOOST_TEST((parse_segment(LinkType::ethernet, fragment).error() == NoSegment::fragment));
 }
 
 BOOST_AUTO_TEST_CASE(a_frame_cut_by_the_capture_keeps_its_stream_length) {

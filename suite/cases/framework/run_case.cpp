@@ -57,6 +57,19 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   environment.standing = wanted;
 }
 
+/// The IUT is asked for one thing more, its clean-up: an agent that has died of the case, or dies of
+/// what the case left behind, is this case's finding and not the next one's. What ends now is judged
+/// no more on the wire.
+void prove_alive(Context& context, Consumer& iut, std::optional<CaseStop>& end) {
+  context.on_fault = [](const SenderFault&) {};
+  context.on_inconclusive = [](const std::string&) {};
+  try {
+    iut.reset();
+  } catch (const CaseStop& stop) {
+    keep_worse(end, stop);
+  }
+}
+
 void run_body(const Case& a_case, Environment& environment, Context& context,
               CaseOutcome& outcome) {
   std::optional<CaseStop> end;
@@ -71,7 +84,6 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     configure(a_case, environment, body->iut);
     body->start_deadline();
     body->body();
-    body->iut.poll();  // a death of the IUT at the very end is still its own
   } catch (const CaseStop& stop) {
     keep_worse(end, stop);
     // What still comes may tell why: a fault of the sender is often seen whole only then.
@@ -81,6 +93,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
+  prove_alive(context, body->iut, end);
   auto [verdict, reason] = verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);

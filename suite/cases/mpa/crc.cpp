@@ -47,7 +47,7 @@ CONFORMANCE_CASE(wrong_crc_is_noticed_whoever_asked_for_crcs,
 
 CONFORMANCE_CASE(fpdu_with_a_wrong_crc_changes_nothing,
                  rules("mpa.crc.mismatch-invalidates-fpdu", "mpa.receive.fpdu-verified-before-ddp"),
-                 in_both_roles) {
+                 rules("mpa.receive.crc-verified-before-ddp"), in_both_roles) {
   const Region region = iut.register_memory(4096, access::remote_write);
   peer.send(rdma_write(region.stag, region.base, payload(1000)).with_crc(CrcChoice::wrong));
   watch();
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(nothing_behind_a_bad_crc_is_taken,
 
 CONFORMANCE_CASE(without_crcs_the_field_is_there_and_not_looked_at,
                  rules("mpa.crc.field-unchecked-when-disabled", "mpa.crc.disabled-only-by-both"),
-                 configured({.crc = false})) {
+                 rules("mpa.crc.unchecked-when-both-c-zero"), configured({.crc = false})) {
   establish({.request = mpa_request().with_crc(false)});
   const Region region = iut.register_memory(4096, access::remote_write);
   peer.send(rdma_write(region.stag, region.base, payload(100)).with_crc(CrcChoice::wrong));

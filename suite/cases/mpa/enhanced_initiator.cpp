@@ -139,7 +139,8 @@ CONFORMANCE_CASE(peer_to_peer_request_offers_all_rtr_kinds,
 
 CONFORMANCE_CASE(consumer_learns_the_responders_depths,
                  rules("mpa.enhanced.initiator-tells-ulp-peer-values"),
-                 needs(capability::enhanced_startup), as_initiator) {
+                 rules("mpa.enhanced.accept-values-to-ulp"), needs(capability::enhanced_startup),
+                 as_initiator) {
   const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
   peer.raw().send(accepting_with_depths(*this, request, 3, 2));
   const auto event = iut.take<iut::EstablishedEvent>(context().deadline);
@@ -163,6 +164,7 @@ CONFORMANCE_CASE(initiator_keeps_to_the_responders_ird,
 
 CONFORMANCE_CASE(reads_are_served_up_to_the_initiators_ird,
                  rules("mpa.enhanced.initiator-ird-is-capacity"),
+                 rules("mpa.enhanced.initiator-ird-at-least-responder-ord"),
                  needs(capability::enhanced_startup), as_initiator) {
   const ReceivedFrame request = enhanced_request_of(*this, 4, 4);
   const std::uint16_t ird = words_of(request)->ird;
@@ -200,6 +202,7 @@ CONFORMANCE_CASE(insufficient_ird_is_told_by_a_terminate,
                  rules("mpa.enhanced.insufficient-ird-sends-term",
                        "mpa.enhanced.insufficient-ird-code-six",
                        "mpa.enhanced.insufficient-ird-ends-connection"),
+                 rules("mpa.enhanced.set-up-error-generates-terminate"),
                  needs(capability::enhanced_startup), as_initiator) {
   constexpr std::uint16_t enormous = 0x3FFE;
   const ReceivedFrame request = enhanced_request_of(*this, 1, 1);
@@ -309,6 +312,7 @@ CONFORMANCE_CASE(missing_rtr_match_is_told_by_a_terminate,
                  rules("mpa.enhanced.no-rtr-match-sends-term",
                        "mpa.enhanced.no-rtr-match-code-seven",
                        "mpa.enhanced.no-rtr-match-ends-connection"),
+                 rules("mpa.enhanced.set-up-error-generates-terminate"),
                  needs(capability::enhanced_startup), as_initiator,
                  configured({.peer_to_peer = true, .rtr = {"write"}})) {
   const ReceivedFrame request = enhanced_request_of(*this);

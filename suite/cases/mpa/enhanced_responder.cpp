@@ -69,8 +69,10 @@ CONFORMANCE_CASE(enhanced_request_gets_an_enhanced_reply,
                  rules("mpa.enhanced.enhanced-request-gets-enhanced-reply",
                        "mpa.enhanced.revision-two-or-higher",
                        "mpa.enhanced.private-data-starts-with-enhanced-data"),
+                 rules("mpa.enhanced.s-one-answered-by-s-one"),
                  needs(capability::enhanced_startup)) {
-  ask(*this, enhanced_request(client_server));
+  send_request(*this, enhanced_request(client_server));
+  accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
   const Arrival reply = expect(
       peer.raw(), mpa_frame("S set", [](const wire::MpaFrame& f) { return f.flags.enhanced(); }));
   const wire::MpaFrame frame = reply.as<ReceivedFrame>()->frame();
@@ -81,7 +83,8 @@ CONFORMANCE_CASE(enhanced_request_gets_an_enhanced_reply,
 }
 
 CONFORMANCE_CASE(plain_request_gets_a_plain_reply,
-                 rules("mpa.enhanced.unenhanced-request-gets-unenhanced-reply")) {
+                 rules("mpa.enhanced.unenhanced-request-gets-unenhanced-reply"),
+                 rules("mpa.enhanced.s-zero-answered-by-s-zero")) {
   const auto plain =
       mpa_frame("S clear", [](const wire::MpaFrame& f) { return !f.flags.enhanced(); });
   row("revision 1", [&] {
@@ -179,6 +182,7 @@ CONFORMANCE_CASE(consumer_learns_the_initiators_depths,
 
 CONFORMANCE_CASE(reply_ord_is_at_most_the_initiators_ird,
                  rules("mpa.enhanced.responder-ord-at-most-initiator-ird"),
+                 rules("mpa.enhanced.responder-ord-should-fit"),
                  needs(capability::enhanced_startup)) {
   for (const std::uint16_t ird : std::initializer_list<std::uint16_t>{0, 1, 3}) {
     const auto fits = reply_words(fmt::format("ORD of at most {}", ird),

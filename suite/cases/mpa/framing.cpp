@@ -53,7 +53,7 @@ CONFORMANCE_CASE(long_messages_fill_their_fpdus,
 CONFORMANCE_CASE(fpdus_arrive_in_any_cut,
                  rules("mpa.receive.no-dependence-on-alignment",
                        "mpa.receive.ulpdu-boundaries-preserved"),
-                 in_both_roles) {
+                 rules("mpa.receive.works-without-alignment"), in_both_roles) {
   for (const std::size_t octets : {1, 2, 3, 17, 100}) {
     row(fmt::format("segments of {} octets", octets), [&] {
       const Work receive = iut.post_receive(256);
@@ -104,8 +104,10 @@ CONFORMANCE_CASE(pad_takes_part_in_the_crc, rules("mpa.framing.pad-checked-by-cr
   expect_none(success_of(receive));
 }
 
-CONFORMANCE_CASE(fpdu_of_any_size_is_taken, rules("mpa.receive.validated-ulpdu-passed-with-length",
-                                                  "mpa.segmentation.any-ulpdu-size-allowed")) {
+CONFORMANCE_CASE(fpdu_of_any_size_is_taken,
+                 rules("mpa.receive.validated-ulpdu-passed-with-length",
+                       "mpa.segmentation.any-ulpdu-size-allowed"),
+                 rules("mpa.receive.ulpdu-and-length-to-ddp")) {
   const Work receive = iut.post_receive(4096);
   peer.send(send_message(payload(300)).with_segments_of(1));
   expect(receive, completes().with_length(300));

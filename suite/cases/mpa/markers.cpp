@@ -110,7 +110,7 @@ CONFORMANCE_CASE(markers_take_part_in_the_crc_that_is_sent,
 CONFORMANCE_CASE(reserved_bits_of_received_markers_are_ignored,
                  rules("mpa.markers.reserved-ignored-on-receive",
                        "mpa.markers.pointer-low-bits-masked"),
-                 configured({.markers = true})) {
+                 rules("mpa.markers.receiver-low-bits-as-zero"), configured({.markers = true})) {
   peer.ready();
   const Region first = iut.register_memory(1000, access::remote_write);
   peer.send(write_with_marker(*this, first, 0, 0xFF));

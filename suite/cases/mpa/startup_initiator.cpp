@@ -146,6 +146,8 @@ CONFORMANCE_CASE(m_in_the_reply_demands_markers,
 
 CONFORMANCE_CASE(reply_with_a_wrong_key_is_refused,
                  rules("mpa.startup.initiator-checks-key", "mpa.startup.initiator-reports-bad-key"),
+                 rules("mpa.startup.key-mismatch-closes",
+                       "mpa.startup.key-mismatch-reported-to-ulp"),
                  as_initiator) {
   const auto refused = [&](const std::string& key) {
     const ReceivedFrame request = request_of(*this);
@@ -178,7 +180,10 @@ CONFORMANCE_CASE(unknown_revision_of_the_reply_is_refused,
 }
 
 CONFORMANCE_CASE(malformed_reply_is_answered_by_a_close_alone,
-                 rules("mpa.startup.bad-reply-closes-tcp"), as_initiator) {
+                 rules("mpa.startup.bad-reply-closes-tcp"),
+                 rules("mpa.private-data.failed-check-is-bad-frame",
+                       "mpa.terminate.bad-startup-frame-detected"),
+                 as_initiator) {
   const auto refused = [&](const std::function<StartupFrame(const StartupFrame&)>& change) {
     const ReceivedFrame request = request_of(*this);
     peer.raw().send(change(accepting(*this, request)));

@@ -37,7 +37,8 @@ CONFORMANCE_CASE(reply_begins_with_the_key_of_a_responder, rules("mpa.startup.re
          }));
 }
 
-CONFORMANCE_CASE(reply_is_laid_out_as_figure_8_shows, rules("mpa.startup.frame-layout")) {
+CONFORMANCE_CASE(reply_is_laid_out_as_figure_8_shows, rules("mpa.startup.frame-layout"),
+                 rules("mpa.private-data.accept-reply-may-carry")) {
   ask(*this, mpa_request(), with_private_data(payload(8)));
   // Flags and Rev are judged elsewhere; PD_Length is 00 08, and the Private Data follow at once.
   const Octets tail = joined(octets({0x00, 0x08}), payload(8));
@@ -77,7 +78,8 @@ CONFORMANCE_CASE(acceptance_is_told_by_a_reply_without_r,
   expect_still_working("mpa.startup.responder-ready-for-fpdus");
 }
 
-CONFORMANCE_CASE(crc_is_asked_for_by_default, rules("mpa.crc.default-is-enabled"), in_both_roles) {
+CONFORMANCE_CASE(crc_is_asked_for_by_default, rules("mpa.crc.default-is-enabled"),
+                 rules("mpa.crc.suppressed-only-by-administrator"), in_both_roles) {
   const auto wants_crc =
       mpa_frame("C set", [](const wire::MpaFrame& frame) { return frame.flags.crc(); });
   if (iut_is_responder()) {
@@ -110,6 +112,7 @@ CONFORMANCE_CASE(rejection_flag_of_the_request_is_ignored, rules("mpa.startup.re
 }
 
 CONFORMANCE_CASE(revision_one_is_still_accepted, rules("mpa.enhanced.revision-one-still-accepted"),
+                 rules("mpa.enhanced.unenhanced-requests-accepted"),
                  needs(capability::enhanced_startup)) {
   send_request(*this, mpa_request().with_revision(1));
   accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
@@ -144,6 +147,8 @@ CONFORMANCE_CASE(request_in_pieces_is_put_together,
 
 CONFORMANCE_CASE(request_with_a_wrong_key_is_refused,
                  rules("mpa.startup.responder-checks-key", "mpa.startup.responder-reports-bad-key"),
+                 rules("mpa.startup.key-mismatch-closes",
+                       "mpa.startup.key-mismatch-reported-to-ulp"),
                  over_both_families) {
   const auto refused = [&](const std::string& key) {
     send_request(*this, mpa_request().with_key(key));
@@ -158,7 +163,9 @@ CONFORMANCE_CASE(request_with_a_wrong_key_is_refused,
 
 CONFORMANCE_CASE(malformed_request_is_answered_by_a_close_alone,
                  rules("mpa.startup.bad-request-closes-tcp",
-                       "mpa.terminate.bad-startup-frame-closes-at-once")) {
+                       "mpa.terminate.bad-startup-frame-closes-at-once"),
+                 rules("mpa.private-data.failed-check-is-bad-frame",
+                       "mpa.terminate.bad-startup-frame-detected")) {
   const std::pair<const char*, StartupFrame> frames[] = {
       {"a wrong key", mpa_request().with_key(reply_key)},
       {"too much Private Data", mpa_request().with_private_data(payload(513))},
@@ -218,10 +225,12 @@ CONFORMANCE_CASE(half_a_request_times_out, rules("mpa.startup.frames-time-out"),
 
 // ---------------------------------------------------------------- rejection
 
-CONFORMANCE_CASE(rejection_is_told_by_r, rules("mpa.startup.reply-r-tells-rejection",
-                                               "mpa.startup.unacceptable-data-rejected",
-                                               "mpa.private-data.reject-reply-may-carry",
-                                               "mpa.private-data.length-field-matches")) {
+CONFORMANCE_CASE(rejection_is_told_by_r,
+                 rules("mpa.startup.reply-r-tells-rejection",
+                       "mpa.startup.unacceptable-data-rejected",
+                       "mpa.private-data.reject-reply-may-carry",
+                       "mpa.private-data.length-field-matches"),
+                 rules("mpa.private-data.responder-rejects-unacceptable")) {
   send_request(*this, mpa_request());
   iut.reject(asked(*this).request, payload(8));
   const Arrival reply = expect(peer.raw(), rejecting_reply());

@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(a_case_whose_expectations_hold_passes) {
   const CaseOutcome outcome = run("holds");
   BOOST_TEST((outcome.verdict == Verdict::pass));
   BOOST_TEST(outcome.reason.empty());
-  BOOST_TEST(iut.count<iut::Reset>() == 1u);
+  BOOST_TEST(iut.count<iut::Reset>() == 2u);
 }
 
 BOOST_AUTO_TEST_CASE(a_failed_expectation_names_its_rule_and_ends_the_body) {
@@ -100,7 +100,7 @@ BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
   BOOST_TEST((outcome.rows[2].verdict == Verdict::pass));
   BOOST_TEST(outcome.reason.find("row 2") != std::string::npos);
   BOOST_TEST(outcome.expectations[1].row == "row 2");
-  BOOST_TEST(iut.count<iut::Reset>() == 3u);
+  BOOST_TEST(iut.count<iut::Reset>() == 4u);
 }
 
 BOOST_AUTO_TEST_CASE(a_fault_of_the_harness_is_an_error) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The state of one connection above framing: what startup settled, DDP and RDMAP in both directions,
+// and the rules that a trace can show broken.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "dissectors/analyzer/events.hpp"
+
+namespace dissectors::analyzer {
+
+/// Where findings, notes and messages go: the front adds the connection.
+class Voice {
+ public:
+  virtual ~Voice() = default;
+  virtual void finding(const Finding&) = 0;
+  virtual void note(const Note&) = 0;
+  virtual void message(const MessageSeen&) = 0;
+};
+
+/// One per connection. Fed by the framing layer in the order in which each direction's octets stood in
+/// the stream; between directions in order of frames. Bounded state: per queue and direction counters,
+/// outstanding requests (at most 65536, beyond it a note), STags (at most 4096, the oldest forgotten
+/// with a note).
+class MessageTracker {
+ public:
+  explicit MessageTracker(Voice& voice);
+  MessageTracker(MessageTracker&&) noexcept;
+  MessageTracker& operator=(MessageTracker&&) noexcept;
+  ~MessageTracker();
+
+  /// Request and Reply as they come; also where they are wrong. Tells what is settled by now.
+  const Negotiated& startup(const MpaFrameSeen&);
+  void fpdu(const FpduSeen&);
+  /// Octets of this direction were not seen: what depends on them is not judged until it is known
+  /// again.
+  void hole(Direction, const Place&);
+  void ended(Direction, Ending, const Place&);
+  /// The end of the capture, or of the connection.
+  void finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dissectors::analyzer
