@@ -177,6 +177,10 @@ bool Framer<Policy>::step_verified() {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   const auto size = wire::fpdu_wire_size(buffer_.view(), options);
   if (!size) return false;
+  if (*size > context_.config.emss && context_.deviates(Deviation::fpdu_beyond_emss_refused)) {
+    malformed();
+    return false;
+  }
   if (buffer_.view().size() < *size) {
     if constexpr (!std::is_same_v<Policy, Conforming>) act_early(*size);
     return false;

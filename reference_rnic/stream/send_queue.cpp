@@ -86,7 +86,9 @@ std::optional<WorkStatus> SendQueue<Policy>::inadmissible(const Entry& entry) co
 
 template <typename Policy>
 bool SendQueue<Policy>::must_wait(const Entry& entry) const {
-  if (entry.work.fence && responses_due_ != 0) return true;
+  const bool fenced = entry.work.fence && !(entry.work.kind == WorkKind::local &&
+                                            context_.deviates(Deviation::local_work_unfenced));
+  if (fenced && responses_due_ != 0) return true;
   // rdmap.resources.outbound-limit-kept
   std::size_t limit = context_.negotiated.ord;
   if (limit > 1 && context_.deviates(Deviation::ord_one_too_few)) --limit;

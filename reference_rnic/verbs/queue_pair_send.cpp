@@ -52,7 +52,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const Send
     }
   }
   if (state_ == QueuePairState::error) {
-    flush_sends(0);
+    if (!core_.deviates(stream::Deviation::late_work_never_completes)) flush_sends(0);
     return result;
   }
   issue();
@@ -220,6 +220,9 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
                         .operation = sent.request.operation,
                         .status = sent.status,
                         .length = sent.status == Status::success ? sent.length : 0};
+  if (core_.deviates(stream::Deviation::read_completes_as_send) &&
+      completion.operation == Operation::read)
+    completion.operation = Operation::send;
   const bool failed = sent.status != Status::success;
   const bool signaled = sent.request.signaled || attributes_.signal_all;
   if (!failed && !signaled) return;

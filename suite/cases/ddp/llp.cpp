@@ -77,6 +77,20 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_joins_them,
   expect(region, holds(wanted));
 }
 
+CONFORMANCE_CASE(segment_longer_than_those_of_tcp_is_taken, rules("ddp.llp.boundaries-preserved"),
+                 in_both_roles) {
+  // A sender need not align its FPDUs (RFC 5044 section 5), nor keep to the EMSS of the path.
+  for (const std::size_t size : {3000UZ, 20'000UZ, 64'000UZ}) {
+    row(fmt::format("{} octets in one FPDU", size), [&] {
+      limit_segments(1460);
+      const Region region = iut.register_memory(size, access::remote_write);
+      peer.ready().send(
+          rdma_write(region.stag, region.base, payload(size)).segments(size + 100, 1).front());
+      expect(region, holds(payload(size)));
+    });
+  }
+}
+
 CONFORMANCE_CASE(pad_is_no_payload, rules("ddp.llp.segment-length-given"), in_both_roles) {
   // ULPDU_Length with each remainder of the division by four, once more with a full word behind it.
   for (std::size_t size = 1; size <= 8; ++size) {

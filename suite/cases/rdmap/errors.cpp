@@ -168,6 +168,115 @@ CONFORMANCE_CASE(error_of_the_llp_is_told_to_the_peer, rules("rdmap.terminate.se
   expect(peer, of_mpa | advisory(torn_down()) | silence());
 }
 
+// ---------------------------------------------------------------- Terminates that go out
+
+CONFORMANCE_CASE(terminate_is_an_untagged_message,
+                 rules("rdmap.terminate.untagged-buffer", "rdmap.terminate.marked-untagged",
+                       "rdmap.terminate.control-field-format"),
+                 in_both_roles) {
+  see_iut_send();
+  peer.send(send_message(payload(1)).with_queue(7));
+  const Arrival arrival = expect(peer, told());
+  if (arrival.is_end()) return;
+  const Message& terminate = *arrival.message(Opcode::terminate);
+  expect_that(!terminate.tagged, "an untagged header", arrival.text());
+  const std::byte control = terminate.segments.front().front();
+  expect_that((control & std::byte{0x80}) == std::byte{}, "T clear", arrival.text(),
+              "rdmap.terminate.marked-untagged");
+  // Layer 1 and type 2 share the first octet, code 1 has the second.
+  const Octets& body = terminate.payload;
+  expect_that(body.size() >= 4 && body[0] == std::byte{0x12} && body[1] == std::byte{0x01},
+              "12 01 in front", arrival.text(), "rdmap.terminate.control-field-format");
+}
+
+CONFORMANCE_CASE(cause_is_one_of_the_message_at_fault,
+                 rules("rdmap.terminate.protection-error-causes",
+                       "rdmap.terminate.code-protection-unspecified",
+                       "rdmap.terminate.code-operation-unspecified",
+                       "rdmap.terminate.llp-error-passed-up"),
+                 in_both_roles, deadline_of(20s)) {
+  using rnic::wire::TerminateCause;
+  const auto tell = [&](const Outgoing& message, const char* admissible,
+                        const std::function<bool(TerminateCause)>& holds, RuleRef rule) {
+    peer.send(message);
+    const Arrival arrival = expect(peer, told(), rule);
+    const auto terminate = arrival.terminate();
+    if (!arrival.is_end())
+      expect_that(terminate && holds(terminate->cause), admissible, arrival.text(), rule);
+  };
+  const auto no_protection_error = [&](const Outgoing& message) {
+    tell(
+        message, "another type than 0/1",
+        [](TerminateCause c) { return c.layer != 0 || c.type != 1; },
+        "rdmap.terminate.protection-error-causes");
+  };
+  row("Write out of bounds", [&] {
+    const Region region = iut.register_memory(16, access::remote_write);
+    no_protection_error(rdma_write(region.stag, region.base + 9, payload(8)));
+  });
+  row("Send longer than its receive", [&] {
+    const Work receive = iut.post_receive(16);
+    no_protection_error(send_message(payload(17)));
+  });
+  row("Read Response that nobody asked for", [&] {
+    const Region region = iut.register_memory(16, access::remote_write);
+    no_protection_error(read_response(region.stag, region.base, payload(8)));
+  });
+  row("Read of an unknown STag", [&] {
+    const Region region = iut.register_memory(16, access::remote_read);
+    tell(
+        read_of(region.stag_with_other_key(), region.base, 8), "another code than 0/1/FF",
+        [](TerminateCause c) { return c != cause::rdmap_protection_unspecified; },
+        "rdmap.terminate.code-protection-unspecified");
+  });
+  row("Send of another RDMAP version", [&] {
+    const Work receive = iut.post_receive(16);
+    tell(
+        send_message(payload(8)).with_rdmap_version(2), "another code than 0/2/FF",
+        [](TerminateCause c) { return c != cause::rdmap_operation_unspecified; },
+        "rdmap.terminate.code-operation-unspecified");
+  });
+  row("unknown queue", [&] {
+    see_iut_send();
+    tell(
+        send_message(payload(8)).with_queue(7), "layer DDP",
+        [](TerminateCause c) { return c.layer == rnic::wire::layer::ddp; },
+        "rdmap.terminate.llp-error-passed-up");
+  });
+}
+
+CONFORMANCE_CASE(terminate_about_data_holds_no_read_request,
+                 rules("rdmap.terminate.rdma-header-only-for-reads",
+                       "rdmap.terminate.segment-length-valid-with-m"),
+                 in_both_roles) {
+  const auto look = [&](const Outgoing& message) {
+    const Fpdu fpdu = peer.prepare(message).front();
+    peer.ready().send(fpdu);
+    const Arrival arrival = expect(peer, told());
+    if (arrival.is_end()) return;
+    const auto terminate = arrival.terminate();
+    expect_that(terminate.has_value(), "a Terminate as long as its control bits say",
+                arrival.text(), "rdmap.terminate.header-format");
+    expect_that(!terminate->r, "R clear", arrival.text());
+    expect_that(!terminate->m || terminate->segment_length == fpdu.ulpdu.size(),
+                fmt::format("segment length {} or none", fpdu.ulpdu.size()), arrival.text(),
+                "rdmap.terminate.segment-length-valid-with-m");
+  };
+  // Segments of 37, 39 and 41 octets.
+  row("Write", [&] {
+    const Region region = iut.register_memory(16, access::remote_write);
+    look(rdma_write(region.stag, region.base, payload(23)));
+  });
+  row("Send", [&] {
+    const Work receive = iut.post_receive(16);
+    look(send_message(payload(21)));
+  });
+  row("Send with Solicited Event", [&] {
+    const Work receive = iut.post_receive(32);
+    look(send_solicited(payload(23)).with_rdmap_version(2));
+  });
+}
+
 // ---------------------------------------------------------------- Terminates that come
 
 CONFORMANCE_CASE(received_terminate_takes_no_receive, rules("rdmap.terminate.consumes-one-buffer"),
