@@ -138,7 +138,8 @@ CONFORMANCE_CASE(nothing_is_transferred_behind_a_terminate,
                  rules("ddp.llp.erroneous-stream-silent"), in_both_roles) {
   const Region region = iut.register_memory(64, access::remote_read_write);
   const Work receive = iut.post_receive(16);
-  peer.send(rdma_write(region.stag, region.base + 60, payload(8)));
+  peer.send_together({rdma_write(region.stag, region.base + 60, payload(8)),
+                      rdma_write(region.stag, region.base + 8, payload(8))});
   if (!expect(peer, any_terminate() | torn_down()).is_end()) {
     peer.send_together({rdma_write(region.stag, region.base, payload(8)), send_message(payload(8)),
                         read_of(region.stag, region.base, 8)});
@@ -191,6 +192,8 @@ CONFORMANCE_CASE(connection_ends_when_both_sides_have_closed, rules("ddp.llp.con
     see_iut_send();
     peer.half_close();
     // Some APIs leave it to their consumer to close the other half.
+    static_cast<void>(
+        iut.take(disconnected().matches, context().world.now() + environment().quiet_window));
     static_cast<void>(
         iut.try_call(iut::Disconnect{iut.endpoint(), false}, "disconnect behind the peer's close"));
     expect(peer, torn_down());
