@@ -14,6 +14,12 @@ const Rule* find(std::string_view id) {
   return found != std::end(table) && found->id == id ? &*found : nullptr;
 }
 
+std::string place(const Rule& rule) {
+  const std::string section(rule.section);
+  return rule.rfc == 0 ? "DAT 2.0 " + section
+                       : "RFC " + std::to_string(rule.rfc) + " section " + section;
+}
+
 std::string_view version() { return table_version; }
 
 }  // namespace rules

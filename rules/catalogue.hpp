@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace rules {
@@ -17,7 +18,7 @@ enum class Check : std::uint8_t { active, passive, api, none };
 
 struct Rule {
   std::string_view id;       ///< stable for ever, e.g. `mpa.startup.reserved-bits-ignored`
-  int rfc;                   ///< e.g. 5044
+  int rfc;                   ///< e.g. 5044; 0: a rule of the DAT API, whose section is the call
   std::string_view section;  ///< e.g. `7.1.1`
   Level level;
   Check check;
@@ -32,6 +33,8 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> all();
 /// The rule with this id, or nullptr.
 [[nodiscard]] const Rule* find(std::string_view id);
+/// Where the rule stands, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`.
+[[nodiscard]] std::string place(const Rule& rule);
 /// A short digest (16 hex digits) of the rule files: two runs with the same one used the same
 /// catalogue.
 [[nodiscard]] std::string_view version();

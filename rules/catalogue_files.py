@@ -10,11 +10,11 @@ import yaml
 
 LEVELS = ("must", "should", "may")
 CHECKS = ("active", "passive", "api", "none")
-BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", "data-sink", "ulp", "implementation")
+BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", "data-sink", "ulp", "implementation", "provider")
 NEEDS = ("sctp",)  # what no link of this suite has
 REQUIRED = ("id", "section", "level", "binds", "check", "text")
 OPTIONAL = ("reason", "restates", "needs", "note")
-ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
+ID = re.compile(r"^(mpa|ddp|rdmap|sec|sctp|dat)(\.[a-z0-9]+(-[a-z0-9]+)*){2}$")
 
 
 class CatalogueError(Exception):

@@ -5,6 +5,7 @@
 // Every view (Bytes, spans, string_view) in an event is valid during the call that delivers it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -66,6 +67,9 @@ enum class Certainty : std::uint8_t {
 struct MpaFrameSeen {
   Place place;
   rnic::wire::MpaFrame frame;
+  /// The frame as it came, key first: the key may be another, and less private data may have come
+  /// than PD_Length says.
+  Bytes octets;
 };
 
 enum class Crc : std::uint8_t {
@@ -110,6 +114,12 @@ struct Finding {
   std::string actual;      ///< what came, one line; decoded, with hex where that helps
   std::string admissible;  ///< what the rule allows, one line
   Certainty certainty = Certainty::certain;
+  /// Rules that the same fault breaks as well, where the RFCs say one thing in several places.
+  std::span<const rules::RuleId> also = {};
+  [[nodiscard]] bool breaks(std::string_view id) const {
+    return rule.id == id ||
+           std::ranges::any_of(also, [id](rules::RuleId it) { return it.id == id; });
+  }
 };
 
 /// Something that could not be judged, or that a reader should know. Counted, never silent.
@@ -137,7 +147,7 @@ struct Note {
 /// What was made of the message that an FPDU belongs to, for the faces to show.
 struct MessageSeen {
   const FpduSeen* fpdu = nullptr;
-  std::string_view summary;  ///< the engineers' one-liner
+  std::string_view summary;  ///< the engineers' one-liner; empty if nobody wants summaries
   bool first_segment = false, last_segment = false;
   std::uint64_t message = 0;         ///< number of the message in its direction, from 1
   std::uint64_t message_octets = 0;  ///< payload so far
@@ -166,6 +176,8 @@ class Sink {
   virtual void negotiated(const Connection&, const Negotiated&) {}
   virtual void fpdu(const Connection&, const FpduSeen&) {}
   virtual void message(const Connection&, const MessageSeen&) {}
+  /// Whether message() shall bring one-liners. They cost more than all checks together.
+  [[nodiscard]] virtual bool wants_summaries() const { return true; }
   virtual void finding(const Connection&, const Finding&) = 0;
   virtual void note(const Connection&, const Note&) {}
   virtual void ended(const Connection&, Direction, Ending, const Place&) {}

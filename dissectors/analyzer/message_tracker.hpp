@@ -17,12 +17,13 @@ class Voice {
   virtual void finding(const Finding&) = 0;
   virtual void note(const Note&) = 0;
   virtual void message(const MessageSeen&) = 0;
+  [[nodiscard]] virtual bool wants_summaries() const { return true; }
 };
 
 /// One per connection. Fed by the framing layer in the order in which each direction's octets stood in
 /// the stream; between directions in order of frames. Bounded state: per queue and direction counters,
-/// outstanding requests (at most 65536, beyond it a note), STags (at most 4096, the oldest forgotten
-/// with a note).
+/// outstanding requests (at most 65536, beyond it a note), the headers of the latest 32 segments,
+/// and at most 64 invalidated STags (the oldest forgotten, which can only hide a fault).
 class MessageTracker {
  public:
   explicit MessageTracker(Voice& voice);

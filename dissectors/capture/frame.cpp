@@ -192,6 +192,23 @@ Parsed parse_packet(LinkType link, Octets octets) {
   }
 }
 
+// The Maximum Segment Size option of a TCP header (RFC 9293 3.2), or 0.
+std::uint16_t announced_mss(Octets header) {
+  constexpr std::size_t fixed_part = 20;
+  constexpr std::uint8_t end_of_options = 0, no_operation = 1, maximum_segment_size = 2;
+  Cursor options(header.subspan(std::min(header.size(), fixed_part)));
+  while (options.good() && !options.rest().empty()) {
+    const std::uint8_t kind = options.u8();
+    if (kind == no_operation) continue;
+    if (kind == end_of_options) return 0;
+    const std::size_t length = options.u8();
+    if (length < 2) return 0;
+    if (kind == maximum_segment_size && length == 4) return options.u16();
+    options.take(length - 2);
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::optional<LinkType> link_of_datalink(int datalink) {
@@ -253,6 +270,8 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
   segment.syn = (flags & 0x02U) != 0;
   segment.rst = (flags & 0x04U) != 0;
   segment.ack = (flags & 0x10U) != 0;
+  if (segment.syn)
+    segment.mss = announced_mss(packet->payload.first(std::min(packet->payload.size(), header)));
   segment.payload_length = packet->length - header;
   if (packet->payload.size() > header) segment.payload = packet->payload.subspan(header);
   return segment;

@@ -15,7 +15,7 @@ void put(std::vector<std::byte>& file, std::uint32_t value, int octets) {
 
 }  // namespace
 
-std::vector<std::byte> pcap_file(LinkType link, std::span<const Frame> frames) {
+std::vector<std::byte> pcap_header(LinkType link) {
   std::vector<std::byte> file;
   put(file, magic_nanoseconds,
       4);  // written in little-endian order, which readers tell by the magic
@@ -25,13 +25,23 @@ std::vector<std::byte> pcap_file(LinkType link, std::span<const Frame> frames) {
   put(file, 0, 4);
   put(file, snapshot_length, 4);
   put(file, static_cast<std::uint32_t>(link), 4);
-  for (const Frame& frame : frames) {
-    put(file, static_cast<std::uint32_t>(frame.time / nanoseconds_per_second), 4);
-    put(file, static_cast<std::uint32_t>(frame.time % nanoseconds_per_second), 4);
-    put(file, static_cast<std::uint32_t>(frame.octets.size()), 4);
-    put(file, frame.original_length, 4);
-    file.insert(file.end(), frame.octets.begin(), frame.octets.end());
-  }
+  return file;
+}
+
+void append_pcap_frame(std::vector<std::byte>& file, const FrameView& frame) {
+  put(file, static_cast<std::uint32_t>(frame.time / nanoseconds_per_second), 4);
+  put(file, static_cast<std::uint32_t>(frame.time % nanoseconds_per_second), 4);
+  put(file, static_cast<std::uint32_t>(frame.octets.size()), 4);
+  put(file, frame.original_length, 4);
+  file.insert(file.end(), frame.octets.begin(), frame.octets.end());
+}
+
+std::vector<std::byte> pcap_file(LinkType link, std::span<const Frame> frames) {
+  std::vector<std::byte> file = pcap_header(link);
+  for (const Frame& frame : frames)
+    append_pcap_frame(
+        file,
+        {.time = frame.time, .original_length = frame.original_length, .octets = frame.octets});
   return file;
 }
 

@@ -6,15 +6,46 @@ namespace {
 
 constexpr std::uint32_t queue_count = 4;
 
+bool is_atomic(wire::Opcode opcode) {
+  return opcode == wire::Opcode::atomic_request || opcode == wire::Opcode::atomic_response;
+}
+
+/// Whether a deviation looks away from the DDP version of messages like this one.
+template <typename Policy>
+bool ignores_ddp_version(wire::Opcode opcode, const Policy& policy) {
+  if (opcode == wire::Opcode::read_response &&
+      policy.deviates(Deviation::read_response_ddp_version_unchecked))
+    return true;
+  return policy.deviates(Deviation::accepts_any_ddp_version) ||
+         (is_atomic(opcode) && policy.deviates(Deviation::atomic_ddp_version_unchecked)) ||
+         (wire::is_immediate(opcode) &&
+          policy.deviates(Deviation::immediate_ddp_version_unchecked));
+}
+
+template <typename Policy>
+bool ignores_rdmap_version(wire::Opcode opcode, const Policy& policy) {
+  return policy.deviates(Deviation::accepts_any_rdmap_version) ||
+         (opcode == wire::Opcode::read_request &&
+          policy.deviates(Deviation::read_request_version_unchecked)) ||
+         (is_atomic(opcode) && policy.deviates(Deviation::atomic_rdmap_version_unchecked)) ||
+         (wire::is_immediate(opcode) &&
+          policy.deviates(Deviation::immediate_rdmap_version_unchecked));
+}
+
+template <typename Policy>
+bool ignores_queue(wire::Opcode opcode, const Policy& policy) {
+  return policy.deviates(Deviation::opcode_not_matched_to_queue) ||
+         (is_atomic(opcode) && policy.deviates(Deviation::atomic_opcode_on_any_queue)) ||
+         (wire::is_immediate(opcode) && policy.deviates(Deviation::immediate_on_any_queue));
+}
+
 /// ddp.header.dv-is-one, ddp.terminate.tagged-invalid-version,
 /// ddp.terminate.untagged-invalid-version
 template <typename Policy>
 std::optional<Fault> check_ddp(const IncomingSegment& incoming, const Policy& policy) {
   const wire::Segment& segment = incoming.segment;
   if (segment.ddp().version() != wire::ddp_version &&
-      !policy.deviates(Deviation::accepts_any_ddp_version) &&
-      !(segment.rdmap().opcode() == wire::Opcode::read_response &&
-        policy.deviates(Deviation::read_response_ddp_version_unchecked)))
+      !ignores_ddp_version(segment.rdmap().opcode(), policy))
     return incoming.fault(segment.tagged ? wire::cause::ddp_tagged_invalid_version
                                          : wire::cause::ddp_untagged_invalid_version,
                           "DDP version is not 1");
@@ -34,8 +65,9 @@ bool fits(const wire::Segment& segment, const Policy& policy) {
   const wire::Opcode opcode = segment.rdmap().opcode();
   if (segment.tagged && policy.deviates(Deviation::tagged_opcode_unread)) return true;
   if (!wire::is_defined(opcode)) return policy.deviates(Deviation::takes_unknown_opcode_for_send);
-  if (wire::is_tagged(opcode) != segment.tagged) return false;
-  if (segment.tagged || policy.deviates(Deviation::opcode_not_matched_to_queue)) return true;
+  if (wire::is_tagged(opcode) != segment.tagged)
+    return wire::is_immediate(opcode) && policy.deviates(Deviation::immediate_on_any_queue);
+  if (segment.tagged || ignores_queue(opcode, policy)) return true;
   return segment.untagged_header.queue_number.value() ==
          static_cast<std::uint32_t>(wire::queue_of(opcode));
 }
@@ -45,9 +77,7 @@ std::optional<Fault> check_rdmap(const IncomingSegment& incoming, const Policy& 
   const wire::Segment& segment = incoming.segment;
   // rdmap.error.version-validated
   if (segment.rdmap().version() != wire::rdmap_version &&
-      !policy.deviates(Deviation::accepts_any_rdmap_version) &&
-      !(segment.rdmap().opcode() == wire::Opcode::read_request &&
-        policy.deviates(Deviation::read_request_version_unchecked)))
+      !ignores_rdmap_version(segment.rdmap().opcode(), policy))
     return incoming.fault(wire::cause::rdmap_invalid_version, "RDMAP version is not 1");
   if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0 &&
       policy.deviates(Deviation::refuses_rdmap_reserved_bits))

@@ -115,6 +115,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   std::optional<ConnectRequest> request_;      ///< responder: what the consumer decides about
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
   std::optional<IncomingSegment> segment_;     ///< begun and not ended
+  std::optional<MessageReceived> held_;        ///< only a deviation delivers it late
   std::optional<Fault>
       segment_fault_;  ///< what is wrong with segment_, told once its FPDU is whole
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any

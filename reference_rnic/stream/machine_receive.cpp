@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a stream does with the segments and messages that come in (RFC 5041 section 7, RFC 5040
 // sections 5 and 7, RFC 7306).
+#include <utility>
+
 #include "reference_rnic/stream/header_checks.hpp"
 #include "reference_rnic/stream/machine.hpp"
 #include "reference_rnic/stream/transitions.hpp"
@@ -80,7 +82,7 @@ void Stream<Policy>::Machine::end_segment() {
   if (segment_fault_ && passes_over(incoming, *segment_fault_)) {
     if (!incoming.segment.tagged) untagged_.skip(incoming);
   } else if (segment_fault_) {
-    fail(*segment_fault_);
+    fail(*segment_fault_);  // rdmap.error.streams-terminated
   } else {
     first_fpdu_validated();
     if (incoming.segment.tagged) {
@@ -106,6 +108,9 @@ bool Stream<Policy>::Machine::passes_over(const IncomingSegment& incoming,
       if (fault.cause.layer == wire::layer::rdmap)
         return context_.deviates(Deviation::bad_send_dropped);
       return context_.deviates(Deviation::failed_send_skipped) ||
+             (fault.cause == wire::cause::ddp_untagged_message_too_long &&
+              incoming.segment.rdmap().opcode() == Opcode::send &&
+              context_.deviates(Deviation::atomic_answered_behind_lost_send)) ||
              (no_buffer && context_.deviates(Deviation::send_without_buffer_dropped));
     case 1:
       return no_buffer && context_.deviates(Deviation::excess_reads_dropped);
@@ -137,6 +142,11 @@ void Stream<Policy>::Machine::first_fpdu_validated() {
 
 template <typename Policy>
 void Stream<Policy>::Machine::deliver(const typename UntaggedReceive<Policy>::Delivered& message) {
+  const wire::UntaggedHeader& header = segment_->segment.untagged_header;
+  const bool atomic = header.rdmap.opcode() == Opcode::atomic_request ||
+                      header.rdmap.opcode() == Opcode::atomic_response;
+  if (atomic && header.ulp_word.value() != 0 && context_.deviates(Deviation::atomic_invalidates))
+    static_cast<void>(context_.memory.invalidate_by_peer(header.ulp_word.value()));
   switch (message.queue) {
     case wire::Queue::send:
       return deliver_send(message);
@@ -155,7 +165,9 @@ std::expected<std::optional<std::uint32_t>, Fault> Stream<Policy>::Machine::inva
     Opcode opcode) {
   const std::uint32_t stag = segment_->segment.untagged_header.ulp_word.value();
   const bool asked = wire::carries_invalidate(opcode) ||
-                     (stag != 0 && context_.deviates(Deviation::plain_send_invalidates));
+                     (stag != 0 && context_.deviates(Deviation::plain_send_invalidates)) ||
+                     (stag != 0 && wire::is_immediate(opcode) &&
+                      context_.deviates(Deviation::immediate_invalidates));
   if (!asked) return std::optional<std::uint32_t>{};
   if (!context_.deviates(Deviation::invalidation_not_done)) {
     const auto done = context_.memory.invalidate_by_peer(stag);
@@ -197,6 +209,9 @@ void Stream<Policy>::Machine::deliver_send(
   if (fault && !wire::is_immediate(event.opcode) && context_.deviates(Deviation::bad_send_dropped))
     return;
   if (fault) {
+    if (wire::is_immediate(event.opcode) &&
+        context_.deviates(Deviation::failed_immediate_forgotten))
+      return;
     if (message.work_id) context_.events.push_back(ReceiveFailed{*message.work_id, false});
     return fail(*fault);
   }
@@ -205,8 +220,14 @@ void Stream<Policy>::Machine::deliver_send(
       context_.deviates(Deviation::solicited_not_reported))
     event.opcode = Opcode::send;
   if (!message.work_id) return;  // only a deviation takes no buffer
+  if (event.immediate && !held_ && context_.deviates(Deviation::immediate_delivered_late)) {
+    held_ = event;
+    return;
+  }
+  if (held_) std::swap(event.work_id, held_->work_id);
   context_.events.push_back(event);
   if (context_.deviates(Deviation::message_delivered_twice)) context_.events.push_back(event);
+  if (held_) context_.events.push_back(*std::exchange(held_, std::nullopt));
 }
 
 template <typename Policy>
@@ -242,6 +263,9 @@ void Stream<Policy>::Machine::deliver_atomic_response(
   const auto header = read_header<wire::AtomicResponseHeader>(message.octets);
   auto* entry = send_queue_.outstanding(WorkKind::atomic);
   if (entry == nullptr) return;  // untagged_ lets none through without a Request
+  if (context_.deviates(Deviation::late_atomic_response_refused) && send_queue_.overtaken(*entry))
+    return fail(
+        segment_->fault(wire::cause::rdmap_operation_unspecified, "Atomic Response comes late"));
   const bool matches = header.original_request_id.value() == entry->request_id ||
                        context_.deviates(Deviation::atomic_response_not_matched);
   if (message.length != sizeof header || !matches) {

@@ -24,8 +24,12 @@ std::size_t ReadQueue<Policy>::limit() const {
 }
 
 template <typename Policy>
-bool ReadQueue<Policy>::has_room() const {
-  return requests_.size() < limit() || context_.deviates(Deviation::ird_not_enforced);
+bool ReadQueue<Policy>::has_room(wire::Opcode opcode) const {
+  std::size_t places = limit();
+  if (opcode == wire::Opcode::atomic_request && places > 1 &&
+      context_.deviates(Deviation::atomics_have_one_place_less))
+    --places;
+  return requests_.size() < places || context_.deviates(Deviation::ird_not_enforced);
 }
 
 /// How much of the source is looked at before the Request is served.
@@ -111,9 +115,46 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& hea
   if (!known && !context_.deviates(Deviation::unknown_aopcode_answered))
     return Fault{wire::cause::rdmap_unexpected_opcode, "unknown Atomic operation", segment,
                  std::nullopt};
-  if (auto memory = atomic_target(header, segment); !memory) return memory.error();
-  requests_.push_back({header, segment});
+  const auto memory = atomic_target(header, segment);
+  if (!memory) {
+    const bool add = code == static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
+    const bool dropped = context_.deviates(add ? Deviation::unaligned_fetch_add_dropped
+                                               : Deviation::unaligned_compare_swap_dropped) &&
+                         memory.error().cause == wire::cause::rdmap_catastrophic_stream;
+    if (dropped) return std::nullopt;
+    return memory.error();
+  }
+  Request request{header, segment};
+  if (context_.deviates(Deviation::atomic_operand_read_on_arrival)) {
+    request.operand.emplace();
+    std::memcpy(&*request.operand, memory->data(), atomic_size);
+  }
+  requests_.push_back(std::move(request));
   return std::nullopt;
+}
+
+/// The word that an Atomic works on, as its memory holds it now.
+template <typename Policy>
+std::uint64_t ReadQueue<Policy>::original_for(const Request& request, wire::Bytes memory) const {
+  std::uint64_t original = 0;
+  std::memcpy(&original, memory.data(), atomic_size);
+  if (request.operand) return *request.operand;
+  const bool kept = context_.deviates(Deviation::atomic_word_kept_by_stream) ||
+                    context_.deviates(Deviation::atomic_misses_earlier_write);
+  return kept && kept_.place == memory.data() ? kept_.value : original;
+}
+
+template <typename Policy>
+void ReadQueue<Policy>::store(const Request& request, wire::MutableBytes memory,
+                              std::uint64_t result) {
+  const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
+  const bool add = (header.operation.value() & operation_mask) ==
+                   static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
+  kept_ = {memory.data(), result};
+  if (context_.deviates(add ? Deviation::fetch_add_stored_byte_swapped
+                            : Deviation::compare_swap_stored_byte_swapped))
+    result = __builtin_bswap64(result);
+  std::memcpy(memory.data(), &result, atomic_size);
 }
 
 template <typename Policy>
@@ -141,8 +182,7 @@ std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const R
   const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
   auto memory = atomic_target(header, request.segment);
   if (!memory) return std::unexpected(std::move(memory.error()));
-  std::uint64_t original = 0;
-  std::memcpy(&original, memory->data(), atomic_size);
+  const std::uint64_t original = original_for(request, *memory);
   const bool add = (header.operation.value() & operation_mask) ==
                    static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
   std::uint64_t mask = header.add_or_swap_mask.value();
@@ -156,7 +196,7 @@ std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const R
                              : compare_swap(original, operands);
   if (context_.deviates(Deviation::compare_swap_never_swaps) && !add) result = original;
   if (context_.deviates(Deviation::fetch_add_not_stored) && add) result = original;
-  std::memcpy(memory->data(), &result, atomic_size);
+  store(request, *memory, result);
 
   wire::AtomicResponseHeader response;
   response.original_request_id =
@@ -189,6 +229,9 @@ std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
   if (context_.deviates(Deviation::read_responses_out_of_order))
     std::swap(requests_[answered_], requests_.back());
   if (context_.deviates(Deviation::shortest_read_served_first)) serve_shortest_first();
+  if (context_.deviates(Deviation::read_answered_before_atomic) &&
+      std::holds_alternative<wire::ReadRequestHeader>(requests_.back().header))
+    std::swap(requests_[answered_], requests_.back());
   const Request& request = requests_[answered_++];
   OutgoingMessage message;
   if (std::holds_alternative<wire::ReadRequestHeader>(request.header)) {

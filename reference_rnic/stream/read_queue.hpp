@@ -21,7 +21,7 @@ class ReadQueue {
 
   /// Whether one more Request may come: the queue holds as many as the IRD says (RFC 5040
   /// section 6.1).
-  [[nodiscard]] bool has_room() const;
+  [[nodiscard]] bool has_room(wire::Opcode opcode) const;
   /// Takes a Request that has been delivered. The fault: it cannot be served.
   [[nodiscard]] std::optional<Fault> add(const wire::ReadRequestHeader& header,
                                          const Offender& segment);
@@ -42,6 +42,7 @@ class ReadQueue {
   struct Request {
     std::variant<wire::ReadRequestHeader, wire::AtomicRequestHeader> header;
     Offender segment;
+    std::optional<std::uint64_t> operand{};  ///< of an Atomic: only a deviation reads it so early
   };
   [[nodiscard]] OutgoingMessage read_response(const Request& request) const;
   [[nodiscard]] std::size_t checked_length(const wire::ReadRequestHeader& header) const;
@@ -50,12 +51,20 @@ class ReadQueue {
   [[nodiscard]] std::expected<wire::MutableBytes, Fault> atomic_target(
       const wire::AtomicRequestHeader& header, const Offender& segment) const;
   [[nodiscard]] std::size_t limit() const;
+  [[nodiscard]] std::uint64_t original_for(const Request& request, wire::Bytes memory) const;
+  void store(const Request& request, wire::MutableBytes memory, std::uint64_t result);
 
   Context<Policy>& context_;
   std::deque<Request> requests_;
   std::size_t answered_ =
       0;  ///< requests at the front whose Response has been handed out by next()
   std::uint64_t responses_ = 0;
+
+  /// What the last Atomic left where: looked at by deviations only.
+  struct Kept {
+    const std::byte* place = nullptr;
+    std::uint64_t value = 0;
+  } kept_;
 };
 
 }  // namespace rnic::stream

@@ -52,7 +52,10 @@ std::optional<MessageTag> Segmenter<Policy>::current() const {
 
 template <typename Policy>
 std::uint32_t Segmenter<Policy>::take_sequence_number() {
-  const wire::Queue queue = wire::queue_of(message_->opcode);
+  wire::Queue queue = wire::queue_of(message_->opcode);
+  if (message_->opcode == wire::Opcode::atomic_request &&
+      context_.deviates(Deviation::atomic_request_msn_on_its_own))
+    queue = wire::Queue::atomic_response;  // its counter, in a Requester that answers no Atomics
   // All queues count by themselves (RFC 5041 section 4.3).
   const bool shared = context_.deviates(Deviation::msn_shared_by_queues);
   std::uint32_t& next = next_msn_[shared ? 0 : index_of(queue)];

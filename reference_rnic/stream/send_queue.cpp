@@ -103,6 +103,7 @@ bool SendQueue<Policy>::leaves_too_late(std::size_t index) const {
   const WorkKind kind = entries_[index].work.kind;
   if (entries_[index + 1].work.kind != kind) return false;
   return (kind == WorkKind::write && context_.deviates(Deviation::writes_sent_out_of_order)) ||
+         (kind == WorkKind::atomic && context_.deviates(Deviation::atomics_sent_out_of_order)) ||
          (kind == WorkKind::read && context_.deviates(Deviation::read_requests_sent_out_of_order));
 }
 
@@ -231,7 +232,9 @@ OutgoingMessage SendQueue<Policy>::atomic_request(Entry& entry) {
     header.operation = header.operation.value() | 0xFFFFFFF0U;
   header.request_id = entry.request_id;
   header.remote_stag = work.remote_stag;
-  header.remote_offset = work.remote_offset;
+  header.remote_offset = context_.deviates(Deviation::atomic_offset_rounded_down)
+                             ? work.remote_offset & ~std::uint64_t{7}
+                             : work.remote_offset;
   header.add_or_swap_data = work.add_or_swap;
   header.add_or_swap_mask = work.add_or_swap_mask;
   // What a FetchAdd does not use is zero and all ones (RFC 7306 section 5.2.1).
@@ -252,8 +255,10 @@ template <typename Policy>
 void SendQueue<Policy>::sent(std::uint64_t number) {
   const auto found = std::ranges::find(entries_, number, &Entry::number);
   if (found == entries_.end() || found->progress != Progress::issued) return;
-  const bool waits =
-      awaits_response(found->work.kind) && !context_.deviates(Deviation::read_completes_when_sent);
+  const bool waits = awaits_response(found->work.kind) &&
+                     !context_.deviates(Deviation::read_completes_when_sent) &&
+                     !(found->work.kind == WorkKind::atomic &&
+                       context_.deviates(Deviation::atomic_completes_when_sent));
   if (!waits) return finish(*found, WorkStatus::success);
   if (flushed_) return finish(*found, WorkStatus::flushed);
   found->progress = Progress::awaiting_response;
@@ -268,6 +273,13 @@ typename SendQueue<Policy>::Entry* SendQueue<Policy>::outstanding(WorkKind kind)
     if (waits && entry.work.kind == kind) return &entry;
   }
   return nullptr;
+}
+
+template <typename Policy>
+bool SendQueue<Policy>::overtaken(const Entry& entry) const {
+  return std::ranges::any_of(entries_, [&](const Entry& other) {
+    return other.number > entry.number && other.progress == Progress::done;
+  });
 }
 
 template <typename Policy>
@@ -336,6 +348,7 @@ template <typename Policy>
 void SendQueue<Policy>::end_responses() {
   responses_ended_ = true;
   responses_due_ = 0;
+  if (context_.deviates(Deviation::fenced_work_waits_for_a_closed_peer)) ++responses_due_;
   for (std::size_t i = 0; i < issued_; ++i) {
     Entry& entry = entries_[i];
     if (entry.progress == Progress::done || !awaits_response(entry.work.kind)) continue;

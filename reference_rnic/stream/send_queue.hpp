@@ -42,6 +42,10 @@ class SendQueue {
 
   /// The oldest Read (or Atomic) that waits for its Response, if any.
   [[nodiscard]] Entry* outstanding(WorkKind kind);
+  /// Reads and Atomics issued and not answered.
+  [[nodiscard]] std::size_t responses_due() const { return responses_due_; }
+  /// Whether work that was posted after it has been carried out already.
+  [[nodiscard]] bool overtaken(const Entry& entry) const;
   /// The Response to `entry` is complete.
   void respond(Entry& entry, WorkStatus status);
 

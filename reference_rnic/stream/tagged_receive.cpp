@@ -120,6 +120,8 @@ std::optional<Fault> TaggedReceive<Policy>::check_response(const IncomingSegment
     return incoming.fault(wire::cause::rdmap_unexpected_opcode,
                           "Read Response without a Read Request");
   }
+  if (context_.deviates(Deviation::late_read_response_refused) && send_queue_.overtaken(*entry))
+    return incoming.fault(wire::cause::rdmap_unexpected_opcode, "Read Response comes late");
   if (incoming.payload_length == 0) return std::nullopt;
   const wire::TaggedHeader& header = incoming.segment.tagged_header;
   if (context_.deviates(Deviation::read_response_not_matched)) return std::nullopt;

@@ -96,10 +96,37 @@ wire::TerminateCause reported(wire::TerminateCause right, const Policy& policy) 
   return right;
 }
 
+/// Whether the segment at fault, whose DDP header this is, carries such a message.
+bool is_about_atomic(wire::Bytes ddp_header) {
+  const auto segment = wire::parse_segment(ddp_header);
+  return segment && (segment->rdmap().opcode() == wire::Opcode::atomic_request ||
+                     segment->rdmap().opcode() == wire::Opcode::atomic_response);
+}
+bool is_about_immediate(wire::Bytes ddp_header) {
+  const auto segment = wire::parse_segment(ddp_header);
+  return segment && wire::is_immediate(segment->rdmap().opcode());
+}
+
+template <typename Policy>
+bool leaves_headers_out(wire::Bytes ddp_header, const Policy& policy) {
+  return policy.deviates(Deviation::terminate_without_headers) ||
+         (is_about_atomic(ddp_header) &&
+          policy.deviates(Deviation::atomic_terminate_without_header)) ||
+         (is_about_immediate(ddp_header) &&
+          policy.deviates(Deviation::immediate_terminate_without_header));
+}
+
 /// Ways of getting the contents wrong, before they are written.
 template <typename Policy>
 void spoil(wire::Terminate& terminate, std::vector<std::byte>& ddp_header, const Policy& policy) {
-  if (policy.deviates(Deviation::terminate_without_headers)) {
+  if (terminate.cause == cause::rdmap_local_catastrophic &&
+      policy.deviates(Deviation::local_terminate_with_header)) {
+    ddp_header.assign(wire::untagged_header_size, std::byte{0x41});
+    terminate.m = terminate.d = true;
+    terminate.segment_length = static_cast<std::uint16_t>(ddp_header.size());
+    terminate.ddp_header = ddp_header;
+  }
+  if (leaves_headers_out(ddp_header, policy)) {
     terminate.m = terminate.d = terminate.r = false;
     terminate.segment_length.reset();
     terminate.ddp_header = terminate.rdmap_header = {};

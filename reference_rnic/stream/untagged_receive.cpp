@@ -108,7 +108,9 @@ std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
       if (context_.deviates(Deviation::read_request_needs_receive) &&
           !context_.memory.take_receive())
         return incoming.fault(wire::cause::ddp_untagged_no_buffer, "no receive is posted");
-      if (!read_queue_.has_room())
+      if (opcode == Opcode::atomic_request && context_.deviates(Deviation::atomic_takes_receive))
+        static_cast<void>(context_.memory.take_receive());
+      if (!read_queue_.has_room(opcode))
         return incoming.fault(wire::cause::ddp_untagged_no_buffer,
                               "more Read Requests than the IRD allows");
       state.capacity = opcode == Opcode::atomic_request ? sizeof(wire::AtomicRequestHeader)
@@ -121,6 +123,12 @@ std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
       if (send_queue_.outstanding(WorkKind::atomic) == nullptr)
         return incoming.fault(wire::cause::ddp_untagged_no_buffer,
                               "Atomic Response without an Atomic Request");
+      if (context_.deviates(Deviation::atomic_response_takes_receive))
+        static_cast<void>(context_.memory.take_receive());
+      if (send_queue_.responses_due() > 1 &&
+          context_.deviates(Deviation::second_atomic_response_refused))
+        return incoming.fault(wire::cause::ddp_untagged_no_buffer,
+                              "one buffer for Atomic Responses");
       state.capacity = sizeof(wire::AtomicResponseHeader);
       break;
   }
@@ -190,7 +198,9 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   QueueState& state = state_of(incoming);
   const bool full = state.buffer && state.next_offset == state.capacity &&
                     context_.deviates(Deviation::full_buffer_delivers);
-  if (!incoming.segment.ddp().last() && !full &&
+  const bool early = state.opcode == Opcode::atomic_request &&
+                     context_.deviates(Deviation::atomic_executed_on_first_segment);
+  if (!incoming.segment.ddp().last() && !full && !early &&
       !context_.deviates(Deviation::delivers_before_last_segment))
     return std::nullopt;
   if (state.spoiled) {
@@ -202,6 +212,7 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   // ddp.delivery.message-length-given
   delivered.length =
       incoming.segment.untagged_header.message_offset.value() + incoming.payload_length;
+  if (early) delivered.length = sizeof(wire::AtomicRequestHeader);
   delivered.octets = wire::Bytes(state.own).first(std::min(delivered.length, state.own.size()));
   if (state.buffer) delivered.work_id = state.buffer->work_id;
   if (context_.deviates(Deviation::received_length_wrong))

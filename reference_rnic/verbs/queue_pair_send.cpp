@@ -119,6 +119,9 @@ std::optional<Status> QueuePair<Policy>::fill(stream::Work& work, const SendRequ
       work.add_or_swap = request.add_or_swap;
       work.add_or_swap_mask = request.add_or_swap_mask.value_or(
           request.operation == Operation::fetch_add ? 0 : ~std::uint64_t{0});
+      if (!request.add_or_swap_mask &&
+          core_.deviates(stream::Deviation::plain_atomics_with_masks_exchanged))
+        work.add_or_swap_mask = ~work.add_or_swap_mask;
       work.compare = request.compare;
       work.compare_mask = request.compare_mask;
       if (core_.tags.resolve(requester(), sink.stag, sink.offset, sink.length, Need::local_write))

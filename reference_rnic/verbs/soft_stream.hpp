@@ -97,6 +97,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     attention();
   }
   void abort_from_pair() override {
+    if (core_.deviates(stream::Deviation::abort_leaves_the_connection)) return;
     abort();
     attention();
   }

@@ -12,7 +12,7 @@ RULES_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "rules"
 @dataclasses.dataclass(frozen=True)
 class Rule:
     id: str
-    rfc: int = 0  # 0: the catalogue does not have the rule
+    rfc: int = -1  # 0: a rule of the DAT API; -1: the catalogue does not have the rule
     section: str = ""
     level: str = ""
     binds: str = ""
@@ -23,12 +23,14 @@ class Rule:
 
     @property
     def known(self):
-        return self.rfc != 0
+        return self.rfc >= 0
 
     @property
     def place(self):
         if not self.known:
             return ""
+        if self.rfc == 0:
+            return f"DAT 2.0 {self.section}"
         return f"RFC {self.rfc} " + (f"§{self.section}" if self.section[:1].isdigit() else f"Appendix {self.section}")
 
 
@@ -48,10 +50,10 @@ def load(folder, wanted_version):
     folder = pathlib.Path(folder)
     try:
         reader = _reader(folder / "catalogue_files.py")
-        paths = sorted(folder.glob("rfc*.yaml"))
+        paths = sorted([*folder.glob("rfc*.yaml"), *folder.glob("dat*.yaml")])
         entries, version = reader.load(paths)
         rules = {entry["id"]: _rule(entry) for entry in entries}
-        titles = {int(path.stem.removeprefix("rfc")): _title(path) for path in paths}
+        titles = {int(path.stem.removeprefix("rfc")) if path.stem.startswith("rfc") else 0: _title(path) for path in paths}
     except Exception as error:
         return Catalogue({}, {}, "", f"the rule catalogue in {folder} cannot be read, so rule texts are missing: {error}")
     note = "" if rules else f"there are no rule files in {folder}, so rule texts are missing"

@@ -80,7 +80,7 @@ def coverage(report, catalogue):
         Rfc(number, catalogue.titles.get(number, "rules that the catalogue does not have"),
             [Section(name, sorted(found, key=lambda use: STATES.index(use.state)))
              for name, found in sorted(sections.items(), key=lambda item: _natural(item[0]))])
-        for number, sections in sorted(grouped.items(), key=lambda item: (item[0] == 0, item[0]))
+        for number, sections in sorted(grouped.items(), key=lambda item: (item[0] <= 0, -item[0] if item[0] <= 0 else item[0]))
     ]
 
 

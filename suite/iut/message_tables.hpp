@@ -80,6 +80,7 @@ struct Table<RegisterMemory> {
     side.required("access", m.access);
     side.defaulted("zero_based", m.zero_based);
     side.defaulted("fill", m.fill);
+    side.defaulted("base", m.base);
   }
 };
 
@@ -141,6 +142,17 @@ struct Table<CreateSharedQueue> {
     side.required("queue", m.queue);
     side.defaulted("domain", m.domain);
     side.defaulted("depth", m.depth);
+    side.defaulted("max_pieces", m.max_pieces);
+  }
+};
+
+template <>
+struct Table<ResizeSharedQueue> {
+  static constexpr const char* type = "resize_shared_queue";
+  template <class Side, class Message>
+  static void walk(Side& side, Message& m) {
+    side.required("queue", m.queue);
+    side.required("depth", m.depth);
   }
 };
 
@@ -190,6 +202,24 @@ struct Table<DestroyEndpoint> {
 template <>
 struct Table<QueryEndpoint> {
   static constexpr const char* type = "query_endpoint";
+  template <class Side, class Message>
+  static void walk(Side& side, Message& m) {
+    side.required("endpoint", m.endpoint);
+  }
+};
+
+template <>
+struct Table<AbortEndpoint> {
+  static constexpr const char* type = "abort_endpoint";
+  template <class Side, class Message>
+  static void walk(Side& side, Message& m) {
+    side.required("endpoint", m.endpoint);
+  }
+};
+
+template <>
+struct Table<ResetEndpoint> {
+  static constexpr const char* type = "reset_endpoint";
   template <class Side, class Message>
   static void walk(Side& side, Message& m) {
     side.required("endpoint", m.endpoint);

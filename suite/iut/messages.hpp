@@ -39,8 +39,12 @@ inline constexpr const char* solicited = "solicited";
 inline constexpr const char* memory_windows = "memory_windows";
 inline constexpr const char* stream_windows = "stream_windows";
 inline constexpr const char* zero_based = "zero_based";
+inline constexpr const char* chosen_base = "chosen_base";
 inline constexpr const char* shared_receive_queue = "shared_receive_queue";
+inline constexpr const char* shared_queue_resize = "shared_queue_resize";
 inline constexpr const char* completion_overflow = "completion_overflow";
+inline constexpr const char* endpoint_abort = "endpoint_abort";
+inline constexpr const char* endpoint_reset = "endpoint_reset";
 inline constexpr const char* atomics = "atomics";
 inline constexpr const char* immediate = "immediate";
 inline constexpr const char* peer_to_peer = "peer_to_peer";
@@ -85,6 +89,8 @@ struct RegisterMemory {
   Access access;
   bool zero_based = false;
   std::uint8_t fill = 0;
+  /// Tagged offset of the first octet; absent: as the API has it. Not with `zero_based`.
+  std::optional<std::uint64_t> base{};
 };
 struct DeregisterMemory {
   Handle region = 0;
@@ -112,6 +118,12 @@ struct CreateSharedQueue {
   Handle queue = 0;
   Handle domain = 0;
   std::uint32_t depth = 64;
+  std::uint32_t max_pieces = 4;
+};
+/// Receives that wait in it stay.
+struct ResizeSharedQueue {
+  Handle queue = 0;
+  std::uint32_t depth = 0;
 };
 struct DestroySharedQueue {
   Handle queue = 0;
@@ -137,6 +149,16 @@ struct DestroyEndpoint {
   Handle endpoint = 0;
 };
 struct QueryEndpoint {
+  Handle endpoint = 0;
+};
+/// Puts it in the error state, connected or not: what is posted is flushed, a connection ends
+/// abortively.
+struct AbortEndpoint {
+  Handle endpoint = 0;
+};
+/// Brings it back from the error state (or from idle) to idle, with empty queues, so that it can be
+/// connected again.
+struct ResetEndpoint {
   Handle endpoint = 0;
 };
 
@@ -198,7 +220,8 @@ struct PostWork {
   bool fence = false;
   bool signaled = true;
   std::uint64_t add_or_swap = 0, compare = 0;
-  std::uint64_t add_or_swap_mask = ~std::uint64_t{0}, compare_mask = ~std::uint64_t{0};
+  /// Absent: the plain operation on all 64 bits.
+  std::optional<std::uint64_t> add_or_swap_mask{}, compare_mask{};
   std::array<std::uint8_t, 8> immediate{};
   // bind_window: the window is bound to pieces[0] with these rights; a length of 0 unbinds
   Handle window = 0;
@@ -227,11 +250,12 @@ struct Cancel {
   std::uint64_t command = 0;
 };
 
-using Command = std::variant<Configure, Reset, CreateDomain, DestroyDomain, RegisterMemory,
-                             DeregisterMemory, ReadMemory, WriteMemory, AllocateWindow, FreeWindow,
-                             CreateSharedQueue, DestroySharedQueue, ArmSharedQueueLimit,
-                             CreateEndpoint, DestroyEndpoint, QueryEndpoint, Listen, StopListening,
-                             Connect, Accept, Reject, Disconnect, PostReceive, PostWork, Cancel>;
+using Command =
+    std::variant<Configure, Reset, CreateDomain, DestroyDomain, RegisterMemory, DeregisterMemory,
+                 ReadMemory, WriteMemory, AllocateWindow, FreeWindow, CreateSharedQueue,
+                 ResizeSharedQueue, DestroySharedQueue, ArmSharedQueueLimit, CreateEndpoint,
+                 DestroyEndpoint, QueryEndpoint, AbortEndpoint, ResetEndpoint, Listen,
+                 StopListening, Connect, Accept, Reject, Disconnect, PostReceive, PostWork, Cancel>;
 
 // ---------------------------------------------------------------- events
 

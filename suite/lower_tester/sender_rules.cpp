@@ -258,7 +258,17 @@ void SenderRules::note_sent(wire::Bytes ulpdu) {
     return;
   Message message;
   message.untagged_header = segment->untagged_header;
-  message.payload.assign(segment->payload.begin(), segment->payload.end());
+  // All its segments went out one after the other.
+  const bool several = segment->untagged_header.message_offset.value() != 0;
+  for (auto earlier = sent_.begin(); several && earlier + 1 != sent_.end(); ++earlier) {
+    const auto part = wire::parse_segment(*earlier);
+    if (part && !part->tagged &&
+        part->untagged_header.queue_number == segment->untagged_header.queue_number &&
+        part->untagged_header.message_sequence_number ==
+            segment->untagged_header.message_sequence_number)
+      message.payload.insert(message.payload.end(), part->payload.begin(), part->payload.end());
+  }
+  message.payload.insert(message.payload.end(), segment->payload.begin(), segment->payload.end());
   if (const auto read = message.read_request()) reads_.push_back(*read);
   if (const auto atomic = message.atomic_request()) atomics_.push_back(atomic->request_id);
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "rules/catalogue.hpp"
+#include "suite/cases/rdmap/terminate_matrix.hpp"
 #include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
@@ -43,9 +44,8 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
                id, did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
     return ExitCode::usage;
   }
-  fmt::print("{}\nRFC {} section {}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rule->rfc,
-             rule->section, rules::name(rule->level), rule->binds, rules::how_checked(*rule),
-             rule->text);
+  fmt::print("{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),
+             rules::name(rule->level), rule->binds, rules::how_checked(*rule), rule->text);
   if (!rule->needs.empty()) fmt::print("\n{}\n", why_out_of_reach);
   const Checks checks = join(parts)[rule->id];
   fmt::print("\ncases{}\n", checks.cases.empty() ? ": none" : ":");
@@ -62,7 +62,8 @@ ExitCode print_coverage(const SuiteParts& parts) {
              "check", "cases", "deviations");
   for (const rules::Rule& rule : rules::all()) {
     const Checks& checks = coverage[rule.id];
-    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id, rule.rfc, rule.section,
+    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id,
+               rule.rfc == 0 ? "DAT" : std::to_string(rule.rfc), rule.section,
                rules::name(rule.level), rules::how_checked(rule), checks.cases.size(),
                checks.deviations.size());
     if (!rule.needs.empty()) ++need_sctp;
@@ -74,6 +75,23 @@ ExitCode print_coverage(const SuiteParts& parts) {
              testable, covered);
   fmt::print("{} of the others have a reason in the catalogue; {}: {}\n",
              rules::all().size() - testable - need_sctp, need_sctp, why_out_of_reach);
+  return ExitCode::good;
+}
+
+ExitCode print_terminate_matrix() {
+  const std::string_view row = "{:<10} {:<42} {:<74} {}\n";
+  fmt::print(fmt::runtime(row), "cause", "what went wrong", "case", "note");
+  std::size_t judged = 0;
+  for (const cases::MatrixEntry& entry : cases::terminate_matrix()) {
+    const std::string code = entry.any_code ? "ALL" : fmt::format("{:#04x}", entry.cause.code);
+    const bool reached = !entry.case_id.empty();
+    judged += reached ? 1 : 0;
+    fmt::print(fmt::runtime(row),
+               fmt::format("{}/{}/{}", entry.cause.layer, entry.cause.type, code), entry.name,
+               reached ? entry.case_id : "none", entry.note);
+  }
+  fmt::print("\n{} registered causes, {} of these judged by a case\n",
+             cases::terminate_matrix().size(), judged);
   return ExitCode::good;
 }
 

@@ -12,5 +12,7 @@ namespace suite::runner {
 [[nodiscard]] ExitCode explain(const SuiteParts& parts, const std::string& rule);
 /// Prints every rule with its number of cases and deviations, and what remains unchecked.
 [[nodiscard]] ExitCode print_coverage(const SuiteParts& parts);
+/// Prints every registered cause of a Terminate with the case that provokes it, or why none can.
+[[nodiscard]] ExitCode print_terminate_matrix();
 
 }  // namespace suite::runner

@@ -309,7 +309,11 @@ class CommandLine {
         command("explain", "say what a rule demands and what checks it", Command::explain);
     explain.add_option("RULE", options_.subject, "rule id, e.g. ddp.tagged.base-or-bounds")
         ->required();
-    command("coverage", "list rules with the cases and deviations of each", Command::coverage);
+    CLI::App& coverage =
+        command("coverage", "list rules with the cases and deviations of each", Command::coverage);
+    coverage.add_flag(
+        "--terminate", options_.terminate_matrix,
+        "list the causes of Terminates with the case that provokes each, or why none can");
     CLI::App& collect =
         command("collect", "make results.json of a run that was killed", Command::collect);
     collect.add_option("DIR", options_.subject, "its output folder")->required();

@@ -59,7 +59,8 @@ struct Options {
   unsigned jobs = 0;  ///< 0: as the IUT suits
   bool capture = true;
   // other commands
-  std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file
+  bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
+  std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
 };
 
 /// What the command line ended in where there is nothing to run:

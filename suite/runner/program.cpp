@@ -69,7 +69,7 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
     case Command::explain:
       return explain(parts, options.subject);
     case Command::coverage:
-      return print_coverage(parts);
+      return options.terminate_matrix ? print_terminate_matrix() : print_coverage(parts);
     case Command::collect:
       return collect(options);
     case Command::probe:

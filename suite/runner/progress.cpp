@@ -127,8 +127,7 @@ namespace {
 
 std::string expectation_text(const results::Expectation& expectation) {
   const rules::Rule* rule = rules::find(expectation.rule);
-  const std::string where =
-      rule == nullptr ? "" : fmt::format(" (RFC {} section {})", rule->rfc, rule->section);
+  const std::string where = rule == nullptr ? "" : fmt::format(" ({})", rules::place(*rule));
   std::string text = fmt::format("  rule       {}{}\n", expectation.rule, where);
   if (!expectation.row.empty()) text += fmt::format("  row        {}\n", harmless(expectation.row));
   text += fmt::format("  admissible {}\n", fmt::join(expectation.admissible, "; or "));

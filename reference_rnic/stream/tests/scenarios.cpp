@@ -382,6 +382,78 @@ void add_reads(std::vector<Scenario>& list) {
   }));
 }
 
+/// An Atomic Request for the memory that furnish() makes: MSN, operation and offset as given.
+std::string atomic_ulpdu(std::string_view controls, std::string_view ulp_word_and_queue,
+                         std::string_view msn, std::string_view operation,
+                         std::string_view offset) {
+  return std::string(controls) + std::string(ulp_word_and_queue) + std::string(msn) + "00000000" +
+         std::string(operation) + "00000001 00000101" + std::string(offset) +
+         "0000000000000001 0000000000000000 0000000000000000 0000000000000000";
+}
+std::string atomic_ulpdu(std::string_view msn, std::string_view operation = "00000000",
+                         std::string_view offset = "0000000000001000") {
+  return atomic_ulpdu("41 4a", "00000000 00000001", msn, operation, offset);
+}
+
+void add_atomics(std::vector<Scenario>& list) {
+  const auto one = [&list](std::string name, std::string ulpdu) {
+    list.push_back(operational(std::move(name),
+                               [ulpdu](DeviatingSubject& subject) { subject.feed(fpdu(ulpdu)); }));
+  };
+  list.push_back(operational("Atomic, Write and Atomic", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(atomic_ulpdu("00000001")));
+    (void)subject.output();
+    subject.feed(fpdu("c1 40 00000101 0000000000001000 0102030405060708"));
+    subject.feed(fpdu(atomic_ulpdu("00000002")));
+  }));
+  list.push_back(operational("two Atomics at once", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(atomic_ulpdu("00000001")));
+    subject.feed(fpdu(atomic_ulpdu("00000002")));
+  }));
+  list.push_back(operational("Atomic and Read at once", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(atomic_ulpdu("00000001")));
+    subject.feed(
+        fpdu("41 41 00000000 00000001 00000002 00000000"
+             "00000777 0000000000002000 00000004 00000101 0000000000001000"));
+  }));
+  one("unaligned CmpSwap", atomic_ulpdu("00000001", "00000002", "0000000000001004"));
+  one("Atomic of DDP version 2",
+      atomic_ulpdu("42 4a", "00000000 00000001", "00000001", "00000000", "0000000000001000"));
+  one("Atomic of RDMAP version 2",
+      atomic_ulpdu("41 8a", "00000000 00000001", "00000001", "00000000", "0000000000001000"));
+  one("Atomic on queue 0",
+      atomic_ulpdu("41 4a", "00000000 00000000", "00000001", "00000000", "0000000000001000"));
+  one("Atomic with an Invalidate STag",
+      atomic_ulpdu("41 4a", "00000101 00000001", "00000001", "00000000", "0000000000001000"));
+  one("first segment of an Atomic",
+      "01 4a 00000000 00000001 00000001 00000000"
+      "00000000 00000001 00000101 0000000000001000 0000000000000001 0000000000000000");
+  one("Immediate Data of DDP version 2",
+      "42 48 00000000 00000000 00000001 00000000 0102030405060708");
+  one("Immediate Data of RDMAP version 2",
+      "41 88 00000000 00000000 00000001 00000000 0102030405060708");
+  one("Immediate Data on queue 1", "41 48 00000000 00000001 00000001 00000000 0102030405060708");
+  one("Immediate Data with an Invalidate STag",
+      "41 48 00000101 00000000 00000001 00000000 0102030405060708");
+  list.push_back(operational("Atomic for an odd offset", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work atomic = work_of(1, WorkKind::atomic);
+    atomic.remote_offset = 0x1003;
+    subject.stream.post(atomic, subject.now);
+  }));
+  list.push_back(operational("Read answered behind a Send", [](DeviatingSubject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 4;
+    subject.stream.post(read, subject.now);
+    subject.stream.post(work_of(2, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  }));
+}
+
 void add_endings(std::vector<Scenario>& list) {
   list.push_back(operational("FIN within an FPDU", [](DeviatingSubject& subject) {
     const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb");
@@ -495,6 +567,7 @@ std::vector<Scenario> scenarios() {
   add_messages(list);
   add_sending(list);
   add_reads(list);
+  add_atomics(list);
   add_endings(list);
   add_startup_oddities(list);
   add_split_frames(list);

@@ -100,6 +100,39 @@ CONFORMANCE_CASE(write_whose_offset_wraps_is_rejected,
   expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
 }
 
+CONFORMANCE_CASE(write_just_below_the_end_of_all_offsets_is_placed,
+                 rules("ddp.tagged.placed-at-to", "ddp.tagged.check-to-no-wrap",
+                       "ddp.terminate.tagged-to-wrap"),
+                 needs(capability::chosen_base)) {
+  // The sum of TO and length may be 2^64 - 1; whether it may be 2^64 is disputed (D17).
+  constexpr std::uint64_t page = 4096, last_page = ~std::uint64_t{0} - (page - 1);
+  row("up to a sum of 2^64 - 1", [&] {
+    const Region region = iut.register_at(last_page, page - 1, access::remote_write);
+    peer.send(rdma_write(region.stag, region.base, payload(page - 1)));
+    expect(region, holds(payload(page - 1)));
+  });
+  row("one octet too many", [&] {
+    const Region region = iut.register_at(last_page, page - 1, access::remote_write);
+    peer.send(rdma_write(region.stag, region.base + page - 2, payload(2)));
+    expect_rejection({cause::ddp_tagged_to_wrap, cause::ddp_tagged_base_or_bounds},
+                     "ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap");
+    expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
+  });
+  row("the registration", [&] {
+    const auto last = [&](std::uint64_t length) {
+      iut::RegisterMemory command;
+      command.region = iut.new_handle();
+      command.length = length;
+      command.access = access::remote_write;
+      command.base = last_page;
+      return iut.try_call(command, fmt::format("register {} octets", length));
+    };
+    const iut::Reply whole = last(page), beyond = last(page + 1);
+    advise_that(whole.outcome == iut::Outcome::ok, "a region up to 2^64 - 1", whole.error);
+    advise_that(beyond.outcome != iut::Outcome::ok, "none beyond", "it is taken");
+  });
+}
+
 CONFORMANCE_CASE(tagged_segment_of_another_version_is_rejected,
                  rules("ddp.terminate.tagged-invalid-version")) {
   for (const std::uint8_t version : std::initializer_list<std::uint8_t>{0, 2, 3}) {

@@ -193,6 +193,15 @@ Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& ac
   return register_as(command);
 }
 
+Region Consumer::register_at(std::uint64_t base, std::uint64_t length, const iut::Access& access) {
+  iut::RegisterMemory command;
+  command.length = length;
+  command.access = access;
+  command.base = base;
+  command.fill = 0xA5;
+  return register_as(command);
+}
+
 Region Consumer::register_nothing(const iut::Access& access) {
   iut::RegisterMemory command;
   command.region = new_handle();

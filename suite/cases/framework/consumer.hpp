@@ -76,6 +76,9 @@ class Consumer {
                                        const iut::Access& access = access::local,
                                        std::uint8_t fill = 0xA5, iut::Handle domain = 0);
   [[nodiscard]] Region register_zero_based(std::uint64_t length, const iut::Access& access);
+  /// Its first octet has this tagged offset. Needs capability::chosen_base.
+  [[nodiscard]] Region register_at(std::uint64_t base, std::uint64_t length,
+                                   const iut::Access& access);
   /// Refused by some APIs, which leaves the case not applicable.
   [[nodiscard]] Region register_nothing(const iut::Access& access);
   void deregister(const Region& region);

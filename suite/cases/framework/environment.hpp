@@ -29,6 +29,13 @@ struct Configuration {
   [[nodiscard]] std::string text() const;
 };
 
+/// How the cases of the DAT API reach the provider.
+struct DatAccess {
+  std::vector<std::string> program;  ///< argv that runs rnic-dat-cases where the provider is
+  std::string ia;                    ///< name in that host's dat.conf
+  std::string address;               ///< where the IA is reached; empty: what the IA says of itself
+};
+
 struct Environment {
   rnic::llp::World& world;
   rnic::llp::Network& tester;
@@ -42,6 +49,8 @@ struct Environment {
   std::map<std::string, bool>
       pics{};  ///< what the vendor says of capabilities; what is absent follows from the hello
   bool strict = false;  ///< advisories fail
+
+  std::optional<DatAccess> dat{};  ///< if the IUT is a DAT provider
 
   /// How the IUT is configured now; kept up by the executor, so that cases of one configuration
   /// need no command. Empty: not known.

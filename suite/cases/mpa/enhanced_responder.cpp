@@ -307,6 +307,34 @@ CONFORMANCE_CASE(flag_a_is_echoed, rules("mpa.enhanced.flag-a-echoed"),
   }
 }
 
+CONFORMANCE_CASE(rejection_tells_the_rtr_kinds_too,
+                 rules("mpa.enhanced.matching-rtr-flags-set", "mpa.enhanced.flag-a-echoed"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  ask(*this, enhanced_request(any_rtr));
+  const Arrival accepted = expect(
+      peer.raw(), reply_words("A set", [](const Words& words) { return words.peer_to_peer; }),
+      "mpa.enhanced.flag-a-echoed");
+  const Words supported = *words_of(*accepted.as<ReceivedFrame>());
+  for (const RtrKind& kind : rtr_kinds()) {
+    if (!(supported.*kind.flag)) continue;
+    peer.send(kind.indication);
+    break;
+  }
+  Peer& other = another_peer();
+  if (const auto done = other.connect(iut_address()); !done)
+    stop(Verdict::inconclusive, done.error());
+  other.send(enhanced_request(any_rtr));
+  iut.reject(asked(*this).request);
+  const Arrival rejection = expect(other, rejecting_reply(), "mpa.startup.reply-r-tells-rejection");
+  const auto words = words_of(*rejection.as<ReceivedFrame>());
+  // RFC 6581 9.2 speaks of any Reply, and of what the Responder supports.
+  expect_that(words && words->peer_to_peer, "A set", rejection.text(),
+              "mpa.enhanced.flag-a-echoed");
+  advise_that(words->rtr_send == supported.rtr_send && words->rtr_write == supported.rtr_write &&
+                  words->rtr_read == supported.rtr_read,
+              "the RTR kinds of the accepting Reply", rejection.text());
+}
+
 CONFORMANCE_CASE(client_server_request_gets_a_client_server_reply,
                  rules("mpa.enhanced.flag-a-zero-echoed", "mpa.enhanced.rtr-flags-zero-without-a"),
                  needs(capability::enhanced_startup)) {

@@ -5,32 +5,11 @@
 #include <array>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/rdmap/atomic_steps.hpp"
 
 namespace suite::cases {
 
 namespace {
-
-// Its octets are the same from either end,
-// so it can be put in memory whatever the IUT's byte order is.
-constexpr std::uint64_t symmetric = 0x1122334444332211;
-constexpr std::uint64_t other_value = 0x0102030405060708;
-constexpr std::uint32_t fetch_add_code = 0, compare_swap_code = 2;
-
-Octets octets_of(std::uint64_t value) {
-  Octets all(8);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    all[i] = static_cast<std::byte>(value >> (8 * (7 - i)));
-  return all;
-}
-
-// Memory for Atomics that holds `value`, one that is the same from either end.
-Region word_of(Body& test, std::uint64_t value = symmetric) {
-  Region region = test.iut.register_memory(64, access::remote_atomic);
-  if (region.base % 8 != 0)
-    test.stop(Verdict::inconclusive, "the region does not begin at a multiple of eight");
-  test.iut.write_memory(region, octets_of(value));
-  return region;
-}
 
 Outgoing compare_swap(const Region& region, std::uint64_t compare, std::uint64_t swap,
                       std::uint64_t compare_mask = ~std::uint64_t{0},
@@ -45,20 +24,6 @@ Outgoing compare_swap(const Region& region, std::uint64_t compare, std::uint64_t
                          .compare_mask = compare_mask});
 }
 
-// The next Atomic Response returns `value`.
-void expect_original(Body& test, std::uint64_t value, RuleRef rule) {
-  const Message response =
-      test.expect_message(Opcode::atomic_response, "rdmap.atomic.valid-request-answered");
-  const Octets wanted = octets_of(value);
-  const bool same = response.payload.size() == 12 &&
-                    std::equal(wanted.begin(), wanted.end(), response.payload.begin() + 4);
-  test.expect_that(same, fmt::format("the original value {:#018x}", value),
-                   response.segments.empty()
-                       ? "none"
-                       : fmt::format("{} octets with another value", response.payload.size()),
-                   rule);
-}
-
 // The first eight octets are `value` in one byte order or the other.
 void expect_value(Body& test, const Region& region, std::uint64_t value, RuleRef rule) {
   Octets now = test.iut.read_memory(region);
@@ -69,31 +34,6 @@ void expect_value(Body& test, const Region& region, std::uint64_t value, RuleRef
   for (const std::byte octet : now) found = found << 8 | std::to_integer<std::uint64_t>(octet);
   test.expect_that(now == big || now == little, fmt::format("{:#018x} in memory", value),
                    fmt::format("octets {:016x}", found), rule);
-}
-
-// Work of the IUT as Requester, with a buffer for the original value.
-Work post_atomic(Body& test, const char* kind, std::uint64_t add_or_swap,
-                 std::uint64_t compare = 0) {
-  const Region sink = test.iut.register_memory(8, access::remote_write);
-  iut::PostWork post;
-  post.operation = kind;
-  post.pieces = {{sink.handle, 0, 8}};
-  post.remote_stag = 0x01020304;
-  post.remote_offset = 0x1000000020;
-  post.add_or_swap = add_or_swap;
-  post.compare = compare;
-  Work work = test.iut.post(post);
-  work.buffer = sink;
-  return work;
-}
-
-AtomicRequestFields expect_request(Body& test) {
-  const auto fields =
-      test.expect_message(Opcode::atomic_request, "rdmap.atomic.request-header-format")
-          .atomic_request();
-  test.expect_that(fields.has_value(), "52 octets behind the DDP header", "another length",
-                   "rdmap.atomic.request-header-format");
-  return fields.value_or(AtomicRequestFields{});
 }
 
 }  // namespace
@@ -147,7 +87,8 @@ CONFORMANCE_CASE(fetch_add_adds_each_field_by_itself, rules("rdmap.atomic.fetcha
 CONFORMANCE_CASE(compare_swap_swaps_on_a_match,
                  rules("rdmap.atomic.cmpswap-match-swapped",
                        "rdmap.atomic.cmpswap-fields-big-endian",
-                       "rdmap.atomic.cmpswap-returns-original", "rdmap.atomic.cmpswap-implemented"),
+                       "rdmap.atomic.cmpswap-returns-original", "rdmap.atomic.cmpswap-implemented",
+                       "rdmap.atomic.all-aopcodes-implemented"),
                  needs(capability::atomics), in_both_roles) {
   const Region region = word_of(*this);
   peer.send(compare_swap(region, symmetric, other_value));
@@ -224,6 +165,7 @@ CONFORMANCE_CASE(unused_fields_of_an_atomic_request_are_ignored,
 CONFORMANCE_CASE(atomics_are_executed_and_answered_in_order,
                  rules("rdmap.atomic.requests-processed-in-order",
                        "rdmap.atomic.responses-in-request-order",
+                       "rdmap.atomic.responses-in-delivery-order",
                        "rdmap.atomic.request-identifier-reflected"),
                  needs(capability::atomics)) {
   const Region region = word_of(*this);
@@ -242,9 +184,12 @@ CONFORMANCE_CASE(atomics_are_executed_and_answered_in_order,
 CONFORMANCE_CASE(unaligned_atomic_is_rejected,
                  rules("rdmap.atomic.alignment-validated", "rdmap.atomic.alignment-terminate-code",
                        "rdmap.atomic.fetchadd-unaligned-surfaced",
-                       "rdmap.atomic.fetchadd-unaligned-memory-unchanged",
+                       "rdmap.atomic.fetchadd-unaligned-memory-unchanged"),
+                 rules("rdmap.atomic.fetchadd-unaligned-terminate",
+                       "rdmap.atomic.cmpswap-unaligned-terminate",
                        "rdmap.atomic.cmpswap-unaligned-not-performed",
-                       "rdmap.atomic.cmpswap-unaligned-memory-unchanged"),
+                       "rdmap.atomic.cmpswap-unaligned-memory-unchanged",
+                       "rdmap.atomic.request-extra-validation"),
                  needs(capability::atomics)) {
   for (const std::uint32_t code : {fetch_add_code, compare_swap_code}) {
     for (const std::uint64_t offset : {1U, 4U}) {
@@ -357,6 +302,44 @@ CONFORMANCE_CASE(iut_asks_for_a_compare_swap_in_the_right_form,
               fmt::format("Swap Data {:#x} Compare Data {:#x}", other_value, symmetric),
               fmt::format("Swap Data {:#x} Compare Data {:#x}", fields.add_or_swap, fields.compare),
               "rdmap.atomic.request-header-format");
+}
+
+CONFORMANCE_CASE(iut_asks_for_plain_atomics_over_all_64_bits,
+                 rules("rdmap.atomic.request-header-format"), needs(capability::atomics),
+                 in_both_roles) {
+  let_iut_send();
+  const auto told = [](std::uint64_t mask) { return fmt::format("{:#018x}", mask); };
+  constexpr std::uint64_t all = ~std::uint64_t{0}, top = std::uint64_t{1} << 63;
+  const Work sum = post_atomic(*this, operation::fetch_add, other_value);
+  const AtomicRequestFields add = expect_request(*this);
+  peer.send(atomic_response(add.request_id, symmetric));
+  // No carry leaves the highest bit in any case.
+  expect_that((add.add_or_swap_mask & ~top) == 0, "Add Mask 0", told(add.add_or_swap_mask));
+  const Work exchange = post_atomic(*this, operation::compare_swap, other_value, symmetric);
+  const AtomicRequestFields swap = expect_request(*this);
+  expect_that(swap.add_or_swap_mask == all, "Swap Mask all ones", told(swap.add_or_swap_mask));
+  expect_that(swap.compare_mask == all, "Compare Mask all ones", told(swap.compare_mask));
+}
+
+CONFORMANCE_CASE(iut_sends_the_masks_that_it_is_given, rules("rdmap.atomic.request-header-format"),
+                 needs(capability::atomics)) {
+  constexpr std::uint64_t first = 0x00FF00FF00FF00FF, second = 0xFFFF0000FFFF0000;
+  let_iut_send();
+  const Region sink = iut.register_memory(8, access::remote_write);
+  iut::PostWork post;
+  post.operation = operation::compare_swap;
+  post.pieces = {{sink.handle, 0, 8}};
+  post.remote_stag = 0x01020304;
+  post.add_or_swap = other_value;
+  post.compare = symmetric;
+  post.add_or_swap_mask = first;
+  post.compare_mask = second;
+  const Work work = iut.post(post);
+  const AtomicRequestFields fields = expect_request(*this);
+  expect_that(fields.add_or_swap_mask == first && fields.compare_mask == second,
+              fmt::format("Swap Mask {:#x} Compare Mask {:#x}", first, second),
+              fmt::format("Swap Mask {:#x} Compare Mask {:#x}", fields.add_or_swap_mask,
+                          fields.compare_mask));
 }
 
 CONFORMANCE_CASE(atomic_completes_with_the_original_value,

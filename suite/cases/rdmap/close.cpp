@@ -228,6 +228,26 @@ CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
     expect(Work{late_work, command.endpoint, {}}, completes_in_error());
 }
 
+CONFORMANCE_CASE(fenced_work_does_not_wait_for_a_peer_that_has_closed,
+                 rules("mpa.close.graceful-close-indicated",
+                       "ddp.close.half-closed-close-graceful"),
+                 in_both_roles) {
+  see_iut_send();
+  const Work read = iut.post_read(8, some_stag, 0x1000);
+  expect(peer, message(Opcode::read_request));
+  const Work fenced =
+      iut.post_send(payload(16), operation::send, [](iut::PostWork& work) { work.fence = true; });
+  peer.half_close();
+  // No Response can come any more; whether the Send still leaves is left open.
+  while (
+      !expect(peer, message(Opcode::send, payload(16)) | torn_down() | any_terminate()).is_end()) {
+  }
+  expect(iut, disconnected());
+  expect(read, completes_in_error(), "ddp.close.outstanding-requests-fail");
+  expect_that(iut.take(completion_of(fenced).matches, context().deadline).has_value(),
+              "a completion of the fenced Send", "none", "ddp.close.outstanding-requests-fail");
+}
+
 CONFORMANCE_CASE(error_behind_the_consumers_close_ends_the_connection,
                  rules("rdmap.stream.connection-torn-down"), in_both_roles) {
   see_iut_send();

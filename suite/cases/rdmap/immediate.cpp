@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/rdmap/atomic_steps.hpp"
 
 namespace suite::cases {
 
@@ -95,8 +96,8 @@ CONFORMANCE_CASE(immediate_data_of_another_length_are_found_out,
 }
 
 CONFORMANCE_CASE(immediate_data_come_after_the_write_before_them,
-                 rules("rdmap.immediate.covers-earlier-writes",
-                       "rdmap.immediate.causes-completion"),
+                 rules("rdmap.immediate.covers-earlier-writes", "rdmap.immediate.causes-completion",
+                       "rdmap.immediate.ordered-like-send"),
                  needs(capability::immediate)) {
   const Region region = iut.register_memory(4096, access::remote_write);
   const Work receive = iut.post_receive(64);
@@ -106,6 +107,48 @@ CONFORMANCE_CASE(immediate_data_come_after_the_write_before_them,
   // Looked at right away: what comes later does not count.
   expect_that(iut.read_memory(region) == payload(4096), "the payload of the Write in place",
               "other contents");
+}
+
+CONFORMANCE_CASE(immediate_data_arrive_in_the_order_sent,
+                 rules("rdmap.immediate.delivered-in-order", "rdmap.immediate.ordered-like-send",
+                       "rdmap.immediate.completed-in-order-with-sends"),
+                 needs(capability::immediate), in_both_roles) {
+  std::vector<Work> receives;
+  for (int i = 0; i < 5; ++i) receives.push_back(iut.post_receive(64));
+  peer.send_together({immediate_data(payload(8, 1)), immediate_data(payload(8, 2), true),
+                      send_message(payload(12)), immediate_data(payload(8, 3)),
+                      immediate_data(payload(8, 4))});
+  expect(receives[0], completes().with_immediate(payload(8, 1)));
+  expect(receives[1], completes().with_immediate(payload(8, 2)).with_solicited(true));
+  expect(receives[2], completes().with_length(12), "rdmap.immediate.ordered-like-send");
+  expect(receives[3], completes().with_immediate(payload(8, 3)));
+  expect(receives[4], completes().with_immediate(payload(8, 4)));
+}
+
+CONFORMANCE_CASE(late_read_response_is_taken_behind_immediate_data,
+                 rules("rdmap.immediate.may-pass-read-response"), needs(capability::immediate),
+                 in_both_roles) {
+  let_iut_send();
+  const Work read = iut.post_read(8, 0x77, 0x1000), sent = post_immediate(*this, payload(8));
+  const auto request = expect_message(Opcode::read_request).read_request();
+  expect(peer, message(Opcode::immediate, payload(8)));
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(8, 9)));
+  expect_in_order({read, sent});
+  expect(read.buffer, holds(payload(8, 9)));
+}
+
+CONFORMANCE_CASE(late_atomic_response_is_taken_behind_immediate_data,
+                 rules("rdmap.immediate.may-pass-atomic-response",
+                       "rdmap.atomic.response-after-later-messages"),
+                 needs(capability::immediate, capability::atomics), in_both_roles) {
+  let_iut_send();
+  const Work atomic = post_atomic(*this, operation::fetch_add, 1),
+             sent = post_immediate(*this, payload(8));
+  const AtomicRequestFields request = expect_request(*this);
+  expect(peer, message(Opcode::immediate, payload(8)));
+  peer.send(atomic_response(request.request_id, symmetric));
+  expect_in_order({atomic, sent}, "rdmap.atomic.response-after-later-messages");
+  expect(atomic.buffer, holds(octets_of(symmetric)));
 }
 
 CASES_OF_FILE(rdmap, immediate)

@@ -100,6 +100,37 @@ CONFORMANCE_CASE(receive_scatters_into_all_pieces_that_the_iut_has,
   advise_refused(*this, beyond, "a receive of one piece more");
 }
 
+CONFORMANCE_CASE(shared_receive_scatters_into_all_pieces_that_the_iut_has,
+                 rules("ddp.untagged.placed-at-mo"), needs(capability::shared_receive_queue)) {
+  const std::uint32_t most = limit_of(*this, "max_shared_pieces", 4096);
+  const auto make_queue = [&](std::uint32_t pieces) {
+    const iut::CreateSharedQueue command{
+        .queue = iut.new_handle(), .depth = depth, .max_pieces = pieces};
+    return std::pair(command.queue, iut.try_call(command, "create a shared receive queue"));
+  };
+  const auto [queue, made] = make_queue(most);
+  expect_that(made.outcome == iut::Outcome::ok, fmt::format("a queue for {} pieces", most),
+              made.error);
+  const iut::Handle endpoint = iut.create_endpoint({.shared_queue = queue});
+  establish({.endpoint = endpoint});
+  const Region buffer = iut.register_memory(std::uint64_t{4} * most);
+  const auto posted = iut.try_call(iut::PostReceive{0, queue, first_work, pieces_of(buffer, most)},
+                                   "post a shared receive");
+  expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a receive of {} pieces", most),
+              posted.error);
+  const Octets data = Draw(63).octets(buffer.length);
+  peer.send(send_message(data));
+  expect(Work{first_work, endpoint, {}}, completes().with_length(4 * most));
+  expect(buffer, holds(by_pieces(data)));
+  const Region larger = iut.register_memory(std::uint64_t{4} * most + 4);
+  advise_refused(
+      *this,
+      iut.try_call(iut::PostReceive{0, queue, first_work + 1, pieces_of(larger, most + 1)},
+                   "post a shared receive"),
+      "a shared receive of one piece more");
+  advise_refused(*this, make_queue(most + 1).second, "a queue for one piece more");
+}
+
 CONFORMANCE_CASE(send_gathers_from_all_pieces_that_the_iut_has,
                  rules("ddp.segmentation.all-data-sent")) {
   const std::uint32_t most = limit_of(*this, "max_pieces", 4096);
@@ -231,6 +262,44 @@ CONFORMANCE_CASE(receive_posted_after_the_end_is_flushed,
     expect_that(true, "an error", reply.error);
   else
     expect(Work{first_work, iut.endpoint(), {}}, flushed());
+}
+
+CONFORMANCE_CASE(more_than_the_queues_hold_is_flushed_after_the_end,
+                 rules("ddp.close.outstanding-requests-fail", "ddp.close.llp-lost-indicated"),
+                 in_both_roles) {
+  iut::CreateEndpoint wanted;
+  wanted.send_depth = wanted.receive_depth = depth;
+  const iut::Handle endpoint = iut.create_endpoint(wanted);
+  establish({.endpoint = endpoint, .opening = true});
+  peer.reset();
+  expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
+  const Region buffer = iut.register_memory(16);
+  // Each is refused or flushed; what was flushed has left its place to the next. Nobody may take it
+  // for done; that its end is told is asked of what was outstanding before, and an advisory here.
+  const auto each = [&](const char* what, const auto& post) {
+    bool first_taken = false;
+    for (iut::WorkId i = 0; i < 2 * depth; ++i) {
+      const Work work{first_work + i, endpoint, {}};
+      const iut::Reply reply = post(work.id);
+      const bool taken = reply.outcome == iut::Outcome::ok;
+      if (i == 0) first_taken = taken;
+      advise_that(taken == first_taken, fmt::format("{} {} taken as the first was", what, i + 1),
+                  taken ? "taken" : reply.error);
+      if (!taken) continue;
+      const auto ended =
+          iut.take(completion_of(work).matches, context().world.now() + environment().quiet_window);
+      advise_that(ended.has_value(), "flushed", "no completion");
+      if (!ended) return;
+      expect_that(!success_of(work).matches(*ended), "flushed", describe(*ended));
+    }
+  };
+  each("Send", [&](iut::WorkId work) {
+    return iut.try_call(send_of(endpoint, work, {{buffer.handle, 0, 16}}), "post a Send");
+  });
+  each("receive", [&](iut::WorkId work) {
+    return iut.try_call(iut::PostReceive{endpoint, 0, work, {{buffer.handle, 0, 16}}},
+                        "post a receive");
+  });
 }
 
 CASES_OF_FILE(rdmap, limits)

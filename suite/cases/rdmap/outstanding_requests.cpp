@@ -24,7 +24,6 @@ Work post_atomic(Body& test, const TesterBuffer& counter, const Region& original
   work.remote_stag = counter.stag;
   work.remote_offset = counter.base;
   work.pieces = {{original.handle, 0, 8}};
-  work.add_or_swap_mask = 0;
   change(work);
   return test.iut.post(work);
 }

@@ -204,6 +204,25 @@ CONFORMANCE_CASE(read_beyond_bounds_is_rejected, rules("rdmap.error.read-source-
   }
 }
 
+CONFORMANCE_CASE(read_just_below_the_end_of_all_offsets_is_answered,
+                 rules("rdmap.read.valid-request-answered", "rdmap.error.read-source-no-wrap",
+                       "rdmap.terminate.code-to-wrap"),
+                 needs(capability::chosen_base)) {
+  // The sum of SrcTO and size may be 2^64 - 1; whether it may be 2^64 is disputed (D17).
+  constexpr std::uint64_t length = 4095, last_page = ~std::uint64_t{0} - length;
+  row("up to a sum of 2^64 - 1", [&] {
+    const Region region = iut.register_at(last_page, length, access::remote_read);
+    peer.send(read_from(region, length - 8, 8));
+    expect(peer, message(Opcode::read_response, Octets(8, std::byte{0xA5})));
+  });
+  row("one octet too many", [&] {
+    const Region region = iut.register_at(last_page, length, access::remote_read);
+    peer.send(read_from(region, length - 8, 9));
+    expect_rejection({cause::rdmap_to_wrap, cause::rdmap_base_or_bounds},
+                     "rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap");
+  });
+}
+
 CONFORMANCE_CASE(read_without_the_access_right_is_rejected,
                  rules("sec.buffer.write-only-not-readable",
                        "rdmap.terminate.code-access-rights")) {

@@ -67,6 +67,47 @@ CONFORMANCE_CASE(locally_invalidated_window_takes_no_write,
   expect(region, unchanged);
 }
 
+CONFORMANCE_CASE(sink_of_a_read_with_invalidate_takes_no_write_afterwards,
+                 rules("rdmap.security.no-write-after-revoke"), needs(capability::read_invalidate),
+                 in_both_roles) {
+  see_iut_send();
+  const Region sink = iut.register_memory(8, access::remote_write);
+  iut::PostWork command;
+  command.operation = operation::read_invalidate;
+  command.pieces = {{sink.handle, 0, 8}};
+  command.remote_stag = 0x01020304;
+  const Work read = iut.post(command);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
+  expect(read, completes());
+  expect(sink, holds(payload(8)));
+  peer.send(rdma_write(sink.stag, sink.base, payload(8, 0x91)));
+  expect(peer, any_terminate() | torn_down());
+  expect(sink, holds(payload(8)));
+}
+
+CONFORMANCE_CASE(send_from_an_stag_invalidated_before_it_is_an_error,
+                 rules("rdmap.error.local-error-terminate"), needs(capability::local_invalidate),
+                 in_both_roles) {
+  see_iut_send();
+  const Region source = iut.register_memory(16);
+  const Work read = iut.post_read(8, 0x01020304, 0x1000);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  iut::PostWork invalidate;
+  invalidate.operation = operation::local_invalidate;
+  invalidate.invalidate_stag = source.stag;
+  invalidate.fence = true;  // so that it waits for the Read, and the Send behind it
+  iut::PostWork send;
+  send.operation = operation::send;
+  send.pieces = {{source.handle, 0, 16}};
+  const Work revoked = iut.post(invalidate), late = iut.post(send);
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
+  // How far an STag without remote rights is revoked for its owner, too, is up to the API.
+  expect(peer, any_terminate() | torn_down() | advisory(message(Opcode::send)));
+  expect(read, completes());
+  expect(revoked, completes());
+}
+
 CONFORMANCE_CASE(shared_stag_outlives_the_invalidation_of_one_peer,
                  rules("rdmap.security.shared-stag-not-invalidated"),
                  needs(capability::remote_invalidate), in_both_roles) {

@@ -50,6 +50,10 @@ struct Shared {
     return event->work;
   }
 
+  iut::Reply resize(std::uint32_t wanted) const {
+    return body.iut.try_call(iut::ResizeSharedQueue{queue, wanted}, "resize the shared queue");
+  }
+
   static constexpr std::uint32_t depth = 16;
 };
 
@@ -89,6 +93,31 @@ CONFORMANCE_CASE(shared_queue_takes_its_depth_and_no_more, rules("rdmap.send.con
   // FPDUs may send a Terminate.
   expect(peer, only_terminate({cause::ddp_untagged_no_buffer}) |
                    advisory(torn_down() | any_terminate() | silence()));
+}
+
+CONFORMANCE_CASE(resized_shared_queue_takes_its_new_depth, rules("rdmap.send.consumes-one-buffer"),
+                 needs(capability::shared_receive_queue, capability::shared_queue_resize)) {
+  Shared shared(*this);
+  establish({.endpoint = shared.first});
+  const auto take_one = [&] {
+    peer.send(send_message(payload(8)));
+    shared.expect_message(shared.first, payload(8));
+  };
+  for (std::uint32_t i = 0; i < Shared::depth; ++i) shared.post(8);
+  const iut::Reply smaller = shared.resize(Shared::depth / 2);
+  advise_that(smaller.outcome != iut::Outcome::ok, "no fewer than wait now", "it is taken");
+  const iut::Reply same = shared.resize(Shared::depth);
+  expect_that(same.outcome == iut::Outcome::ok, "exactly as many as wait", same.error);
+  const iut::Reply larger = shared.resize(2 * Shared::depth);
+  expect_that(larger.outcome == iut::Outcome::ok, "twice as many", larger.error);
+  for (std::uint32_t i = 0; i < Shared::depth; ++i) shared.post(8);
+  const iut::Reply beyond = shared.try_post(8);
+  advise_that(beyond.outcome != iut::Outcome::ok, "one receive more refused", "it is taken");
+  for (std::uint32_t i = 0; i < 2 * Shared::depth; ++i) take_one();
+  const iut::Reply back = shared.resize(Shared::depth);
+  expect_that(back.outcome == iut::Outcome::ok, "half of them, now that none waits", back.error);
+  shared.post(8);
+  take_one();
 }
 
 CONFORMANCE_CASE(low_shared_queue_is_told_once, rules("rdmap.send.consumes-one-buffer"),

@@ -59,7 +59,8 @@ iut::Reply ReferenceDriver::perform(const iut::RegisterMemory& command) {
   verbs::RegionAttributes attributes{.memory = region.octets,
                                      .access = access_of(command.access),
                                      .zero_based = command.zero_based};
-  if (!command.zero_based) attributes.base = next_base_;
+  attributes.base = command.base;
+  if (!command.zero_based && !command.base) attributes.base = next_base_;
   const auto registered = rnic_->register_memory(home->object, attributes);
   if (!registered) return failed(registered.error(), "register memory");
   next_base_ += (command.length / page + 2) * page;
@@ -136,12 +137,22 @@ iut::Reply ReferenceDriver::perform(const iut::CreateSharedQueue& command) {
     return bad_handle("shared queue", command.queue);
   const auto* home = domain(command.domain);
   if (home == nullptr) return bad_handle("domain", command.domain);
-  const auto created = rnic_->create_shared_queue(home->object, {.depth = command.depth});
+  const auto created = rnic_->create_shared_queue(
+      home->object, {.depth = command.depth, .max_pieces = command.max_pieces});
   if (!created) return failed(created.error(), "create shared queue");
   const verbs::SharedQueueHandle handle = *created;
   shared_queues_[command.queue] = {
       handle, resources_.add([this, handle] { must(rnic_->destroy_shared_queue(handle)); },
                              {home->resource})};
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::ResizeSharedQueue& command) {
+  const auto found = shared_queues_.find(command.queue);
+  if (found == shared_queues_.end()) return bad_handle("shared queue", command.queue);
+  if (const auto resized = rnic_->resize_shared_queue(found->second.object, command.depth);
+      !resized)
+    return failed(resized.error(), "resize shared queue");
   return {};
 }
 
@@ -233,6 +244,22 @@ iut::Reply ReferenceDriver::perform(const iut::QueryEndpoint& command) {
   iut::Reply reply;
   reply.state = connecting ? "connecting" : state_word(info.state);
   return reply;
+}
+
+iut::Reply ReferenceDriver::perform(const iut::AbortEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  if (const auto aborted = rnic_->abort(found->second.queue_pair); !aborted)
+    return failed(aborted.error(), "abort");
+  return {};
+}
+
+iut::Reply ReferenceDriver::perform(const iut::ResetEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
+  if (const auto reset = rnic_->reset_queue_pair(found->second.queue_pair); !reset)
+    return failed(reset.error(), "reset queue pair");
+  return {};
 }
 
 iut::Handle ReferenceDriver::endpoint_of(verbs::QueuePairHandle queue_pair) const {

@@ -71,6 +71,7 @@ iut::Hello ReferenceDriver::hello() {
                   {"max_send_depth", attributes.max_queue_depth},
                   {"max_receive_depth", attributes.max_queue_depth},
                   {"max_shared_depth", attributes.max_queue_depth},
+                  {"max_shared_pieces", attributes.max_pieces},
                   {"max_region", static_cast<std::int64_t>(max_region_octets)}};
   return hello;
 }

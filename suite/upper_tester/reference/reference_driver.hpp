@@ -65,11 +65,14 @@ class ReferenceDriver final : public Driver {
   iut::Reply perform(const iut::AllocateWindow& command);
   iut::Reply perform(const iut::FreeWindow& command);
   iut::Reply perform(const iut::CreateSharedQueue& command);
+  iut::Reply perform(const iut::ResizeSharedQueue& command);
   iut::Reply perform(const iut::DestroySharedQueue& command);
   iut::Reply perform(const iut::ArmSharedQueueLimit& command);
   iut::Reply perform(const iut::CreateEndpoint& command);
   iut::Reply perform(const iut::DestroyEndpoint& command);
   iut::Reply perform(const iut::QueryEndpoint& command);
+  iut::Reply perform(const iut::AbortEndpoint& command);
+  iut::Reply perform(const iut::ResetEndpoint& command);
   iut::Reply perform(const iut::Listen& command);
   iut::Reply perform(const iut::StopListening& command);
   iut::Reply perform(const iut::Connect& command);

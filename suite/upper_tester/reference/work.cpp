@@ -73,8 +73,8 @@ iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
                              .fence = command.fence,
                              .add_or_swap = command.add_or_swap,
                              .compare = command.compare,
-                             .add_or_swap_mask = command.add_or_swap_mask,
-                             .compare_mask = command.compare_mask};
+                             .add_or_swap_mask = command.add_or_swap_mask};
+  if (command.compare_mask) request.compare_mask = *command.compare_mask;
   std::memcpy(request.immediate.data(), command.immediate.data(), request.immediate.size());
   if (*operation == verbs::Operation::bind_window) {
     if (auto reply = fill_bind(request, command)) return *reply;

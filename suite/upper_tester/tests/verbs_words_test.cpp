@@ -48,15 +48,20 @@ BOOST_AUTO_TEST_CASE(capabilities_follow_the_attributes) {
   BOOST_TEST(!has(words, "stream_windows"));
   attributes.device_cap_flags = IBV_DEVICE_MEM_WINDOW_TYPE_2B;
   BOOST_TEST(has(capabilities(attributes, options), "stream_windows"));
+  BOOST_TEST(!has(words, "shared_queue_resize"));
+  attributes.device_cap_flags = IBV_DEVICE_SRQ_RESIZE;
+  BOOST_TEST(has(capabilities(attributes, options), "shared_queue_resize"));
 }
 
-BOOST_AUTO_TEST_CASE(soft_iwarp_lacks_local_invalidate_for_users) {
+BOOST_AUTO_TEST_CASE(soft_iwarp_lacks_what_it_only_seems_to_do) {
   ibv_device_attr attributes{};
   attributes.vendor_id = 0x626d74;
   attributes.device_cap_flags = IBV_DEVICE_MEM_MGT_EXTENSIONS;
   const auto words = capabilities(attributes, {});
   BOOST_TEST(has(words, "send_invalidate"));
   BOOST_TEST(!has(words, "local_invalidate"));
+  BOOST_TEST(has(words, "endpoint_abort"));
+  BOOST_TEST(!has(words, "endpoint_reset"));
 }
 
 BOOST_AUTO_TEST_CASE(every_status_has_a_word_of_the_schema) {

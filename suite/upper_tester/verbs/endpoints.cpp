@@ -9,8 +9,6 @@
 namespace suite::upper_tester::verbs {
 namespace {
 
-constexpr std::uint32_t shared_queue_pieces = 4;
-
 int move(ibv_qp* queue_pair, ibv_qp_state state, int more_mask = 0, unsigned access = 0) {
   ibv_qp_attr attributes{};
   attributes.qp_state = state;
@@ -27,10 +25,23 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateSharedQueue
   if (owner == nullptr) return no_such("domain", command.domain);
   ibv_srq_init_attr init{};
   init.attr.max_wr = command.depth;
-  init.attr.max_sge = shared_queue_pieces;
+  init.attr.max_sge = command.max_pieces;
   SharedReceiveQueue made(ibv_create_srq(owner, &init));
   if (made == nullptr) return failed("ibv_create_srq", errno);
   shared_queues_[command.queue] = std::move(made);
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ResizeSharedQueue& command) {
+  const auto found = shared_queues_.find(command.queue);
+  if (found == shared_queues_.end()) return no_such("shared queue", command.queue);
+  if ((device_.attributes.device_cap_flags & IBV_DEVICE_SRQ_RESIZE) == 0)
+    return unsupported("the device does not resize shared receive queues");
+  ibv_srq_attr attributes{};
+  attributes.max_wr = command.depth;
+  if (const int error = ibv_modify_srq(found->second.get(), &attributes, IBV_SRQ_MAX_WR);
+      error != 0)
+    return failed("ibv_modify_srq", error);
   return iut::Reply{};
 }
 
@@ -96,15 +107,18 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::CreateEndpoint& c
   init.qp_type = IBV_QPT_RC;
   endpoint.queue_pair.reset(ibv_create_qp(owner, &init));
   if (endpoint.queue_pair == nullptr) return failed("ibv_create_qp", errno);
-  // Where rdma_create_qp would bring it: ready to take receives,
-  // open to what regions and windows allow.
-  unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
-  if (device_.attributes.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
-  if (const int error = move(endpoint.queue_pair.get(), IBV_QPS_INIT, IBV_QP_ACCESS_FLAGS, access);
-      error != 0)
+  if (const int error = make_ready(endpoint.queue_pair.get()); error != 0)
     return failed("ibv_modify_qp to INIT", error);
   endpoints_[command.endpoint] = std::move(endpoint);
   return iut::Reply{};
+}
+
+/// Where rdma_create_qp would bring it: ready to take receives, open to what regions and windows
+/// allow.
+int VerbsDriver::make_ready(ibv_qp* queue_pair) const {
+  unsigned access = IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_WRITE;
+  if (device_.attributes.atomic_cap != IBV_ATOMIC_NONE) access |= IBV_ACCESS_REMOTE_ATOMIC;
+  return move(queue_pair, IBV_QPS_INIT, IBV_QP_ACCESS_FLAGS, access);
 }
 
 VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::DestroyEndpoint& command) {
@@ -164,6 +178,31 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& co
   // The queue pair knows of an error before the connection manager tells of it.
   if (attributes.qp_state == IBV_QPS_ERR) reply.state = "error";
   return reply;
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::AbortEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  if (const int error = move(found->second.queue_pair.get(), IBV_QPS_ERR); error != 0)
+    return failed("ibv_modify_qp to ERROR", error);
+  if (found->second.link == Link::connected) found->second.link = Link::closing;
+  return iut::Reply{};
+}
+
+VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ResetEndpoint& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return no_such("endpoint", command.endpoint);
+  Endpoint& endpoint = found->second;
+  if (endpoint.link != Link::idle && endpoint.link != Link::disconnected)
+    return refused("the endpoint is in use", EISCONN);
+  if (destroy_now(endpoint.id) != 0) return failed("rdma_destroy_id", errno);
+  if (const int error = move(endpoint.queue_pair.get(), IBV_QPS_RESET); error != 0)
+    return failed("ibv_modify_qp to RESET", error);
+  if (const int error = make_ready(endpoint.queue_pair.get()); error != 0)
+    return failed("ibv_modify_qp to INIT", error);
+  endpoint.sends.clear();
+  endpoint.link = Link::idle;
+  return iut::Reply{};
 }
 
 void VerbsDriver::take_asynchronous_events() {

@@ -47,20 +47,23 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::RegisterMemory& c
   ibv_pd* owner = domain(command.domain);
   if (owner == nullptr) return no_such("domain", command.domain);
   if (command.length > max_region) return refused("the region is longer than 1 GiB", ENOMEM);
+  if (command.zero_based && command.base.value_or(0) != 0)
+    return refused("a zero-based region begins at 0", EINVAL);
 
   Region region;
   region.buffer = std::make_unique<Buffer>(command.length);
   if (!*region.buffer) return failed("mmap", errno);
   std::memset(region.buffer->data(), command.fill, command.length);
-  // Zero-based means that the peer names the first octet 0:
-  // an I/O virtual address of 0 says just that.
-  region.base = command.zero_based ? 0 : reinterpret_cast<std::uint64_t>(region.buffer->data());
+  // The I/O virtual address is what the peer names the first octet by: 0 in a zero-based region.
+  const bool chosen = command.zero_based || command.base.has_value();
+  region.base =
+      chosen ? command.base.value_or(0) : reinterpret_cast<std::uint64_t>(region.buffer->data());
   const int flags = access_flags(command.access);
   region.registration.reset(
-      command.zero_based ? ibv_reg_mr_iova(owner, region.buffer->data(), command.length, 0, flags)
-                         : ibv_reg_mr(owner, region.buffer->data(), command.length, flags));
+      chosen ? ibv_reg_mr_iova(owner, region.buffer->data(), command.length, region.base, flags)
+             : ibv_reg_mr(owner, region.buffer->data(), command.length, flags));
   if (region.registration == nullptr)
-    return failed(command.zero_based ? "ibv_reg_mr_iova" : "ibv_reg_mr", errno);
+    return failed(chosen ? "ibv_reg_mr_iova" : "ibv_reg_mr", errno);
   region.local_key = region.registration->lkey;
   iut::Reply reply;
   reply.stag = region.registration->rkey;

@@ -128,12 +128,16 @@ class VerbsDriver final : public Driver {
 
   // endpoints.cpp
   Answer run(std::uint64_t, const iut::CreateSharedQueue&);
+  Answer run(std::uint64_t, const iut::ResizeSharedQueue&);
   Answer run(std::uint64_t, const iut::DestroySharedQueue&);
   Answer run(std::uint64_t, const iut::ArmSharedQueueLimit&);
   Answer run(std::uint64_t, const iut::CreateEndpoint&);
   Answer make_completion_queue(Endpoint& endpoint, const iut::CreateEndpoint& command);
   Answer run(std::uint64_t, const iut::DestroyEndpoint&);
   Answer run(std::uint64_t, const iut::QueryEndpoint&);
+  Answer run(std::uint64_t, const iut::AbortEndpoint&);
+  Answer run(std::uint64_t, const iut::ResetEndpoint&);
+  int make_ready(ibv_qp* queue_pair) const;
   std::string release(Endpoint& endpoint);
   void take_asynchronous_events();
   void take(const ibv_async_event& event, const char* kind);

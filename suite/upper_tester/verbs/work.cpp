@@ -11,7 +11,6 @@
 namespace suite::upper_tester::verbs {
 namespace {
 
-constexpr std::uint64_t all_ones = ~std::uint64_t{0};
 constexpr int completions_at_once = 16;
 
 bool is_solicited(const std::string& operation) {
@@ -101,7 +100,7 @@ VerbsDriver::Answer VerbsDriver::fill(const iut::PostWork& command, ibv_send_wr&
       break;
     case IBV_WR_ATOMIC_FETCH_AND_ADD:
     case IBV_WR_ATOMIC_CMP_AND_SWP:
-      if (command.add_or_swap_mask != all_ones || command.compare_mask != all_ones)
+      if (command.add_or_swap_mask || command.compare_mask)
         return unsupported("verbs have no masks for atomic operations");
       request.wr.atomic.remote_addr = command.remote_offset;
       request.wr.atomic.rkey = command.remote_stag;

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The rules of Atomic Operations that a trace can show broken (RFC 7306): the headers of Request
+// and Response, and the order of Responses.
+#pragma once
+
+#include <optional>
+
+#include "dissectors/analyzer/ddp_rules.hpp"
+#include "reference_rnic/wire/rdmap.hpp"
+
+namespace dissectors::analyzer {
+
+class AtomicRules {
+ public:
+  explicit AtomicRules(Complaints complaints) : complaints_(complaints) {}
+
+  /// A Request that is complete. Its header, if it can be read.
+  std::optional<rnic::wire::AtomicRequestHeader> request(const Incoming& incoming,
+                                                         const MessageStep& step) const;
+  std::optional<rnic::wire::AtomicResponseHeader> response(const Incoming& incoming,
+                                                           const MessageStep& step) const;
+  [[nodiscard]] static const Statement& unasked();
+  void wrong_identifier(const Incoming& incoming, std::uint32_t expected) const;
+  void out_of_order(const Incoming& incoming, std::uint32_t expected) const;
+  void read_before_atomic(const Incoming& incoming) const;
+  void atomic_before_read(const Incoming& incoming) const;
+
+ private:
+  Complaints complaints_;
+};
+
+[[nodiscard]] std::span<const rules::RuleId> atomic_rules();
+
+}  // namespace dissectors::analyzer

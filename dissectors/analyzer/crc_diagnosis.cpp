@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "dissectors/analyzer/framing_rules.hpp"
+
+namespace dissectors::analyzer {
+
+namespace wire = rnic::wire;
+
+namespace {
+
+std::uint32_t number(Bytes octets) { return wire::Reader(octets).read<wire::be32>().value(); }
+
+/// The presumed FPDU's octets in the parts that a sender may put into its CRC or leave out.
+struct Parts {
+  Bytes covered;  ///< all before the CRC field
+  Bytes field;
+};
+
+std::optional<Parts> parts_of(Bytes octets, const Shape& shape) {
+  const std::size_t size = shape.size();
+  if (octets.size() < size) return std::nullopt;
+  return Parts{octets.first(size - wire::fpdu_crc_size),
+               octets.subspan(size - wire::fpdu_crc_size, wire::fpdu_crc_size)};
+}
+
+bool is_crc(const wire::Crc32c& crc, Bytes field) {
+  return std::ranges::equal(crc.trailer(), field);
+}
+
+/// CRC over the octets of which `marker_wanted(offset)` holds where they are Markers.
+template <typename Wanted>
+wire::Crc32c crc_with(Bytes covered, const Shape& shape, Wanted&& marker_wanted) {
+  wire::Crc32c crc;
+  std::size_t from = 0;
+  for (std::size_t at = wire::octets_to_marker(shape.position); at < covered.size();
+       at += wire::marker_interval) {
+    crc.update(covered.subspan(from, at - from));
+    const std::size_t end = std::min(at + wire::marker_size, covered.size());
+    if (marker_wanted(at)) crc.update(covered.subspan(at, end - at));
+    from = end;
+  }
+  return crc.update(covered.subspan(from));
+}
+
+Diagnosis explained(const Shape& shape, framing::Broken broken, std::string actual,
+                    std::string admissible) {
+  return {.broken = broken,
+          .actual = std::move(actual),
+          .admissible = std::move(admissible),
+          .shape = shape};
+}
+
+/// The right octets were covered, but the value was made or stored otherwise.
+std::optional<Diagnosis> other_value(const Parts& parts, const Shape& shape) {
+  const std::uint32_t right = number(wire::crc32c_trailer(parts.covered));
+  const std::uint32_t came = number(parts.field);
+  const char* how = came == std::byteswap(right)    ? "the most significant octet first"
+                    : came == ~right                ? "not complemented at the end"
+                    : came == ~std::byteswap(right) ? "not complemented, octets reversed"
+                                                    : nullptr;
+  if (how == nullptr) return std::nullopt;
+  return explained(shape, framing::crc_value,
+                   fmt::format("CRC field {:#010x}: the right CRC32c, {}", came, how),
+                   fmt::format("{:#010x}, in the byte order of iSCSI's digests", right));
+}
+
+/// The value is a CRC32c over fewer octets than it should be.
+std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) {
+  const auto& [covered, field] = parts;
+  const std::string right =
+      fmt::format("{:#010x}, over all before the CRC field", number(wire::crc32c_trailer(covered)));
+  const auto told = [&](framing::Broken broken, const char* what) {
+    return explained(shape, broken,
+                     fmt::format("CRC field {:#010x}: computed {}", number(field), what), right);
+  };
+  const std::size_t behind_length = shape.length_field() + wire::fpdu_length_size;
+  if (is_crc(wire::Crc32c().update(covered.subspan(behind_length)), field))
+    return told(framing::crc_coverage, "without ULPDU_Length");
+  if (shape.pad > 0 && !shape.markers &&
+      is_crc(wire::Crc32c().update(covered.first(covered.size() - shape.pad)), field))
+    return told(framing::crc_coverage, "without the pad");
+  if (!shape.markers) return std::nullopt;
+  if (shape.leading_marker() &&
+      is_crc(crc_with(covered, shape, [](std::size_t at) { return at != 0; }), field))
+    return told(framing::crc_without_leading_marker, "without the Marker before ULPDU_Length");
+  const std::size_t last = covered.size() - wire::marker_size;
+  if (wire::marker_at(shape.position + last) && last > shape.length_field() &&
+      is_crc(crc_with(covered, shape, [&](std::size_t at) { return at != last; }), field))
+    return told(framing::crc_without_marker_behind_pad, "without the Marker before the CRC field");
+  if (is_crc(crc_with(covered, shape, [](std::size_t) { return false; }), field))
+    return told(framing::crc_without_markers, "without the Markers");
+  return std::nullopt;
+}
+
+Diagnosis differing_layout(const Shape& shape, framing::Broken broken, std::string actual,
+                           std::string admissible) {
+  auto result = explained(shape, broken, std::move(actual), std::move(admissible));
+  result.layout_differs = true;
+  return result;
+}
+
+/// ULPDU_Length says something else than the length of the ULPDU, or the pad is not as it should be.
+std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
+  Shape shape = presumed;
+  shape.pad = 0;
+  if (presumed.pad > 0 && crc_fits(octets, shape))
+    return differing_layout(shape, framing::pad_missing,
+                            fmt::format("CRC right behind {} ULPDU octets", shape.ulpdu),
+                            fmt::format("{} pad octets before the CRC", presumed.pad));
+  const auto swapped =
+      static_cast<std::uint16_t>(std::byteswap(static_cast<std::uint16_t>(presumed.ulpdu)));
+  shape = Shape::of(swapped, presumed.markers, presumed.position);
+  if (swapped != presumed.ulpdu && crc_fits(octets, shape)) {
+    auto result = differing_layout(
+        shape, framing::length_swapped,
+        fmt::format("ULPDU_Length {:#06x}: little-endian for {} octets", presumed.ulpdu, swapped),
+        "network byte order");
+    result.length_swapped = true;
+    return result;
+  }
+  // The field's own octets, the pad, the CRC, Markers: no more than this together counts in.
+  constexpr std::size_t most = 2 + 3 + 4;
+  const std::size_t markers = presumed.markers ? presumed.size() / wire::marker_interval + 1 : 0;
+  for (std::size_t excess = 1; excess <= most + markers * wire::marker_size; ++excess) {
+    if (excess > most && excess % wire::marker_size != 0) continue;
+    if (excess > presumed.ulpdu) break;
+    shape = Shape::of(presumed.ulpdu - excess, presumed.markers, presumed.position);
+    if (crc_fits(octets, shape))
+      return differing_layout(
+          shape, framing::length_counts_more,
+          fmt::format("ULPDU_Length {}, {} more than the CRC bears out", presumed.ulpdu, excess),
+          fmt::format("{}: octets of the ULPDU alone", shape.ulpdu));
+  }
+  return std::nullopt;
+}
+
+/// Markers stand elsewhere in the whole direction, or do not stand in it at all, or do unasked.
+std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
+                                       std::uint32_t origin_sequence) {
+  const auto direction = [&](const Shape& shape, framing::Broken broken, std::string actual,
+                             std::string admissible) {
+    auto result = explained(shape, broken, std::move(actual), std::move(admissible));
+    result.direction_differs = true;
+    return result;
+  };
+  if (!presumed.markers) {
+    // The sender's first Marker would stand at the front of the direction.
+    if (presumed.position % 4 != 0) return std::nullopt;
+    const auto length = ulpdu_length(octets, wire::marker_at(presumed.position));
+    if (!length) return std::nullopt;
+    const Shape shape = Shape::of(*length, true, presumed.position);
+    if (shape.size() == Shape::of(*length, false, 0).size() || !crc_fits(octets, shape))
+      return std::nullopt;
+    return direction(shape, framing::markers_unasked,
+                     "an FPDU that fits its CRC only with Markers in it",
+                     "no Markers: the peer's startup frame has M = 0");
+  }
+  if (const auto length = ulpdu_length(octets, false)) {
+    const Shape shape = Shape::of(*length, false, presumed.position);
+    if (crc_fits(octets, shape))
+      return direction(shape,
+                       presumed.position == 0 ? framing::Broken(framing::markers_missing)
+                                              : framing::Broken(framing::markers_stop),
+                       "an FPDU that fits its CRC without Markers",
+                       "a Marker every 512 octets, the first before the first FPDU");
+  }
+  const std::uint64_t by_sequence = presumed.position + origin_sequence;
+  const auto length = ulpdu_length(octets, wire::marker_at(by_sequence));
+  if (!length || by_sequence % 4 != 0) return std::nullopt;
+  const Shape shape = Shape::of(*length, true, by_sequence);
+  if (!crc_fits(octets, shape)) return std::nullopt;
+  return direction(shape, framing::marker_places,
+                   "Markers where the TCP sequence number is a multiple of 512",
+                   "Markers at multiples of 512 from the first Marker");
+}
+
+}  // namespace
+
+std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
+                                  std::uint32_t origin_sequence) {
+  if (const auto parts = parts_of(octets, presumed)) {
+    if (auto found = other_value(*parts, presumed)) return found;
+    if (auto found = other_coverage(*parts, presumed)) return found;
+  }
+  if (auto found = other_length(octets, presumed)) return found;
+  return other_markers(octets, presumed, origin_sequence);
+}
+
+}  // namespace dissectors::analyzer

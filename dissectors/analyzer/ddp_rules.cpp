@@ -1,0 +1,366 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/ddp_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "reference_rnic/wire/notation.hpp"
+
+namespace dissectors::analyzer {
+
+namespace wire = rnic::wire;
+
+namespace {
+
+namespace check {
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#include "dissectors/analyzer/ddp_rules.def"
+#undef ANALYZER_CHECK
+}  // namespace check
+
+constexpr rules::RuleId checked[] = {
+#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
+#include "dissectors/analyzer/ddp_rules.def"
+#undef ANALYZER_CHECK
+};
+
+std::uint64_t offset_of(const wire::Segment& segment) {
+  return segment.tagged ? segment.tagged_header.tagged_offset.value()
+                        : segment.untagged_header.message_offset.value();
+}
+
+}  // namespace
+
+std::span<const rules::RuleId> ddp_rules() { return checked; }
+
+// -------------------------------------------------------------------------- header fields
+
+void DdpRules::header_short(const FpduSeen& fpdu) {
+  const bool tagged = !fpdu.ulpdu.empty() &&
+                      wire::DdpControl{std::to_integer<std::uint8_t>(fpdu.ulpdu.front())}.tagged();
+  complaints_.raise(tagged ? check::tagged_header_short : check::untagged_header_short, fpdu.place,
+                    fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu),
+                    fmt::format("a ULPDU of at least {} octets",
+                                tagged ? wire::tagged_header_size : wire::untagged_header_size));
+}
+
+/// RFC 5041 section 4.1
+void DdpRules::check_control(const Incoming& incoming, bool version_zero_possible) {
+  if ((incoming.segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
+    complaints_.raise(check::reserved_bits, incoming, "reserved DDP bits zero");
+  check_version(incoming, version_zero_possible);
+}
+
+/// Version 0 is the RDMA Consortium's: right where startup was of its kind, then in both directions
+/// (RFC 5044 appendix C.1).
+void DdpRules::check_version(const Incoming& incoming, bool version_zero_possible) {
+  Lane& own = lane(incoming.direction());
+  const Lane& other = lane(opposite(incoming.direction()));
+  const std::uint8_t version = incoming.segment.ddp().version();
+  const bool lawful = version == wire::ddp_version || (version == 0 && version_zero_possible);
+  if (!lawful) {
+    complaints_.raise(check::version, incoming, "DV 1");
+    return;
+  }
+  constexpr std::uint8_t none = 0xFF;
+  if (own.version != none && own.version != version)
+    complaints_.raise(check::version_changes, incoming,
+                      fmt::format("DV {} as before", own.version));
+  else if (own.version == none && other.version != none && other.version != version)
+    complaints_.raise(check::version_differs, incoming,
+                      fmt::format("DV {} as in the other direction", other.version));
+  own.version = version;
+}
+
+// ------------------------------------------------------------------- segments to messages
+
+MessageStep DdpRules::take(const Incoming& incoming, bool version_zero_possible) {
+  Lane& own = lane(incoming.direction());
+  if (incoming.fpdu.certainty == Certainty::likely && !own.picked_up) {
+    if (own.messages == 0) lose(incoming.direction());
+    own.picked_up = true;
+  }
+  check_control(incoming, version_zero_possible);
+  Message& message = find_message(own, incoming);
+  account(message, incoming);
+  const bool from_front = message.known && offset_of(incoming.segment) == 0;
+  const MessageStep step{
+      .first = message.segments == 1,
+      .last = incoming.segment.ddp().last(),
+      .known = message.known,
+      .number = message.number,
+      .octets = message.octets,
+      .msn = message.msn,
+      .content = message.segments == 1
+                     ? (from_front ? incoming.segment.payload : wire::Bytes{})
+                     : wire::Bytes(message.content).first(message.content_length)};
+  own.longest_payload = std::max(own.longest_payload, incoming.payload_length);
+  own.at_boundary = step.last;
+  if (step.last) close(own, message);
+  return step;
+}
+
+/// Whether the segment belongs to the message, be it with one field wrong.
+bool DdpRules::continues(const Lane& lane, const Message& message, const Incoming& incoming) {
+  const wire::Segment& segment = incoming.segment;
+  if (!message.active || segment.tagged != message.tagged) return false;
+  const std::uint64_t offset = offset_of(segment);
+  const bool contiguous = message.octets > 0 && offset == message.next;
+  if (!segment.tagged) {
+    const wire::UntaggedHeader& header = segment.untagged_header;
+    const bool queue = header.queue_number.value() == message.queue;
+    const bool msn = header.message_sequence_number.value() == message.msn;
+    const bool control = header.rdmap == message.rdmap;
+    if (queue && msn) return true;
+    return contiguous && control && (queue || msn);
+  }
+  const bool opcode = segment.rdmap() == message.rdmap;
+  const bool stag = segment.tagged_header.stag.value() == message.stag;
+  if (contiguous) return opcode || stag;
+  // At another offset: a segment of this message, unless the one before looks like the last.
+  return opcode && stag && message.last_length == lane.longest_payload && message.last_length > 0;
+}
+
+DdpRules::Message& DdpRules::find_message(Lane& lane, const Incoming& incoming) {
+  if (continues(lane, lane.open, incoming)) {
+    check_sameness(lane.open, incoming);
+    return lane.open;
+  }
+  if (continues(lane, lane.suspended, incoming)) {
+    if (lane.suspended.ended)
+      complaints_.raise(check::segment_after_last, incoming,
+                        "no segment of a message behind the one with L");
+    else
+      complaints_.raise(check::interleaved, incoming, "one message after the other");
+    std::swap(lane.open, lane.suspended);
+    return lane.open;
+  }
+  settle_suspended(lane);
+  if (lane.open.active) {
+    if (lane.open.known) lane.suspended = lane.open;
+    lane.open.active = false;
+  }
+  begin(lane, incoming);
+  return lane.open;
+}
+
+/// The message left open is not gone on with: its L was missing, or octets before its L are.
+void DdpRules::settle_suspended(Lane& lane) {
+  Message& message = lane.suspended;
+  if (!message.active) return;
+  message.active = false;
+  // A Terminate may cut any message short (RFC 5040 sections 4.8 and 7.1).
+  const bool cut_short = lane.open.rdmap.opcode() == wire::Opcode::terminate;
+  if (message.ended)
+    complain_of_gaps(message);
+  else if (!cut_short)
+    complaints_.raise(
+        check::last_missing, message.place, message.certainty,
+        fmt::format("message {} ends at {} octets without L", message.number, message.octets),
+        "L on the last segment of a message");
+}
+
+void DdpRules::begin(Lane& lane, const Incoming& incoming) {
+  const wire::Segment& segment = incoming.segment;
+  Message& message = lane.open;
+  const Place& place = incoming.fpdu.place;
+  message.active = true;
+  message.tagged = segment.tagged;
+  message.known = lane.at_boundary || lane.suspended.active;
+  message.ended = false;
+  message.rdmap = segment.rdmap();
+  message.base = message.next = offset_of(segment);
+  message.octets = 0;
+  message.segments = message.last_length = 0;
+  message.told = {};
+  message.gaps_lost = false;
+  message.gap_count = 0;
+  message.content_length = 0;
+  message.content_whole = true;
+  message.place = place;
+  message.certainty = incoming.fpdu.certainty;
+  bool another = true;
+  if (segment.tagged) {
+    message.stag = segment.tagged_header.stag.value();
+  } else {
+    another = begin_untagged(lane, message, incoming);
+  }
+  if (another) message.number = ++lane.messages;
+}
+
+/// MSN and MO of a message's first segment (RFC 5041 section 4.3). False if the segment belongs to
+/// the message that has ended already.
+bool DdpRules::begin_untagged(Lane& lane, Message& message, const Incoming& incoming) {
+  const wire::UntaggedHeader& header = incoming.segment.untagged_header;
+  message.ulp_word = header.ulp_word.value();
+  message.queue = header.queue_number.value();
+  message.msn = header.message_sequence_number.value();
+  const std::uint64_t offset = header.message_offset.value();
+  message.known = message.known || offset == 0;
+  if (message.known) message.base = message.next = 0;
+  if (message.queue >= queues) return true;
+  QueueState& queue = lane.queue[message.queue];
+  if (queue.ended && offset > 0 && message.msn == queue.ended_msn && offset == queue.ended_at) {
+    complaints_.raise(check::last_early, incoming, "L clear on all segments but the last");
+    message.known = false;
+    message.base = message.next = offset;
+    message.number = queue.ended_number;
+    return false;
+  }
+  if (queue.known && message.msn != queue.next_msn)
+    complaints_.raise(queue.used ? check::msn_not_next : check::msn_not_one, incoming,
+                      fmt::format("MSN {} on queue {}", queue.next_msn, message.queue));
+  queue.known = queue.used = true;
+  queue.next_msn = message.msn + 1;
+  return true;
+}
+
+/// RFC 5041 sections 4.2 and 4.3: what all segments of a message have in common.
+void DdpRules::check_sameness(Message& message, const Incoming& incoming) {
+  const auto once = [&](bool same, bool& told, const Statement& statement, const char* text) {
+    if (same || std::exchange(told, true)) return;
+    complaints_.raise(statement, incoming,
+                      fmt::format("the {} of the message's other segments", text));
+  };
+  const wire::Segment& segment = incoming.segment;
+  Told& told = message.told;
+  if (segment.tagged) {
+    once(segment.rdmap() == message.rdmap, told.rsvdulp, check::tagged_rsvdulp, "RsvdULP");
+    once(segment.tagged_header.stag.value() == message.stag, told.stag,
+         message.rdmap.opcode() == wire::Opcode::read_response ? check::response_stag
+                                                               : check::write_stag,
+         "STag");
+    return;
+  }
+  const wire::UntaggedHeader& header = segment.untagged_header;
+  once(header.rdmap == message.rdmap && header.ulp_word.value() == message.ulp_word, told.rsvdulp,
+       wire::carries_invalidate(message.rdmap.opcode()) ? check::invalidate_rsvdulp
+                                                        : check::untagged_rsvdulp,
+       "RsvdULP");
+  once(header.queue_number.value() == message.queue, told.queue, check::queue_changes, "QN");
+  once(header.message_sequence_number.value() == message.msn, told.msn, check::msn_changes, "MSN");
+}
+
+// ------------------------------------------------------------- offsets (RFC 5041 section 5)
+
+void DdpRules::account(Message& message, const Incoming& incoming) {
+  const std::uint64_t begin = offset_of(incoming.segment);
+  const std::uint64_t end = begin + incoming.payload_length;
+  ++message.segments;
+  message.octets += incoming.payload_length;
+  message.last_length = incoming.payload_length;
+  message.place = incoming.fpdu.place;
+  if (!message.known) {
+    message.next = end;
+    return;
+  }
+  if (message.segments > 1 && message.octets == 0 && incoming.segment.ddp().last())
+    complaints_.raise(check::empty_message_cut, incoming, "one segment for an empty message");
+  // STag and TO of a tagged segment without payload may hold anything (section 5.2).
+  if (message.tagged && incoming.payload_length == 0) return;
+  keep_content(message, incoming);
+  if (begin < message.next) return fill(message, incoming, begin, end);
+  if (begin > message.next) {
+    if (message.gap_count < gaps_kept)
+      message.gaps[message.gap_count++] = {message.next, begin};
+    else
+      message.gaps_lost = true;
+  }
+  message.next = end;
+}
+
+/// A segment that does not lie behind all others: in a gap that they left (discouraged), or wrong.
+void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t begin,
+                    std::uint64_t end) {
+  if (message.gaps_lost) return;
+  const bool before_all = message.tagged && end <= message.base;
+  if (before_all) {
+    if (end < message.base && message.gap_count < gaps_kept)
+      message.gaps[message.gap_count++] = {end, message.base};
+    message.base = begin;
+  }
+  const auto gaps = std::span(message.gaps).first(message.gap_count);
+  const auto gap =
+      std::ranges::find_if(gaps, [&](const Gap& it) { return it.begin <= begin && end <= it.end; });
+  if (!before_all && gap == gaps.end()) {
+    if (!std::exchange(message.told.offset, true))
+      complaints_.raise(message.tagged ? check::tagged_offset : check::message_offset, incoming,
+                        fmt::format("offset {:#x}", message.next));
+    return;
+  }
+  if (!before_all) {
+    const Gap old = *gap;
+    *gap = gaps.back();
+    --message.gap_count;
+    if (old.begin < begin) message.gaps[message.gap_count++] = {old.begin, begin};
+    if (end < old.end && message.gap_count < gaps_kept)
+      message.gaps[message.gap_count++] = {end, old.end};
+  }
+  if (!message.tagged && incoming.segment.ddp().last())
+    complaints_.raise(check::last_not_highest, incoming, "L on the segment with the highest MO");
+  else if (!message.ended && !std::exchange(message.told.order, true))
+    complaints_.raise(message.tagged ? check::tagged_offset_falls : check::message_offset_falls,
+                      incoming, "segments in the order of their offsets");
+}
+
+void DdpRules::keep_content(Message& message, const Incoming& incoming) {
+  const std::uint64_t offset = offset_of(incoming.segment);
+  if (message.tagged || !message.content_whole || offset != message.content_length) return;
+  // A message of one segment is read where it stands.
+  if (message.segments == 1 && incoming.segment.ddp().last()) return;
+  const std::size_t room = content_kept - message.content_length;
+  const wire::Bytes taken =
+      incoming.segment.payload.first(std::min(room, incoming.segment.payload.size()));
+  if (!taken.empty())
+    std::memcpy(message.content.data() + message.content_length, taken.data(), taken.size());
+  message.content_length += taken.size();
+  message.content_whole = incoming.whole();
+}
+
+void DdpRules::close(Lane& lane, Message& message) {
+  if (!message.tagged && message.queue < queues) {
+    QueueState& queue = lane.queue[message.queue];
+    queue.ended = true;
+    queue.ended_msn = message.msn;
+    queue.ended_at = message.next;
+    queue.ended_number = message.number;
+  }
+  message.active = false;
+  if (!message.known || message.gaps_lost || message.gap_count == 0) return;
+  // What is missing may still come, behind the L.
+  settle_suspended(lane);
+  message.ended = true;
+  lane.suspended = message;
+  lane.suspended.active = true;
+}
+
+void DdpRules::complain_of_gaps(const Message& message) {
+  if (message.told.offset || message.gap_count == 0) return;
+  const auto gaps = std::span(message.gaps).first(message.gap_count);
+  const bool at_front =
+      std::ranges::any_of(gaps, [](const Gap& gap) { return gap.begin == 0; }) && !message.tagged;
+  const Gap& gap = gaps.front();
+  complaints_.raise(message.tagged ? check::tagged_offset
+                    : at_front     ? check::first_offset
+                                   : check::message_offset,
+                    message.place, message.certainty,
+                    fmt::format("offsets {:#x} to {:#x} are in no segment of message {}", gap.begin,
+                                gap.end - 1, message.number),
+                    "offsets without a gap from the message's beginning");
+}
+
+// ------------------------------------------------------------------------ what is not seen
+
+void DdpRules::lose(Direction direction) {
+  Lane& own = lane(direction);
+  own.open.active = own.suspended.active = false;
+  own.at_boundary = false;
+  for (QueueState& queue : own.queue) queue.known = queue.ended = false;
+}
+
+void DdpRules::finish() {
+  for (Lane& own : lanes_) settle_suspended(own);
+}
+
+}  // namespace dissectors::analyzer

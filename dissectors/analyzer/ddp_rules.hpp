@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// DDP as a trace shows it: segments put together to messages, and the rules of their headers, their
+// sequence and their offsets (RFC 5041 sections 4 and 5).
+#pragma once
+
+#include <array>
+
+#include "dissectors/analyzer/statement.hpp"
+
+namespace dissectors::analyzer {
+
+/// What a segment is within its message.
+struct MessageStep {
+  bool first = false, last = false;
+  bool known = false;        ///< followed from the first segment on
+  std::uint64_t number = 0;  ///< of the message in its direction
+  std::uint64_t octets = 0;  ///< payload so far, this segment included
+  std::uint32_t msn = 0;     ///< of the message, if untagged
+  /// The message from its first octet on, if it is untagged and known: all of it, or as much as a
+  /// header may take. Gives out at the first octet that the capture does not have.
+  rnic::wire::Bytes content;
+};
+
+class DdpRules {
+ public:
+  explicit DdpRules(Complaints complaints) : complaints_(complaints) {}
+
+  /// A ULPDU too short for its header.
+  void header_short(const FpduSeen& fpdu);
+  MessageStep take(const Incoming& incoming, bool version_zero_possible);
+  /// What comes next in this direction is not known.
+  void lose(Direction direction);
+  void finish();
+
+ private:
+  /// Room for the longest header message: a Terminate with an Atomic Request.
+  static constexpr std::size_t content_kept = 80;
+  static constexpr std::size_t gaps_kept = 8;
+  static constexpr std::size_t queues = 4;
+
+  struct Gap {
+    std::uint64_t begin = 0, end = 0;
+  };
+  /// Why a message has been complained of: each fault once.
+  struct Told {
+    bool rsvdulp = false, stag = false, queue = false, msn = false, offset = false, order = false;
+  };
+  struct Message {
+    bool active = false;
+    bool tagged = false;
+    bool known = false;
+    bool ended = false;  ///< its L has come, but octets before that are missing
+    rnic::wire::RdmapControl rdmap;
+    std::uint32_t ulp_word = 0, queue = 0, msn = 0, stag = 0;
+    std::uint64_t number = 0;
+    std::uint64_t base = 0;  ///< lowest offset so far
+    std::uint64_t next = 0;  ///< the offset behind the highest octet so far
+    std::uint64_t octets = 0;
+    std::uint32_t segments = 0, last_length = 0;
+    Told told;
+    bool gaps_lost = false;  ///< more gaps than are kept: offsets are not judged
+    std::uint8_t gap_count = 0;
+    std::array<Gap, gaps_kept> gaps{};
+    std::size_t content_length = 0;
+    bool content_whole = true;
+    std::array<std::byte, content_kept> content{};
+    Place place;  ///< of the latest segment
+    Certainty certainty = Certainty::certain;
+  };
+  struct QueueState {
+    bool known = true, used = false;
+    std::uint32_t next_msn = 1;
+    /// The message that ended last, to tell an L that came too early.
+    bool ended = false;
+    std::uint32_t ended_msn = 0;
+    std::uint64_t ended_at = 0;
+    std::uint64_t ended_number = 0;
+  };
+  struct Lane {
+    Message open, suspended;
+    std::array<QueueState, queues> queue;
+    std::uint64_t messages = 0;
+    std::uint32_t longest_payload = 0;
+    bool at_boundary = true;  ///< what comes next begins a message
+    bool picked_up = false;
+    std::uint8_t version = 0xFF;  ///< of the latest segment; 0xFF: none yet
+  };
+
+  Lane& lane(Direction direction) { return lanes_[index_of(direction)]; }
+  void check_control(const Incoming& incoming, bool version_zero_possible);
+  void check_version(const Incoming& incoming, bool version_zero_possible);
+  [[nodiscard]] static bool continues(const Lane& lane, const Message& message,
+                                      const Incoming& incoming);
+  Message& find_message(Lane& lane, const Incoming& incoming);
+  void begin(Lane& lane, const Incoming& incoming);
+  bool begin_untagged(Lane& lane, Message& message, const Incoming& incoming);
+  void settle_suspended(Lane& lane);
+  void check_sameness(Message& message, const Incoming& incoming);
+  void account(Message& message, const Incoming& incoming);
+  void fill(Message& message, const Incoming& incoming, std::uint64_t begin, std::uint64_t end);
+  void keep_content(Message& message, const Incoming& incoming);
+  void close(Lane& lane, Message& message);
+  void complain_of_gaps(const Message& message);
+
+  Complaints complaints_;
+  std::array<Lane, 2> lanes_;
+};
+
+[[nodiscard]] std::span<const rules::RuleId> ddp_rules();
+
+}  // namespace dissectors::analyzer

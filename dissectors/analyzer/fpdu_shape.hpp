@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The shape of one FPDU on the wire, as presumed or as found: how long its parts are, where its
+// Markers stand, whether its CRC and its DDP header bear that out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "dissectors/analyzer/events.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
+
+namespace dissectors::analyzer {
+
+struct Shape {
+  std::uint64_t position =
+      0;  ///< as wire/markers.hpp counts; any number where there are no Markers
+  bool markers = false;
+  std::size_t ulpdu = 0;    ///< octets of the ULPDU
+  std::size_t pad = 0;      ///< octets of the pad
+  std::size_t trailer = 4;  ///< octets of the CRC field: 0 where a sender leaves it out
+
+  /// The shape that RFC 5044 section 4.1 gives an FPDU with this ULPDU_Length.
+  [[nodiscard]] static Shape of(std::size_t ulpdu_length, bool markers, std::uint64_t position) {
+    return {position, markers, ulpdu_length, rnic::wire::pad_length(ulpdu_length)};
+  }
+  [[nodiscard]] bool leading_marker() const { return markers && rnic::wire::marker_at(position); }
+  /// Where ULPDU_Length begins.
+  [[nodiscard]] std::size_t length_field() const {
+    return leading_marker() ? rnic::wire::marker_size : 0;
+  }
+  /// Octets on the wire, Markers included.
+  [[nodiscard]] std::size_t size() const {
+    const std::size_t bare = rnic::wire::fpdu_length_size + ulpdu + pad + trailer;
+    return markers ? rnic::wire::length_with_markers(position, bare) : bare;
+  }
+};
+
+/// ULPDU_Length of an FPDU of which the beginning is given; nothing as long as it is not there.
+[[nodiscard]] std::optional<std::uint16_t> ulpdu_length(Bytes fpdu, bool leading_marker);
+/// Whether the last four octets of the FPDU are the CRC32c of all before them. `octets` may go on
+/// behind it; false where they do not hold all of it.
+[[nodiscard]] bool crc_fits(Bytes octets, const Shape& shape);
+/// Whether the beginning of a ULPDU, of which `length` octets are said to exist, can be a DDP
+/// segment of RDMAP: versions, reserved bits, opcode, queue, lengths. Octets that are not there are
+/// not held against it, but the two control octets have to be.
+[[nodiscard]] bool plausible_header(Bytes ulpdu, std::size_t length);
+/// The same for an FPDU of which the beginning is given.
+[[nodiscard]] bool plausible_fpdu(Bytes fpdu, bool markers, std::uint64_t position);
+
+/// What was found to be an FPDU without being told where one begins.
+struct Fit {
+  Shape shape;
+  bool crc_right = false;
+  bool markers_seen = false;  ///< a Marker in it points to its beginning
+};
+/// What is known of a direction that an FPDU is looked for in.
+struct Known {
+  std::optional<bool> markers, crc;
+  std::optional<std::uint64_t> origin;  ///< offset in the stream of some Marker
+};
+/// Whether an FPDU that fits begins here: plausible, whole, and borne out by its CRC; where CRCs are
+/// not known to be in use a row of plausible FPDUs does.
+[[nodiscard]] std::optional<Fit> fit(Bytes octets, std::uint64_t offset, const Known& known);
+
+}  // namespace dissectors::analyzer

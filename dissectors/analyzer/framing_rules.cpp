@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/framing_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+namespace dissectors::analyzer {
+
+namespace wire = rnic::wire;
+
+namespace {
+
+constexpr unsigned low_bits = 0x0003;
+
+/// Whether ULPDU_Length can be believed: the CRC says so, or startup did and nothing speaks against.
+bool trusted(const FpduSeen& seen) {
+  return seen.crc == Crc::right || (seen.crc != Crc::wrong && seen.certainty == Certainty::certain);
+}
+
+std::string hex(Bytes octets) {
+  std::string text;
+  for (const std::byte octet : octets)
+    text += fmt::format("{}{:02x}", text.empty() ? "" : " ", std::to_integer<unsigned>(octet));
+  return text;
+}
+
+std::string marker_text(const MarkerSeen& marker) {
+  return fmt::format("Marker {:04x} {:04x} at octet {} of the stream", marker.reserved,
+                     marker.fpdu_pointer, marker.offset);
+}
+
+/// The offset that a Marker points to; it may lie before the stream.
+std::int64_t target(const MarkerSeen& marker) {
+  return static_cast<std::int64_t>(marker.offset) -
+         static_cast<std::int64_t>(marker.fpdu_pointer & ~low_bits);
+}
+
+bool not_last_segment(const FpduSeen& seen) { return seen.segment && !seen.segment->ddp().last(); }
+
+constexpr rules::RuleId checked[]{
+#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
+#include "dissectors/analyzer/framing_rules.def"
+#undef ANALYZER_CHECK
+};
+
+}  // namespace
+
+std::span<const rules::RuleId> framing_rules() { return checked; }
+
+void FramingRules::fpdu(const FramedFpdu& fpdu, RuleVoice& voice) {
+  const FpduSeen& seen = fpdu.seen;
+  if (!seen.pad.empty()) check_pad(fpdu, voice);
+  check_sizes(fpdu, voice);
+  if (!seen.markers.empty()) check_markers(fpdu, voice);
+  if (mss_ != 0) {
+    largest_segment_ = std::max(largest_segment_, fpdu.last.end - fpdu.last.begin);
+    check_alignment(fpdu, voice);
+    check_fullness(fpdu, voice);
+  }
+  remember_start(fpdu);
+}
+
+void FramingRules::remember_start(const FramedFpdu& fpdu) {
+  const std::uint64_t start = fpdu.seen.place.offset + fpdu.shape.length_field();
+  const auto markers = fpdu.seen.markers;
+  if (markers.empty()) {
+    if (!first_behind_marker_) first_behind_marker_ = start;
+  } else if (markers.back().offset < start) {
+    first_behind_marker_ = start;
+  } else {
+    first_behind_marker_.reset();
+  }
+}
+
+void FramingRules::check_pad(const FramedFpdu& fpdu, RuleVoice& voice) const {
+  const Bytes pad = fpdu.seen.pad;
+  const bool zero = std::ranges::all_of(pad, [](std::byte octet) { return octet == std::byte{0}; });
+  if (zero || !trusted(fpdu.seen)) return;
+  voice.broken(framing::pad_not_zero, fpdu.seen.place, "pad " + hex(pad), "pad octets of 0x00",
+               fpdu.seen.certainty);
+}
+
+void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {
+  const FpduSeen& seen = fpdu.seen;
+  if (!trusted(seen)) return;
+  const auto broken = [&](framing::Broken rules, std::size_t most, const std::string& why) {
+    voice.broken(rules, seen.place, fmt::format("a ULPDU of {} octets", fpdu.shape.ulpdu),
+                 fmt::format("at most {}{}", most, why), seen.certainty);
+  };
+  if (fpdu.shape.ulpdu > wire::max_mulpdu) {
+    broken(framing::ulpdu_too_long, wire::max_mulpdu, "");
+    return;
+  }
+  if (mss_ == 0) return;
+  const std::size_t most = wire::mulpdu(mss_, fpdu.shape.markers);
+  if (fpdu.shape.ulpdu <= most) return;
+  const std::string why = fmt::format(" by the MSS of {} that the other end announced", mss_);
+  if (fpdu.shape.markers)
+    broken(framing::over_mulpdu_with_markers, most, why);
+  else
+    broken(framing::over_mulpdu, most, why);
+}
+
+void FramingRules::check_markers(const FramedFpdu& fpdu, RuleVoice& voice) const {
+  for (const MarkerSeen& marker : fpdu.seen.markers) {
+    const bool halves_swapped =
+        marker.expected != 0 && marker.reserved == marker.expected && marker.fpdu_pointer == 0;
+    if (marker.reserved != 0 && !halves_swapped)
+      voice.broken(framing::marker_reserved, fpdu.seen.place, marker_text(marker),
+                   "16 reserved bits of zero", fpdu.seen.certainty);
+    const unsigned low = marker.fpdu_pointer & low_bits;
+    const bool points_right = (marker.fpdu_pointer & ~low_bits) == marker.expected;
+    if (low != 0 && points_right)
+      voice.broken(framing::marker_low_bits, fpdu.seen.place, marker_text(marker),
+                   "the two low bits of FPDUPTR zero", fpdu.seen.certainty);
+    if (!points_right) check_pointer(fpdu, marker, voice);
+  }
+}
+
+void FramingRules::check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker,
+                                 RuleVoice& voice) const {
+  const unsigned pointer = marker.fpdu_pointer;
+  const auto others = fpdu.seen.markers;
+  framing::Broken rules = framing::marker_pointer;
+  if (marker.expected == 0)
+    rules = fpdu.first_of_direction ? framing::Broken(framing::first_marker)
+                                    : framing::Broken(framing::marker_between);
+  else if (std::byteswap(marker.fpdu_pointer) == marker.expected ||
+           (pointer == 0 && marker.reserved == marker.expected))
+    rules = framing::marker_layout;
+  else if (pointer == 0)
+    rules = framing::marker_zero_within;
+  else if (first_behind_marker_ &&
+           target(marker) == static_cast<std::int64_t>(*first_behind_marker_))
+    rules = framing::marker_to_other_fpdu;
+  else if (std::ranges::any_of(others, [&](const MarkerSeen& other) {
+             return other.expected != 0 && target(other) != target(marker);
+           }))
+    rules = framing::markers_disagree;
+  voice.broken(rules, fpdu.seen.place, marker_text(marker),
+               fmt::format("FPDUPTR {:#06x}", marker.expected), fpdu.seen.certainty);
+}
+
+bool FramingRules::segments_are_real(const FramedFpdu& fpdu, RuleVoice& voice) {
+  if (offloaded_) return false;
+  const std::uint64_t payload = fpdu.last.end - fpdu.last.begin;
+  if (payload <= mss_) return true;
+  offloaded_ = true;
+  voice.not_judged(
+      fpdu.seen.place,
+      fmt::format("alignment of FPDUs to segments: {} octets in one segment, more than "
+                  "the MSS of {}, so the capture was made before segmentation or "
+                  "after reassembly by the NIC",
+                  payload, mss_));
+  return false;
+}
+
+void FramingRules::check_alignment(const FramedFpdu& fpdu, RuleVoice& voice) {
+  const FpduSeen& seen = fpdu.seen;
+  if (!segments_are_real(fpdu, voice)) return;
+  if (seen.begins_segment) alignment_lost_ = false;
+  if (seen.in_one_segment || alignment_lost_ || fpdu.follows_hole || !trusted(seen) ||
+      seen.place.length > mss_)
+    return;
+  alignment_lost_ = true;
+  const std::string actual = fmt::format(
+      "the segment in frame {} begins {} octets within an FPDU of {}", fpdu.last.frame,
+      fpdu.last.begin - std::min(fpdu.last.begin, seen.place.offset), seen.place.length);
+  voice.broken(seen.begins_segment ? framing::Broken(framing::segment_within_fpdu)
+                                   : framing::Broken(framing::packed_in_part),
+               seen.place, actual,
+               fmt::format("segments that begin with an FPDU: this one fits an MSS of {}", mss_),
+               Certainty::likely);
+}
+
+void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
+  const FpduSeen& seen = fpdu.seen;
+  if (offloaded_ || !not_last_segment(seen) || !seen.in_one_segment || !seen.ends_segment ||
+      !trusted(seen))
+    return;
+  // TCP options may take up to 40 octets of each segment.
+  constexpr std::uint16_t most_options = 40;
+  if (mss_ <= most_options + wire::min_mulpdu) return;
+  const std::size_t emss = mss_ - most_options;
+  if (!seen.begins_segment) {
+    if (fpdu.shape.ulpdu < wire::min_mulpdu && seen.segment_payload >= emss)
+      voice.broken(framing::chopped_to_fit, seen.place,
+                   fmt::format("a segment of a longer message cut to {} octets of ULPDU, which "
+                               "fill a packed TCP segment",
+                               fpdu.shape.ulpdu),
+                   "MULPDU of 128 or more: the next TCP segment", Certainty::likely);
+    return;
+  }
+  // Half a segment free cannot come from rounding, options or Markers.
+  const std::size_t mulpdu = wire::mulpdu(emss, fpdu.shape.markers);
+  if (half_full_ || fpdu.shape.ulpdu > mulpdu * 3 / 4) return;
+  half_full_ = true;
+  voice.broken(framing::half_full, seen.place,
+               fmt::format("a ULPDU of {} octets alone in its TCP segment, and more of the message "
+                           "follows (said once for this direction)",
+                           fpdu.shape.ulpdu),
+               fmt::format("segments of a long message near the MULPDU of {}", mulpdu),
+               Certainty::likely);
+}
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The rules of RFC 5044 that the form of FPDUs shows kept or broken: length, pad, CRC, Markers,
+// sizes, and how FPDUs lie in TCP segments.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "dissectors/analyzer/fpdu_shape.hpp"
+#include "dissectors/analyzer/tcp_reassembly.hpp"
+
+namespace dissectors::analyzer {
+
+/// What the checks of framing say: for each the rules that its fault breaks, the one it reports first.
+namespace framing {
+using Broken = std::span<const rules::RuleId>;
+#define ANALYZER_CHECK(name, ...) inline constexpr rules::RuleId name[]{__VA_ARGS__};
+#include "dissectors/analyzer/framing_rules.def"
+#undef ANALYZER_CHECK
+}  // namespace framing
+/// Every rule that these checks can name.
+[[nodiscard]] std::span<const rules::RuleId> framing_rules();
+
+/// Why a CRC does not fit, as far as the octets tell: under one other reading it does.
+struct Diagnosis {
+  framing::Broken broken;
+  std::string actual, admissible;
+  Shape shape;  ///< as the sender means it
+  /// The FPDU's octets are as they should be but for what `broken` names: `shape` is the right one.
+  bool layout_differs = false;
+  /// The whole direction has Markers, or has none, against what was settled.
+  bool direction_differs = false;
+  bool length_swapped = false;  ///< ULPDU_Length is little-endian in this direction
+};
+
+/// Explains an FPDU whose CRC does not fit its presumed shape; nothing if no reading tried makes it
+/// fit. `octets` begin with it and may go on behind it. `origin_sequence` is the TCP sequence number
+/// at position 0.
+[[nodiscard]] std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
+                                                std::uint32_t origin_sequence);
+
+/// Where a judged FPDU stands, besides what FpduSeen says.
+struct FramedFpdu {
+  const FpduSeen& seen;
+  Shape shape;
+  bool whole = false;  ///< all octets were captured
+  SegmentFacts first, last;
+  bool first_of_direction = false;
+  bool follows_hole = false;  ///< what stood before it in the direction was not seen
+};
+
+/// Says what is broken. The reader's sentences are made only then.
+class RuleVoice {
+ public:
+  virtual ~RuleVoice() = default;
+  virtual void broken(framing::Broken rules, const Place& place, std::string actual,
+                      std::string admissible, Certainty certainty) = 0;
+  virtual void not_judged(const Place& place, std::string why) = 0;
+};
+
+/// The state of these rules for one direction.
+class FramingRules {
+ public:
+  /// The other end announced its MSS in its SYN.
+  void announced_mss(std::uint16_t mss) { mss_ = mss; }
+  /// To be called for each FPDU, in stream order.
+  void fpdu(const FramedFpdu& fpdu, RuleVoice& voice);
+  /// What stands before the next FPDU is not known: alignment and Markers are judged anew.
+  void hole() { first_behind_marker_.reset(); }
+
+ private:
+  void remember_start(const FramedFpdu& fpdu);
+  void check_pad(const FramedFpdu& fpdu, RuleVoice& voice) const;
+  void check_sizes(const FramedFpdu& fpdu, RuleVoice& voice);
+  void check_markers(const FramedFpdu& fpdu, RuleVoice& voice) const;
+  void check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker, RuleVoice& voice) const;
+  void check_alignment(const FramedFpdu& fpdu, RuleVoice& voice);
+  void check_fullness(const FramedFpdu& fpdu, RuleVoice& voice);
+  [[nodiscard]] bool segments_are_real(const FramedFpdu& fpdu, RuleVoice& voice);
+
+  std::uint16_t mss_ = 0;
+  bool offloaded_ = false;       ///< segments longer than the MSS: merged before the capture
+  bool alignment_lost_ = false;  ///< said already; until alignment is regained
+  bool half_full_ = false;       ///< said already
+  std::uint64_t largest_segment_ = 0;
+  /// Where the first FPDU behind the last Marker began: the target of a common mistake.
+  std::optional<std::uint64_t> first_behind_marker_;
+};
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/message_tracker.hpp"
+
+#include "dissectors/analyzer/terminate_rules.hpp"
+#include "reference_rnic/wire/notation.hpp"
+
+namespace dissectors::analyzer {
+
+namespace wire = rnic::wire;
+
+struct MessageTracker::State {
+  explicit State(Voice& the_voice)
+      : voice(the_voice),
+        complaints(the_voice),
+        startup(complaints),
+        ddp(complaints),
+        rdmap(complaints, startup),
+        terminate(complaints, rdmap) {}
+
+  void segment(const Incoming& incoming);
+  void unreadable(const FpduSeen& fpdu);
+  void lose(Direction direction);
+  void tell(const FpduSeen& fpdu, MessageSeen message);
+
+  Voice& voice;
+  Complaints complaints;
+  StartupRules startup;
+  DdpRules ddp;
+  RdmapRules rdmap;
+  TerminateRules terminate;
+  std::string summary;
+};
+
+MessageTracker::MessageTracker(Voice& voice) : state_(std::make_unique<State>(voice)) {}
+MessageTracker::MessageTracker(MessageTracker&&) noexcept = default;
+MessageTracker& MessageTracker::operator=(MessageTracker&&) noexcept = default;
+MessageTracker::~MessageTracker() = default;
+
+const Negotiated& MessageTracker::startup(const MpaFrameSeen& seen) {
+  const Negotiated& negotiated = state_->startup.frame(seen);
+  if (state_->startup.complete()) state_->rdmap.followed_from_startup();
+  return negotiated;
+}
+
+void MessageTracker::fpdu(const FpduSeen& fpdu) {
+  const bool whole = fpdu.ulpdu.size() == fpdu.ulpdu_length;
+  // With a wrong CRC every octet of it is in doubt.
+  if (fpdu.crc == Crc::wrong || (!fpdu.segment && !whole)) {
+    state_->unreadable(fpdu);
+    state_->lose(fpdu.place.direction);
+    return;
+  }
+  if (!fpdu.segment) {
+    state_->ddp.header_short(fpdu);
+    state_->terminate.sent_unreadable(fpdu.place.direction);
+    state_->unreadable(fpdu);
+    return;
+  }
+  const std::size_t header = fpdu.segment->header().size();
+  state_->segment({.fpdu = fpdu,
+                   .segment = *fpdu.segment,
+                   .payload_length = static_cast<std::uint32_t>(fpdu.ulpdu_length - header)});
+}
+
+void MessageTracker::State::segment(const Incoming& incoming) {
+  startup.fpdu(incoming);
+  terminate.sent(incoming);
+  const MessageStep step = ddp.take(incoming, startup.version_zero_possible());
+  const bool is_terminate =
+      !incoming.segment.tagged && incoming.segment.rdmap().opcode() == wire::Opcode::terminate;
+  if (is_terminate && step.last) terminate.terminate(incoming, step);
+  const RdmapRules::Answer answer = rdmap.take(incoming, step);
+  tell(incoming.fpdu, {.fpdu = &incoming.fpdu,
+                       .summary = {},
+                       .first_segment = step.first,
+                       .last_segment = step.last,
+                       .message = step.number,
+                       .message_octets = step.octets,
+                       .request_frame = answer.request_frame,
+                       .response_time = answer.response_time});
+}
+
+void MessageTracker::State::unreadable(const FpduSeen& fpdu) {
+  startup.unreadable(fpdu);
+  MessageSeen seen;
+  seen.fpdu = &fpdu;
+  tell(fpdu, seen);
+}
+
+void MessageTracker::State::tell(const FpduSeen& fpdu, MessageSeen message) {
+  if (voice.wants_summaries()) {
+    summary = wire::describe_ulpdu(fpdu.ulpdu);
+    message.summary = summary;
+  }
+  voice.message(message);
+}
+
+void MessageTracker::State::lose(Direction direction) {
+  startup.hole(direction);
+  ddp.lose(direction);
+  rdmap.lose(direction);
+  terminate.lose(direction);
+}
+
+void MessageTracker::hole(Direction direction, const Place&) { state_->lose(direction); }
+
+void MessageTracker::ended(Direction direction, Ending ending, const Place& place) {
+  state_->terminate.ended(direction, ending, place);
+}
+
+void MessageTracker::finish() {
+  state_->startup.finish();
+  state_->ddp.finish();
+  state_->rdmap.finish();
+}
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// MPA framing of one connection: octets of both directions in, startup frames and FPDUs out, with
+// the rules of their form checked. Finds FPDUs again where the beginning or the middle was not seen.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dissectors/analyzer/fpdu_shape.hpp"
+#include "dissectors/analyzer/framing_rules.hpp"
+#include "dissectors/analyzer/tcp_reassembly.hpp"
+
+namespace dissectors::analyzer {
+
+/// Takes what the framing finds. Calls come in stream order within a direction.
+class FramingListener {
+ public:
+  virtual ~FramingListener() = default;
+  virtual void mpa_frame(const MpaFrameSeen& frame) = 0;
+  virtual void fpdu(const FpduSeen& fpdu) = 0;
+  /// Octets of this direction will not be seen as FPDUs.
+  virtual void hole(Direction direction, const Place& place) = 0;
+  virtual void finding(const Finding& finding) = 0;
+  virtual void note(const Note& note) = 0;
+};
+
+/// Room for one FPDU freed of its Markers: one serves all connections of a thread.
+struct FramingScratch {
+  std::vector<std::byte> octets = std::vector<std::byte>(rnic::wire::fpdu_size(65535) + 4);
+  std::vector<MarkerSeen> markers;
+};
+
+/// Held at most, per direction: 192 KiB while searching or waiting for the peer's startup frame,
+/// one FPDU (about 66 KiB) while its segments come in.
+class MpaFraming final : private RuleVoice {
+ public:
+  /// `pick_up`: take a connection for iWARP whose startup was not seen, where its octets fit.
+  MpaFraming(FramingListener& listener, FramingScratch& scratch, bool pick_up);
+
+  /// Decode As: never give the connection up.
+  void insist() { insisted_ = true; }
+  /// The end that sends in this direction announced its MSS, for the other one to keep to.
+  void announced_mss(Direction from, std::uint16_t mss);
+  /// The stream begins here: `from_syn` if the connection's first octets are to come.
+  void begins(Direction direction, bool from_syn, std::uint32_t origin_sequence);
+  void octets(Direction direction, const Chunk& chunk);
+  void hole(Direction direction, std::uint64_t offset, std::uint64_t length,
+            const SegmentFacts& by);
+  /// Nothing more comes in this direction, because it `ended` or because the capture does: makes of
+  /// the rest what can be made of it.
+  void finish(Direction direction, bool ended);
+
+  /// Some octets were taken for MPA.
+  [[nodiscard]] bool is_iwarp() const { return is_iwarp_; }
+  /// It was said that the connection is none of ours.
+  [[nodiscard]] bool given_up() const { return given_up_; }
+  /// Octets in buffers.
+  [[nodiscard]] std::size_t memory() const;
+
+ private:
+  enum class Phase : std::uint8_t {
+    startup,        ///< a Request or Reply Frame may come
+    awaiting_peer,  ///< own frame seen; what follows cannot be read before the peer's is known
+    operation,      ///< FPDUs, and where they begin is known
+    searching,      ///< FPDUs, and where they begin is not known
+    given_up,       ///< nothing of ours, as long as no startup frame turns up
+  };
+  /// An FPDU or startup frame whose octets come in several segments.
+  struct Assembly {
+    std::vector<std::byte> octets;  ///< captured of it, up to the first octet that was not
+    std::uint64_t begin = 0;
+    std::uint64_t length = 0;  ///< octets of the stream so far
+    SegmentFacts first, last;
+    bool active = false;
+    [[nodiscard]] bool cut() const { return octets.size() < length; }
+  };
+  /// Octets set aside, with the segments they came in.
+  struct Store {
+    std::vector<std::byte> octets;
+    std::uint64_t begin = 0;
+    std::vector<Chunk> pieces;  ///< what came, without the octets
+    [[nodiscard]] std::uint64_t end() const { return begin + octets.size(); }
+  };
+  struct Startup {
+    rnic::wire::MpaFrameKind kind;
+    rnic::wire::MpaFlags flags;
+    std::array<std::byte, 4> checksum;  ///< CRC32c of the frame: a mistake to look for
+  };
+  struct Half {
+    Direction direction = Direction::from_first;
+    Phase phase = Phase::startup;
+    bool from_syn = false;
+    bool startup_lost = false;  ///< its startup frame will not be seen
+    bool capture_over = false;  ///< what is missing may have come later
+    std::uint32_t origin_sequence = 0;
+    std::optional<Startup> startup;
+    Known known;
+    std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
+    Certainty certainty = Certainty::certain;
+    bool any_fpdu = false, follows_hole = false, length_swapped = false;
+    int doubtful = 0;  ///< implausible FPDUs in a row
+    int diagnoses = 0, relayouts = 0;
+    std::uint64_t without_marker = 0;  ///< octets followed since found again, no Marker in them
+    Assembly assembly;
+    Store store;
+    std::size_t scanned = 0;     ///< octets of the store when it was last searched throughout
+    std::uint64_t searched = 0;  ///< octets searched in vain since it began
+    int aligned_cuts = 0;        ///< cut segments in a row that were one plausible FPDU each
+    FramingRules rules;
+  };
+  /// Octets of one piece: what there is of an FPDU and behind it.
+  struct Piece {
+    Bytes octets;          ///< captured
+    std::uint64_t offset;  ///< of the stream
+    std::uint64_t length;  ///< on the wire
+    SegmentFacts first, last;
+  };
+
+  Half& half(Direction direction) { return halves_[static_cast<std::size_t>(direction)]; }
+  Half& peer(const Half& of) { return half(opposite(of.direction)); }
+
+  // Startup.
+  void startup_octets(Half& at, const Chunk& chunk);
+  void take_startup_frame(Half& at, std::size_t size);
+  void settle(Half& at);
+  void settle_without_peer(Half& at);
+  void judge_early_octets(Half& at);
+  void set_aside(Half& at, const Chunk& chunk);
+  void no_startup(Half& at);
+
+  // Full Operation.
+  void operate(Half& at, const Chunk& chunk);
+  std::uint64_t assemble(Half& at, const Chunk& chunk);
+  void begin_assembly(Half& at, const Chunk& chunk);
+  [[nodiscard]] std::optional<Shape> presumed(const Half& at, Bytes octets,
+                                              std::uint64_t offset) const;
+  std::uint64_t take_fpdu(Half& at, const Piece& piece, Shape shape);
+  std::uint64_t unfitting(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
+  std::uint64_t explained(Half& at, const Piece& piece, const Diagnosis& diagnosis, FpduSeen& seen);
+  std::uint64_t unexplained(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
+  void emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
+  void split(Bytes octets, const Shape& shape, std::uint64_t offset, FpduSeen& seen);
+  void finish_assembly(Half& at, bool ended);
+  void check_key(const MpaFrameSeen& frame);
+  void check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length);
+  bool skip_startup_crc(Half& at, const Chunk& chunk);
+  void still_swapped(const Half& at, const Piece& piece, const Shape& shape);
+  Shape without_trailer(Half& at, const Piece& piece, const Shape& shape);
+  void lose(Half& at, const Place& place, std::string why);
+  void after_fpdu(Half& at, const Shape& shape);
+
+  // Searching.
+  void search(Half& at, const Chunk& chunk);
+  void append(Half& at, const Chunk& chunk);
+  bool search_aligned_cut(Half& at, const Chunk& chunk);
+  bool find(Half& at, bool throughout);
+  [[nodiscard]] static bool fits(const Half& at, std::size_t index);
+  [[nodiscard]] static std::optional<std::size_t> first_fit(const Half& at, std::size_t until);
+  [[nodiscard]] static std::optional<std::size_t> by_segments(const Half& at);
+  [[nodiscard]] static std::optional<std::size_t> by_markers(const Half& at);
+  void found_at(Half& at, std::size_t index, const Fit& fit);
+  void feed_store(Half& at, std::size_t index);
+  void trim(Half& at);
+  void give_up(Half& at, const Place& place);
+  void look_for_startup(Half& at, const Chunk& chunk);
+
+  void broken(framing::Broken rules, const Place& place, std::string actual, std::string admissible,
+              Certainty certainty) override;
+  void not_judged(const Place& place, std::string why) override;
+  void note(NoteKind kind, const Place& place, std::string text);
+
+  FramingListener* listener_;
+  FramingScratch* scratch_;
+  bool pick_up_;
+  bool insisted_ = false, is_iwarp_ = false, given_up_ = false;
+  int nested_ = 0;  ///< stores being fed
+  std::array<Half, 2> halves_;
+};
+
+}  // namespace dissectors::analyzer

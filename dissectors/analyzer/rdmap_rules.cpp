@@ -1,0 +1,523 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/rdmap_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "reference_rnic/wire/notation.hpp"
+
+namespace dissectors::analyzer {
+
+namespace wire = rnic::wire;
+
+namespace {
+
+namespace check {
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#include "dissectors/analyzer/rdmap_rules.def"
+#undef ANALYZER_CHECK
+}  // namespace check
+
+constexpr rules::RuleId checked[] = {
+#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
+#include "dissectors/analyzer/rdmap_rules.def"
+#undef ANALYZER_CHECK
+};
+
+/// What each kind of message has its own rules for.
+struct OpcodeRules {
+  const Statement& version;
+  const Statement& reserved;
+  const Statement& tag;
+  const Statement& queue;
+  const Statement& invalidate;
+};
+
+constexpr OpcodeRules write_rules{check::version, check::reserved_bits, check::write_untagged,
+                                  check::send_queue, check::invalidate_stag};
+constexpr OpcodeRules response_rules{check::version, check::reserved_bits, check::response_untagged,
+                                     check::send_queue, check::invalidate_stag};
+constexpr OpcodeRules send_rules{check::version, check::reserved_bits, check::send_tagged,
+                                 check::send_queue, check::invalidate_stag};
+constexpr OpcodeRules request_rules{check::version, check::reserved_bits, check::request_tagged,
+                                    check::request_queue, check::invalidate_stag};
+constexpr OpcodeRules terminate_rules_of{check::version, check::reserved_bits,
+                                         check::terminate_tagged, check::terminate_queue,
+                                         check::invalidate_stag};
+constexpr OpcodeRules immediate_rules{check::immediate_version, check::immediate_reserved_bits,
+                                      check::immediate_tagged, check::immediate_queue,
+                                      check::immediate_invalidate_stag};
+constexpr OpcodeRules atomic_request_rules{
+    check::atomic_version, check::atomic_reserved_bits, check::atomic_request_tagged,
+    check::atomic_request_queue, check::atomic_invalidate_stag};
+constexpr OpcodeRules atomic_response_rules{
+    check::atomic_version, check::atomic_reserved_bits, check::atomic_response_tagged,
+    check::atomic_response_queue, check::atomic_invalidate_stag};
+
+const OpcodeRules& rules_of(wire::Opcode opcode) {
+  switch (opcode) {
+    case wire::Opcode::rdma_write:
+      return write_rules;
+    case wire::Opcode::read_response:
+      return response_rules;
+    case wire::Opcode::read_request:
+      return request_rules;
+    case wire::Opcode::terminate:
+      return terminate_rules_of;
+    case wire::Opcode::immediate:
+    case wire::Opcode::immediate_solicited:
+      return immediate_rules;
+    case wire::Opcode::atomic_request:
+      return atomic_request_rules;
+    case wire::Opcode::atomic_response:
+      return atomic_response_rules;
+    default:
+      return send_rules;
+  }
+}
+
+/// RFC 6580 keeps this opcode for experiments, which two ends may agree on.
+constexpr auto experimental = static_cast<wire::Opcode>(0xF);
+
+/// A search among outstanding Requests looks no further: what a peer can make us do is bounded.
+constexpr std::size_t search_depth = 256;
+
+}  // namespace
+
+std::span<const rules::RuleId> rdmap_rules() { return checked; }
+
+RdmapRules::Answer RdmapRules::take(const Incoming& incoming, const MessageStep& step) {
+  const Direction direction = incoming.direction();
+  confirm_unasked(incoming);
+  if (terminated_[index_of(direction)] &&
+      !std::exchange(told_terminated_[index_of(direction)], true))
+    complaints_.raise(check::after_terminate, incoming, "nothing behind a Terminate");
+  stags_[index_of(direction)].forget();
+  if (!check_control(incoming)) return {};
+  const wire::Opcode opcode = incoming.segment.rdmap().opcode();
+  if (opcode == wire::Opcode::read_response) return read_response(incoming, step);
+  settle_short(responses_[index_of(direction)]);
+  if (opcode == wire::Opcode::rdma_write) {
+    check_write(incoming, step);
+    return {};
+  }
+  if (!step.last) return {};
+  switch (opcode) {
+    case wire::Opcode::read_request:
+      read_request(incoming, step);
+      break;
+    case wire::Opcode::atomic_request:
+      atomic_request(incoming, step);
+      break;
+    case wire::Opcode::atomic_response:
+      return atomic_response(incoming, step);
+    case wire::Opcode::immediate:
+    case wire::Opcode::immediate_solicited:
+      immediate(incoming, step);
+      break;
+    case wire::Opcode::terminate:
+      terminated_[index_of(direction)] = true;
+      break;
+    case wire::Opcode::send_invalidate:
+    case wire::Opcode::send_solicited_invalidate:
+      stags_[index_of(opposite(direction))].invalidate(
+          incoming.segment.untagged_header.ulp_word.value());
+      break;
+    default:
+      break;
+  }
+  return {};
+}
+
+// ------------------------------------------------------- control fields (RFC 5040 section 4.1)
+
+/// False if the message is of no defined kind, or in the wrong kind of segment.
+bool RdmapRules::check_control(const Incoming& incoming) {
+  const wire::RdmapControl control = incoming.segment.rdmap();
+  const wire::Opcode opcode = control.opcode();
+  const OpcodeRules& of = rules_of(opcode);
+  check_version(incoming);
+  if ((control.octet & wire::RdmapControl::reserved_mask) != 0)
+    complaints_.raise(of.reserved, incoming, "reserved RDMAP bits zero");
+  if (!wire::is_defined(opcode)) {
+    if (opcode != experimental)
+      complaints_.raise(check::opcode, incoming, "an opcode that an RFC defines");
+    else
+      complaints_.note(NoteKind::not_judged, incoming.fpdu.place, "an experimental opcode");
+    return false;
+  }
+  if (wire::is_tagged(opcode) != incoming.segment.tagged) {
+    complaints_.raise(of.tag, incoming, wire::is_tagged(opcode) ? "T set" : "T clear");
+    return false;
+  }
+  if (!incoming.segment.tagged) check_untagged(incoming);
+  return true;
+}
+
+/// Version 0 goes with DDP version 0 alone (RFC 5044 appendix C.1).
+void RdmapRules::check_version(const Incoming& incoming) {
+  const std::uint8_t version = incoming.segment.rdmap().version();
+  if (version == wire::rdmap_version && incoming.segment.ddp().version() != 0) return;
+  const bool consortium =
+      version == 0 && incoming.segment.ddp().version() == 0 && startup_->version_zero_possible();
+  // A DDP version that is wrong by itself is DDP's to complain of.
+  const bool only_ddp = version == wire::rdmap_version && !startup_->version_zero_possible();
+  if (!consortium && !only_ddp)
+    complaints_.raise(rules_of(incoming.segment.rdmap().opcode()).version, incoming, "RV 1");
+}
+
+void RdmapRules::check_untagged(const Incoming& incoming) {
+  const wire::UntaggedHeader& header = incoming.segment.untagged_header;
+  const wire::Opcode opcode = header.rdmap.opcode();
+  const OpcodeRules& of = rules_of(opcode);
+  const std::uint32_t queue = static_cast<std::uint32_t>(wire::queue_of(opcode));
+  const std::uint32_t found = header.queue_number.value();
+  if (found != queue)
+    complaints_.raise(found == static_cast<std::uint32_t>(wire::Queue::atomic_response)
+                          ? check::queue_three
+                          : of.queue,
+                      incoming, fmt::format("QN {}", queue));
+  if (!wire::carries_invalidate(opcode) && header.ulp_word.value() != 0)
+    complaints_.raise(of.invalidate, incoming, "zero in place of the Invalidate STag");
+}
+
+// ------------------------------------------------------------------------------- messages
+
+void RdmapRules::check_write(const Incoming& incoming, const MessageStep& step) {
+  if (!step.first || incoming.payload_length == 0) return;
+  const std::uint32_t stag = incoming.segment.tagged_header.stag.value();
+  if (stags_[index_of(opposite(incoming.direction()))].invalid(stag))
+    complaints_.raise(check::invalidated_stag, incoming,
+                      fmt::format("another STag: {:#010x} was invalidated by this end, and nothing "
+                                  "has come from its owner since",
+                                  stag));
+}
+
+/// RFC 7306 section 6.3
+void RdmapRules::immediate(const Incoming& incoming, const MessageStep& step) {
+  if (!step.known || step.octets == wire::immediate_size) return;
+  complaints_.raise(
+      step.octets < wire::immediate_size ? check::immediate_short : check::immediate_long, incoming,
+      "eight octets of Immediate Data");
+}
+
+/// RFC 5040 section 4.4
+void RdmapRules::read_request(const Incoming& incoming, const MessageStep& step) {
+  constexpr std::size_t size = sizeof(wire::ReadRequestHeader);
+  if (step.known && step.octets != size)
+    complaints_.raise(step.octets < size ? check::request_short : check::request_long, incoming,
+                      fmt::format("{} octets behind the DDP header", size));
+  wire::Reader in(step.content);
+  const auto header = in.read<wire::ReadRequestHeader>();
+  if (in.truncated()) {
+    doubt(incoming.direction()) = true;
+    return;
+  }
+  OutstandingRequest request;
+  request.rtr = startup_->is_rtr(incoming.fpdu);
+  request.sink_stag = header.sink_stag.value();
+  request.sink_offset = header.sink_offset.value();
+  request.length = header.length.value();
+  request.source_stag = header.source_stag.value();
+  request.source_offset = header.source_offset.value();
+  push(incoming, request, step);
+  const Response& response = responses_[index_of(opposite(incoming.direction()))];
+  const bool one_in_progress = response.active && response.matched && !response.request.rtr;
+  if (!doubt(incoming.direction()))
+    startup_->reads_outstanding(incoming,
+                                requests(incoming.direction()).reads() + (one_in_progress ? 1 : 0));
+}
+
+void RdmapRules::atomic_request(const Incoming& incoming, const MessageStep& step) {
+  const auto header = atomics_.request(incoming, step);
+  if (!header) {
+    doubt(incoming.direction()) = true;
+    return;
+  }
+  OutstandingRequest request;
+  request.atomic = true;
+  request.identifier = header->request_id.value();
+  push(incoming, request, step);
+}
+
+void RdmapRules::push(const Incoming& incoming, OutstandingRequest request,
+                      const MessageStep& step) {
+  const Direction requester = incoming.direction();
+  // Its Response came first, by the order of the capture.
+  auto& early = unasked_[index_of(opposite(requester))];
+  if (early && early->atomic == request.atomic &&
+      (request.atomic ? early->identifier == request.identifier
+                      : early->stag == request.sink_stag && early->offset == request.sink_offset)) {
+    early.reset();
+    return;
+  }
+  request.msn = step.msn;
+  request.fresh = true;
+  request.frame = incoming.fpdu.place.last_frame;
+  request.time = incoming.fpdu.place.time;
+  if (requests(requester).push(request)) return;
+  complaints_.note(NoteKind::memory_bound, incoming.fpdu.place,
+                   fmt::format("more than {} Requests outstanding: Responses are not judged",
+                               OutstandingRequests::bound));
+  lose(requester);
+  requests(requester).clear();
+}
+
+RdmapRules::Answer RdmapRules::answer_to(const OutstandingRequest& request,
+                                         const Incoming& incoming) const {
+  const std::uint64_t now = incoming.fpdu.place.time;
+  return {.request_frame = request.frame,
+          .response_time = now > request.time ? now - request.time : 0};
+}
+
+// ------------------------------------------------- Read Responses (RFC 5040 sections 4.4, 5.2)
+
+RdmapRules::Answer RdmapRules::read_response(const Incoming& incoming, const MessageStep& step) {
+  Response& response = responses_[index_of(incoming.direction())];
+  const wire::TaggedHeader& header = incoming.segment.tagged_header;
+  if (step.first) {
+    const bool goes_on =
+        response.ended_short && header.stag.value() == response.request.sink_stag &&
+        header.tagged_offset.value() == response.next && incoming.payload_length > 0;
+    if (goes_on) {
+      complaints_.raise(
+          check::response_last_early, response.place, response.certainty,
+          fmt::format("L set after {} octets of {}", response.octets, response.request.length),
+          "L clear on all segments but the last");
+      response.ended_short = false;
+      response.active = true;
+    } else {
+      settle_short(response);
+      response = Response{};
+      response.active = step.known;
+      response.lowest = header.tagged_offset.value();
+      if (step.known) response.matched = match(incoming, response);
+    }
+  }
+  if (!response.active || !response.matched) return {};
+  account(incoming, step, response);
+  return answer_to(response.request, incoming);
+}
+
+bool RdmapRules::match(const Incoming& incoming, Response& response) {
+  const Direction requester = opposite(incoming.direction());
+  OutstandingRequests& waiting = requests(requester);
+  if (doubt(requester)) return match_in_doubt(incoming, response);
+  std::size_t first_read = 0;
+  while (first_read < std::min(waiting.size(), search_depth) && waiting.at(first_read).atomic)
+    ++first_read;
+  if (first_read < waiting.size() && !waiting.at(first_read).atomic) {
+    if (first_read > 0) atomics_.read_before_atomic(incoming);
+    return match_front(incoming, response);
+  }
+  const wire::TaggedHeader& header = incoming.segment.tagged_header;
+  const auto& last = answered_[index_of(requester)];
+  Unasked early;
+  early.repeated = last && header.stag.value() == last->sink_stag &&
+                   header.tagged_offset.value() == last->sink_offset;
+  early.stag = header.stag.value();
+  early.offset = header.tagged_offset.value();
+  unasked(incoming, std::move(early));
+  return false;
+}
+
+/// After a hole: the first Request that fits, and everything before it is answered too.
+bool RdmapRules::match_in_doubt(const Incoming& incoming, Response& response) {
+  const Direction requester = opposite(incoming.direction());
+  OutstandingRequests& waiting = requests(requester);
+  const wire::TaggedHeader& header = incoming.segment.tagged_header;
+  for (std::size_t i = 0; i < std::min(waiting.size(), search_depth); ++i) {
+    const OutstandingRequest request = waiting.at(i);
+    if (request.atomic || request.sink_stag != header.stag.value() ||
+        request.sink_offset != header.tagged_offset.value() ||
+        incoming.payload_length > request.length)
+      continue;
+    for (std::size_t gone = 0; gone <= i; ++gone) waiting.erase(0);
+    if (request.fresh) doubt(requester) = false;
+    response.request = request;
+    return true;
+  }
+  return false;
+}
+
+bool RdmapRules::match_front(const Incoming& incoming, Response& response) {
+  const Direction requester = opposite(incoming.direction());
+  OutstandingRequests& waiting = requests(requester);
+  const std::uint32_t stag = incoming.segment.tagged_header.stag.value();
+  const std::uint64_t offset = incoming.segment.tagged_header.tagged_offset.value();
+  const bool empty = incoming.payload_length == 0;
+  const auto within = [&](const OutstandingRequest& it) {
+    return offset - it.sink_offset < std::max<std::uint64_t>(it.length, 1);
+  };
+  std::size_t chosen = 0;
+  while (waiting.at(chosen).atomic) ++chosen;
+  const OutstandingRequest front = waiting.at(chosen);
+  // STag and TO of a Response without payload may hold anything (RFC 5041 section 5.2).
+  const bool fits = (empty && front.length == 0) || (stag == front.sink_stag && within(front));
+  const std::size_t end = std::min(waiting.size(), search_depth);
+  for (std::size_t i = chosen + 1; !fits && !empty && i < end; ++i) {
+    const OutstandingRequest& later = waiting.at(i);
+    if (later.atomic || later.sink_stag != stag || later.sink_offset != offset) continue;
+    complaints_.raise(
+        check::response_order, incoming,
+        fmt::format("first the Response to the Read Request of frame {}", front.frame));
+    response.request = later;
+    waiting.erase(i);
+    return true;
+  }
+  const auto& last = answered_[index_of(requester)];
+  if (!fits && !empty && last && stag == last->sink_stag && offset == last->sink_offset) {
+    complaints_.raise(check::response_repeated, incoming, "one Response to a Read Request");
+    return false;
+  }
+  response.request = front;
+  waiting.erase(chosen);
+  if (empty || fits) return true;
+  if (stag != front.sink_stag)
+    complaints_.raise(check::response_stag, incoming,
+                      fmt::format("STag {:#010x}", front.sink_stag));
+  if (!within(front)) {
+    complaints_.raise(check::response_offset, incoming, fmt::format("TO {:#x}", front.sink_offset));
+    response.told_offset = true;
+  }
+  return true;
+}
+
+void RdmapRules::account(const Incoming& incoming, const MessageStep& step, Response& response) {
+  const std::uint64_t offset = incoming.segment.tagged_header.tagged_offset.value();
+  if (incoming.payload_length > 0) response.lowest = std::min(response.lowest, offset);
+  response.octets += incoming.payload_length;
+  response.next = offset + incoming.payload_length;
+  response.place = incoming.fpdu.place;
+  response.certainty = incoming.fpdu.certainty;
+  const std::uint32_t length = response.request.length;
+  if (response.octets > length && !std::exchange(response.told_length, true))
+    complaints_.raise(check::response_length, incoming,
+                      fmt::format("{} octets, as the Request asked", length));
+  if (!step.last) return;
+  response.active = false;
+  if (response.octets > 0 && response.lowest != response.request.sink_offset &&
+      !response.told_offset)
+    complaints_.raise(check::response_offset, incoming,
+                      fmt::format("TO {:#x}", response.request.sink_offset));
+  response.ended_short = response.octets < length;
+  answered_[index_of(opposite(incoming.direction()))] = response.request;
+}
+
+/// Nothing went on with it: the Response was too short.
+void RdmapRules::settle_short(Response& response) {
+  if (!std::exchange(response.ended_short, false)) return;
+  complaints_.raise(check::response_length, response.place, response.certainty,
+                    fmt::format("{} octets", response.octets),
+                    fmt::format("{} octets, as the Request asked", response.request.length));
+}
+
+std::optional<RdmapRules::Progress> RdmapRules::progress(Direction requester, std::uint32_t msn) {
+  const Response& response = responses_[index_of(opposite(requester))];
+  if (response.active && response.matched && response.request.msn == msn)
+    return Progress{response.request, response.octets};
+  OutstandingRequests& waiting = requests(requester);
+  for (std::size_t i = 0; i < std::min(waiting.size(), search_depth); ++i)
+    if (!waiting.at(i).atomic && waiting.at(i).msn == msn) return Progress{waiting.at(i), 0};
+  return std::nullopt;
+}
+
+// ------------------------------------------------- Atomic Responses (RFC 7306 section 5.2.2)
+
+RdmapRules::Answer RdmapRules::atomic_response(const Incoming& incoming, const MessageStep& step) {
+  const Direction requester = opposite(incoming.direction());
+  const auto header = atomics_.response(incoming, step);
+  if (!header) {
+    if (!step.known || !incoming.whole()) doubt(requester) = true;
+    return {};
+  }
+  OutstandingRequests& waiting = requests(requester);
+  const auto found = find_atomic(incoming, header->original_request_id.value());
+  if (!found) return {};
+  const OutstandingRequest request = waiting.at(*found);
+  if (doubt(requester)) {
+    for (std::size_t gone = 0; gone <= *found; ++gone) waiting.erase(0);
+    if (request.fresh) doubt(requester) = false;
+  } else {
+    waiting.erase(*found);
+  }
+  return answer_to(request, incoming);
+}
+
+/// Which of the outstanding Requests the Response is for.
+std::optional<std::size_t> RdmapRules::find_atomic(const Incoming& incoming,
+                                                   std::uint32_t identifier) {
+  const Direction requester = opposite(incoming.direction());
+  OutstandingRequests& waiting = requests(requester);
+  std::optional<std::size_t> first, same;
+  for (std::size_t i = 0; i < std::min(waiting.size(), search_depth) && !same; ++i) {
+    if (!waiting.at(i).atomic) continue;
+    if (!first) first = i;
+    if (waiting.at(i).identifier == identifier) same = i;
+  }
+  if (doubt(requester)) return same;
+  if (!first) {
+    Unasked early;
+    early.atomic = true;
+    early.identifier = identifier;
+    unasked(incoming, std::move(early));
+    return std::nullopt;
+  }
+  const std::uint32_t expected = waiting.at(*first).identifier;
+  if (*first > 0) atomics_.atomic_before_read(incoming);
+  if (!same) atomics_.wrong_identifier(incoming, expected);
+  if (same && *same != *first) atomics_.out_of_order(incoming, expected);
+  return same ? same : first;
+}
+
+// ------------------------------------------------------------- Responses without a Request
+
+/// The capture may bring the two directions in another order than the wire: the Request may come.
+void RdmapRules::unasked(const Incoming& incoming, Unasked response) {
+  auto& slot = unasked_[index_of(incoming.direction())];
+  if (slot) raise(*slot);
+  response.place = incoming.fpdu.place;
+  response.certainty = incoming.fpdu.certainty;
+  response.text = wire::describe_ulpdu(incoming.fpdu.ulpdu);
+  slot = std::move(response);
+}
+
+/// What the requester sent after it, with no Request before, shows that there was none.
+void RdmapRules::confirm_unasked(const Incoming& by) {
+  auto& slot = unasked_[index_of(opposite(by.direction()))];
+  if (!slot || by.fpdu.place.first_frame <= slot->place.last_frame) return;
+  const wire::Opcode opcode = by.segment.rdmap().opcode();
+  const bool may_be_the_request =
+      !slot->repeated && !by.segment.tagged &&
+      opcode == (slot->atomic ? wire::Opcode::atomic_request : wire::Opcode::read_request);
+  if (!may_be_the_request) raise(*std::exchange(slot, std::nullopt));
+}
+
+void RdmapRules::raise(const Unasked& response) {
+  const Statement& statement = response.atomic     ? AtomicRules::unasked()
+                               : response.repeated ? check::response_repeated
+                                                   : check::response_unasked;
+  complaints_.raise(statement, response.place, response.certainty, response.text,
+                    "no Response without a Request");
+}
+
+// ------------------------------------------------------------------------ what is not seen
+
+void RdmapRules::lose(Direction direction) {
+  doubt_ = {true, true};
+  for (OutstandingRequests& waiting : requests_)
+    for (std::size_t i = 0; i < waiting.size(); ++i) waiting.at(i).fresh = false;
+  responses_[index_of(direction)] = Response{};
+  unasked_[index_of(opposite(direction))].reset();
+  answered_ = {};
+  for (StagTable& table : stags_) table.forget();
+}
+
+void RdmapRules::finish() {
+  for (Response& response : responses_) settle_short(response);
+  for (auto& slot : unasked_)
+    if (slot) raise(*std::exchange(slot, std::nullopt));
+}
+
+}  // namespace dissectors::analyzer

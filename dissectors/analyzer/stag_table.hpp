@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The STags that the wire shows to be of no use any more: those that a Send with Invalidate named,
+// until their owner has spoken and may have advertised them anew.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace dissectors::analyzer {
+
+/// STags of one end. What is advertised in payloads the analyzer cannot know; so an STag counts as
+/// invalid only between its invalidation and the next message of its owner. Of more than `kept` the
+/// oldest is forgotten: that can hide a fault, never make one up.
+class StagTable {
+ public:
+  static constexpr std::size_t kept = 64;
+
+  void invalidate(std::uint32_t stag) {
+    stags_[next_ % kept] = stag;
+    ++next_;
+  }
+  [[nodiscard]] bool invalid(std::uint32_t stag) const {
+    for (std::size_t i = 0; i < kept && i < next_; ++i)
+      if (stags_[i] == stag) return true;
+    return false;
+  }
+  /// The owner sent a message, or octets went by unseen.
+  void forget() { next_ = 0; }
+
+ private:
+  std::array<std::uint32_t, kept> stags_{};
+  std::size_t next_ = 0;
+};
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/startup_rules.hpp"
+
+#include <fmt/format.h>
+
+#include "reference_rnic/wire/flag_list.hpp"
+#include "reference_rnic/wire/notation.hpp"
+#include "reference_rnic/wire/rdmap.hpp"
+#include "reference_rnic/wire/terminate.hpp"
+
+namespace dissectors::analyzer {
+
+namespace wire = rnic::wire;
+
+namespace {
+
+namespace check {
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#include "dissectors/analyzer/startup_rules.def"
+#undef ANALYZER_CHECK
+}  // namespace check
+
+constexpr rules::RuleId checked[] = {
+#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
+#include "dissectors/analyzer/startup_rules.def"
+#undef ANALYZER_CHECK
+};
+
+using Values = wire::EnhancedWords::Values;
+
+constexpr bool any_rtr(const Values& values) {
+  return values.rtr_send || values.rtr_write || values.rtr_read;
+}
+
+std::string kinds(const Values& values) {
+  return wire::flag_list(
+      {{values.rtr_send, "Send"}, {values.rtr_write, "Write"}, {values.rtr_read, "Read"}}, ", ");
+}
+
+/// Kinds of RTR that both frames name.
+Values common(const Values& request, const Values& reply) {
+  Values both;
+  both.rtr_send = request.rtr_send && reply.rtr_send;
+  both.rtr_write = request.rtr_write && reply.rtr_write;
+  both.rtr_read = request.rtr_read && reply.rtr_read;
+  return both;
+}
+
+/// The Initiator's resources are not enough for the Reply (RFC 6581 section 9.1).
+bool ird_insufficient(const Values& request, const Values& reply) {
+  return reply.ord > request.ird || request.ird == wire::read_depth_unnegotiated;
+}
+
+}  // namespace
+
+std::span<const rules::RuleId> startup_rules() { return checked; }
+
+// ------------------------------------------------------------------------------ the frames
+
+const Negotiated& StartupRules::frame(const MpaFrameSeen& seen) {
+  const bool request = seen.frame.kind == wire::MpaFrameKind::request;
+  auto& slot = request ? request_ : reply_;
+  if (slot) {
+    complaints_.note(NoteKind::not_judged, seen.place,
+                     request ? "a second MPA Request" : "a second MPA Reply");
+    return negotiated_;
+  }
+  check_frame(seen);
+  slot = Frame{.place = seen.place,
+               .flags = seen.frame.flags,
+               .revision = seen.frame.revision,
+               .values = seen.frame.enhanced(),
+               .text = wire::describe(seen.frame)};
+  if (!request) check_reply();
+  settle();
+  return negotiated_;
+}
+
+/// RFC 5044 section 7.1.1, RFC 6581 section 6
+void StartupRules::check_frame(const MpaFrameSeen& seen) {
+  const wire::MpaFrame& frame = seen.frame;
+  const bool request = frame.kind == wire::MpaFrameKind::request;
+  const std::string text = wire::describe(frame);
+  const auto raise = [&](const Statement& statement, std::string admissible) {
+    complaints_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
+  };
+  if (request && frame.flags.reject()) raise(check::request_r_bit, "R clear in a Request");
+  const bool reserved = (frame.flags.octet & wire::MpaFlags::reserved_mask) != 0;
+  if (reserved) raise(check::reserved_flags, "reserved flags zero");
+  if (frame.flags.enhanced() && frame.revision < 2 && !reserved)
+    raise(check::enhanced_revision, "revision 2 or higher with S");
+  // Revision 0 is the RDMA Consortium's: lawful as an answer in kind (RFC 5044 appendix C).
+  const bool in_kind = !request && (!request_ || request_->revision == 0);
+  if ((frame.revision == 0 && !in_kind) || (frame.revision > 2 && !frame.flags.enhanced()))
+    raise(check::revision, "revision 1, or 2 and higher with the enhanced set-up");
+  const bool extended = frame.flags.enhanced() && frame.revision >= 2;
+  if (frame.private_data.size() > wire::mpa_max_private_data)
+    raise(extended ? check::ulp_data_length : check::private_data_length,
+          "at most 512 octets of Private Data, enhanced data included");
+  if (extended) check_enhanced(seen, text);
+}
+
+/// RFC 6581 sections 9 and 10
+void StartupRules::check_enhanced(const MpaFrameSeen& seen, const std::string& text) {
+  const bool request = seen.frame.kind == wire::MpaFrameKind::request;
+  const auto raise = [&](const Statement& statement, std::string admissible) {
+    complaints_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
+  };
+  const auto values = seen.frame.enhanced();
+  if (!values) return raise(check::enhanced_data_missing, "4 octets of enhanced data with S");
+  if (!values->peer_to_peer && any_rtr(*values))
+    raise(check::rtr_flags_without_a, "B, C and D clear with A clear");
+  if (!request) return;
+  if (values->peer_to_peer && !any_rtr(*values))
+    raise(check::no_rtr_offered, "with A each of B, C and D that the Initiator supports");
+  if (!values->peer_to_peer && !any_rtr(*values) && values->ird == wire::read_depth_unnegotiated &&
+      values->ord == wire::read_depth_unnegotiated)
+    raise(check::enhanced_without_need, "a plain Request where nothing enhanced is asked for");
+}
+
+/// The Reply against the Request (RFC 6581 sections 9 and 10).
+void StartupRules::check_reply() {
+  if (!request_) return;
+  const auto raise = [&](const Statement& statement, std::string admissible) {
+    complaints_.raise(statement, reply_->place, Certainty::certain, reply_->text,
+                      std::move(admissible));
+  };
+  if (early_initiator_ && early_initiator_->place.first_frame < reply_->place.last_frame)
+    complaints_.raise(check::fpdu_before_reply, early_initiator_->place,
+                      early_initiator_->certainty, early_initiator_->text,
+                      fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
+  early_initiator_.reset();
+  const bool asked = request_->flags.enhanced() && request_->revision >= 2;
+  const bool answered = reply_->flags.enhanced() && reply_->revision >= 2;
+  if (asked && !answered && !reply_->flags.enhanced())
+    raise(check::plain_reply, "an enhanced Reply to an enhanced Request");
+  if (!request_->flags.enhanced() && answered)
+    raise(check::enhanced_reply, "a plain Reply to a plain Request");
+  if (request_->values && reply_->values && !reply_->flags.reject())
+    check_reply_values(*request_->values, *reply_->values);
+}
+
+void StartupRules::check_reply_values(const Values& request, const Values& reply) {
+  const auto raise = [&](const Statement& statement, std::string admissible) {
+    complaints_.raise(statement, reply_->place, Certainty::certain, reply_->text,
+                      std::move(admissible));
+  };
+  if (request.peer_to_peer && !reply.peer_to_peer) raise(check::flag_a_dropped, "A set, as asked");
+  if (!request.peer_to_peer && reply.peer_to_peer) raise(check::flag_a_added, "A clear, as asked");
+  if (request.peer_to_peer && reply.peer_to_peer && !any_rtr(reply))
+    raise(check::no_rtr_flag, "at least one of B, C and D with A");
+  constexpr std::uint16_t open = wire::read_depth_unnegotiated;
+  if (request.ord == open && reply.ird != open)
+    raise(check::ord_all_ones, "IRD 0x3fff in answer to ORD 0x3fff");
+  if (request.ird == open && reply.ord != open)
+    raise(check::ird_all_ones, "ORD 0x3fff in answer to IRD 0x3fff");
+  if (request.ird != open && reply.ord != open && reply.ord > request.ird)
+    raise(check::reply_ord, fmt::format("ORD of at most the Initiator's IRD, {}", request.ird));
+}
+
+void StartupRules::settle() {
+  const auto markers = [](const std::optional<Frame>& frame) -> std::optional<bool> {
+    return frame ? std::optional(frame->flags.markers()) : std::nullopt;
+  };
+  // Whoever sets M receives Markers.
+  const bool request_from_first = role(Direction::from_first) == Role::initiator;
+  negotiated_.markers_from_first = markers(request_from_first ? reply_ : request_);
+  negotiated_.markers_from_second = markers(request_from_first ? request_ : reply_);
+  const bool one_asks = (request_ && request_->flags.crc()) || (reply_ && reply_->flags.crc());
+  if (one_asks || complete()) negotiated_.crc = one_asks;
+  negotiated_.revision = reply_ ? reply_->revision : request_->revision;
+  if (request_) negotiated_.request = request_->values;
+  if (!reply_) return;
+  negotiated_.reply = reply_->values;
+  negotiated_.rejected = reply_->flags.reject();
+  negotiated_.enhanced = request_ && request_->values && reply_->values;
+  negotiated_.peer_to_peer =
+      negotiated_.enhanced && request_->values->peer_to_peer && reply_->values->peer_to_peer;
+}
+
+bool StartupRules::version_zero_possible() const {
+  if (!request_ && !reply_) return true;
+  return (request_ && request_->revision == 0) || (reply_ && reply_->revision == 0);
+}
+
+// ------------------------------------------------------------------- who may send when
+
+Role StartupRules::role(Direction direction) const {
+  const auto& known = request_ ? request_ : reply_;
+  if (!known) return Role::unknown;
+  return (known->place.direction == direction) == request_.has_value() ? Role::initiator
+                                                                       : Role::responder;
+}
+
+void StartupRules::fpdu(const Incoming& incoming) {
+  const bool first = !sent_[index_of(incoming.direction())];
+  unreadable(incoming.fpdu);
+  if (first && !holes_[index_of(incoming.direction())]) check_first(incoming);
+}
+
+void StartupRules::unreadable(const FpduSeen& fpdu) {
+  const Role sender = role(fpdu.place.direction);
+  const bool first = !sent_[index_of(fpdu.place.direction)];
+  if (sender != Role::unknown && (first || early_responder_)) check_turn(fpdu, sender);
+  sent_[index_of(fpdu.place.direction)] = true;
+}
+
+/// RFC 5044 section 7.1.2. A capture may bring the directions in another order than the wire, so an
+/// FPDU that comes too early is held until the other side has shown what it had sent by then.
+void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
+  if (negotiated_.rejected && !told_reject_) {
+    told_reject_ = true;
+    complaints_.raise(
+        sender == Role::initiator ? check::initiator_after_reject : check::responder_after_reject,
+        fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu),
+        "no FPDU after a rejecting Reply");
+    return;
+  }
+  if (sender == Role::initiator) {
+    if (early_responder_) confirm_early_responder(&fpdu);
+    if (sent_[index_of(fpdu.place.direction)]) return;
+    First first{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
+    if (!reply_)
+      early_initiator_ = std::move(first);
+    else if (fpdu.place.first_frame < reply_->place.last_frame)
+      complaints_.raise(
+          check::fpdu_before_reply, first.place, first.certainty, first.text,
+          fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
+    return;
+  }
+  const std::size_t initiator = index_of(opposite(fpdu.place.direction));
+  if (complete() && !sent_[initiator] && !holes_[initiator] && !early_responder_)
+    early_responder_ = First{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
+}
+
+void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
+  if (!early_responder_) return;
+  const bool lawful = by_initiator != nullptr &&
+                      by_initiator->place.last_frame <= early_responder_->place.first_frame;
+  if (!lawful)
+    complaints_.raise(check::responder_first, early_responder_->place, early_responder_->certainty,
+                      early_responder_->text, "no FPDU before the Initiator's first one");
+  early_responder_.reset();
+}
+
+void StartupRules::hole(Direction direction) {
+  holes_[index_of(direction)] = true;
+  // Whatever stood in the hole may have been the Initiator's first FPDU.
+  if (early_responder_ && opposite(direction) == early_responder_->place.direction)
+    early_responder_.reset();
+  if (early_initiator_ && opposite(direction) == early_initiator_->place.direction)
+    early_initiator_.reset();
+}
+
+void StartupRules::finish() { confirm_early_responder(nullptr); }
+
+// ------------------------------------------------------- the RTR indication (RFC 6581 9.2)
+
+void StartupRules::check_first(const Incoming& incoming) {
+  const bool accepted = complete() && !negotiated_.rejected;
+  if (!accepted || role(incoming.direction()) != Role::initiator || !negotiated_.peer_to_peer)
+    return;
+  if (incoming.segment.rdmap().opcode() == wire::Opcode::terminate)
+    check_first_terminate(incoming);
+  else
+    check_rtr(incoming);
+}
+
+void StartupRules::check_rtr(const Incoming& incoming) {
+  const Values offered = *negotiated_.request, answered = *negotiated_.reply;
+  const Values both = common(offered, answered);
+  bool agreed = false, empty = incoming.payload_length == 0;
+  switch (incoming.segment.rdmap().opcode()) {
+    case wire::Opcode::send:
+      agreed = both.rtr_send;
+      break;
+    case wire::Opcode::rdma_write:
+      agreed = both.rtr_write;
+      break;
+    case wire::Opcode::read_request: {
+      agreed = both.rtr_read;
+      wire::Reader in(incoming.segment.payload);
+      empty = in.read<wire::ReadRequestHeader>().length.value() == 0;
+      rtr_offset_ = incoming.fpdu.place.offset;
+      break;
+    }
+    default:
+      return complaints_.raise(check::rtr_missing, incoming,
+                               "first a zero-length " + kinds(both) + " as RTR indication");
+  }
+  if (!any_rtr(both))
+    complaints_.raise(check::rtr_without_match, incoming,
+                      "a Terminate 2/0/0x07, since Request and Reply have no RTR kind in common");
+  else if (!agreed)
+    complaints_.raise(check::rtr_kind, incoming, "an RTR indication of kind " + kinds(both));
+  else if (!empty)
+    complaints_.raise(check::rtr_with_payload, incoming, "an RTR indication without payload");
+}
+
+/// An Initiator that ends the set-up says why: RFC 6581 sections 8, 9.1, 9.2 and 9.3. Nothing can
+/// have come from the Responder by then, so the error is one of set-up or its own.
+void StartupRules::check_first_terminate(const Incoming& incoming) {
+  const auto cause = wire::parse_terminate_cause(incoming.segment.payload);
+  if (!cause) return;
+  if (cause->layer != wire::layer::mpa || cause->type != wire::error_type::mpa)
+    return complaints_.raise(check::term_layer, incoming, "layer 2, type 0");
+  const Values request = *negotiated_.request, reply = *negotiated_.reply;
+  const bool match = any_rtr(common(request, reply));
+  if (*cause == wire::cause::mpa_no_rtr && match)
+    complaints_.raise(check::term_code_not_true, incoming,
+                      "not code 7, since Request and Reply have an RTR kind in common");
+  else if (*cause == wire::cause::mpa_insufficient_ird && !ird_insufficient(request, reply))
+    complaints_.raise(match ? check::term_code_not_true : check::term_not_for_rtr, incoming,
+                      match ? "not code 6, since the Responder's ORD is within the Initiator's IRD"
+                            : "code 7, since there is no RTR kind in common");
+  else if (cause->code < wire::cause::mpa_local_catastrophic.code && wire::is_registered(*cause))
+    complaints_.raise(check::term_code, incoming, "code 5 for an error without a code of its own");
+}
+
+bool StartupRules::is_rtr(const FpduSeen& fpdu) const {
+  return fpdu.place.offset == rtr_offset_ && role(fpdu.place.direction) == Role::initiator;
+}
+
+// ------------------------------------------------------------- depths (RFC 6581 section 9.1)
+
+void StartupRules::reads_outstanding(const Incoming& incoming, std::uint32_t outstanding) {
+  if (!negotiated_.enhanced || negotiated_.rejected) return;
+  const Values request = *negotiated_.request, reply = *negotiated_.reply;
+  const auto above = [outstanding](std::uint16_t depth) {
+    return depth != wire::read_depth_unnegotiated && outstanding > depth;
+  };
+  const auto raise = [&](const Statement& statement, std::uint16_t depth) {
+    complaints_.raise(statement, incoming.fpdu.place, incoming.fpdu.certainty,
+                      fmt::format("{} Reads outstanding", outstanding),
+                      fmt::format("at most {}", depth));
+  };
+  if (role(incoming.direction()) == Role::initiator) {
+    if (above(reply.ird)) raise(check::reads_above_responder_ird, reply.ird);
+  } else if (above(request.ird)) {
+    raise(check::reads_above_initiator_ird, request.ird);
+  } else if (above(reply.ord)) {
+    raise(check::reads_above_responder_ord, reply.ord);
+  }
+}
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/statement.hpp"
+
+#include "reference_rnic/wire/notation.hpp"
+
+namespace dissectors::analyzer {
+
+void Complaints::raise(const Statement& statement, const Incoming& incoming,
+                       std::string admissible) const {
+  raise(statement, incoming.fpdu.place, incoming.fpdu.certainty,
+        rnic::wire::describe_ulpdu(incoming.fpdu.ulpdu), std::move(admissible));
+}
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/tcp_reassembly.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "reference_rnic/wire/crc32c.hpp"
+
+namespace dissectors::analyzer {
+
+namespace {
+
+/// What a held segment costs besides its octets: so many tiny ones are bounded, too.
+constexpr std::size_t bookkeeping = 128;
+/// No window is larger (RFC 7323 section 2.3): an acknowledgement further ahead is nonsense.
+constexpr std::int64_t largest_window = std::int64_t{1} << 30;
+
+/// The octets of [begin, end) of the stream that were captured in `octets`, which begin at `offset`.
+Bytes part(Bytes octets, std::uint64_t offset, std::uint64_t begin, std::uint64_t end) {
+  const std::uint64_t skip = std::min<std::uint64_t>(begin - offset, octets.size());
+  const Bytes rest = octets.subspan(static_cast<std::size_t>(skip));
+  return rest.first(static_cast<std::size_t>(std::min<std::uint64_t>(end - begin, rest.size())));
+}
+
+Chunk cut(const Chunk& chunk, std::uint64_t begin, std::uint64_t end) {
+  return {begin, end - begin, part(chunk.octets, chunk.offset, begin, end), chunk.segment};
+}
+
+/// Whether what both captured of the same range is the same.
+bool same(Bytes one, Bytes other) {
+  const std::size_t comparable = std::min(one.size(), other.size());
+  return std::ranges::equal(one.first(comparable), other.first(comparable));
+}
+
+}  // namespace
+
+std::int64_t TcpReassembly::offset_of(std::uint32_t number) const {
+  // Sequence numbers wrap: a number means the offset next to what was handed on last.
+  const auto expected = static_cast<std::uint32_t>(origin_ + next_);
+  return static_cast<std::int64_t>(next_) + static_cast<std::int32_t>(number - expected);
+}
+
+bool TcpReassembly::start(const capture::Segment& segment) {
+  if (started_) return true;
+  if (!segment.syn && segment.payload_length == 0) return false;
+  started_ = true;
+  from_syn_ = segment.syn;
+  origin_ = segment.syn ? segment.sequence + 1 : segment.sequence;
+  return true;
+}
+
+void TcpReassembly::add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
+                        StreamReceiver& receiver) {
+  if (segment.rst) {
+    receiver.ended(Ending::reset, next_, {next_, next_, frame, time});
+    return;
+  }
+  if (!start(segment)) {
+    if (segment.fin) receiver.ended(Ending::fin, next_, {next_, next_, frame, time});
+    return;
+  }
+  const std::int64_t begin = offset_of(segment.syn ? segment.sequence + 1 : segment.sequence);
+  if (begin < 0) return;  // before the first octet seen: a late one, or a keep-alive
+  const auto first = static_cast<std::uint64_t>(begin);
+  const std::uint64_t end = first + segment.payload_length;
+  const SegmentFacts facts{first, end, frame, time};
+  if (segment.fin && !fin_) {
+    fin_ = end;
+    fin_segment_ = facts;
+  }
+  if (segment.payload_length > 0)
+    place({first, segment.payload_length, segment.payload, facts}, receiver);
+  tell_end(receiver);
+}
+
+void TcpReassembly::place(Chunk chunk, StreamReceiver& receiver) {
+  const std::uint64_t end = chunk.offset + chunk.length;
+  if (chunk.offset < next_) {
+    // A keep-alive's octet is garbage by custom (RFC 9293 3.8.4).
+    if (chunk.length > 1) compare_with_prints(chunk, receiver);
+    if (end <= next_) return;
+    chunk = cut(chunk, next_, end);
+  }
+  if (chunk.offset > next_) {
+    hold(chunk, receiver);
+    return;
+  }
+  deliver(chunk, receiver);
+  if (!waiting_.empty()) drain(receiver);
+}
+
+void TcpReassembly::deliver(const Chunk& chunk, StreamReceiver& receiver) {
+  const std::uint64_t end = chunk.offset + chunk.length;
+  for (auto held = waiting_.begin(); held != waiting_.end() && held->first < end; ++held) {
+    const std::uint64_t overlap = std::min(end, held->second.end);
+    const Bytes early = part(held->second.octets, held->first, held->first, overlap);
+    if (!same(early, part(chunk.octets, chunk.offset, held->first, overlap)))
+      receiver.differs(held->first, overlap - held->first, chunk.segment);
+  }
+  next_ = end;
+  remember(chunk);
+  receiver.octets(chunk);
+}
+
+void TcpReassembly::hold(const Chunk& chunk, StreamReceiver& receiver) {
+  std::uint64_t begin = chunk.offset;
+  const std::uint64_t end = chunk.offset + chunk.length;
+  auto held = waiting_.upper_bound(begin);
+  if (held != waiting_.begin() && std::prev(held)->second.end > begin) --held;
+  for (; begin < end && held != waiting_.end() && held->first < end; ++held) {
+    if (held->first > begin) store(chunk, begin, held->first);
+    const std::uint64_t from = std::max(begin, held->first);
+    const std::uint64_t until = std::min(end, held->second.end);
+    if (!same(part(held->second.octets, held->first, from, until),
+              part(chunk.octets, chunk.offset, from, until)))
+      receiver.differs(from, until - from, chunk.segment);
+    begin = std::max(begin, held->second.end);
+  }
+  if (begin < end) store(chunk, begin, end);
+  while (held_ > limit_) give_up_until(waiting_.begin()->first, true, chunk.segment, receiver);
+}
+
+void TcpReassembly::store(const Chunk& chunk, std::uint64_t begin, std::uint64_t end) {
+  const Bytes octets = part(chunk.octets, chunk.offset, begin, end);
+  held_ += octets.size() + bookkeeping;
+  waiting_.emplace(begin, Held{end, {octets.begin(), octets.end()}, chunk.segment});
+}
+
+void TcpReassembly::drain(StreamReceiver& receiver) {
+  while (!waiting_.empty() && waiting_.begin()->first <= next_) {
+    const auto held = waiting_.extract(waiting_.begin());
+    const Held& piece = held.mapped();
+    held_ -= piece.octets.size() + bookkeeping;
+    if (piece.end <= next_) continue;
+    const Chunk whole{held.key(), piece.end - held.key(), piece.octets, piece.segment};
+    deliver(cut(whole, next_, piece.end), receiver);
+  }
+}
+
+void TcpReassembly::give_up_until(std::uint64_t offset, bool for_want_of_room,
+                                  const SegmentFacts& by, StreamReceiver& receiver) {
+  const std::uint64_t begin = next_;
+  next_ = offset;
+  receiver.hole(begin, offset - begin, for_want_of_room, by);
+  drain(receiver);
+}
+
+void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
+                                 StreamReceiver& receiver) {
+  if (!started_) return;
+  const std::int64_t offset = offset_of(number);
+  const auto next = static_cast<std::int64_t>(next_);
+  if (offset <= next || offset - next > largest_window) return;
+  std::uint64_t until = static_cast<std::uint64_t>(offset);
+  if (fin_) until = std::min(until, *fin_);
+  const SegmentFacts by{next_, next_, frame, time};
+  while (next_ < until) {
+    const std::uint64_t waiting =
+        waiting_.empty() ? std::numeric_limits<std::uint64_t>::max() : waiting_.begin()->first;
+    // One octet more may be a FIN that was not captured.
+    if (waiting_.empty() && until - next_ == 1) return;
+    give_up_until(std::min(waiting, until), false, by, receiver);
+  }
+  tell_end(receiver);
+}
+
+void TcpReassembly::finish(StreamReceiver& receiver) {
+  while (!waiting_.empty())
+    give_up_until(waiting_.begin()->first, false, waiting_.begin()->second.segment, receiver);
+  tell_end(receiver);
+}
+
+void TcpReassembly::tell_end(StreamReceiver& receiver) {
+  if (fin_told_ || !fin_ || next_ < *fin_) return;
+  fin_told_ = true;
+  receiver.ended(Ending::fin, *fin_, fin_segment_);
+}
+
+void TcpReassembly::remember(const Chunk& chunk) {
+  if (chunk.octets.size() < chunk.length) return;
+  prints_[next_print_++ % prints_.size()] = {chunk.offset, chunk.offset + chunk.length,
+                                             rnic::wire::crc32c_trailer(chunk.octets)};
+}
+
+void TcpReassembly::compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const {
+  const std::uint64_t captured = chunk.offset + chunk.octets.size();
+  for (const Print& print : prints_) {
+    if (print.begin == print.end || print.begin < chunk.offset || print.end > captured) continue;
+    const Bytes again = part(chunk.octets, chunk.offset, print.begin, print.end);
+    if (rnic::wire::crc32c_trailer(again) != print.checksum)
+      receiver.differs(print.begin, print.end - print.begin, chunk.segment);
+  }
+}
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One direction of a TCP connection as a capture shows it: segments in, octets in stream order out,
+// each with the frame it came in.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "dissectors/analyzer/events.hpp"
+
+namespace dissectors::analyzer {
+
+/// The TCP segment that octets came in.
+struct SegmentFacts {
+  std::uint64_t begin = 0, end = 0;  ///< offsets in the stream of its payload, as on the wire
+  std::uint32_t frame = 0;
+  std::uint64_t time = 0;  ///< nanoseconds since 1970
+};
+
+/// Octets that continue the stream where the last ones ended.
+struct Chunk {
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;  ///< on the wire; `octets` has fewer where the capture cut the frame
+  Bytes octets;
+  SegmentFacts segment;
+};
+
+/// Takes what a TcpReassembly makes of the segments. Views are valid during the call.
+class StreamReceiver {
+ public:
+  virtual ~StreamReceiver() = default;
+  virtual void octets(const Chunk& chunk) = 0;
+  /// Octets that were sent but are not in the capture: acknowledged, or (`for_want_of_room`) waited
+  /// for in vain until the buffer was full. `by`: what told.
+  virtual void hole(std::uint64_t offset, std::uint64_t length, bool for_want_of_room,
+                    const SegmentFacts& by) = 0;
+  /// A retransmission carried other octets than before in this range.
+  virtual void differs(std::uint64_t offset, std::uint64_t length, const SegmentFacts& by) = 0;
+  /// FIN once all before it was handed on; RST at once.
+  virtual void ended(Ending ending, std::uint64_t offset, const SegmentFacts& by) = 0;
+};
+
+/// In-order segments are handed on without a copy. What comes early waits, in at most `limit` octets
+/// (bookkeeping counted). Octets already handed on are compared with a retransmission by the
+/// checksums of the last segments, so other octets are noticed where a retransmission covers one of
+/// them wholly.
+class TcpReassembly {
+ public:
+  explicit TcpReassembly(std::size_t limit) : limit_(limit) {}
+
+  void add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
+           StreamReceiver& receiver);
+  /// The other direction acknowledged all before this number: what is missing of it was lost by the
+  /// capture only.
+  void acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
+                    StreamReceiver& receiver);
+  /// Hands on what still waits behind missing octets.
+  void finish(StreamReceiver& receiver);
+
+  [[nodiscard]] bool started() const { return started_; }
+  /// The stream was seen from its SYN on.
+  [[nodiscard]] bool from_syn() const { return from_syn_; }
+  /// The sequence number of offset 0.
+  [[nodiscard]] std::uint32_t origin() const { return origin_; }
+  [[nodiscard]] std::uint64_t next() const { return next_; }
+  /// Octets held, bookkeeping counted.
+  [[nodiscard]] std::size_t memory() const { return held_; }
+
+ private:
+  struct Held {
+    std::uint64_t end = 0;
+    std::vector<std::byte> octets;  ///< captured of it
+    SegmentFacts segment;
+  };
+  struct Print {
+    std::uint64_t begin = 0, end = 0;
+    std::array<std::byte, 4> checksum{};
+  };
+  using Waiting = std::map<std::uint64_t, Held>;
+
+  bool start(const capture::Segment& segment);
+  [[nodiscard]] std::int64_t offset_of(std::uint32_t number) const;
+  void place(Chunk chunk, StreamReceiver& receiver);
+  void deliver(const Chunk& chunk, StreamReceiver& receiver);
+  void hold(const Chunk& chunk, StreamReceiver& receiver);
+  void store(const Chunk& chunk, std::uint64_t begin, std::uint64_t end);
+  void drain(StreamReceiver& receiver);
+  void give_up_until(std::uint64_t offset, bool for_want_of_room, const SegmentFacts& by,
+                     StreamReceiver& receiver);
+  void remember(const Chunk& chunk);
+  void compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const;
+  void tell_end(StreamReceiver& receiver);
+
+  std::size_t limit_;
+  bool started_ = false, from_syn_ = false, fin_told_ = false;
+  std::uint32_t origin_ = 0;
+  std::uint64_t next_ = 0;  ///< offset behind the last octet handed on
+  std::optional<std::uint64_t> fin_;
+  SegmentFacts fin_segment_;
+  Waiting waiting_;
+  std::size_t held_ = 0;
+  std::array<Print, 8> prints_{};
+  std::size_t next_print_ = 0;
+};
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/terminate_rules.hpp"
+
+#include <fmt/format.h>
+
+#include "reference_rnic/wire/notation.hpp"
+
+namespace dissectors::analyzer {
+
+namespace wire = rnic::wire;
+
+namespace {
+
+namespace check {
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#include "dissectors/analyzer/terminate_rules.def"
+#undef ANALYZER_CHECK
+}  // namespace check
+
+constexpr rules::RuleId checked[] = {
+#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
+#include "dissectors/analyzer/terminate_rules.def"
+#undef ANALYZER_CHECK
+};
+
+bool all_zero(wire::Bytes octets) {
+  return std::ranges::all_of(octets, [](std::byte octet) { return octet == std::byte{0}; });
+}
+
+std::size_t header_size(wire::Bytes octets) {
+  return !octets.empty() && wire::DdpControl{std::to_integer<std::uint8_t>(octets.front())}.tagged()
+             ? wire::tagged_header_size
+             : wire::untagged_header_size;
+}
+
+bool is_rdmap(wire::TerminateCause cause, std::uint8_t type) {
+  return cause.layer == wire::layer::rdmap && cause.type == type;
+}
+
+bool is_read_request(const std::optional<wire::Segment>& blamed) {
+  return blamed && blamed->rdmap().opcode() == wire::Opcode::read_request;
+}
+
+bool carries_invalidate(const std::optional<wire::Segment>& blamed) {
+  return blamed && wire::carries_invalidate(blamed->rdmap().opcode());
+}
+
+}  // namespace
+
+std::span<const rules::RuleId> terminate_rules() { return checked; }
+
+void TerminateRules::sent(const Incoming& incoming) {
+  Log& own = log(incoming.direction());
+  SentSegment& slot = own.segments[own.count++ % kept];
+  const wire::Bytes header = incoming.segment.header();
+  std::ranges::copy(header, slot.header.begin());
+  slot.ulpdu_length = incoming.fpdu.ulpdu_length;
+}
+
+void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step) {
+  if (!step.known || step.content.size() != step.octets) {
+    complaints_.note(NoteKind::not_judged, incoming.fpdu.place,
+                     "a Terminate of which octets are missing");
+    return;
+  }
+  const auto parsed = layout(incoming, step.content);
+  if (!parsed) return;
+  Parts parts{incoming, *parsed, std::nullopt};
+  if (const auto blamed = wire::parse_segment(parts.terminate.ddp_header)) parts.blamed = *blamed;
+  if (parts.terminate.reserved != 0)
+    complaints_.raise(check::reserved_bits, incoming, "13 reserved bits zero");
+  check_cause(parts);
+  check_included(parts);
+  if (parts.terminate.d) check_blamed(parts);
+}
+
+// ------------------------------------------------------------------- layout (RFC 5040 4.8)
+
+/// The Terminate's parts as far as its bits and its length agree. What section 7.1 calls "set to
+/// zero" may stand there as zeros or be left out.
+std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
+                                                      wire::Bytes content) const {
+  wire::Reader in(content);
+  const auto control = in.read<wire::TerminateControl>();
+  if (in.truncated()) {
+    complaints_.raise(check::layout, incoming, "four octets of control at least");
+    return std::nullopt;
+  }
+  wire::Terminate terminate;
+  terminate.cause = *wire::parse_terminate_cause(content);
+  const std::uint16_t bits = control.header_control.value();
+  terminate.m = (bits & wire::TerminateControl::m) != 0;
+  terminate.d = (bits & wire::TerminateControl::d) != 0;
+  terminate.r = (bits & wire::TerminateControl::r) != 0;
+  terminate.reserved = static_cast<std::uint16_t>(bits & wire::TerminateControl::reserved_mask);
+  wire::Bytes rest = in.rest();
+  if (!check_headers(incoming, terminate, rest)) return std::nullopt;
+  if (terminate.m || terminate.d) {
+    terminate.segment_length = wire::Reader(rest).read<wire::be16>().value();
+    rest = rest.subspan(sizeof(wire::be16));
+  }
+  if (terminate.d) {
+    terminate.ddp_header = rest.first(header_size(rest));
+    rest = rest.subspan(terminate.ddp_header.size());
+  }
+  if (terminate.r) {
+    terminate.rdmap_header = rest.first(sizeof(wire::ReadRequestHeader));
+    rest = rest.subspan(terminate.rdmap_header.size());
+  }
+  check_tail(incoming, terminate, rest);
+  return terminate;
+}
+
+/// Whether there is what the bits M, D and R announce in the octets behind them.
+bool TerminateRules::check_headers(const Incoming& incoming, const wire::Terminate& terminate,
+                                   wire::Bytes rest) const {
+  constexpr std::size_t length_size = sizeof(wire::be16);
+  const auto raise = [&](const Statement& statement, const char* admissible) {
+    complaints_.raise(statement, incoming, admissible);
+    return false;
+  };
+  if (terminate.d) {
+    const std::size_t rdma = terminate.r ? sizeof(wire::ReadRequestHeader) : 0;
+    const bool right_size = rest.size() >= length_size &&
+                            rest.size() >= length_size + header_size(rest.subspan(length_size));
+    if (rest.size() == header_size(rest) + rdma &&
+        (!right_size || rest.size() != length_size + header_size(rest.subspan(length_size)) + rdma))
+      return raise(check::length_missing, "the DDP segment length in front of the DDP header");
+    if (rest.size() <= length_size) return raise(check::ddp_header_missing, "a DDP header with D");
+    if (!right_size) return raise(check::ddp_header_size, "a DDP header of 14 or 18 octets");
+    rest = rest.subspan(length_size + header_size(rest.subspan(length_size)));
+  } else if (terminate.m) {
+    if (rest.size() < length_size) return raise(check::layout, "the DDP segment length with M");
+    rest = rest.subspan(length_size);
+  }
+  if (!terminate.r || rest.size() >= sizeof(wire::ReadRequestHeader)) return true;
+  return rest.empty() ? raise(check::rdma_header_missing, "an RDMA header with R")
+                      : raise(check::rdma_header_size, "an RDMA header of 28 octets");
+}
+
+/// Octets that no bit announces.
+void TerminateRules::check_tail(const Incoming& incoming, const wire::Terminate& terminate,
+                                wire::Bytes rest) const {
+  if (rest.empty() || all_zero(rest)) return;
+  // RFC 7306 neither asks for the whole Atomic header nor forbids it.
+  const bool atomic_header = terminate.r && rest.size() == sizeof(wire::AtomicRequestHeader) -
+                                                               sizeof(wire::ReadRequestHeader);
+  if (atomic_header) return;
+  const auto raise = [&](const Statement& statement, const char* admissible) {
+    complaints_.raise(statement, incoming, admissible);
+  };
+  const bool headers = rest.size() >= wire::tagged_header_size;
+  if (!terminate.d && !terminate.m && rest.size() == sizeof(wire::be16))
+    raise(check::m_bit, "M set where the segment length is included");
+  else if (!terminate.d && headers)
+    raise(check::d_bit, "D set where the DDP header is included");
+  else if (terminate.d && !terminate.r && rest.size() == sizeof(wire::ReadRequestHeader))
+    raise(check::r_bit, "R set where the RDMA header is included");
+  else
+    raise(check::payload, "nothing behind the headers");
+}
+
+// ------------------------------------------------------------------------------- the cause
+
+void TerminateRules::check_cause(const Parts& parts) const {
+  const wire::TerminateCause cause = parts.terminate.cause;
+  const auto raise = [&](const Statement& statement, const char* admissible) {
+    complaints_.raise(statement, parts.incoming, admissible);
+  };
+  if (wire::is_registered(cause)) {
+    if (parts.blamed) check_code(parts);
+    return;
+  }
+  if (cause.layer != wire::layer::ddp)
+    raise(check::unregistered, "a registered layer, type and code");
+  else if (cause.type == wire::error_type::ddp_local)
+    raise(check::ddp_local, "code 0 with layer 1, type 0");
+  else
+    raise(check::ddp_unregistered, "a type and code of RFC 5041 section 7.2");
+}
+
+/// Whether the message that is blamed can have the fault that the code names.
+void TerminateRules::check_code(const Parts& parts) const {
+  const wire::TerminateCause cause = parts.terminate.cause;
+  const wire::RdmapControl control = parts.blamed->rdmap();
+  const wire::Opcode opcode = control.opcode();
+  const auto raise = [&](const Statement& statement, const char* admissible) {
+    complaints_.raise(statement, parts.incoming, admissible);
+  };
+  const bool version_right = control.version() == wire::rdmap_version;
+  const bool opcode_right =
+      wire::is_defined(opcode) && wire::is_tagged(opcode) == parts.blamed->tagged &&
+      (parts.blamed->tagged || parts.blamed->untagged_header.queue_number.value() ==
+                                   static_cast<std::uint32_t>(wire::queue_of(opcode)));
+  const bool invalidates = wire::carries_invalidate(opcode);
+  if (cause == wire::cause::rdmap_invalid_version && version_right)
+    raise(opcode_right ? check::version_not_wrong : check::opcode_called_version,
+          "code 5 for a message with another RDMAP version than 1");
+  else if (cause == wire::cause::rdmap_unexpected_opcode && !version_right && opcode_right)
+    raise(check::version_not_wrong, "code 5 for a message with another RDMAP version than 1");
+  else if (cause == wire::cause::rdmap_protection_cannot_invalidate && !invalidates)
+    raise(check::nothing_to_invalidate_protection, "code 9 for a Send with Invalidate");
+  else if (cause == wire::cause::rdmap_operation_cannot_invalidate && !invalidates)
+    raise(check::nothing_to_invalidate_operation, "code 9 for a Send with Invalidate");
+  else if (is_rdmap(cause, wire::error_type::rdmap_protection) && !invalidates &&
+           opcode != wire::Opcode::read_request && opcode != wire::Opcode::atomic_request &&
+           // docs/disputes.md D3
+           !(cause == wire::cause::rdmap_access_rights && opcode == wire::Opcode::rdma_write))
+    raise(check::protection_cause, "layer 0, type 1 for a Read Request or a Send with Invalidate");
+}
+
+// ------------------------------------------------------------------- what Figure 10 includes
+
+void TerminateRules::check_included(const Parts& parts) const {
+  const wire::Terminate& terminate = parts.terminate;
+  const wire::TerminateCause cause = terminate.cause;
+  const auto raise = [&](const Statement& statement, const char* admissible) {
+    complaints_.raise(statement, parts.incoming, admissible);
+  };
+  const bool any = terminate.m || terminate.d || terminate.r;
+  if (is_rdmap(cause, wire::error_type::rdmap_local)) {
+    if (any)
+      raise(terminate.d ? check::local_with_ddp_header : check::local_with_bits,
+            "M, D and R clear");
+    return;
+  }
+  if (cause.layer == wire::layer::mpa) {
+    if (any) raise(check::llp_with_header, "M, D and R clear");
+    return;
+  }
+  if (!wire::is_registered(cause)) return;
+  // DDP's local catastrophic error is not one of an incoming message (RFC 5040 section 7.1).
+  const bool local = cause == wire::cause::ddp_local_catastrophic ||
+                     (is_rdmap(cause, wire::error_type::rdmap_operation) &&
+                      (cause == wire::cause::rdmap_catastrophic_stream ||
+                       cause == wire::cause::rdmap_catastrophic_global ||
+                       cause == wire::cause::rdmap_operation_unspecified));
+  if (!terminate.m && !terminate.d && !local)
+    raise(cause.layer == wire::layer::ddp                    ? check::ddp_without_header
+          : cause.type == wire::error_type::rdmap_protection ? check::protection_without_header
+                                                             : check::operation_without_header,
+          "segment length and DDP header, with M and D set");
+  else if (terminate.d && !terminate.m)
+    raise(check::m_bit, "M set where the segment length is included");
+  else if (terminate.m && !terminate.d)
+    raise(check::d_bit, "D set: the DDP header is included");
+  check_rdma_included(parts);
+}
+
+void TerminateRules::check_rdma_included(const Parts& parts) const {
+  const wire::Terminate& terminate = parts.terminate;
+  const auto raise = [&](const Statement& statement, const char* admissible) {
+    complaints_.raise(statement, parts.incoming, admissible);
+  };
+  // Both readings stand for Send with Invalidate (docs/disputes.md D2); of Atomics Figure 10 knows
+  // nothing.
+  if (carries_invalidate(parts.blamed) ||
+      (parts.blamed && parts.blamed->rdmap().opcode() == wire::Opcode::atomic_request))
+    return;
+  if (!terminate.r) {
+    if (is_rdmap(terminate.cause, wire::error_type::rdmap_protection) &&
+        is_read_request(parts.blamed))
+      raise(check::protection_without_rdma, "the header of the Read Request, with R set");
+    return;
+  }
+  if (parts.blamed && !is_read_request(parts.blamed))
+    raise(check::rdma_for_others, "R for a Read Request only");
+  else if (terminate.cause.layer == wire::layer::ddp)
+    raise(check::ddp_with_rdma, "R clear");
+  // For a Read Request section 7.1 includes the header whatever the type.
+  else if (is_rdmap(terminate.cause, wire::error_type::rdmap_operation) && !parts.blamed)
+    raise(check::operation_with_rdma, "R clear");
+}
+
+// ------------------------------------------------------------------------- what it blames
+
+void TerminateRules::check_blamed(const Parts& parts) {
+  const wire::Terminate& terminate = parts.terminate;
+  if (all_zero(terminate.ddp_header)) return;
+  const Log& sent = log(opposite(parts.incoming.direction()));
+  const auto all = std::span(sent.segments)
+                       .first(static_cast<std::size_t>(std::min<std::uint64_t>(sent.count, kept)));
+  const auto is_blamed = [&](const SentSegment& it) {
+    return std::ranges::equal(terminate.ddp_header,
+                              wire::Bytes(it.header).first(terminate.ddp_header.size()));
+  };
+  const auto found = std::ranges::find_if(all, is_blamed);
+  if (found == all.end()) {
+    if (sent.complete && sent.count <= kept)
+      complaints_.raise(check::ddp_header, parts.incoming,
+                        "the DDP header of a segment that the other end sent");
+    else
+      complaints_.note(NoteKind::not_judged, parts.incoming.fpdu.place,
+                       "the Terminate blames a segment that is not remembered");
+    return;
+  }
+  const bool right_length = std::ranges::any_of(all, [&](const SentSegment& it) {
+    return is_blamed(it) && it.ulpdu_length == *terminate.segment_length;
+  });
+  if (terminate.m && !right_length)
+    complaints_.raise(check::segment_length, parts.incoming,
+                      fmt::format("a segment length of {}", found->ulpdu_length));
+  if (terminate.r && is_read_request(parts.blamed)) check_read(parts);
+}
+
+/// The header of the Read Request as it came, or with what was served taken off.
+void TerminateRules::check_read(const Parts& parts) {
+  const Direction requester = opposite(parts.incoming.direction());
+  const auto progress =
+      rdmap_->progress(requester, parts.blamed->untagged_header.message_sequence_number.value());
+  if (!progress) return;
+  const OutstandingRequest& was = progress->request;
+  const auto is = wire::Reader(parts.terminate.rdmap_header).read<wire::ReadRequestHeader>();
+  const std::uint64_t sink = is.sink_offset.value() - was.sink_offset;
+  const std::uint64_t source = is.source_offset.value() - was.source_offset;
+  const std::uint64_t left = was.length - std::uint64_t{is.length.value()};
+  const bool stags =
+      is.sink_stag.value() == was.sink_stag && is.source_stag.value() == was.source_stag;
+  const auto raise = [&](const Statement& statement) {
+    complaints_.raise(statement, parts.incoming,
+                      fmt::format("{:#x}+{:#x} of {:#x}+{:#x}, {} octets, less the {} served",
+                                  was.sink_stag, was.sink_offset, was.source_stag,
+                                  was.source_offset, was.length, progress->served));
+  };
+  if (progress->served == 0 && (!stags || sink != source || sink != left))
+    return raise(check::read_header);
+  if (!stags) return raise(check::read_stags);
+  if (sink != source || sink < progress->served || sink > was.length)
+    return raise(check::read_offsets);
+  if (left != sink) raise(check::read_size);
+}
+
+void TerminateRules::ended(Direction direction, Ending ending, const Place& place) {
+  Log& own = log(direction);
+  if (ending == Ending::reset && !own.fin && rdmap_->terminated(direction))
+    complaints_.raise(check::reset, place, Certainty::certain, "a reset behind the Terminate",
+                      "the connection closed gracefully, so that the Terminate arrives");
+  own.fin = own.fin || ending == Ending::fin;
+}
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The rules of the Terminate Message that a trace can show broken: its layout, its cause, what it
+// includes, and whether what it blames was sent (RFC 5040 section 4.8).
+#pragma once
+
+#include <array>
+#include <optional>
+
+#include "dissectors/analyzer/rdmap_rules.hpp"
+#include "reference_rnic/wire/terminate.hpp"
+
+namespace dissectors::analyzer {
+
+class TerminateRules {
+ public:
+  TerminateRules(Complaints complaints, RdmapRules& rdmap)
+      : complaints_(complaints), rdmap_(&rdmap) {}
+
+  /// Every segment, since any may be blamed by the other end.
+  void sent(const Incoming& incoming);
+  /// A ULPDU too short for its header: it may be blamed, and cannot be compared.
+  void sent_unreadable(Direction direction) { log(direction).complete = false; }
+  void terminate(const Incoming& incoming, const MessageStep& step);
+  void lose(Direction direction) { log(direction).complete = false; }
+  void ended(Direction direction, Ending ending, const Place& place);
+
+ private:
+  static constexpr std::size_t kept = 32;
+  struct SentSegment {
+    std::array<std::byte, rnic::wire::untagged_header_size> header{};
+    std::uint16_t ulpdu_length = 0;
+  };
+  struct Log {
+    std::array<SentSegment, kept> segments{};
+    std::uint64_t count = 0;
+    bool complete = true;  ///< every segment of this direction was seen
+    bool fin = false;
+  };
+  /// A Terminate with its parts told apart.
+  struct Parts {
+    const Incoming& incoming;
+    rnic::wire::Terminate terminate;
+    std::optional<rnic::wire::Segment> blamed;  ///< the header it copies
+  };
+
+  Log& log(Direction direction) { return logs_[index_of(direction)]; }
+  [[nodiscard]] std::optional<rnic::wire::Terminate> layout(const Incoming& incoming,
+                                                            rnic::wire::Bytes content) const;
+  [[nodiscard]] bool check_headers(const Incoming& incoming, const rnic::wire::Terminate& terminate,
+                                   rnic::wire::Bytes rest) const;
+  void check_tail(const Incoming& incoming, const rnic::wire::Terminate& terminate,
+                  rnic::wire::Bytes rest) const;
+  void check_cause(const Parts& parts) const;
+  void check_code(const Parts& parts) const;
+  void check_included(const Parts& parts) const;
+  void check_rdma_included(const Parts& parts) const;
+  void check_blamed(const Parts& parts);
+  void check_read(const Parts& parts);
+
+  Complaints complaints_;
+  RdmapRules* rdmap_;
+  std::array<Log, 2> logs_;
+};
+
+[[nodiscard]] std::span<const rules::RuleId> terminate_rules();
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The front: many connections, their beginning and end, bounds.
+#include <boost/test/unit_test.hpp>
+
+#include "dissectors/analyzer/tests/traffic.hpp"
+
+namespace dissectors::analyzer::tests {
+
+BOOST_AUTO_TEST_SUITE(analyzer)
+
+BOOST_AUTO_TEST_CASE(what_was_seen_is_counted) {
+  Pair pair(false, false);
+  pair.client.send(10);
+  Link link;
+  pair.start(link);
+  link.carry_all(to_server, pair.client.octets, pair.client.origin);
+  link.close(to_server, pair.client.octets.size());
+  link.close(to_client, pair.server.octets.size());
+  link.analyzer.finish();
+  const Counts& counts = link.analyzer.counts();
+  BOOST_TEST(counts.segments == 7U);
+  BOOST_TEST(counts.connections == 1U);
+  BOOST_TEST(counts.iwarp_connections == 1U);
+  BOOST_TEST(counts.fpdus == 1U);
+  BOOST_TEST(counts.octets == pair.client.octets.size() + pair.server.octets.size());
+  BOOST_TEST(counts.findings == 0U);
+  BOOST_TEST(link.record.endings == 2);
+  BOOST_TEST(link.record.closings == 1);
+  BOOST_TEST(link.analyzer.memory() == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(the_same_ports_opened_again_are_another_connection) {
+  Pair pair(false, false);
+  pair.client.send(10);
+  Link link;
+  pair.start(link);
+  link.carry_all(to_server, pair.client.octets, pair.client.origin);
+  capture::Segment segment = link.blank(to_server);
+  segment.syn = true;
+  segment.sequence = 77777;
+  link.pass(segment);
+  link.pass(segment);  // the SYN repeated
+  BOOST_TEST(link.record.connections == 2);
+  BOOST_TEST(link.record.closings == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_reset_ends_both_directions) {
+  Pair pair(false, false);
+  Link link;
+  pair.start(link);
+  capture::Segment segment = link.blank(to_client);
+  segment.rst = true;
+  link.pass(segment);
+  link.carry_all(to_server, pair.client.octets);  // strays
+  BOOST_TEST(link.record.closings == 1);
+  BOOST_TEST(link.record.endings == 1);
+  BOOST_TEST(link.record.connections == 1);
+}
+
+BOOST_AUTO_TEST_CASE(idle_connections_age_out) {
+  Link link({.idle_limit = 1000000});
+  link.open();
+  link.client.port = 40001;
+  link.time += 500000;
+  link.open();
+  BOOST_TEST(link.record.noted(NoteKind::aged_out) == 0U);
+  link.time += 600000;
+  link.open();
+  BOOST_TEST(link.record.noted(NoteKind::aged_out) == 1U);
+  BOOST_TEST(link.record.closings == 1);
+}
+
+BOOST_AUTO_TEST_CASE(connections_are_bounded) {
+  Link link({.connections = 10});
+  for (std::uint16_t port = 1; port <= 100; ++port) {
+    link.client.port = port;
+    link.open();
+  }
+  BOOST_TEST(link.record.connections == 100);
+  BOOST_TEST(link.record.noted(NoteKind::aged_out) == 90U);
+  link.analyzer.finish();
+  BOOST_TEST(link.record.closings == 100);
+}
+
+BOOST_AUTO_TEST_CASE(many_connections_take_little_room) {
+  Pair pair(false, false);
+  pair.client.send(1000);
+  Link link;
+  constexpr int many = 2000;
+  for (int count = 0; count < many; ++count) {
+    link.client.port = static_cast<std::uint16_t>(1024 + count);
+    pair.start(link);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin);
+  }
+  BOOST_TEST(link.record.fpdus.size() == static_cast<std::size_t>(many));
+  BOOST_TEST(link.analyzer.memory() < std::size_t{many} * 8000);
+}
+
+BOOST_AUTO_TEST_CASE(connections_mixed_on_one_wire) {
+  Pair one(true, false), other(false, true);
+  for (int count = 0; count < 50; ++count) {
+    one.client.send(400);
+    other.client.send(300);
+  }
+  Link link;
+  one.start(link);
+  link.client.port = 40001;
+  other.start(link);
+  for (std::size_t at = 0; at + 100 < one.client.octets.size(); at += 100) {
+    link.client.port = 40000;
+    if (at >= one.client.origin) link.carry(to_server, one.client.octets, at, 100);
+    link.client.port = 40001;
+    if (at >= other.client.origin && at + 100 < other.client.octets.size())
+      link.carry(to_server, other.client.octets, at, 100);
+  }
+  BOOST_TEST(link.record.findings.empty(), link.record.texts);
+}
+
+BOOST_AUTO_TEST_CASE(decode_as_takes_what_fits_nothing_yet) {
+  Pair pair(false, false);
+  for (int count = 0; count < 20; ++count) pair.client.send(100);
+  Octets octets(300000, std::byte{0x21});
+  octets.insert(octets.end(),
+                pair.client.octets.begin() + static_cast<std::ptrdiff_t>(pair.client.origin),
+                pair.client.octets.end());
+  for (const bool insisted : {false, true}) {
+    Link link;
+    if (insisted) link.analyzer.treat_as_iwarp(5445);
+    link.carry_all(to_server, octets);
+    link.analyzer.finish();
+    BOOST_TEST(link.record.fpdus.size() == (insisted ? 20U : 0U));
+    BOOST_TEST(link.record.noted(NoteKind::not_iwarp) == (insisted ? 0U : 1U));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(no_pick_up_where_it_is_not_wanted) {
+  Pair pair(false, false);
+  for (int count = 0; count < 20; ++count) pair.client.send(100);
+  Link link({.pick_up = false});
+  link.carry_all(to_server, pair.client.octets, pair.client.origin);
+  link.analyzer.finish();
+  BOOST_TEST(link.record.fpdus.size() == 0U);
+  BOOST_TEST(link.record.noted(NoteKind::not_iwarp) == 1U);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace dissectors::analyzer::tests

@@ -1,0 +1,333 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Each check of framing strikes at its fault, and reads on behind it.
+#include <boost/test/unit_test.hpp>
+#include <functional>
+
+#include "dissectors/analyzer/framing_rules.hpp"
+#include "dissectors/analyzer/tests/traffic.hpp"
+
+namespace dissectors::analyzer::tests {
+
+BOOST_AUTO_TEST_SUITE(framing_rules)
+
+namespace {
+
+/// Three FPDUs to the server; `spoil` gets the pair and the place of the second of them.
+struct Spoilt {
+  template <typename Spoil>
+  Spoilt(bool markers, bool crc, std::size_t payload, Spoil&& spoil) : pair(markers, false, crc) {
+    pair.client.send(300);
+    begin = pair.client.send(payload);
+    end = pair.client.octets.size();
+    spoil(*this);
+    pair.client.send(40);
+    pair.client.send(41);
+    pair.start(link);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin, 5000);
+    link.close(to_server, pair.client.octets.size());
+    link.analyzer.finish();
+  }
+  std::byte& octet(std::size_t at) { return pair.client.octets[begin + at]; }
+  void reseal() { pair.client.reseal(begin, end); }
+  void expect_only(std::string_view rule) const {
+    BOOST_TEST(link.record.broken(rule), "not said: " << rule << "; said: " << link.record.texts);
+    const auto first = [&] { return link.record.texts.substr(0, link.record.texts.find('\n')); };
+    BOOST_TEST(std::ranges::count(link.record.texts, '\n') == 1, link.record.texts << first());
+    // The last FPDU is read as ever.
+    BOOST_REQUIRE(!link.record.fpdus.empty());
+    BOOST_CHECK(link.record.fpdus.back().ulpdu == pair.client.ulpdus.back());
+  }
+  Pair pair;
+  Link link;
+  std::size_t begin = 0, end = 0;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(one_wrong_bit_in_a_crc) {
+  Spoilt(false, true, 100, [](Spoilt& it) {
+    it.pair.client.octets.back() ^= std::byte{1};
+  }).expect_only("mpa.crc.field-holds-crc32c");
+}
+
+BOOST_AUTO_TEST_CASE(a_crc_with_its_octets_reversed) {
+  Spoilt(false, true, 100, [](Spoilt& it) {
+    std::ranges::reverse(std::span(it.pair.client.octets).last(4));
+  }).expect_only("mpa.crc.crc32c-as-in-iscsi");
+}
+
+BOOST_AUTO_TEST_CASE(a_crc_without_the_length_field) {
+  Spoilt(false, true, 100, [](Spoilt& it) {
+    const auto all = wire::Bytes(it.pair.client.octets).subspan(it.begin);
+    const auto crc = wire::crc32c_trailer(all.subspan(2, all.size() - 6));
+    std::ranges::copy(crc, it.pair.client.octets.end() - 4);
+  }).expect_only("mpa.crc.covers-length-to-pad");
+}
+
+BOOST_AUTO_TEST_CASE(a_crc_without_the_markers) {
+  Spoilt(true, true, 900, [](Spoilt& it) {
+    Sender bare(false);
+    bare.fpdu(it.pair.client.ulpdus.back());
+    std::ranges::copy(std::span(bare.octets).last(4), it.pair.client.octets.end() - 4);
+  }).expect_only("mpa.markers.counted-in-containing-crc");
+}
+
+BOOST_AUTO_TEST_CASE(pad_octets_that_are_not_zero) {
+  Spoilt(false, true, 101, [](Spoilt& it) {
+    it.octet(2 + 18 + 101) = std::byte{0x55};
+    it.reseal();
+  }).expect_only("mpa.framing.pad-sent-as-zero");
+}
+
+BOOST_AUTO_TEST_CASE(a_pad_left_out) {
+  Spoilt(false, true, 101, [](Spoilt& it) {
+    Octets& octets = it.pair.client.octets;
+    octets.resize(octets.size() - 3);
+    it.pair.client.reseal(it.begin, octets.size());
+  }).expect_only("mpa.framing.pad-fills-to-four");
+}
+
+BOOST_AUTO_TEST_CASE(a_length_that_counts_itself_or_the_pad) {
+  for (const unsigned excess : {1U, 2U, 3U})
+    Spoilt(false, true, 97 + (4 - excess), [&](Spoilt& it) {
+      it.octet(1) = static_cast<std::byte>(18 + 97 + (4 - excess) + excess);
+      it.reseal();
+    }).expect_only("mpa.framing.length-counts-ulpdu-only");
+}
+
+BOOST_AUTO_TEST_CASE(a_little_endian_length) {
+  Spoilt(false, true, 100, [](Spoilt& it) {
+    std::swap(it.octet(0), it.octet(1));
+    it.reseal();
+    it.pair.client.send(90);
+    std::swap(it.pair.client.octets[it.end], it.pair.client.octets[it.end + 1]);
+    it.pair.client.reseal(it.end, it.pair.client.octets.size());
+  });
+  Link link;
+  Pair pair(false, false);
+  for (int count = 0; count < 5; ++count) {
+    const std::size_t begin = pair.client.send(100);
+    std::swap(pair.client.octets[begin], pair.client.octets[begin + 1]);
+    pair.client.reseal(begin, pair.client.octets.size());
+  }
+  pair.start(link);
+  link.carry_all(to_server, pair.client.octets, pair.client.origin);
+  link.close(to_server, pair.client.octets.size());
+  BOOST_TEST(link.record.broken("mpa.framing.fpdu-layout"));
+  BOOST_CHECK(link.record.ulpdus(to_server) == pair.client.ulpdus);
+}
+
+BOOST_AUTO_TEST_CASE(marker_fields) {
+  // The second FPDU, at position 328, has its first Marker 512 - 328 octets behind its beginning.
+  const auto spoil = [](std::size_t at, std::uint8_t value) {
+    return [=](Spoilt& it) {
+      it.octet(184 + at) = static_cast<std::byte>(value);
+      it.reseal();
+    };
+  };
+  Spoilt(true, true, 300, spoil(1, 1)).expect_only("mpa.markers.reserved-sent-as-zero");
+  Spoilt(true, true, 300, spoil(3, 184 | 2))
+      .expect_only("mpa.markers.pointer-low-bits-sent-as-zero");
+  Spoilt(true, true, 300, spoil(3, 184 + 8)).expect_only("mpa.markers.pointer-distance-to-header");
+  Spoilt(true, true, 300, spoil(3, 0)).expect_only("mpa.markers.pointer-distance-to-header");
+  Spoilt(true, true, 900, spoil(3, 8)).expect_only("mpa.markers.several-in-fpdu-same-target");
+  Spoilt(true, true, 300, [](Spoilt& it) {
+    std::swap(it.octet(186), it.octet(187));
+    it.reseal();
+  }).expect_only("mpa.markers.field-layout");
+  // Points to the first FPDU behind the Marker before.
+  Spoilt(true, true, 300, [](Spoilt& it) {
+    it.octet(186) = std::byte{(512 - 4) >> 8};
+    it.octet(187) = std::byte{(512 - 4) & 0xFF};
+    it.reseal();
+  }).expect_only("mpa.markers.small-fpdus-point-to-container");
+}
+
+BOOST_AUTO_TEST_CASE(a_marker_between_fpdus_that_is_not_zero) {
+  Pair pair(true, false);
+  pair.client.octets.reserve(2000);
+  const std::size_t begin = pair.client.send(20);
+  pair.client.octets[begin + 3] = std::byte{4};
+  pair.client.reseal(begin, pair.client.octets.size());
+  Link link;
+  pair.start(link);
+  link.carry_all(to_server, pair.client.octets, pair.client.origin);
+  BOOST_TEST(link.record.broken("mpa.markers.first-pointer-zero"));
+  BOOST_CHECK(link.record.ulpdus(to_server) == pair.client.ulpdus);
+}
+
+namespace {
+
+/// FPDUs with Markers or without, of which startup says the opposite.
+void against_startup(bool sent, std::string_view rule, bool first_fpdu_long) {
+  Pair promised(!sent, false);
+  Sender client(sent);
+  client.origin = promised.client.origin;
+  client.octets = promised.client.octets;
+  client.send(first_fpdu_long ? 900 : 100);
+  for (int count = 0; count < 10; ++count) client.send(200);
+  Link link;
+  promised.start(link);
+  link.carry_all(to_server, client.octets, client.origin);
+  link.analyzer.finish();
+  BOOST_TEST(link.record.broken(rule), link.record.texts);
+  BOOST_CHECK(link.record.ulpdus(to_server) == client.ulpdus);
+  BOOST_TEST(std::ranges::count(link.record.texts, '\n') == 1, link.record.texts);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(markers_against_what_startup_says) {
+  for (const bool first_fpdu_long : {false, true}) {
+    against_startup(false, "mpa.markers.first-before-first-fpdu", first_fpdu_long);
+    against_startup(true, "mpa.markers.none-when-peer-m-zero", first_fpdu_long);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_crc_field_left_out) {
+  Pair pair(false, false, false);
+  for (int count = 0; count < 6; ++count) {
+    pair.client.send(101);
+    pair.client.octets.resize(pair.client.octets.size() - 4);
+  }
+  for (const std::size_t size : {std::size_t{124}, std::size_t{1448}}) {
+    Link link;
+    pair.start(link);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin, size);
+    link.close(to_server, pair.client.octets.size());
+    BOOST_TEST(link.record.broken("mpa.crc.field-present-when-disabled"));
+    BOOST_TEST(link.record.ulpdus(to_server).size() >= 5U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_is_no_fpdu) {
+  Pair pair(false, false);
+  const Octets noise(300, std::byte{0x11});
+  pair.client.octets.insert(pair.client.octets.end(), noise.begin(), noise.end());
+  for (int count = 0; count < 80; ++count) pair.client.send(50);
+  Link link;
+  pair.start(link);
+  link.carry_all(to_server, pair.client.octets, pair.client.origin);
+  BOOST_TEST(link.record.broken("mpa.startup.first-octets-are-length"));
+  BOOST_CHECK(link.record.ulpdus(to_server) == pair.client.ulpdus);
+}
+
+BOOST_AUTO_TEST_CASE(sizes_against_the_announced_mss) {
+  Pair pair(false, false);
+  pair.client.send(wire::mulpdu(1460, false) - 18);
+  Link fits;
+  pair.start(fits, 1460);
+  fits.carry_all(to_server, pair.client.octets, pair.client.origin, 1460);
+  BOOST_TEST(fits.record.findings.empty(), fits.record.texts);
+  pair.client.send(wire::mulpdu(1460, false) - 17);
+  Link link;
+  pair.start(link, 1460);
+  link.carry_all(to_server, pair.client.octets, pair.client.origin, 1460);
+  BOOST_TEST(link.record.broken("mpa.segmentation.mulpdu-formula-without-markers"));
+  BOOST_TEST(link.record.broken("mpa.segmentation.records-within-mulpdu"));
+}
+
+BOOST_AUTO_TEST_CASE(ulpdus_above_64768) {
+  for (const std::size_t ulpdu : {wire::max_mulpdu, wire::max_mulpdu + 1}) {
+    Pair pair(false, false);
+    pair.client.send(ulpdu - 18);
+    Link link;
+    pair.start(link);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin);
+    BOOST_TEST(link.record.broken("mpa.segmentation.ulpdu-never-over-64768") ==
+               (ulpdu > wire::max_mulpdu));
+    BOOST_TEST(link.record.ulpdus(to_server).size() == 1U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(alignment_is_advice_where_segments_are_real) {
+  Pair pair(false, false);
+  for (int count = 0; count < 30; ++count) pair.client.send(500);
+  const auto run = [&](std::size_t size, std::uint16_t mss) {
+    Link link;
+    pair.start(link, mss);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin, size);
+    return link.record;
+  };
+  const Record torn = run(1448, 1460);
+  BOOST_TEST(torn.broken("mpa.segmentation.segments-begin-with-fpdu"));
+  BOOST_TEST(std::ranges::count(torn.texts, '\n') == 1, torn.texts);
+  BOOST_TEST(run(524, 1460).findings.empty());
+  BOOST_TEST(run(1048, 1460).findings.empty());
+  BOOST_TEST(run(1448, 0).findings.empty());
+  // Longer than the MSS: merged by the NIC, so nothing is said of alignment.
+  const Record merged = run(4000, 1460);
+  BOOST_TEST(merged.findings.empty(), merged.texts);
+  BOOST_TEST(merged.noted(NoteKind::not_judged) == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(half_full_segments_of_a_long_message) {
+  const auto run = [](std::size_t payload, bool last) {
+    Pair pair(false, false);
+    pair.client.send(payload, last);
+    Link link;
+    pair.start(link, 1460);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin, 1460);
+    return link.record.broken("mpa.segmentation.ulpdus-as-large-as-possible");
+  };
+  BOOST_TEST(run(700, false));
+  BOOST_TEST(!run(700, true));
+  BOOST_TEST(!run(1400, false));
+}
+
+BOOST_AUTO_TEST_CASE(a_message_chopped_to_fill_a_segment) {
+  Pair pair(false, false);
+  const std::size_t begin = pair.client.send(1300);
+  pair.client.send(80, false);
+  Link link;
+  pair.start(link, 1460);
+  link.carry(to_server, pair.client.octets, begin, pair.client.octets.size() - begin);
+  BOOST_TEST(link.record.broken("mpa.segmentation.packed-remainder-keeps-floor"));
+}
+
+BOOST_AUTO_TEST_CASE(startup_frames) {
+  const auto run = [](const std::function<void(Octets&)>& spoil) {
+    Pair pair(false, false);
+    pair.client.send(10);
+    spoil(pair.client.octets);
+    Link link;
+    link.open();
+    link.carry(to_server, pair.client.octets, 0, pair.client.origin);
+    link.carry_all(to_client, pair.server.octets);
+    link.analyzer.finish();
+    return link.record;
+  };
+  BOOST_TEST(run([](Octets&) {}).findings.empty());
+  BOOST_TEST(
+      run([](Octets& octets) { octets[15] ^= std::byte{0x20}; }).broken("mpa.startup.request-key"));
+  BOOST_TEST(run([](Octets& octets) {
+               octets[19] = std::byte{4};
+             }).broken("mpa.private-data.length-field-matches"));
+  BOOST_TEST(run([](Octets& octets) {
+               std::swap(octets[18], octets[19]);
+             }).broken("mpa.startup.frame-layout"));
+}
+
+BOOST_AUTO_TEST_CASE(octets_behind_a_request) {
+  for (const bool checksum : {false, true}) {
+    Pair pair(false, false);
+    const Octets frame = pair.client.octets;
+    const auto crc = wire::crc32c_trailer(frame);
+    const Octets extra = checksum ? Octets(crc.begin(), crc.end()) : Octets(4, std::byte{0x77});
+    pair.client.octets.insert(pair.client.octets.end(), extra.begin(), extra.end());
+    pair.client.origin += 4;
+    pair.client.send(10);
+    Link link;
+    link.open();
+    link.carry(to_server, pair.client.octets, 0, pair.client.origin);
+    link.carry_all(to_client, pair.server.octets);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin);
+    BOOST_TEST(link.record.broken(checksum ? "mpa.startup.frames-without-crc-or-markers"
+                                           : "mpa.private-data.length-field-matches"));
+    BOOST_CHECK(link.record.ulpdus(to_server) == pair.client.ulpdus);
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace dissectors::analyzer::tests

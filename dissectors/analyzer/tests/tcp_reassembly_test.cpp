@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One direction of TCP, put together from what a capture shows.
+#define BOOST_TEST_MODULE dissectors_analyzer_framing
+#include <boost/test/unit_test.hpp>
+
+#include "dissectors/analyzer/tcp_reassembly.hpp"
+
+namespace dissectors::analyzer {
+
+BOOST_AUTO_TEST_SUITE(tcp_reassembly)
+
+namespace {
+
+struct Heard final : StreamReceiver {
+  void octets(const Chunk& chunk) override {
+    BOOST_TEST(chunk.offset == next);
+    next = chunk.offset + chunk.length;
+    for (const std::byte octet : chunk.octets) text += static_cast<char>(octet);
+    text.append(static_cast<std::size_t>(chunk.length - chunk.octets.size()), '.');
+    frames.push_back(chunk.segment.frame);
+    last_data = chunk.octets.data();
+  }
+  void hole(std::uint64_t offset, std::uint64_t length, bool for_want_of_room,
+            const SegmentFacts&) override {
+    BOOST_TEST(offset == next);
+    next = offset + length;
+    text.append(static_cast<std::size_t>(length), '-');
+    bounded += for_want_of_room ? 1 : 0;
+  }
+  void differs(std::uint64_t offset, std::uint64_t length, const SegmentFacts&) override {
+    differing.emplace_back(offset, length);
+  }
+  void ended(Ending ending, std::uint64_t, const SegmentFacts&) override {
+    text += ending == Ending::fin ? '$' : '!';
+  }
+  std::string text;
+  std::uint64_t next = 0;
+  std::vector<std::uint32_t> frames;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> differing;
+  const std::byte* last_data = nullptr;
+  int bounded = 0;
+};
+
+struct Direction {
+  explicit Direction(std::uint32_t sequence, std::size_t limit = 1 << 20)
+      : origin(sequence), stream(limit) {}
+  void data(std::uint32_t offset, std::string_view octets, std::size_t kept = 1000) {
+    capture::Segment segment = at(offset);
+    segment.payload = std::as_bytes(std::span(octets)).first(std::min(kept, octets.size()));
+    segment.payload_length = octets.size();
+    stream.add(segment, ++frame, 0, heard);
+  }
+  void syn() {
+    capture::Segment segment = at(0);
+    segment.sequence = origin - 1;
+    segment.syn = true;
+    stream.add(segment, ++frame, 0, heard);
+  }
+  void fin(std::uint32_t offset) {
+    capture::Segment segment = at(offset);
+    segment.fin = true;
+    stream.add(segment, ++frame, 0, heard);
+  }
+  void acknowledge(std::uint32_t offset) {
+    stream.acknowledged(origin + offset, ++frame, 0, heard);
+  }
+  [[nodiscard]] capture::Segment at(std::uint32_t offset) const {
+    capture::Segment segment;
+    segment.sequence = origin + offset;
+    return segment;
+  }
+  std::uint32_t origin;
+  TcpReassembly stream;
+  Heard heard;
+  std::uint32_t frame = 0;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(in_order_octets_are_not_copied) {
+  Direction to(5);
+  to.syn();
+  const std::string_view octets = "hello";
+  to.data(0, octets);
+  BOOST_TEST(to.heard.text == "hello");
+  BOOST_TEST(static_cast<const void*>(to.heard.last_data) == octets.data());
+  BOOST_TEST(to.stream.from_syn());
+}
+
+BOOST_AUTO_TEST_CASE(order_is_restored_across_the_wrap) {
+  for (const std::uint32_t origin : {1000U, 0xFFFFFFFDU}) {
+    Direction to(origin);
+    to.syn();
+    to.data(4, "ef");
+    to.data(2, "cd");
+    BOOST_TEST(to.stream.memory() > 4U);
+    to.data(0, "ab");
+    BOOST_TEST(to.heard.text == "abcdef");
+    BOOST_TEST(to.heard.frames == (std::vector<std::uint32_t>{4, 3, 2}));
+    BOOST_TEST(to.stream.memory() == 0U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(overlaps_count_once) {
+  Direction to(1);
+  to.syn();
+  to.data(3, "def");
+  to.data(1, "bcdefgh");
+  to.data(5, "fghi");
+  to.data(0, "abcd");
+  BOOST_TEST(to.heard.text == "abcdefghi");
+  to.data(0, "abcdefghijk");
+  BOOST_TEST(to.heard.text == "abcdefghijk");
+  BOOST_TEST(to.heard.differing.empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_retransmission_with_other_octets_is_noticed) {
+  Direction to(1);
+  to.syn();
+  to.data(0, "abcd");
+  to.data(0, "abXd");
+  BOOST_TEST(to.heard.differing.size() == 1U);
+  to.data(8, "ijkl");
+  to.data(6, "ghiX");  // differs from what waits
+  BOOST_TEST(to.heard.differing.size() == 2U);
+  to.data(4, "efghij");  // and so does what is there by now
+  BOOST_TEST(to.heard.text == "abcdefghijkl");
+}
+
+BOOST_AUTO_TEST_CASE(keep_alives_and_old_segments_are_silent) {
+  Direction to(1);
+  to.syn();
+  to.data(0, "abcd");
+  to.data(3, "?");
+  to.data(static_cast<std::uint32_t>(-1), "?");
+  BOOST_TEST(to.heard.text == "abcd");
+  BOOST_TEST(to.heard.differing.empty());
+}
+
+BOOST_AUTO_TEST_CASE(octets_that_were_acknowledged_but_not_seen_are_a_hole) {
+  Direction to(1);
+  to.syn();
+  to.data(0, "ab");
+  to.data(5, "f");
+  to.acknowledge(2);
+  BOOST_TEST(to.heard.text == "ab");
+  to.acknowledge(6);
+  BOOST_TEST(to.heard.text == "ab---f");
+  to.acknowledge(7);  // a FIN that was not captured, perhaps
+  BOOST_TEST(to.heard.text == "ab---f");
+  to.acknowledge(0x70000000);  // nonsense
+  to.data(6, "g");
+  BOOST_TEST(to.heard.text == "ab---fg");
+}
+
+BOOST_AUTO_TEST_CASE(what_waits_is_bounded) {
+  Direction to(1, 2000);
+  to.syn();
+  for (std::uint32_t at = 0; at < 1000; ++at) {
+    to.data(10 + 2 * at, "x");
+    BOOST_TEST(to.stream.memory() <= 2000U);
+  }
+  BOOST_TEST(to.heard.bounded > 0);
+  to.stream.finish(to.heard);
+  BOOST_TEST(to.stream.memory() == 0U);
+  BOOST_TEST(std::ranges::count(to.heard.text, 'x') == 1000);
+}
+
+BOOST_AUTO_TEST_CASE(cut_segments_tell_how_much_is_missing) {
+  Direction to(1);
+  to.syn();
+  to.data(4, "efgh", 2);
+  to.data(0, "abcd", 3);
+  BOOST_TEST(to.heard.text == "abc.ef..");
+}
+
+BOOST_AUTO_TEST_CASE(a_fin_is_told_when_all_before_it_is_there) {
+  Direction to(1);
+  to.syn();
+  to.fin(4);
+  to.data(2, "cd");
+  BOOST_TEST(to.heard.text == "");
+  to.data(0, "ab");
+  BOOST_TEST(to.heard.text == "abcd$");
+  to.fin(4);
+  BOOST_TEST(to.heard.text == "abcd$");
+}
+
+BOOST_AUTO_TEST_CASE(a_syn_may_carry_octets) {
+  Direction to(1);
+  capture::Segment segment = to.at(0);
+  segment.sequence -= 1;
+  segment.syn = true;
+  const std::string_view octets = "ab";
+  segment.payload = std::as_bytes(std::span(octets));
+  segment.payload_length = octets.size();
+  to.stream.add(segment, 1, 1, to.heard);
+  to.data(2, "cd");
+  BOOST_TEST(to.heard.text == "abcd");
+}
+
+BOOST_AUTO_TEST_CASE(a_reset_is_told_at_once) {
+  Direction to(1);
+  to.syn();
+  to.data(2, "cd");
+  capture::Segment segment = to.at(4);
+  segment.rst = true;
+  to.stream.add(segment, 9, 9, to.heard);
+  BOOST_TEST(to.heard.text == "!");
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace dissectors::analyzer

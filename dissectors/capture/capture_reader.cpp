@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/capture/capture_reader.hpp"
+
+#include <pcap/pcap.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+namespace dissectors::capture {
+
+namespace {
+
+// What libpcap's FILE reads from. The FILE has no buffer of its own, so `position` is exactly what
+// libpcap took.
+struct Feed {
+  std::unique_ptr<OctetSource> source;
+  std::vector<std::byte> buffer = std::vector<std::byte>(std::size_t{256} * 1024);
+  std::size_t begin = 0, end = 0;
+  std::uint64_t position = 0;
+
+  std::size_t read(std::span<std::byte> target) {
+    if (begin == end) {
+      begin = 0;
+      end = source->read(buffer);
+    }
+    const std::size_t count = std::min(end - begin, target.size());
+    std::copy_n(buffer.begin() + static_cast<std::ptrdiff_t>(begin), count, target.begin());
+    begin += count;
+    position += count;
+    return count;
+  }
+};
+
+// Never -1: a fault of the source is told by the source.
+ssize_t read_feed(void* cookie, char* target, std::size_t size) {
+  auto& feed = *static_cast<Feed*>(cookie);
+  return static_cast<ssize_t>(feed.read({reinterpret_cast<std::byte*>(target), size}));
+}
+
+struct PcapCloser {
+  void operator()(pcap_t* handle) const { pcap_close(handle); }
+};
+
+// libpcap asks for one link type and one snapshot length in a pcapng file.
+bool several_interfaces(std::string_view reason) {
+  return reason.find("different from the") != std::string_view::npos;
+}
+
+constexpr const char* take_apart =
+    "take one interface at a time: tshark -r FILE -Y frame.interface_id==0 -w PART.pcapng";
+
+std::string one_line(std::string text) {
+  std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
+  return text;
+}
+
+}  // namespace
+
+struct CaptureReader::State {
+  Feed feed;  // outlives the handle, which reads from it
+  std::unique_ptr<pcap_t, PcapCloser> handle;
+  LinkType link = LinkType::ethernet;
+  std::uint64_t frames = 0;
+  bool ended = false;
+  std::optional<Tear> tear;
+
+  void end_at(std::uint64_t offset, std::string reason, bool unsupported) {
+    ended = true;
+    if (!reason.empty())
+      tear = Tear{.offset = offset,
+                  .frames = frames,
+                  .reason = one_line(std::move(reason)),
+                  .unsupported = unsupported};
+  }
+  // A fault below says more than libpcap, which only sees too few octets.
+  void fail(std::uint64_t offset) {
+    const std::string& below = feed.source->fault();
+    std::string reason = below.empty() ? pcap_geterr(handle.get()) : below;
+    const bool several = below.empty() && several_interfaces(reason);
+    end_at(offset, several ? fmt::format("{}; {}", reason, take_apart) : reason, several);
+  }
+};
+
+CaptureReader::CaptureReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CaptureReader::CaptureReader(CaptureReader&&) noexcept = default;
+CaptureReader& CaptureReader::operator=(CaptureReader&&) noexcept = default;
+CaptureReader::~CaptureReader() = default;
+
+std::expected<CaptureReader, std::string> CaptureReader::open(const std::string& path) {
+  auto source = open_octets(path);
+  if (!source) return std::unexpected(source.error());
+  return read_from(unpacked(std::move(*source)), path == "-" ? "standard input" : path);
+}
+
+std::expected<CaptureReader, std::string> CaptureReader::read_from(
+    std::unique_ptr<OctetSource> source, const std::string& name) {
+  const auto refuse = [&name](std::string_view why) {
+    return std::unexpected(fmt::format("cannot read {}: {}", name, one_line(std::string(why))));
+  };
+  auto state = std::make_unique<State>();
+  state->feed.source = std::move(source);
+  std::FILE* file =
+      fopencookie(&state->feed, "r", {.read = read_feed, .write = {}, .seek = {}, .close = {}});
+  if (file == nullptr) return refuse("no memory");
+  std::setvbuf(file, nullptr, _IONBF, 0);
+  std::array<char, PCAP_ERRBUF_SIZE> error{};
+  state->handle.reset(
+      pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error.data()));
+  if (!state->handle) {
+    std::fclose(file);
+    if (const std::string& fault = state->feed.source->fault(); !fault.empty())
+      return refuse(fault);
+    if (state->feed.position == 0) return refuse("it is empty");
+    return refuse(fmt::format("it is no pcap or pcapng file, also not inside gzip or zstd ({})",
+                              error.data()));
+  }
+  const int datalink = pcap_datalink(state->handle.get());
+  const auto link = link_of_datalink(datalink);
+  if (!link) {
+    const char* known = pcap_datalink_val_to_name(datalink);
+    return refuse(fmt::format(
+        "its link type {} is not supported; ethernet, raw IP, loopback and Linux cooked are",
+        known != nullptr ? known : fmt::to_string(datalink)));
+  }
+  state->link = *link;
+  return CaptureReader(std::move(state));
+}
+
+LinkType CaptureReader::link() const { return state_->link; }
+const std::optional<Tear>& CaptureReader::tear() const { return state_->tear; }
+std::uint64_t CaptureReader::frames() const { return state_->frames; }
+
+std::optional<FrameView> CaptureReader::next() {
+  if (state_->ended) return {};
+  const std::uint64_t before = state_->feed.position;
+  pcap_pkthdr* header = nullptr;
+  const unsigned char* octets = nullptr;
+  const int status = pcap_next_ex(state_->handle.get(), &header, &octets);
+  if (status == 1) {
+    ++state_->frames;
+    // Hostile files hold negative times and more nanoseconds than a second has; sums wrap.
+    return FrameView{.time = static_cast<std::uint64_t>(header->ts.tv_sec) * 1'000'000'000 +
+                             static_cast<std::uint64_t>(header->ts.tv_usec),
+                     .original_length = header->len,
+                     .octets = {reinterpret_cast<const std::byte*>(octets), header->caplen}};
+  }
+  if (status == PCAP_ERROR_BREAK)
+    state_->end_at(before, state_->feed.source->fault(), false);
+  else
+    state_->fail(before);
+  return {};
+}
+
+}  // namespace dissectors::capture

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/lint/collector.hpp"
+
+#include <fnmatch.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "reference_rnic/wire/notation.hpp"
+
+namespace dissectors::lint {
+
+using analyzer::Connection;
+
+Collector::Held& Collector::held(const Connection& connection) {
+  // One segment brings many calls for the same connection.
+  if (latest_ == nullptr || latest_->summary.connection.number != connection.number)
+    latest_ = &held_[connection.number];
+  ConnectionSummary& summary = latest_->summary;
+  if (summary.connection.number == 0) {
+    summary.first_frame = frame_;
+    summary.first_time = time_;
+  }
+  summary.connection = connection;
+  return *latest_;
+}
+
+Collector::Held& Collector::active(const Connection& connection) {
+  Held& it = held(connection);
+  it.summary.last_frame = frame_;
+  it.summary.last_time = time_;
+  return it;
+}
+
+void Collector::add(const Connection& connection, decltype(Record::what) what) {
+  records_.push_back(
+      {.frame = frame_, .time = time_, .connection = connection, .what = std::move(what)});
+}
+
+void Collector::remember(Held& held, const analyzer::Place& place, analyzer::Bytes octets) {
+  Recent& recent = held.recent[std::to_underlying(place.direction)];
+  recent.place = place;
+  recent.count = static_cast<std::uint8_t>(std::min(octets.size(), recent.octets.size()));
+  std::copy_n(octets.begin(), recent.count, recent.octets.begin());
+}
+
+void Collector::opened(const Connection& connection) {
+  active(connection);
+  add(connection, Opened{});
+}
+
+void Collector::mpa_frame(const Connection& connection, const analyzer::MpaFrameSeen& seen) {
+  Held& it = active(connection);
+  it.summary.iwarp = true;
+  remember(it, seen.place, seen.octets);
+  if (options_.messages)
+    add(connection, Message{.place = seen.place, .text = rnic::wire::describe(seen.frame)});
+}
+
+void Collector::negotiated(const Connection& connection, const analyzer::Negotiated& settled) {
+  held(connection).summary.negotiated = settled;
+}
+
+void Collector::fpdu(const Connection& connection, const analyzer::FpduSeen& seen) {
+  Held& it = active(connection);
+  it.summary.iwarp = true;
+  Sent& sent = it.summary.sent(seen.place.direction);
+  ++sent.fpdus;
+  sent.markers += seen.markers.size();
+  if (seen.segment) sent.payload += seen.segment->payload.size();
+  remember(it, seen.place, seen.ulpdu);
+}
+
+void Collector::message(const Connection& connection, const analyzer::MessageSeen& seen) {
+  if (seen.fpdu == nullptr) return;
+  const analyzer::Place& place = seen.fpdu->place;
+  if (seen.last_segment && seen.fpdu->segment) {
+    const auto opcode = std::to_underlying(seen.fpdu->segment->rdmap().opcode());
+    ++held(connection).summary.sent(place.direction).operations[opcode & 0x0FU];
+  }
+  if (options_.messages)
+    add(connection, Message{.place = place,
+                            .text = std::string(seen.summary),
+                            .request_frame = seen.request_frame,
+                            .response_time = seen.response_time});
+}
+
+bool Collector::wanted(const analyzer::Finding& found) const {
+  return options_.rules.empty() ||
+         std::ranges::any_of(options_.rules, [&found](const std::string& pattern) {
+           const auto matches = [&pattern](rules::RuleId rule) {
+             return ::fnmatch(pattern.c_str(), std::string(rule.id).c_str(), 0) == 0;
+           };
+           return matches(found.rule) || std::ranges::any_of(found.also, matches);
+         });
+}
+
+void Collector::finding(const Connection& connection, const analyzer::Finding& found) {
+  Held& it = held(connection);
+  if (!wanted(found)) return;
+  ++it.summary.violations[found.rule.id];
+  Violation violation{.finding = found};
+  for (const rules::RuleId rule : found.also) violation.also.push_back(rule.id);
+  violation.finding.also = {};
+  // Octets of the FPDU that the finding is about, where that is the one last seen.
+  const Recent& recent = it.recent[std::to_underlying(found.place.direction)];
+  const std::uint64_t begin = recent.place.offset, end = begin + recent.place.length;
+  if (recent.count > 0 && found.place.offset >= begin && found.place.offset < end)
+    violation.octets = rnic::wire::hex(std::span(recent.octets).first(recent.count));
+  add(connection, std::move(violation));
+}
+
+void Collector::note(const Connection& connection, const analyzer::Note& said) {
+  ++held(connection).summary.notes[std::to_underlying(said.kind)];
+  add(connection, said);
+}
+
+void Collector::ended(const Connection& connection, analyzer::Direction direction,
+                      analyzer::Ending ending, const analyzer::Place&) {
+  auto& told = active(connection).summary.sent(direction).ending;
+  if (!told) told = ending;
+}
+
+void Collector::closed(const Connection& connection) {
+  const auto found = held_.find(connection.number);
+  if (found == held_.end()) return;
+  found->second.summary.connection = connection;
+  add(connection, std::move(found->second.summary));
+  held_.erase(found);
+  latest_ = nullptr;
+}
+
+}  // namespace dissectors::lint

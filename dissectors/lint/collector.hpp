@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-lint's face of the analyzer: turns its calls into records and sums up each connection.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "dissectors/analyzer/events.hpp"
+#include "dissectors/lint/record.hpp"
+
+namespace dissectors::lint {
+
+struct CollectorOptions {
+  std::vector<std::string> rules;  ///< shell patterns; empty: every rule
+  bool messages = false;           ///< also records of what was sent
+};
+
+class Collector final : public analyzer::Sink {
+ public:
+  explicit Collector(const CollectorOptions& options) : options_(options) {}
+
+  /// To be called before each segment is given to the analyzer.
+  void at(std::uint32_t frame, std::uint64_t time) {
+    frame_ = frame;
+    time_ = time;
+  }
+  /// What was said since, in order.
+  [[nodiscard]] std::vector<Record> take() { return std::exchange(records_, {}); }
+
+  void opened(const analyzer::Connection& connection) override;
+  void mpa_frame(const analyzer::Connection& connection,
+                 const analyzer::MpaFrameSeen& seen) override;
+  void negotiated(const analyzer::Connection& connection,
+                  const analyzer::Negotiated& settled) override;
+  void fpdu(const analyzer::Connection& connection, const analyzer::FpduSeen& seen) override;
+  void message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) override;
+  [[nodiscard]] bool wants_summaries() const override { return options_.messages; }
+  void finding(const analyzer::Connection& connection, const analyzer::Finding& found) override;
+  void note(const analyzer::Connection& connection, const analyzer::Note& said) override;
+  void ended(const analyzer::Connection& connection, analyzer::Direction direction,
+             analyzer::Ending ending, const analyzer::Place& place) override;
+  void closed(const analyzer::Connection& connection) override;
+
+ private:
+  /// Where the octets last decoded in a direction lay, and the first of them.
+  struct Recent {
+    analyzer::Place place;
+    std::array<std::byte, 32> octets{};
+    std::uint8_t count = 0;
+  };
+  struct Held {
+    ConnectionSummary summary;
+    std::array<Recent, 2> recent;
+  };
+  [[nodiscard]] bool wanted(const analyzer::Finding& found) const;
+  Held& held(const analyzer::Connection& connection);
+  Held& active(const analyzer::Connection& connection);  ///< and notes that it lives
+  void remember(Held& held, const analyzer::Place& place, analyzer::Bytes octets);
+  void add(const analyzer::Connection& connection, decltype(Record::what) what);
+
+  CollectorOptions options_;
+  std::uint32_t frame_ = 0;
+  std::uint64_t time_ = 0;
+  std::unordered_map<std::uint64_t, Held> held_;  ///< by the analyzer's number
+  Held* latest_ = nullptr;
+  std::vector<Record> records_;
+};
+
+}  // namespace dissectors::lint

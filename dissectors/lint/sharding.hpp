@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Spreads a capture over analyzers that work side by side, each with the connections whose
+// addresses and ports fall to it, and puts what they say back into the order of frames.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "dissectors/analyzer/analyzer.hpp"
+#include "dissectors/capture/capture_reader.hpp"
+#include "dissectors/lint/collector.hpp"
+#include "dissectors/lint/totals.hpp"
+
+namespace dissectors::lint {
+
+struct ShardingOptions {
+  /// Analyzers, each on a thread of its own; 1: one, on the caller's thread.
+  unsigned shards = 1;
+  /// Of all of them together: each gets its part of the connections.
+  analyzer::Options analyzer;
+  CollectorOptions collector;
+  std::vector<std::uint16_t> ports;  ///< taken for iWARP whatever they carry
+};
+
+class Sharding {
+ public:
+  /// Takes records in the order of the frames that brought them about. Connections are numbered
+  /// from 1 in the order of their first frames, however many shards there are. Called on the
+  /// thread that calls `frame`, `flush` and `finish`.
+  using Output = std::function<void(Record&&)>;
+
+  Sharding(capture::LinkType link, const ShardingOptions& options, Output output);
+  Sharding(const Sharding&) = delete;
+  Sharding& operator=(const Sharding&) = delete;
+  ~Sharding();
+
+  /// Takes the next frame; it need not outlive the call. Blocks while the shards are behind by more
+  /// than a few MiB.
+  void frame(const capture::FrameView& frame);
+  /// Waits until all that came is analyzed and told: for a live capture.
+  void flush();
+  /// Tells the rest. To be called once, at the end; frames, connections, FPDUs and notes are filled
+  /// in.
+  [[nodiscard]] Totals finish();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace dissectors::lint

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What rnic-lint tells of the whole capture at its end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "dissectors/analyzer/events.hpp"
+#include "dissectors/capture/capture_reader.hpp"
+#include "dissectors/capture/live_capture.hpp"
+
+namespace dissectors::lint {
+
+/// What the frames were.
+struct FrameCounts {
+  std::uint64_t frames = 0;
+  std::uint64_t tcp = 0;
+  std::uint64_t fragments = 0;  ///< of IP packets: not judged
+  std::uint64_t malformed = 0;  ///< headers that do not fit, or that the capture cut
+  std::uint64_t cut = 0;        ///< the capture kept less of the frame than the wire carried
+};
+
+struct Totals {
+  FrameCounts frames;
+  std::uint64_t connections = 0, iwarp_connections = 0, fpdus = 0;
+  std::array<std::uint64_t, analyzer::note_kinds> notes{};
+  std::map<std::string_view, std::uint64_t> violations;  ///< by rule
+  std::optional<capture::Tear> tear;
+  std::optional<capture::CaptureCounts> live;  ///< counters of a live capture
+
+  [[nodiscard]] std::uint64_t violation_count() const {
+    std::uint64_t sum = 0;
+    for (const auto& [rule, count] : violations) sum += count;
+    return sum;
+  }
+};
+
+}  // namespace dissectors::lint

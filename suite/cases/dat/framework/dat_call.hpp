@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The call into DAT that a thread of a case is in, so that a crash or a hang can be laid to it.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+namespace suite::cases::dat {
+
+/// Marks the calling thread as being inside this call as long as it lives. The name is a literal.
+class InCall {
+ public:
+  explicit InCall(const char* call);
+  InCall(const InCall&) = delete;
+  InCall& operator=(const InCall&) = delete;
+  ~InCall();
+
+ private:
+  const char* before_;
+};
+
+template <typename Function>
+auto called(const char* name, Function function) {
+  const InCall mark(name);
+  return function();
+}
+/// Makes a call into DAT: CALL(dat_pz_free, pz).
+#define CALL(function, ...) \
+  ::suite::cases::dat::called(#function, [&] { return function(__VA_ARGS__); })
+
+/// From now on a fatal signal, or the deadline, ends the process with a last line on `fd`:
+/// {"died": {"signal": 11, "call": ..., "place": object of the faulting instruction, "backtrace":
+/// [...]}} or {"hung": {"call": ..., "backtrace": [...]}}.
+void report_endings(int fd, std::chrono::milliseconds deadline);
+
+}  // namespace suite::cases::dat

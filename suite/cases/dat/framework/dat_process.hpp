@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The cases of the DAT API as rows of the suite's table: each runs in a process of rnic-dat-cases,
+// whose words become the case's records.
+#pragma once
+
+#include <vector>
+
+#include "suite/cases/framework/case.hpp"
+
+namespace suite::cases::dat {
+
+/// One row for each DAT case. They need Environment::dat, and real time.
+[[nodiscard]] std::vector<Case> dat_rows();
+
+}  // namespace suite::cases::dat

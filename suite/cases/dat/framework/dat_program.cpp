@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-dat-cases: runs one case of the DAT API in this process and writes what it came to, a JSON
+// object a line.
+//
+//   {"expectation": {"rule": ..., "row": ..., "admissible": [...], "actual": ..., "judgement": ...}}
+//   {"step": ...}                    {"row": {"name": ..., "verdict": ..., "reason": ...}}
+//   {"end": {"verdict": ..., "reason": ...}}           the body is over; or, as the last line of a
+//   process that did not get there, {"died": ...} or {"hung": ...}, see dat_call.hpp
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "suite/cases/dat/framework/dat_case.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+constexpr int exit_usage = 2, exit_gone = 3;
+
+class LineReport final : public DatReport {
+ public:
+  explicit LineReport(int fd) : fd_(fd) {}
+
+  void expectation(std::string_view rule, std::string_view row,
+                   const std::vector<std::string>& admissible, std::string_view actual,
+                   Judgement judgement) override {
+    say({{"expectation",
+          {{"rule", rule},
+           {"row", row},
+           {"admissible", admissible},
+           {"actual", actual},
+           {"judgement", word(judgement)}}}});
+  }
+  void step(std::string_view text) override { say({{"step", text}}); }
+  void row_ended(std::string_view name, std::string_view verdict,
+                 std::string_view reason) override {
+    say({{"row", {{"name", name}, {"verdict", verdict}, {"reason", reason}}}});
+  }
+  void end(const DatStop& how) {
+    say({{"end", {{"verdict", how.verdict}, {"reason", how.reason}}}});
+  }
+
+ private:
+  static const char* word(Judgement judgement) {
+    switch (judgement) {
+      case Judgement::pass:
+        return "pass";
+      case Judgement::advisory:
+        return "advisory";
+      case Judgement::inconclusive:
+        return "inconclusive";
+      case Judgement::fail:
+        return "fail";
+    }
+    return "fail";
+  }
+  // Without a buffer: a crash right behind it loses nothing. Whoever hung up is not served.
+  void say(const nlohmann::ordered_json& word) const {
+    const std::string line =
+        word.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+    std::string_view rest = line;
+    while (!rest.empty()) {
+      const ssize_t count = ::write(fd_, rest.data(), rest.size());
+      if (count < 0 && errno == EINTR) continue;
+      if (count < 0) ::_exit(exit_gone);
+      rest.remove_prefix(static_cast<std::size_t>(count));
+    }
+  }
+
+  int fd_;
+};
+
+int list() {
+  for (const DatCase& one : all_dat_cases())
+    fmt::print("{}  ({})\n", one.id, fmt::join(one.calls, ", "));
+  return 0;
+}
+
+DatStop run(const DatCase& one, LineReport& report, const DatTarget& target) {
+  DatContext context{one, report, target};
+  try {
+    one.run(context);
+    return {.verdict = "pass", .reason = {}};
+  } catch (const DatStop& stop) {
+    return stop;
+  } catch (const std::exception& fault) {
+    return {.verdict = "error", .reason = fmt::format("fault of the harness: {}", fault.what())};
+  }
+}
+
+int run_one(const std::string& id, const DatTarget& target) {
+  for (const DatCase& one : all_dat_cases()) {
+    if (one.id != id) continue;
+    // Libraries of vendors write to standard output: it is theirs from now on, as standard error.
+    const int words = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+    ::dup2(STDERR_FILENO, STDOUT_FILENO);
+    report_endings(words, std::chrono::duration_cast<std::chrono::milliseconds>(
+                              one.deadline * target.deadline_scale));
+    LineReport report(words);
+    report.end(run(one, report, target));
+    // What a provider does in its destructors is no part of the case.
+    ::_exit(0);
+  }
+  fmt::print(stderr, "rnic-dat-cases: there is no case '{}'; --list shows them\n", id);
+  return exit_usage;
+}
+
+}  // namespace
+
+}  // namespace suite::cases::dat
+
+int main(int argc, char** argv) {
+  using namespace suite::cases::dat;
+  CLI::App app{
+      "Runs one case of the DAT API against a provider; rnic-suite does this for every case."};
+  app.footer(
+      "examples:\n"
+      "  rnic-dat-cases --list\n"
+      "  rnic-dat-cases --run dat.pz.free_of_no_handle --ia rnic0\n"
+      "exit: 0 the case came to an end, which its last line tells; 2 usage; else it died");
+  std::string id;
+  DatTarget target;
+  bool listed = false;
+  app.add_flag("--list", listed, "the cases and the calls that they judge");
+  app.add_option("--run", id, "the case to run");
+  app.add_option("--ia", target.ia, "the provider's name in dat.conf (see DAT_OVERRIDE)");
+  app.add_option("--address", target.address, "where the IA is reached, if not where it says");
+  app.add_option("--deadline-scale", target.deadline_scale, "multiplies deadlines")
+      ->check(CLI::PositiveNumber);
+  CLI11_PARSE(app, argc, argv);
+  if (listed) return list();
+  if (!id.empty() && !target.ia.empty()) return run_one(id, target);
+  fmt::print(stderr, "rnic-dat-cases: --list, or --run with --ia; see --help\n");
+  return exit_usage;
+}

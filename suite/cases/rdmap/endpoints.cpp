@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 section 6.2 and RFC 5041 section 5.3 where the consumer goes on: endpoints that it
+// aborts, and the streams that follow on the same endpoint.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr iut::WorkId early_work = 1000;
+
+iut::Reply abort_endpoint(Body& body, iut::Handle endpoint) {
+  return body.iut.call(iut::AbortEndpoint{endpoint}, "abort the endpoint");
+}
+
+iut::PostWork work_of(iut::Handle endpoint, const char* operation, const Region& buffer) {
+  iut::PostWork command;
+  command.endpoint = endpoint;
+  command.operation = operation;
+  command.pieces = {{buffer.handle, 0, static_cast<std::uint32_t>(buffer.length)}};
+  return command;
+}
+
+/// What both sides send and read on a stream that has just begun.
+void expect_fresh_stream(Body& body, iut::Handle endpoint) {
+  Peer& fresh = body.another_peer();
+  body.establish(fresh, {.endpoint = endpoint, .opening = true});
+  const Work receive = body.iut.post_receive(64, endpoint);
+  fresh.send(send_message(payload(24)));
+  body.expect(receive, completes().with_length(24), "rdmap.send.consumes-one-buffer");
+  const Region octets = body.iut.register_memory(16);
+  for (int i = 0; i < 2; ++i) {
+    const Work send = body.iut.post(work_of(endpoint, operation::send, octets));
+    body.expect(fresh, message(Opcode::send, octets.contents),
+                "rdmap.order.messages-in-submission-order");
+    body.expect(send, completes(), "rdmap.order.messages-in-submission-order");
+  }
+  const Region sink = body.iut.register_memory(8, access::remote_write);
+  const Work read = body.iut.post(work_of(endpoint, operation::read, sink));
+  const Arrival request = body.expect(fresh, message(Opcode::read_request));
+  const auto fields = request.message(Opcode::read_request)->read_request();
+  fresh.send(read_response(fields->sink_stag, fields->sink_offset, payload(8)));
+  body.expect(read, completes(), "rdmap.order.read-completes-after-response");
+}
+
+/// Resets the endpoint, on which the stream then begins anew.
+void expect_new_life(Body& body, iut::Handle endpoint) {
+  const iut::Reply reply = body.iut.try_call(iut::ResetEndpoint{endpoint}, "reset the endpoint");
+  if (reply.outcome != iut::Outcome::ok)
+    body.stop(Verdict::inconclusive, "the endpoint is not reset: " + reply.error);
+  expect_fresh_stream(body, endpoint);
+}
+
+/// Work that is posted when there is nothing left to do it: refused or, since a consumer would wait
+/// for it otherwise, completed in error. Success fails.
+void expect_not_done(Body& body, iut::PostWork command) {
+  command.work = early_work;
+  const Work work{command.work, command.endpoint, {}};
+  const iut::Reply reply = body.iut.try_call(command, "post a " + command.operation);
+  if (reply.outcome != iut::Outcome::ok)
+    return body.expect_that(true, "refused", reply.error, "ddp.close.outstanding-requests-fail");
+  body.expect_none(success_of(work), "ddp.close.outstanding-requests-fail");
+  const auto ended = body.iut.take(completion_of(work).matches, body.context().world.now());
+  body.advise_that(ended.has_value(), "a completion in error", "none",
+                   "ddp.close.outstanding-requests-fail");
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(aborted_endpoint_ends_its_connection_only,
+                 rules("rdmap.stream.connection-torn-down", "ddp.close.outstanding-requests-fail"),
+                 needs(capability::endpoint_abort), in_both_roles) {
+  establish({.opening = true});
+  const iut::Handle endpoint = iut.create_endpoint();
+  Peer& other = another_peer();
+  establish(other, {.endpoint = endpoint, .opening = true});
+  const Work receive = iut.post_receive(16, endpoint);
+  const Region sink = iut.register_memory(8, access::remote_write);
+  const Work read = iut.post(work_of(endpoint, operation::read, sink));
+  expect(other, message(Opcode::read_request));
+  abort_endpoint(*this, endpoint);
+  expect(other, any_terminate() | torn_down());
+  other.half_close();
+  expect(read, completes_in_error(), "ddp.close.outstanding-requests-fail");
+  expect(receive, flushed(), "ddp.close.outstanding-requests-fail");
+  expect(iut, disconnected());
+  expect_not_done(*this, work_of(endpoint, operation::send, sink));
+  expect_still_working("rdmap.stream.connection-torn-down");
+}
+
+CONFORMANCE_CASE(endpoint_that_is_aborted_before_it_connects_flushes,
+                 rules("ddp.close.outstanding-requests-fail"), needs(capability::endpoint_abort)) {
+  establish();
+  const iut::Handle endpoint = iut.create_endpoint();
+  const Work receive = iut.post_receive(16, endpoint);
+  abort_endpoint(*this, endpoint);
+  expect(receive, flushed());
+  const Region octets = iut.register_memory(16);
+  expect_not_done(*this, work_of(endpoint, operation::send, octets));
+}
+
+CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
+                 rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer",
+                       "rdmap.order.messages-in-submission-order",
+                       "rdmap.order.read-completes-after-response"),
+                 needs(capability::endpoint_reset), in_both_roles) {
+  const auto first_life = [&](const std::function<void(Peer&)>& end) {
+    const iut::Handle endpoint = iut.create_endpoint();
+    Peer& first = another_peer();
+    establish(first, {.endpoint = endpoint, .opening = true});
+    const Work taken = iut.post_receive(16, endpoint), left = iut.post_receive(16, endpoint);
+    first.send(send_message(payload(16)));
+    expect(taken, completes().with_length(16), "rdmap.send.consumes-one-buffer");
+    const Region sink = iut.register_memory(8, access::remote_write);
+    const Work read = iut.post(work_of(endpoint, operation::read, sink));
+    expect(first, message(Opcode::read_request));
+    end(first);
+    expect(iut, disconnected());
+    expect(read, completes_in_error(), "ddp.close.outstanding-requests-fail");
+    expect(left, flushed(), "ddp.close.outstanding-requests-fail");
+    return endpoint;
+  };
+  const auto end_of = [&](Peer& first) {
+    const Expected anything(
+        "a message", [](const Arrival& arrival) { return arrival.as<Message>() != nullptr; });
+    while (!expect(first, torn_down() | any_terminate() | anything).is_end()) {
+    }
+  };
+  row("connection lost",
+      [&] { expect_new_life(*this, first_life([](Peer& first) { first.reset(); })); });
+  row("closed by the peer", [&] {
+    expect_new_life(*this, first_life([&](Peer& first) {
+      first.half_close();
+      end_of(first);
+    }));
+  });
+  row("ended by a Terminate", [&] {
+    expect_new_life(*this, first_life([&](Peer& first) {
+      first.send(terminate_message(cause::rdmap_local_catastrophic));
+      first.half_close();
+      end_of(first);
+    }));
+  });
+  row("ended by an error of the peer", [&] {
+    expect_new_life(*this, first_life([&](Peer& first) {
+      first.send(send_message(payload(8)).with_ddp_version(2));
+      expect(first, any_terminate() | torn_down());
+      first.half_close();
+    }));
+  });
+  row("aborted", [&] {
+    if (!iut.can(capability::endpoint_abort))
+      stop(Verdict::not_applicable, "the upper tester cannot abort an endpoint");
+    const iut::Handle endpoint = iut.create_endpoint();
+    Peer& first = another_peer();
+    establish(first, {.endpoint = endpoint, .opening = true});
+    abort_endpoint(*this, endpoint);
+    expect(first, any_terminate() | torn_down());
+    first.half_close();
+    expect(iut, disconnected());
+    expect_new_life(*this, endpoint);
+  });
+}
+
+CONFORMANCE_CASE(endpoint_that_never_was_connected_can_be_reset,
+                 rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer"),
+                 needs(capability::endpoint_reset)) {
+  row("with a receive that nobody has taken", [&] {
+    const iut::Handle endpoint = iut.create_endpoint();
+    const Work early = iut.post_receive(64, endpoint);
+    expect_new_life(*this, endpoint);
+    expect_that(!iut.take(success_of(early).matches, context().world.now()),
+                "no message for the receive from before", "its success",
+                "rdmap.send.consumes-one-buffer");
+  });
+  row("aborted before", [&] {
+    if (!iut.can(capability::endpoint_abort))
+      stop(Verdict::not_applicable, "the upper tester cannot abort an endpoint");
+    const iut::Handle endpoint = iut.create_endpoint();
+    abort_endpoint(*this, endpoint);
+    expect_new_life(*this, endpoint);
+  });
+}
+
+CONFORMANCE_CASE(connected_endpoint_is_not_reset, rules("rdmap.read.valid-request-answered"),
+                 needs(capability::endpoint_reset), in_both_roles) {
+  establish({.opening = true});
+  const iut::Reply reply =
+      iut.try_call(iut::ResetEndpoint{iut.endpoint()}, "reset the connected endpoint");
+  advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is taken");
+  if (reply.outcome != iut::Outcome::ok) expect_still_working();
+}
+
+CONFORMANCE_CASE(endpoint_takes_no_second_connection,
+                 rules("rdmap.read.valid-request-answered", "ddp.close.llp-lost-indicated")) {
+  const auto advise_refused = [&](iut::Handle endpoint) {
+    Peer& next = another_peer();
+    if (const auto done = next.connect(iut_address()); !done)
+      stop(Verdict::inconclusive, done.error());
+    next.send(mpa_request());
+    const auto event = iut.take<iut::ConnectRequestEvent>(context().deadline);
+    if (!event) stop(Verdict::inconclusive, "the IUT's API shows no connection request");
+    const iut::Reply reply =
+        iut.try_call(iut::Accept{event->request, endpoint, {}}, "accept on a used endpoint");
+    advise_that(reply.outcome != iut::Outcome::ok, "refused", "it is taken");
+    return reply.outcome != iut::Outcome::ok;
+  };
+  row("while it is connected", [&] {
+    establish();
+    if (advise_refused(iut.endpoint())) expect_still_working();
+  });
+  row("after the end, without a reset", [&] {
+    const iut::Handle endpoint = iut.create_endpoint();
+    Peer& first = another_peer();
+    establish(first, {.endpoint = endpoint});
+    first.reset();
+    expect(iut, disconnected(), "ddp.close.llp-lost-indicated");
+    advise_refused(endpoint);
+  });
+}
+
+CASES_OF_FILE(rdmap, endpoints)
+
+}  // namespace suite::cases
