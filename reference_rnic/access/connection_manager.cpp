@@ -271,8 +271,12 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
   entry->queue_pair = queue_pair;
   entry->phase = Phase::replied;
   const auto& asked = entry->asked;
-  const std::uint16_t ird = depth(parameters.ird, rnic_.attributes().max_ird,
-                                  asked ? std::optional(asked->ord) : std::nullopt);
+  std::uint16_t ird = depth(parameters.ird, rnic_.attributes().max_ird,
+                            asked ? std::optional(asked->ord) : std::nullopt);
+  if (deviations_.deviates(Deviation::consumer_ird_ignored)) ird = rnic_.attributes().max_ird;
+  const bool another = std::ranges::any_of(
+      entries_, [](const auto& item) { return item.second.phase == Phase::established; });
+  if (another && deviations_.deviates(Deviation::read_queue_shared_by_streams)) ird = 0;
   const std::uint16_t ord = depth(parameters.ord, rnic_.attributes().max_ord,
                                   asked ? std::optional(asked->ird) : std::nullopt);
   entry->link->stream().accept(ird, ord, parameters.private_data);
@@ -435,10 +439,13 @@ void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
   fail(entry, failure_of(event.fault));
 }
 
-void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) { entry.faulty = true; }
+void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) {
+  entry.faulty = entry.terminate_received = true;
+}
 void ConnectionManager::handle(Entry& entry, stream::Failed& failure) {
   entry.faulty = entry.fault_found_here = true;
   entry.read_refused_here = verbs::is_read_refusal(failure.cause);
+  entry.llp_fault = failure.cause.layer == wire::layer::mpa;
 }
 void ConnectionManager::handle(Entry& entry, stream::Lost&) {
   entry.faulty = true;
@@ -448,6 +455,7 @@ void ConnectionManager::handle(Entry& entry, stream::Lost&) {
 /// The peer has closed its half: what is posted is still sent, then we close ours (RFC 5041
 /// section 6.1).
 void ConnectionManager::handle(Entry& entry, stream::PeerClosed&) {
+  entry.peer_closed_first = true;
   if (entry.phase == Phase::established) entry.link->stream().disconnect();
 }
 
@@ -476,6 +484,10 @@ void ConnectionManager::over(Entry& entry) {
     const bool silent =
         deviations_.deviates(Deviation::disconnection_not_told) ||
         (entry.fault_found_here && deviations_.deviates(Deviation::stream_fault_not_reported)) ||
+        (entry.llp_fault && deviations_.deviates(Deviation::llp_fault_not_reported)) ||
+        (entry.terminate_received &&
+         deviations_.deviates(Deviation::end_after_terminate_not_told)) ||
+        (entry.peer_closed_first && deviations_.deviates(Deviation::half_close_not_told)) ||
         (entry.read_refused_here && deviations_.deviates(Deviation::read_refusal_not_reported));
     if (silent) return;
     emit(ConnectionEnded{

@@ -162,6 +162,9 @@ class ConnectionManager final : private Link::Owner {
     bool faulty = false;
     bool fault_found_here = false;
     bool read_refused_here = false;
+    bool terminate_received = false;
+    bool llp_fault = false;                            ///< the fault was one of MPA
+    bool peer_closed_first = false;                    ///< its half, in good order
     std::optional<wire::EnhancedWords::Values> asked;  ///< responder: of the request
   };
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/wire/crc32c.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 
 namespace rnic::stream {
@@ -76,6 +77,10 @@ void Framer<Policy>::received(std::size_t count) {
   buffer_.commit(count - placed);
   if (context_.deviates(Deviation::fpdu_sought_at_segment_start)) drop_before(count);
   if (phase_ != Phase::startup) resume();
+  if (phase_ == Phase::header && !buffer_.view().empty() &&
+      buffer_.view().size() < wire::fpdu_length_size + wire::tagged_header_size &&
+      context_.deviates(Deviation::header_in_pieces_refused))
+    malformed();
 }
 
 /// What a receiver does that trusts in TCP segments to begin with FPDUs: the last `count` octets
@@ -100,7 +105,9 @@ void Framer<Policy>::resume() {
   while (step()) {
     if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
-  if (phase_ == Phase::discarding) buffer_.clear();
+  if (phase_ != Phase::discarding) return;
+  dropped_ += buffer_.view().size();
+  buffer_.clear();
 }
 
 template <typename Policy>
@@ -136,6 +143,7 @@ template <typename Policy>
 void Framer<Policy>::malformed() {
   // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
   // used.
+  if (context_.deviates(Deviation::truncated_segment_ignored)) return;
   sink_.framing_fault({wire::cause::rdmap_operation_unspecified, "ULPDU too short for a DDP header",
                        std::nullopt, std::nullopt});
 }
@@ -170,8 +178,9 @@ std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
     lenient.crc = false;
     const auto unchecked = wire::parse_fpdu(octets, lenient, stripped_);
     if (unchecked && context_.deviates(Deviation::accepts_bad_crc)) return *unchecked;
-    if (unchecked && context_.deviates(Deviation::crc_half_compared) && half_of_crc_right(octets))
-      return *unchecked;
+    const bool half_is_enough = context_.deviates(Deviation::crc_half_compared) ||
+                                context_.deviates(Deviation::half_of_crc_checked);
+    if (unchecked && half_is_enough && half_of_crc_right(octets)) return *unchecked;
     if (unchecked && context_.deviates(Deviation::crc_check_leaves_reserved_bits_out) &&
         wire::parse_fpdu(without_reserved_bits(octets), options, stripped_))
       return *unchecked;
@@ -253,21 +262,6 @@ bool Framer<Policy>::skip_to_valid_fpdu() {
   return false;
 }
 
-/// Delivers the FPDU of which the CRC field alone is missing.
-template <typename Policy>
-void Framer<Policy>::deliver_early(std::size_t wire_size) {
-  const std::size_t here = buffer_.view().size();
-  if (delivered_early_ || here >= wire_size || here + wire::fpdu_crc_size < wire_size) return;
-  std::vector<std::byte> filled(buffer_.view().begin(), buffer_.view().end());
-  filled.resize(wire_size);
-  const wire::FpduOptions options{false, context_.negotiated.receive_markers, position_};
-  if (stripped_.empty()) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
-  const auto parsed = wire::parse_fpdu(filled, options, stripped_);
-  if (!parsed) return;
-  deliver(parsed->ulpdu);
-  delivered_early_ = true;
-}
-
 /// Delivers the FPDU that begins `first` octets on, if it is there; yields its size.
 template <typename Policy>
 std::size_t Framer<Policy>::deliver_next(std::size_t first) {
@@ -283,8 +277,15 @@ template <typename Policy>
 bool Framer<Policy>::step_verified() {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   const auto size = wire::fpdu_wire_size(buffer_.view(), options);
-  if (size && context_.deviates(Deviation::delivers_before_crc_field)) deliver_early(*size);
+  if (size && *size > context_.config.emss &&
+      context_.deviates(Deviation::fpdu_beyond_emss_refused)) {
+    malformed();
+    return false;
+  }
   if (!size || buffer_.view().size() < *size) {
+    if constexpr (!std::is_same_v<Policy, Conforming>) {
+      if (size) act_early(*size);
+    }
     const std::size_t here = buffer_.view().size();
     const bool refused =
         (position_ == 0 && context_.deviates(Deviation::first_fpdu_needs_one_read)) ||
@@ -303,7 +304,7 @@ bool Framer<Policy>::step_verified() {
   std::size_t consumed = parsed->consumed;
   if (context_.deviates(Deviation::fpdus_of_one_read_swapped)) consumed += deliver_next(consumed);
   if (phase_ == Phase::discarding) return false;
-  if (!std::exchange(delivered_early_, false)) deliver(parsed->ulpdu);
+  if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
   if (phase_ == Phase::discarding) return false;
   if (context_.deviates(Deviation::next_fpdu_sought_too_early) &&
       wire::pad_length(parsed->ulpdu.size()) == 2)
@@ -311,6 +312,48 @@ bool Framer<Policy>::step_verified() {
   buffer_.consume(consumed);
   position_ += consumed;
   return true;
+}
+
+/// Whether an FPDU of which only the CRC is missing is acted upon.
+template <typename Policy>
+bool Framer<Policy>::acts_early(const wire::Segment& segment) const {
+  if (context_.deviates(Deviation::delivers_before_crc_field)) return true;
+  switch (segment.rdmap().opcode()) {
+    case wire::Opcode::read_request: {
+      const bool nothing =
+          wire::Reader(segment.payload).read<wire::ReadRequestHeader>().length == 0;
+      return context_.deviates(nothing ? Deviation::empty_request_served_before_it_is_whole
+                                       : Deviation::request_served_before_it_is_whole);
+    }
+    case wire::Opcode::read_response:
+      return context_.deviates(Deviation::response_taken_before_it_is_whole);
+    case wire::Opcode::send:
+      return context_.deviates(Deviation::send_delivered_before_it_is_whole);
+    default:
+      return false;
+  }
+}
+
+template <typename Policy>
+void Framer<Policy>::act_early(std::size_t wire_size) {
+  const wire::Bytes octets = buffer_.view();
+  if (acted_early_ || context_.negotiated.receive_markers ||
+      octets.size() + wire::fpdu_crc_size < wire_size)
+    return;
+  const std::size_t length = wire::Reader(octets).read<wire::be16>().value();
+  const wire::Bytes ulpdu = octets.subspan(wire::fpdu_length_size, length);
+  const auto segment = wire::parse_segment(ulpdu);
+  if (!segment || !acts_early(*segment)) return;
+  acted_early_ = true;
+  deliver(ulpdu);
+}
+
+template <typename Policy>
+wire::Bytes Framer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
+  if (context_.negotiated.receive_markers || !context_.deviates(Deviation::pad_taken_for_payload))
+    return parsed.ulpdu;
+  return buffer_.view().subspan(wire::fpdu_length_size,
+                                parsed.ulpdu.size() + wire::pad_length(parsed.ulpdu.size()));
 }
 
 template <typename Policy>

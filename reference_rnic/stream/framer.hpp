@@ -54,6 +54,8 @@ class Framer {
   /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
   void discard();
   [[nodiscard]] bool discarding() const { return phase_ == Phase::discarding; }
+  /// More than a page came that nobody wants any more.
+  [[nodiscard]] bool has_dropped_much() const { return dropped_ > 4096; }
   /// Whether part of an FPDU has come and the rest has not.
   [[nodiscard]] bool inside_fpdu() const;
 
@@ -76,9 +78,11 @@ class Framer {
   [[nodiscard]] std::optional<wire::ParsedFpdu> parse_without_markers(wire::Bytes octets);
   [[nodiscard]] std::vector<std::byte> without_reserved_bits(wire::Bytes octets) const;
   [[nodiscard]] bool skip_to_valid_fpdu();
-  void deliver_early(std::size_t wire_size);
   [[nodiscard]] std::size_t deliver_next(std::size_t first);
   void malformed();
+  [[nodiscard]] bool acts_early(const wire::Segment& segment) const;
+  void act_early(std::size_t wire_size);
+  [[nodiscard]] wire::Bytes ulpdu_of(const wire::ParsedFpdu& parsed) const;
 
   enum class Phase : std::uint8_t { startup, header, payload, trailer, discarding };
 
@@ -93,7 +97,8 @@ class Framer {
   std::size_t ulpdu_length_ = 0;
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
   Phase phase_ = Phase::startup;
-  bool delivered_early_ = false;  ///< a deviation has handed on the FPDU at the front already
+  bool acted_early_ = false;  ///< on the FPDU at the front of buffer_; only of a deviation
+  std::size_t dropped_ = 0;   ///< octets that came while discarding
 };
 
 }  // namespace rnic::stream

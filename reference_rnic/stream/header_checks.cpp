@@ -13,6 +13,9 @@ bool is_atomic(wire::Opcode opcode) {
 /// Whether a deviation looks away from the DDP version of messages like this one.
 template <typename Policy>
 bool ignores_ddp_version(wire::Opcode opcode, const Policy& policy) {
+  if (opcode == wire::Opcode::read_response &&
+      policy.deviates(Deviation::read_response_ddp_version_unchecked))
+    return true;
   return policy.deviates(Deviation::accepts_any_ddp_version) ||
          (is_atomic(opcode) && policy.deviates(Deviation::atomic_ddp_version_unchecked)) ||
          (wire::is_immediate(opcode) &&
@@ -60,6 +63,7 @@ std::optional<Fault> check_ddp(const IncomingSegment& incoming, const Policy& po
 template <typename Policy>
 bool fits(const wire::Segment& segment, const Policy& policy) {
   const wire::Opcode opcode = segment.rdmap().opcode();
+  if (segment.tagged && policy.deviates(Deviation::tagged_opcode_unread)) return true;
   if (!wire::is_defined(opcode)) return policy.deviates(Deviation::takes_unknown_opcode_for_send);
   if (wire::is_tagged(opcode) != segment.tagged)
     return wire::is_immediate(opcode) && policy.deviates(Deviation::immediate_on_any_queue);

@@ -57,6 +57,7 @@ template <typename Policy>
 void Stream<Policy>::Machine::lost(TimePoint now) {
   now_ = now;
   if (state_ == State::closed) return;
+  lost_ = true;
   close_done_ = true;
   transmitter_.drop_all();
   if (in_startup()) return fail_startup(StartupFault::lost);
@@ -102,6 +103,21 @@ bool Stream<Policy>::Machine::may_send_fpdus() const {
 template <typename Policy>
 bool Stream<Policy>::Machine::may_send_terminate() const {
   return fpdu_validated_ && !close_done_ && !context_.deviates(Deviation::terminate_not_sent);
+}
+
+/// Errors of which the peer is not told.
+template <typename Policy>
+bool Stream<Policy>::Machine::keeps_quiet(const Fault& fault) const {
+  if (fault.cause.layer == wire::layer::mpa)
+    return context_.deviates(Deviation::llp_error_without_terminate);
+  if (!segment_) return false;
+  if (transmitter_.pending() != 0 && context_.deviates(Deviation::busy_stream_without_terminate))
+    return true;
+  if (fault.cause.layer == wire::layer::ddp && context_.deviates(Deviation::closes_on_ddp_error))
+    return true;
+  return context_.deviates(segment_->segment.rdmap().opcode() == wire::Opcode::read_request
+                               ? Deviation::read_error_without_terminate
+                               : Deviation::data_error_without_terminate);
 }
 
 /// Queues one FPDU. False: there is none to be sent now.
@@ -244,12 +260,20 @@ std::optional<Event> Stream<Policy>::Machine::next_event() {
 
 template <typename Policy>
 void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
+  if (state_ == State::terminating && !last_messages_.empty() &&
+      context_.deviates(Deviation::later_error_reported)) {
+    last_messages_.clear();
+    return queue_terminate(fault);
+  }
   if (state_ == State::terminating || state_ == State::closed) return;
-  const bool terminate = may_send_terminate();
+  const bool terminate = may_send_terminate() && !keeps_quiet(fault);
   context_.events.push_back(Failed{fault.cause, terminate, fault.detail});
   report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr
                                                               : StartupFault::invalid_frame);
-  if (!context_.deviates(Deviation::goes_on_after_error)) framer_.discard();
+  if (!context_.deviates(Deviation::goes_on_after_error) &&
+      !context_.deviates(Deviation::erroneous_stream_goes_on) &&
+      !context_.deviates(Deviation::later_error_reported))
+    framer_.discard();
   give_up_receive();
   if (terminate) queue_terminate(fault);
   transition(state_, State::terminating);
@@ -285,7 +309,9 @@ void Stream<Policy>::Machine::end_transfers(Leaves leaves) {
     current_kept = current_kept || (leaves != Leaves::begun_fpdu && segmenter_.current() == tag);
   }
   if (!current_kept) segmenter_.abandon();
-  send_queue_.flush(kept);
+  send_queue_.flush(kept, lost_ && context_.deviates(Deviation::lost_work_succeeds)
+                              ? WorkStatus::success
+                              : WorkStatus::flushed);
   read_queue_.clear();
 }
 
@@ -301,9 +327,12 @@ Closing Stream<Policy>::Machine::closing() const {
   switch (state_) {
     case State::terminating:
       if (context_.deviates(Deviation::stays_open_after_terminate)) return Closing::none;
+      if (framer_.has_dropped_much() && context_.deviates(Deviation::unread_rest_keeps_stream_open))
+        return Closing::none;
       return context_.deviates(Deviation::resets_after_terminate) ? Closing::reset : graceful;
     case State::closing:
       if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;
+      if (peer_closed_ && context_.deviates(Deviation::half_left_open)) return Closing::none;
       return context_.deviates(Deviation::resets_instead_of_closing) ? Closing::reset : graceful;
     case State::closed:
       return reset_ ? Closing::reset : Closing::full_close;
@@ -358,7 +387,7 @@ void Stream<Policy>::Machine::finish() {
   last_messages_.clear();
   segmenter_.abandon();
   read_queue_.clear();
-  send_queue_.flush({});
+  send_queue_.flush({}, WorkStatus::flushed);
   transition(state_, State::closed);
   context_.events.push_back(Closed{});
 }

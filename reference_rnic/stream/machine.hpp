@@ -70,6 +70,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   [[nodiscard]] std::expected<std::span<const wire::MutableBytes>, Fault> check_segment(
       const IncomingSegment& incoming);
   void first_fpdu_validated();
+  [[nodiscard]] bool passes_over(const IncomingSegment& incoming, const Fault& fault) const;
   void deliver(const typename UntaggedReceive<Policy>::Delivered& message);
   void deliver_send(const typename UntaggedReceive<Policy>::Delivered& message);
   void deliver_request(const typename UntaggedReceive<Policy>::Delivered& message);
@@ -87,6 +88,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   void queue_terminate(const Fault& fault);
   [[nodiscard]] bool may_send_fpdus() const;
   [[nodiscard]] bool may_send_terminate() const;
+  [[nodiscard]] bool keeps_quiet(const Fault& fault) const;
   void message_sent(const MessageTag& tag);
   void run_local_work();
   void keep_alive_while_closing();
@@ -128,6 +130,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   bool responses_turn_ = true;  ///< whose turn it is, of Responses and posted work
   bool close_done_ = false;     ///< our half is closed, or the owner has reset
   bool peer_closed_ = false;
+  bool lost_ = false;   ///< the LLP connection is gone
   bool reset_ = false;  ///< nothing can be sent: the connection is to be reset
 };
 

@@ -35,6 +35,8 @@ std::span<const wire::MutableBytes> Stream<Policy>::Machine::begin_segment(
   if (places) return *places;
   // mpa.receive.entire-fpdu-before-ddp: a fault counts only when the FPDU is there.
   segment_fault_ = std::move(places.error());
+  if (!segment.segment.tagged && context_.deviates(Deviation::untagged_placed_before_validation))
+    return untagged_.rest(segment, segment.payload_length);
   return {};
 }
 
@@ -53,6 +55,12 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Stream<Policy>::Machin
                                    {},
                                    {}});
   }
+  if (send_queue_.outstanding(WorkKind::read) != nullptr &&
+      incoming.segment.rdmap().opcode() != Opcode::read_response &&
+      incoming.segment.rdmap().opcode() != Opcode::terminate &&
+      context_.deviates(Deviation::only_response_taken_after_request))
+    return std::unexpected(
+        incoming.fault(wire::cause::rdmap_unexpected_opcode, "not the Read Response"));
   if (incoming.segment.tagged) return tagged_.begin(incoming);
   return untagged_.begin(incoming,
                          rtr_segment_ && !context_.deviates(Deviation::rtr_takes_receive_buffer));
@@ -71,12 +79,10 @@ template <typename Policy>
 void Stream<Policy>::Machine::end_segment() {
   const IncomingSegment incoming = *segment_;
   fpdu_validated_ = true;
-  if (segment_fault_) {
-    // rdmap.error.streams-terminated
-    const bool lost_send = segment_fault_->cause == wire::cause::ddp_untagged_message_too_long &&
-                           incoming.segment.rdmap().opcode() == Opcode::send &&
-                           context_.deviates(Deviation::atomic_answered_behind_lost_send);
-    if (!lost_send) fail(*segment_fault_);
+  if (segment_fault_ && passes_over(incoming, *segment_fault_)) {
+    if (!incoming.segment.tagged) untagged_.skip(incoming);
+  } else if (segment_fault_) {
+    fail(*segment_fault_);  // rdmap.error.streams-terminated
   } else {
     first_fpdu_validated();
     if (incoming.segment.tagged) {
@@ -86,6 +92,33 @@ void Stream<Policy>::Machine::end_segment() {
     }
   }
   segment_.reset();
+}
+
+/// Ways of dropping what is wrong and going on.
+template <typename Policy>
+bool Stream<Policy>::Machine::passes_over(const IncomingSegment& incoming,
+                                          const Fault& fault) const {
+  if (incoming.segment.rdmap().version() == 0 &&
+      context_.deviates(Deviation::rdmap_version_zero_dropped))
+    return true;
+  if (incoming.segment.tagged) return false;
+  const bool no_buffer = fault.cause == wire::cause::ddp_untagged_no_buffer;
+  switch (incoming.segment.untagged_header.queue_number.value()) {
+    case 0:
+      if (fault.cause.layer == wire::layer::rdmap)
+        return context_.deviates(Deviation::bad_send_dropped);
+      return context_.deviates(Deviation::failed_send_skipped) ||
+             (fault.cause == wire::cause::ddp_untagged_message_too_long &&
+              incoming.segment.rdmap().opcode() == Opcode::send &&
+              context_.deviates(Deviation::atomic_answered_behind_lost_send)) ||
+             (no_buffer && context_.deviates(Deviation::send_without_buffer_dropped));
+    case 1:
+      return no_buffer && context_.deviates(Deviation::excess_reads_dropped);
+    case 2:
+      return context_.deviates(Deviation::bad_terminate_dropped);
+    default:
+      return false;
+  }
 }
 
 template <typename Policy>
@@ -175,6 +208,8 @@ void Stream<Policy>::Machine::deliver_send(
   }
   auto invalidated = invalidate_for(event.opcode);
   if (!invalidated) fault = std::move(invalidated.error());
+  if (fault && !wire::is_immediate(event.opcode) && context_.deviates(Deviation::bad_send_dropped))
+    return;
   if (fault) {
     if (wire::is_immediate(event.opcode) &&
         context_.deviates(Deviation::failed_immediate_forgotten))
@@ -264,10 +299,23 @@ void Stream<Policy>::Machine::deliver_terminate(
   // Whatever else is wrong with a Terminate, one that names its cause is not to be answered by
   // another.
   const auto cause = wire::parse_terminate_cause(message.octets);
+  if (context_.deviates(Deviation::terminate_takes_receive)) {
+    if (const auto buffer = context_.memory.take_receive()) {
+      MessageReceived event;
+      event.work_id = buffer->work_id;
+      event.opcode = Opcode::terminate;
+      event.length = message.length;
+      context_.events.push_back(event);
+    }
+  }
+  if (!cause && context_.deviates(Deviation::bad_terminate_dropped)) return;
   if (!cause)
     return fail(
         segment_->fault(wire::cause::rdmap_operation_unspecified, "malformed Terminate Message"));
   if (context_.deviates(Deviation::received_terminate_ignored)) return;
+  if (cause->layer == wire::layer::rdmap && cause->type == wire::error_type::rdmap_local &&
+      cause->code != 0 && context_.deviates(Deviation::catastrophic_code_compared))
+    return;
   context_.events.push_back(
       TerminateReceived{*cause, {message.octets.begin(), message.octets.end()}});
   report_failed_set_up(startup_fault(*cause));

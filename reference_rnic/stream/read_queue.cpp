@@ -32,18 +32,42 @@ bool ReadQueue<Policy>::has_room(wire::Opcode opcode) const {
   return requests_.size() < places || context_.deviates(Deviation::ird_not_enforced);
 }
 
+/// How much of the source is looked at before the Request is served.
+template <typename Policy>
+std::size_t ReadQueue<Policy>::checked_length(const wire::ReadRequestHeader& header) const {
+  const std::size_t length = std::max<std::size_t>(header.length.value(), 1);
+  if (context_.deviates(Deviation::read_source_end_unvalidated)) return 1;
+  if (context_.deviates(Deviation::read_length_checked_in_16_bits))
+    return std::max<std::size_t>(length & 0xFFFF, 1);
+  return length;
+}
+
 template <typename Policy>
 std::optional<Fault> ReadQueue<Policy>::add(const wire::ReadRequestHeader& header,
                                             const Offender& segment) {
   // rdmap.read.zero-length-not-validated
   const bool check =
       header.length.value() != 0 || context_.deviates(Deviation::zero_length_read_validated);
-  if (check) {
+  if (header.length.value() == 0 &&
+      context_.deviates(Deviation::zero_length_read_needs_the_right)) {
     const auto memory = context_.memory.resolve(
-        header.source_stag.value(), header.source_offset.value(),
-        std::max<std::size_t>(header.length.value(), 1), MemoryAccess::remote_read);
+        header.source_stag.value(), header.source_offset.value(), 1, MemoryAccess::remote_read);
+    if (!memory && memory.error() == MemoryFault::access_rights)
+      return Fault{rdmap_cause(memory.error()), "no right to read nothing", segment, header};
+  }
+  if (check) {
+    const auto memory =
+        context_.memory.resolve(header.source_stag.value(), header.source_offset.value(),
+                                checked_length(header), MemoryAccess::remote_read);
     if (!memory) {
       if (context_.deviates(Deviation::bad_read_request_ignored)) return std::nullopt;
+      if (memory.error() == MemoryFault::invalid_stag &&
+          context_.deviates(Deviation::unknown_source_answered_empty)) {
+        wire::ReadRequestHeader nothing = header;
+        nothing.length = 0;
+        requests_.push_back({nothing, segment});
+        return std::nullopt;
+      }
       return Fault{rdmap_cause(memory.error()), "Read Request for memory that it may not read",
                    segment, header};
     }
@@ -143,6 +167,13 @@ OutgoingMessage ReadQueue<Policy>::read_response(const Request& request) const {
   message.length = header.length.value();
   message.source = OutgoingMessage::Source{header.source_stag.value(), header.source_offset.value(),
                                            request.segment, header};
+  if (context_.deviates(Deviation::read_source_aligned_down))
+    message.source->offset &= ~std::uint64_t{7};
+  if (context_.deviates(Deviation::odd_read_rounded_down) && message.length > 8)
+    message.length &= ~std::uint64_t{7};
+  if (context_.deviates(Deviation::read_length_in_16_bits)) message.length &= 0xFFFF;
+  if (context_.deviates(Deviation::read_sink_offset_in_32_bits)) message.offset &= 0xFFFFFFFF;
+  if (context_.deviates(Deviation::read_sink_offset_aligned)) message.offset &= ~std::uint64_t{3};
   return message;
 }
 
@@ -183,10 +214,21 @@ std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const R
 }
 
 template <typename Policy>
+void ReadQueue<Policy>::serve_shortest_first() {
+  const auto length = [](const Request& request) {
+    const auto* read = std::get_if<wire::ReadRequestHeader>(&request.header);
+    return read == nullptr ? 0U : read->length.value();
+  };
+  const auto waiting = requests_.begin() + static_cast<std::ptrdiff_t>(answered_);
+  std::iter_swap(waiting, std::ranges::min_element(waiting, requests_.end(), {}, length));
+}
+
+template <typename Policy>
 std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
   if (answered_ >= requests_.size()) return std::nullopt;
   if (context_.deviates(Deviation::read_responses_out_of_order))
     std::swap(requests_[answered_], requests_.back());
+  if (context_.deviates(Deviation::shortest_read_served_first)) serve_shortest_first();
   if (context_.deviates(Deviation::read_answered_before_atomic) &&
       std::holds_alternative<wire::ReadRequestHeader>(requests_.back().header))
     std::swap(requests_[answered_], requests_.back());

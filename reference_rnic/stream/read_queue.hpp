@@ -45,6 +45,8 @@ class ReadQueue {
     std::optional<std::uint64_t> operand{};  ///< of an Atomic: only a deviation reads it so early
   };
   [[nodiscard]] OutgoingMessage read_response(const Request& request) const;
+  [[nodiscard]] std::size_t checked_length(const wire::ReadRequestHeader& header) const;
+  void serve_shortest_first();
   [[nodiscard]] std::expected<OutgoingMessage, Fault> atomic_response(const Request& request);
   [[nodiscard]] std::expected<wire::MutableBytes, Fault> atomic_target(
       const wire::AtomicRequestHeader& header, const Offender& segment) const;

@@ -134,8 +134,10 @@ wire::DdpControl Segmenter<Policy>::ddp_control(bool last) const {
   if (context_.deviates(Deviation::l_bit_always_set)) flag = true;
   const std::uint8_t version =
       context_.deviates(Deviation::ddp_version_two) ? 2 : wire::ddp_version;
+  const bool in_wrong_buffer = message_->opcode == wire::Opcode::terminate &&
+                               context_.deviates(Deviation::terminate_t_bit_set);
   wire::DdpControl control =
-      wire::DdpControl::make(wire::is_tagged(message_->opcode), flag, version);
+      wire::DdpControl::make(wire::is_tagged(message_->opcode) || in_wrong_buffer, flag, version);
   if (context_.deviates(Deviation::ddp_reserved_bits_set))
     control.octet |= wire::DdpControl::reserved_mask;
   return control;
@@ -157,6 +159,7 @@ wire::TaggedHeader Segmenter<Policy>::tagged_header(bool last) const {
   header.ddp = ddp_control(last);
   header.rdmap = rdmap_control();
   std::uint32_t stag = message_->stag;
+  if (context_.deviates(Deviation::stag_key_not_sent)) stag &= 0xFFFFFF00;
   if (context_.deviates(Deviation::stag_little_endian)) stag = byte_swapped(stag);
   if (sent_ != 0 && context_.deviates(Deviation::stag_changes_within_message)) ++stag;
   std::uint64_t offset = message_->offset + sent_;
@@ -258,6 +261,8 @@ Fault Segmenter<Policy>::source_fault(MemoryFault reason) const {
   const OutgoingMessage::Source& source = *message_->source;
   Fault fault{rdmap_cause(reason), "source of a Read Response is not accessible",
               source.request_segment, source.request};
+  if (context_.deviates(Deviation::terminated_read_stags_lost))
+    fault.request->sink_stag = fault.request->source_stag = 0U;
   // The copied header tells how far the Read came (RFC 5040 section 4.8).
   if (!context_.deviates(Deviation::terminated_read_not_advanced)) {
     fault.request->sink_offset = source.request.sink_offset.value() + sent_;

@@ -72,7 +72,7 @@ void SendQueue<Policy>::post_rtr(OutgoingMessage& message, WorkKind kind) {
 template <typename Policy>
 std::optional<WorkStatus> SendQueue<Policy>::inadmissible(const Entry& entry) const {
   const Work& work = entry.work;
-  if (entry.length > longest_message)
+  if (entry.length > longest_message && !context_.deviates(Deviation::message_length_in_32_bits))
     return WorkStatus::local_length;  // ddp.segmentation.message-below-4gib
   if (awaits_response(work.kind) && context_.negotiated.ord == 0 &&
       !context_.deviates(Deviation::ord_exceeded))
@@ -86,18 +86,30 @@ std::optional<WorkStatus> SendQueue<Policy>::inadmissible(const Entry& entry) co
 
 template <typename Policy>
 bool SendQueue<Policy>::must_wait(const Entry& entry) const {
-  if (entry.work.fence && responses_due_ != 0) return true;
+  const bool fenced = entry.work.fence && !(entry.work.kind == WorkKind::local &&
+                                            context_.deviates(Deviation::local_work_unfenced));
+  if (fenced && responses_due_ != 0) return true;
   // rdmap.resources.outbound-limit-kept
-  return awaits_response(entry.work.kind) && responses_due_ >= context_.negotiated.ord &&
+  std::size_t limit = context_.negotiated.ord;
+  if (limit > 1 && context_.deviates(Deviation::ord_one_too_few)) --limit;
+  return awaits_response(entry.work.kind) && responses_due_ >= limit &&
          !context_.deviates(Deviation::ord_exceeded);
+}
+
+/// Whether a deviation sends the work behind this one first.
+template <typename Policy>
+bool SendQueue<Policy>::leaves_too_late(std::size_t index) const {
+  if (context_.deviates(Deviation::work_sent_out_of_order)) return true;
+  const WorkKind kind = entries_[index].work.kind;
+  if (entries_[index + 1].work.kind != kind) return false;
+  return (kind == WorkKind::write && context_.deviates(Deviation::writes_sent_out_of_order)) ||
+         (kind == WorkKind::atomic && context_.deviates(Deviation::atomics_sent_out_of_order)) ||
+         (kind == WorkKind::read && context_.deviates(Deviation::read_requests_sent_out_of_order));
 }
 
 template <typename Policy>
 std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
-  if (issued_ + 1 < entries_.size() && (context_.deviates(Deviation::work_sent_out_of_order) ||
-                                        (context_.deviates(Deviation::atomics_sent_out_of_order) &&
-                                         entries_[issued_].work.kind == WorkKind::atomic &&
-                                         entries_[issued_ + 1].work.kind == WorkKind::atomic)))
+  if (issued_ + 1 < entries_.size() && leaves_too_late(issued_))
     std::swap(entries_[issued_], entries_[issued_ + 1]);
   while (issued_ < entries_.size()) {
     Entry& entry = entries_[issued_];
@@ -159,6 +171,7 @@ OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
       break;
   }
   message.length = message.header.size() + total(message.gather);
+  if (message.length > longest_message) message.length &= longest_message;  // only of a deviation
   message.tag = {Purpose::work, entry.number};
   return message;
 }
@@ -181,7 +194,7 @@ OutgoingMessage SendQueue<Policy>::send_message(const Entry& entry) const {
 }
 
 template <typename Policy>
-OutgoingMessage SendQueue<Policy>::read_request(const Entry& entry) const {
+OutgoingMessage SendQueue<Policy>::read_request(const Entry& entry) {
   wire::ReadRequestHeader header;
   header.sink_stag = entry.work.sink_stag;
   header.sink_offset = entry.work.sink_offset;
@@ -192,10 +205,20 @@ OutgoingMessage SendQueue<Policy>::read_request(const Entry& entry) const {
     header.sink_stag = entry.work.remote_stag;
     header.source_stag = entry.work.sink_stag;
   }
+  if constexpr (!std::is_same_v<Policy, Conforming>) spoil(header);
   OutgoingMessage message;
   message.opcode = wire::Opcode::read_request;
   message.header = octets(header);
   return message;
+}
+
+template <typename Policy>
+void SendQueue<Policy>::spoil(wire::ReadRequestHeader& header) {
+  if (!first_source_stag_) first_source_stag_ = header.source_stag.value();
+  if (context_.deviates(Deviation::reads_ask_the_first_buffer))
+    header.source_stag = *first_source_stag_;
+  if (header.length.value() == 0 && context_.deviates(Deviation::empty_read_asks_for_an_octet))
+    header.length = 1;
 }
 
 template <typename Policy>
@@ -262,6 +285,7 @@ bool SendQueue<Policy>::overtaken(const Entry& entry) const {
 template <typename Policy>
 void SendQueue<Policy>::respond(Entry& entry, WorkStatus status) {
   if (responses_due_ != 0) --responses_due_;
+  if (responses_due_ != 0 && context_.deviates(Deviation::two_reads_per_response)) --responses_due_;
   finish(entry, status);
 }
 
@@ -307,14 +331,14 @@ void SendQueue<Policy>::blame(WorkStatus status) {
 }
 
 template <typename Policy>
-void SendQueue<Policy>::flush(const std::vector<std::uint64_t>& kept) {
+void SendQueue<Policy>::flush(const std::vector<std::uint64_t>& kept, WorkStatus status) {
   refusing_ = flushed_ = true;
   for (Entry& entry : entries_) {
     const bool leaves =
         entry.progress == Progress::issued && std::ranges::find(kept, entry.number) != kept.end();
     if (entry.progress == Progress::done || leaves) continue;
     entry.progress = Progress::done;
-    if (entry.status == WorkStatus::success) entry.status = WorkStatus::flushed;
+    if (entry.status == WorkStatus::success) entry.status = status;
   }
   issued_ = entries_.size();
   retire();

@@ -54,8 +54,8 @@ class SendQueue {
     return issued_ < entries_.size() && entries_[issued_].work.kind == WorkKind::local;
   }
   /// Ends all work but the entries `kept`, whose messages still leave: flushed, or with the status
-  /// of `blame()`.
-  void flush(const std::vector<std::uint64_t>& kept);
+  /// of `blame()`. `status` is flushed, but for a deviation.
+  void flush(const std::vector<std::uint64_t>& kept, WorkStatus status);
   /// The oldest Read or Atomic will end with this status rather than as flushed.
   void blame(WorkStatus status);
   /// No Response can come any more: Reads and Atomics end as flushed, those yet to come as well.
@@ -69,7 +69,9 @@ class SendQueue {
   [[nodiscard]] bool must_wait(const Entry& entry) const;
   [[nodiscard]] OutgoingMessage message_for(Entry& entry);
   [[nodiscard]] OutgoingMessage send_message(const Entry& entry) const;
-  [[nodiscard]] OutgoingMessage read_request(const Entry& entry) const;
+  [[nodiscard]] OutgoingMessage read_request(const Entry& entry);
+  void spoil(wire::ReadRequestHeader& header);
+  [[nodiscard]] bool leaves_too_late(std::size_t index) const;
   [[nodiscard]] OutgoingMessage atomic_request(Entry& entry);
   [[nodiscard]] static bool awaits_response(WorkKind kind) {
     return kind == WorkKind::read || kind == WorkKind::atomic;
@@ -84,6 +86,7 @@ class SendQueue {
   std::size_t responses_due_ = 0;  ///< Reads and Atomics issued and not answered
   std::uint64_t next_number_ = 1;
   std::uint32_t next_request_id_ = 1;
+  std::optional<std::uint32_t> first_source_stag_;  ///< of the first Read; only of a deviation
   bool refusing_ = false;
   bool flushed_ = false;
   bool responses_ended_ = false;

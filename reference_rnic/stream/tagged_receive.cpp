@@ -68,6 +68,8 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
   if (response) {
     if (auto fault = check_response(incoming)) return std::unexpected(std::move(*fault));
   }
+  if (!response && context_.deviates(Deviation::write_takes_receive))
+    static_cast<void>(context_.memory.take_receive());
   const wire::TaggedHeader& header = incoming.segment.tagged_header;
   if (incoming.payload_length == 0) {
     // ddp.tagged.zero-length-unchecked

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/terminate_builder.hpp"
 
+#include <array>
 #include <type_traits>
+#include <utility>
 
 namespace rnic::stream {
 namespace {
@@ -69,6 +71,14 @@ constexpr Mistake mistakes[] = {
     {Deviation::reports_marker_as_crc, cause::mpa_marker, cause::mpa_crc},
     {Deviation::reports_ird_as_local, cause::mpa_insufficient_ird, cause::mpa_local_catastrophic},
     {Deviation::reports_rtr_as_ird, cause::mpa_no_rtr, cause::mpa_insufficient_ird},
+    {Deviation::reports_write_as_protection_error, cause::ddp_tagged_base_or_bounds,
+     cause::rdmap_base_or_bounds},
+    {Deviation::reports_read_stag_as_unspecified, cause::rdmap_invalid_stag,
+     cause::rdmap_protection_unspecified},
+    {Deviation::reports_rdmap_version_as_unspecified, cause::rdmap_invalid_version,
+     cause::rdmap_operation_unspecified},
+    {Deviation::reports_ddp_error_as_mpa, cause::ddp_untagged_invalid_queue,
+     cause::mpa_local_catastrophic},
     {Deviation::reports_local_error_as_remote, cause::rdmap_local_catastrophic,
      cause::rdmap_operation_unspecified},
 };
@@ -129,6 +139,15 @@ void spoil(wire::Terminate& terminate, std::vector<std::byte>& ddp_header, const
   if (terminate.segment_length && policy.deviates(Deviation::terminate_segment_length_payload_only))
     *terminate.segment_length =
         static_cast<std::uint16_t>(*terminate.segment_length - terminate.ddp_header.size());
+  if (terminate.segment_length && policy.deviates(Deviation::terminate_segment_length_rounded))
+    *terminate.segment_length = static_cast<std::uint16_t>((*terminate.segment_length + 3) / 4 * 4);
+  static constexpr std::array<std::byte, sizeof(wire::ReadRequestHeader)> made_up{};
+  if (terminate.d && !terminate.r && policy.deviates(Deviation::terminate_with_made_up_request)) {
+    terminate.r = true;
+    terminate.rdmap_header = made_up;
+  }
+  if (policy.deviates(Deviation::terminate_layer_behind_type))
+    std::swap(terminate.cause.layer, terminate.cause.type);
   if (!ddp_header.empty() && policy.deviates(Deviation::terminate_ddp_header_altered))
     ddp_header.back() ^= std::byte{1};
   if (policy.deviates(Deviation::terminate_reserved_bits_set)) terminate.reserved = 0x1FFF;

@@ -45,7 +45,8 @@ std::expected<typename UntaggedReceive<Policy>::Places, Fault> UntaggedReceive<P
   // ddp.untagged.check-msn-in-range: on an ordered LLP only the message in progress or the next one
   // can come.
   if (header.message_sequence_number.value() != state.expected &&
-      !context_.deviates(Deviation::accepts_any_msn))
+      !context_.deviates(Deviation::accepts_any_msn) &&
+      !(&state == &queues_[1] && context_.deviates(Deviation::read_request_msn_unchecked)))
     return std::unexpected(
         incoming.fault(wire::cause::ddp_untagged_msn_out_of_range, "MSN is not the next one"));
   if (!state.open) {
@@ -54,8 +55,30 @@ std::expected<typename UntaggedReceive<Policy>::Places, Fault> UntaggedReceive<P
     return std::unexpected(
         incoming.fault(wire::cause::rdmap_unexpected_opcode, "opcode changes within a message"));
   }
+  if constexpr (!std::is_same_v<Policy, Conforming>) note_oddities(state, incoming);
   if (auto fault = check_offset(state, incoming)) return std::unexpected(std::move(*fault));
   return rest(incoming, incoming.payload_length);
+}
+
+template <typename Policy>
+void UntaggedReceive<Policy>::note_oddities(QueueState& state, const IncomingSegment& incoming) {
+  const std::size_t offset = incoming.segment.untagged_header.message_offset.value();
+  if (offset == 0) state.spoiled = false;
+  if (offset != 0 && offset != state.next_offset &&
+      context_.deviates(Deviation::message_with_a_gap_lost))
+    state.spoiled = true;
+  if (state.opcode != incoming.segment.rdmap().opcode() &&
+      context_.deviates(Deviation::message_of_two_opcodes_lost))
+    state.spoiled = true;
+  state.next_offset = offset + incoming.payload_length;
+}
+
+template <typename Policy>
+void UntaggedReceive<Policy>::skip(const IncomingSegment& incoming) {
+  QueueState& state = state_of(incoming);
+  if (!incoming.segment.ddp().last()) return;
+  state.open = false;
+  ++state.expected;
 }
 
 template <typename Policy>
@@ -82,6 +105,9 @@ std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
       // rdmap.resources.inbound-limit-kept: beyond the IRD there is no untagged buffer.
       if (context_.deviates(Deviation::read_request_takes_receive))
         static_cast<void>(context_.memory.take_receive());
+      if (context_.deviates(Deviation::read_request_needs_receive) &&
+          !context_.memory.take_receive())
+        return incoming.fault(wire::cause::ddp_untagged_no_buffer, "no receive is posted");
       if (opcode == Opcode::atomic_request && context_.deviates(Deviation::atomic_takes_receive))
         static_cast<void>(context_.memory.take_receive());
       if (!read_queue_.has_room(opcode))
@@ -136,10 +162,13 @@ template <typename Policy>
 std::optional<Fault> UntaggedReceive<Policy>::check_offset(const QueueState& state,
                                                            const IncomingSegment& incoming) {
   const std::size_t offset = incoming.segment.untagged_header.message_offset.value();
+  const std::size_t end = offset + incoming.payload_length;
+  if (static_cast<std::uint32_t>(end) <= state.capacity &&
+      context_.deviates(Deviation::message_offset_wraps))
+    return std::nullopt;
   if (offset > state.capacity && !context_.deviates(Deviation::message_offset_unchecked))
     return incoming.fault(wire::cause::ddp_untagged_invalid_offset, "MO is outside the buffer");
-  if (offset + incoming.payload_length > state.capacity &&
-      !context_.deviates(Deviation::too_long_message_truncated)) {
+  if (end > state.capacity && !context_.deviates(Deviation::too_long_message_truncated)) {
     too_long_ = true;
     return incoming.fault(wire::cause::ddp_untagged_message_too_long,
                           "message is longer than its buffer");
@@ -167,11 +196,17 @@ template <typename Policy>
 std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Policy>::end(
     const IncomingSegment& incoming) {
   QueueState& state = state_of(incoming);
+  const bool full = state.buffer && state.next_offset == state.capacity &&
+                    context_.deviates(Deviation::full_buffer_delivers);
   const bool early = state.opcode == Opcode::atomic_request &&
                      context_.deviates(Deviation::atomic_executed_on_first_segment);
-  if (!incoming.segment.ddp().last() && !early &&
+  if (!incoming.segment.ddp().last() && !full && !early &&
       !context_.deviates(Deviation::delivers_before_last_segment))
     return std::nullopt;
+  if (state.spoiled) {
+    skip(incoming);
+    return std::nullopt;
+  }
   Delivered delivered;
   delivered.queue = static_cast<Queue>(&state - queues_.data());
   // ddp.delivery.message-length-given

@@ -42,6 +42,9 @@ class UntaggedReceive {
   /// it does.
   [[nodiscard]] std::optional<Delivered> end(const IncomingSegment& incoming);
 
+  /// A message that is not taken counts all the same; only a deviation goes on behind one.
+  void skip(const IncomingSegment& incoming);
+
   /// The receive buffer in use, which will not be filled any more.
   [[nodiscard]] std::optional<ReceiveFailed> give_up();
 
@@ -53,6 +56,8 @@ class UntaggedReceive {
     std::optional<ReceiveBuffer> buffer;
     std::array<std::byte, wire::max_terminate_size> own{};  ///< no other of our own is longer
     std::size_t capacity = 0;
+    std::size_t next_offset = 0;  ///< behind the segment that came last
+    bool spoiled = false;         ///< a deviation does not deliver what is in progress
   };
   [[nodiscard]] QueueState& state_of(const IncomingSegment& incoming);
   [[nodiscard]] std::optional<Fault> open(QueueState& state, const IncomingSegment& incoming,
@@ -61,6 +66,7 @@ class UntaggedReceive {
                                                bool rtr);
   [[nodiscard]] std::optional<Fault> check_offset(const QueueState& state,
                                                   const IncomingSegment& incoming);
+  void note_oddities(QueueState& state, const IncomingSegment& incoming);
   void slice(QueueState& state, std::size_t from, std::size_t length);
 
   Context<Policy>& context_;

@@ -87,6 +87,16 @@ struct Core {
 
   void unbind(Window& window);
   [[nodiscard]] bool has_windows(const Tag& tag) const;
+  /// Registrations that are not what the consumer asked for; only of a deviating RNIC.
+  void spoil(Tag& tag) {
+    Access& access = tag.access;
+    if (is_shared(tag.domain) && deviates(stream::Deviation::region_domain_lost)) tag.domain = {};
+    if (deviates(stream::Deviation::rights_exchanged))
+      std::swap(access.remote_read, access.remote_write);
+    if (access.remote_read && access.remote_write &&
+        deviates(stream::Deviation::read_write_region_half_open))
+      access.remote_write = false;
+  }
   /// An invalidated STag of a window leaves the window unbound, that of a region leaves the region
   /// without access.
   void invalidate(Tag& tag);

@@ -43,6 +43,8 @@ bool QueuePair<Policy>::bind(const BindRequest& request) {
                  .bind_window = false};
   tag->only_for =
       window->info.scope == WindowScope::queue_pair ? std::optional(handle_) : std::nullopt;
+  if (tag->only_for && core_.deviates(stream::Deviation::stream_window_opens_to_nobody))
+    tag->only_for = QueuePairHandle{};
   tag->region = request.region;
   tag->valid = true;
   window->region = request.region;

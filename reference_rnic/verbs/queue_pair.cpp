@@ -70,6 +70,8 @@ template <typename Policy>
 void QueuePair<Policy>::stream_failed(wire::TerminateCause cause, const std::string& detail) {
   move(StateInput::fault);
   if (core_.deviates(stream::Deviation::stream_fault_not_reported)) return;
+  if (cause.layer == wire::layer::mpa && core_.deviates(stream::Deviation::llp_fault_not_reported))
+    return;
   if (is_read_refusal(cause) && core_.deviates(stream::Deviation::read_refusal_not_reported))
     return;
   raise(fault_kind(cause), cause, detail.empty() ? wire::describe(cause) : detail);
@@ -88,6 +90,9 @@ void QueuePair<Policy>::stream_ended(bool closed) {
   if (link_ == nullptr) return;
   link_ = nullptr;
   if (Domain* domain = core_.domains.find(attributes_.domain)) --domain->streams;
+  if (closed && state_ != QueuePairState::terminate &&
+      core_.deviates(stream::Deviation::graceful_close_raises_error))
+    raise(AsyncKind::queue_pair_fatal, std::nullopt, "the stream has been closed");
   move(StateInput::stream_ended);
   flush_sends(closed ? issued_ : 0);
   flush_receives();

@@ -97,7 +97,9 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
     completion.immediate.reset();
   if (core_.deviates(Deviation::solicited_event_lost)) completion.solicited = false;
   if (news.immediate && core_.deviates(Deviation::immediate_without_completion)) return;
-  if (core_.deviates(Deviation::receives_complete_out_of_order) && !held_back_) {
+  const bool late = core_.deviates(Deviation::receives_complete_out_of_order) ||
+                    (news.length > 1024 && core_.deviates(Deviation::long_message_delivered_late));
+  if (late && !held_back_) {
     completion.id = taken->request.id;
     held_back_ = completion;
     return;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The send queue: requests checked, given to the stream in order, and completed once each.
 #include <cstring>
+#include <limits>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -17,7 +18,10 @@ std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const
                        (state_ == QueuePairState::closing &&
                         core_.deviates(stream::Deviation::work_taken_after_disconnect));
   if (!accepts) return Error::invalid_state;
-  if (auto error = fault_in(request, attributes_.max_pieces)) return error;
+  const bool short_enough =
+      total_length(request.pieces) <= std::numeric_limits<std::uint32_t>::max() ||
+      !core_.deviates(stream::Deviation::message_length_in_32_bits);
+  if (auto error = fault_in(request, attributes_.max_pieces); error && short_enough) return error;
   if (request.operation == Operation::bind_window) {
     const Window* window = core_.windows.find(request.bind.window);
     const Region* region = core_.regions.find(request.bind.region);
@@ -48,7 +52,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const Send
     }
   }
   if (state_ == QueuePairState::error) {
-    flush_sends(0);
+    if (!core_.deviates(stream::Deviation::late_work_never_completes)) flush_sends(0);
     return result;
   }
   issue();
@@ -219,6 +223,9 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
                         .operation = sent.request.operation,
                         .status = sent.status,
                         .length = sent.status == Status::success ? sent.length : 0};
+  if (core_.deviates(stream::Deviation::read_completes_as_send) &&
+      completion.operation == Operation::read)
+    completion.operation = Operation::send;
   const bool failed = sent.status != Status::success;
   const bool signaled = sent.request.signaled || attributes_.signal_all;
   if (!failed && !signaled) return;

@@ -117,6 +117,7 @@ std::expected<RegionInfo, Error> SoftRnic<Policy>::register_memory(
   tag.access = attributes.access;
   tag.region = handle;
   tag.valid = true;
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>) core_->spoil(tag);
   ++found->users;
   return core_->regions.find(handle)->info;
 }

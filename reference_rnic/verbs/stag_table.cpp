@@ -131,11 +131,16 @@ template <typename Policy>
 std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::bounded(
     const Tag& tag, std::uint64_t offset, std::size_t length, Need need) {
   const std::uint64_t size = tag.memory.size();
-  const std::uint64_t start = offset - tag.base;  // wraps to a huge value below the base
+  const std::uint64_t shift = tolerates(stream::Deviation::stag_range_shifted, need) ? 8 : 0;
+  const std::uint64_t start = offset - tag.base - shift;  // wraps to a huge value below the base
   if (start < size && length <= size - start) return tag.memory.subspan(start, length);
   if (tolerates(stream::Deviation::bounds_unchecked, need)) return beyond(tag, start, length);
   const bool one_too_far = start <= size && length == size - start + 1;
   if (one_too_far && size != 0 && tolerates(stream::Deviation::bounds_one_octet_too_wide, need))
+    return beyond(tag, start, length);
+  constexpr std::uint64_t line = 64;
+  if (start < size && length <= (size + line - 1) / line * line - start &&
+      tolerates(stream::Deviation::bounds_rounded_to_cache_line, need))
     return beyond(tag, start, length);
   if (start == ~std::uint64_t{0} && size != 0 &&
       tolerates(stream::Deviation::base_one_octet_too_low, need))

@@ -375,8 +375,11 @@ void SenderRules::check_header_bits(const Message& message, const wire::Terminat
   const auto opcode = copied_opcode(terminate);
   const bool read = opcode == wire::Opcode::read_request;
   const Figure10 figure = figure_10(terminate.cause, read);
-  require(terminate.m == figure.headers && terminate.d == figure.headers, figure.headers_rule,
-          figure.headers ? "M and D set" : "M and D clear", text, first);
+  // Of octets that are no segment there is no header to be copied.
+  const bool nothing_to_copy = terminate.cause == wire::cause::rdmap_operation_unspecified &&
+                               !terminate.m && !terminate.d && !terminate.r;
+  require((terminate.m == figure.headers && terminate.d == figure.headers) || nothing_to_copy,
+          figure.headers_rule, figure.headers ? "M and D set" : "M and D clear", text, first);
   // Both readings stand for Send with Invalidate (docs/disputes.md D2), and for a Read Request
   // under type 0/2 (7.1 case 3).
   const bool disputed = (opcode && wire::carries_invalidate(*opcode)) ||

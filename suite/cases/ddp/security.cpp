@@ -162,6 +162,67 @@ CONFORMANCE_CASE(write_with_an_stag_of_another_stream_is_not_placed,
   expect(iut, asynchronous_error() | disconnected(), "ddp.security.stream-mismatch-error");
 }
 
+CONFORMANCE_CASE(bounds_are_exact_whatever_the_size,
+                 rules("ddp.security.octet-level-bounds", "ddp.security.rnic-bounds-enforced"),
+                 in_both_roles, deadline_of(20s)) {
+  // Around cache lines and pages.
+  for (const std::uint64_t size : {1, 63, 64, 65, 100, 4095, 4096, 4097}) {
+    row(fmt::format("{} octets", size), [&] {
+      const Region region = iut.register_memory(size, access::remote_read_write);
+      peer.send(rdma_write(region.stag, region.base, payload(size)));
+      expect(region, holds(payload(size)), "ddp.security.octet-level-bounds");
+      peer.send(rdma_write(region.stag, region.base + size - 1, payload(2, 0x91)));
+      expect(peer, any_terminate() | torn_down(), "ddp.security.octet-level-bounds");
+      expect_that(iut.read_memory(region) == payload(size), "memory as it was", "octets placed",
+                  "ddp.security.rnic-bounds-enforced");
+    });
+  }
+}
+
+CONFORMANCE_CASE(stag_serves_the_streams_of_its_domain,
+                 rules("ddp.security.pd-association-supported", "ddp.security.rnic-pd-isolation",
+                       "rdmap.security.pd-isolation")) {
+  iut::CreateEndpoint within;
+  within.domain = iut.create_domain();
+  Peer &first = another_peer(), &second = another_peer();
+  establish(first, {.endpoint = iut.create_endpoint(within), .opening = true});
+  establish(second, {.endpoint = iut.create_endpoint(within), .opening = true});
+  const Region region = iut.register_memory(16, access::remote_read, 0xA5, within.domain);
+  for (Peer* of_the_domain : {&first, &second}) {
+    of_the_domain->send(read_of(region.stag, region.base, 16));
+    expect(*of_the_domain, message(Opcode::read_response, region.contents),
+           "ddp.security.pd-association-supported");
+  }
+  peer.send(read_of(region.stag, region.base, 16));
+  expect(peer, any_terminate() | torn_down(), "ddp.security.rnic-pd-isolation");
+  second.send(read_of(region.stag, region.base, 16));
+  expect(second, message(Opcode::read_response, region.contents), "rdmap.security.pd-isolation");
+}
+
+CONFORMANCE_CASE(each_stream_has_windows_of_its_own,
+                 rules("ddp.security.stream-association-supported",
+                       "ddp.security.stag-stream-mechanism", "ddp.security.rnic-stream-isolation",
+                       "rdmap.security.stream-scoped-stag"),
+                 needs(capability::memory_windows, capability::stream_windows)) {
+  establish({.opening = true});
+  const iut::Handle elsewhere = iut.create_endpoint();
+  Peer& other = another_peer();
+  establish(other, {.endpoint = elsewhere, .opening = true});
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window ours = iut.bind_window(region, 0, 16, access::remote_write);
+  const Window theirs = iut.bind_window(region, 32, 16, access::remote_read, elsewhere);
+  peer.send(rdma_write(ours.stag, ours.base, payload(16)));
+  expect(region, holds(payload(16)), "ddp.security.stream-association-supported");
+  other.send(read_of(theirs.stag, theirs.base, 16));
+  expect(other, message(Opcode::read_response, part_of(region.contents, 32, 16)),
+         "ddp.security.stag-stream-mechanism");
+  peer.send(read_of(theirs.stag, theirs.base, 16));
+  expect(peer, any_terminate() | torn_down(), "ddp.security.rnic-stream-isolation");
+  other.send(read_of(theirs.stag, theirs.base, 16));
+  expect(other, message(Opcode::read_response, part_of(region.contents, 32, 16)),
+         "rdmap.security.stream-scoped-stag");
+}
+
 CASES_OF_FILE(ddp, security)
 
 }  // namespace suite::cases

@@ -5,7 +5,8 @@
 namespace suite::cases {
 
 CONFORMANCE_CASE(each_message_takes_a_buffer_of_its_own_queue,
-                 rules("ddp.untagged.qn-selects-queue"), in_both_roles) {
+                 rules("ddp.untagged.qn-selects-queue", "ddp.header.t-zero-means-untagged"),
+                 in_both_roles) {
   Region source = iut.register_memory(64, access::remote_read);
   iut.write_memory(source, payload(64));
   const Work first = iut.post_receive(64), second = iut.post_receive(64);
@@ -13,6 +14,7 @@ CONFORMANCE_CASE(each_message_takes_a_buffer_of_its_own_queue,
   expect(peer, message(Opcode::read_response, payload(16)));
   peer.send(send_message(payload(10)));
   expect(first, completes().with_length(10));
+  expect(first.buffer, holds(payload(10)), "ddp.header.t-zero-means-untagged");
   peer.send(terminate_message(cause::rdmap_operation_unspecified));
   peer.half_close();  // behind a Terminate nothing more can be asked
   expect_none(success_of(second));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <span>
 
+#include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/framework/verdict.hpp"
 
@@ -48,6 +49,15 @@ void CasePeer::send_together(const std::vector<Outgoing>& messages, const Cut& c
 void CasePeer::connect() {
   if (const auto done = peer_->connect(body_.iut_address()); !done)
     body_.not_established(done.error());
+}
+
+Octets CasePeer::send_all_but_the_crc(const Fpdu& fpdu) {
+  Peer& peer = ready();
+  const Octets octets = encode(fpdu, peer.sending());
+  const std::size_t most = octets.size() - rnic::wire::fpdu_crc_size;
+  peer.rules().note_sent(fpdu.ulpdu);
+  peer.send_octets(rnic::wire::Bytes(octets).first(most));
+  return part_of(octets, most, rnic::wire::fpdu_crc_size);
 }
 
 void CasePeer::stall() {

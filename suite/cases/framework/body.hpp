@@ -85,6 +85,8 @@ class CasePeer {
   void send_octets(rnic::wire::Bytes octets, const Cut& cut = Cut::whole()) {
     ready().send_octets(octets, cut);
   }
+  /// Sends the FPDU without its last field, the CRC, which is still to be sent as it is then.
+  [[nodiscard]] Octets send_all_but_the_crc(const Fpdu& fpdu);
   [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message) {
     return ready().prepare(message);
   }

@@ -59,6 +59,72 @@ CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
   expect(fenced, completes());
 }
 
+CONFORMANCE_CASE(writes_leave_in_the_order_posted, rules("rdmap.write.in-submission-order"),
+                 in_both_roles) {
+  see_iut_send();
+  // They wait behind a long one, which cannot leave.
+  peer.stall();
+  const Region source = iut.register_memory(much_data().size());
+  iut::PostWork command;
+  command.operation = operation::write;
+  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+  command.remote_stag = 0x01020304;
+  std::vector<Work> writes{iut.post(command)};
+  // All to one place, so that their order is what its contents are in the end.
+  for (std::uint8_t i = 1; i <= 8; ++i)
+    writes.push_back(iut.post_write(payload(10 + i, i), 0x01020304, 0x1000));
+  peer.resume();
+  expect(peer, message(Opcode::rdma_write, much_data()));
+  for (std::uint8_t i = 1; i <= 8; ++i)
+    expect(peer, tagged_message(Opcode::rdma_write, 0x01020304, 0x1000, payload(10 + i, i)));
+  expect_in_order(writes);
+}
+
+CONFORMANCE_CASE(request_that_only_lacks_its_crc_is_not_served,
+                 rules("rdmap.order.read-request-not-early",
+                       "rdmap.order.zero-length-read-not-early",
+                       "rdmap.order.response-starts-after-request"),
+                 in_both_roles) {
+  const auto withhold = [&](std::uint32_t length, RuleRef rule) {
+    let_iut_send();
+    const Region source = iut.register_memory(64, access::remote_read);
+    const Fpdu fpdu = peer.prepare(read_of(source.stag, source.base, length)).front();
+    const Octets rest = peer.send_all_but_the_crc(fpdu);
+    expect(peer, silence(), rule);
+    peer.send_octets(rest);
+    expect(peer, message(Opcode::read_response, part_of(source.contents, 0, length)),
+           "rdmap.order.response-starts-after-request");
+  };
+  row("of eight octets", [&] { withhold(8, "rdmap.order.read-request-not-early"); });
+  row("of no octets", [&] { withhold(0, "rdmap.order.zero-length-read-not-early"); });
+}
+
+CONFORMANCE_CASE(response_that_only_lacks_its_crc_completes_nothing,
+                 rules("rdmap.order.read-responses-delivered-after-ddp"), in_both_roles) {
+  let_iut_send();
+  const Work read = iut.post_read(40, 0x01020304, 0);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  const auto segments = peer.prepare(
+      read_response(request->sink_stag, request->sink_offset, payload(40)).with_segments_of(20));
+  peer.send(segments.front());
+  const Octets rest = peer.send_all_but_the_crc(segments.back());
+  watch();
+  const auto early = iut.take(completion_of(read).matches, context().world.now());
+  expect_that(!early, "no completion", early ? describe(*early) : "none");
+  peer.send_octets(rest);
+  expect(read, completes());
+  expect(read.buffer, holds(payload(40)));
+}
+
+CONFORMANCE_CASE(read_behind_a_send_that_fails_is_not_served,
+                 rules("rdmap.order.read-response-after-prior-send"), in_both_roles) {
+  const Region source = iut.register_memory(64, access::remote_read);
+  const Work receive = iut.post_receive(16);
+  peer.send_together({send_message(payload(17)), read_of(source.stag, source.base, 8)});
+  expect(peer, any_terminate() | torn_down());
+  expect(receive, completes_in_error());
+}
+
 CASES_OF_FILE(rdmap, order)
 
 }  // namespace suite::cases

@@ -149,7 +149,7 @@ CONFORMANCE_CASE(stags_are_spread_over_the_range, rules("rdmap.security.stag-spa
 }
 
 CONFORMANCE_CASE(overflow_of_a_completion_queue_leaves_other_streams_alone,
-                 rules("rdmap.security.cq-overflow-isolated"),
+                 rules("rdmap.security.cq-overflow-isolated", "sec.cq.overflow-confined"),
                  needs(capability::completion_overflow), in_both_roles) {
   constexpr std::uint32_t asked = 4, messages = 256;  // since an RNIC may give more than asked
   constexpr iut::WorkId first_work = 1000;
@@ -171,7 +171,56 @@ CONFORMANCE_CASE(overflow_of_a_completion_queue_leaves_other_streams_alone,
   const Work receive = iut.post_receive(16);
   peer.send(send_message(payload(8)));
   expect(receive, completes().with_length(8), "rdmap.security.cq-overflow-isolated");
-  expect_still_working("rdmap.security.cq-overflow-isolated");
+  expect_still_working("sec.cq.overflow-confined");
+}
+
+CONFORMANCE_CASE(buffer_is_open_from_registration_to_deregistration,
+                 rules("rdmap.security.buffer-association-mechanism",
+                       "ddp.security.rnic-association-mechanism",
+                       "rdmap.security.access-within-buffer"),
+                 in_both_roles) {
+  const Region region = iut.register_memory(64, access::remote_read_write);
+  peer.send(rdma_write(region.stag, region.base, payload(64)));
+  peer.send(read_of(region.stag, region.base, 64));
+  expect(peer, message(Opcode::read_response, payload(64)),
+         "rdmap.security.buffer-association-mechanism");
+  const Region neighbour = iut.register_memory(64, access::remote_read_write);
+  iut.deregister(region);
+  // Another buffer stays open, within its own bounds only.
+  peer.send(read_of(neighbour.stag, neighbour.base, 64));
+  expect(peer, message(Opcode::read_response, neighbour.contents),
+         "ddp.security.rnic-association-mechanism");
+  peer.send(rdma_write(region.stag, region.base, payload(1)));
+  expect(peer, any_terminate() | torn_down(), "rdmap.security.access-within-buffer");
+  expect(neighbour, unchanged, "rdmap.security.access-within-buffer");
+}
+
+CONFORMANCE_CASE(rights_are_those_that_were_granted,
+                 rules("rdmap.security.access-rights-mechanism"), in_both_roles) {
+  struct Grant {
+    const char* name;
+    iut::Access access;
+  };
+  const Grant grants[] = {
+      {"none", access::local}, {"reading", access::remote_read}, {"writing", access::remote_write}};
+  for (const Grant& grant : grants) {
+    for (const bool writes : {true, false}) {
+      row(fmt::format("{} by a peer granted {}", writes ? "a Write" : "a Read", grant.name), [&] {
+        const Region region = iut.register_memory(16, grant.access);
+        peer.send(writes ? rdma_write(region.stag, region.base, payload(16))
+                         : read_of(region.stag, region.base, 16));
+        const bool granted = writes ? grant.access.remote_write : grant.access.remote_read;
+        if (!granted)
+          expect(peer, any_terminate() | torn_down());
+        else if (!writes)
+          expect(peer, message(Opcode::read_response, region.contents));
+        if (granted && writes)
+          expect(region, holds(payload(16)));
+        else
+          expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "not so");
+      });
+    }
+  }
 }
 
 CASES_OF_FILE(rdmap, security)

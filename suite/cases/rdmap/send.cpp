@@ -132,12 +132,14 @@ CONFORMANCE_CASE(stag_of_another_domain_is_not_invalidated,
 }
 
 CONFORMANCE_CASE(refused_invalidation_ends_the_stream,
-                 rules("rdmap.invalidate.terminate-if-not-associated"),
+                 rules("rdmap.invalidate.terminate-if-not-associated",
+                       "rdmap.error.invalidate-stag-associated"),
                  needs(capability::remote_invalidate)) {
   const Work receive = iut.post_receive(64);
   const Region region = iut.register_memory(64, access::remote_write, 0xA5, iut.create_domain());
   peer.send(send_invalidate(region.stag, payload(8)));
   expect(peer, any_terminate() | torn_down());
+  expect(receive, completes_in_error(), "rdmap.error.invalidate-stag-associated");
 }
 
 CONFORMANCE_CASE(each_queue_counts_its_own_messages,
@@ -216,14 +218,14 @@ CONFORMANCE_CASE(send_of_each_kind_consumes_one_receive, rules("rdmap.send.consu
 }
 
 CONFORMANCE_CASE(sends_of_all_kinds_are_delivered_in_order,
-                 rules("rdmap.send.delivered-in-order")) {
+                 rules("rdmap.send.delivered-in-order", "rdmap.order.sends-delivered-in-order")) {
   std::vector<Work> receives;
   for (int i = 0; i < 8; ++i) receives.push_back(iut.post_receive(64));
   for (std::uint8_t i = 0; i < 8; ++i)
     peer.send(i % 2 == 0 ? send_message(payload(20, i)) : send_solicited(payload(20, i)));
   for (std::uint8_t i = 0; i < 8; ++i) {
     expect(receives[i], completes().with_length(20));
-    expect(receives[i].buffer, holds(payload(20, i)));
+    expect(receives[i].buffer, holds(payload(20, i)), "rdmap.order.sends-delivered-in-order");
   }
 }
 

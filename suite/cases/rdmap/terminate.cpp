@@ -283,7 +283,8 @@ CONFORMANCE_CASE(local_error_is_told_as_such,
 
 CONFORMANCE_CASE(terminate_for_a_half_served_read_tells_how_far_it_came,
                  rules("rdmap.terminate.read-header-advances-offsets",
-                       "rdmap.terminate.read-header-size-remaining")) {
+                       "rdmap.terminate.read-header-size-remaining",
+                       "rdmap.terminate.read-header-keeps-stags")) {
   const Region source = iut.register_memory(much_data().size(), access::remote_read);
   const auto whole = static_cast<std::uint32_t>(source.length);
   peer.stall();
@@ -307,6 +308,9 @@ CONFORMANCE_CASE(terminate_for_a_half_served_read_tells_how_far_it_came,
               fmt::format("both offsets advanced by {}", served), arrival.text());
   expect_that(told.length.value() == whole - served, fmt::format("{} octets left", whole - served),
               arrival.text(), "rdmap.terminate.read-header-size-remaining");
+  expect_that(told.sink_stag.value() == some_stag && told.source_stag.value() == source.stag,
+              "both STags of the Request", arrival.text(),
+              "rdmap.terminate.read-header-keeps-stags");
 }
 
 CASES_OF_FILE(rdmap, terminate)

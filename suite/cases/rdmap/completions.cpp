@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 section 5.5 and RFC 5041 section 6.2: what the consumer learns of the work it has posted.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::uint32_t remote_stag = 0x01020304;
+constexpr iut::WorkId late_work = 1000;
+
+}  // namespace
+
+CONFORMANCE_CASE(completion_says_which_operation_it_is_of,
+                 rules("rdmap.read.response-delivered-to-ulp"), in_both_roles) {
+  see_iut_send();
+  const Work write = iut.post_write(payload(8), remote_stag, 0), send = iut.post_send(payload(9)),
+             read = iut.post_read(10, remote_stag, 0);
+  expect(peer, message(Opcode::rdma_write));
+  expect(peer, message(Opcode::send));
+  const auto request = expect_message(Opcode::read_request).read_request();
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(10)));
+  const auto of = [&](const Work& work, const char* wanted) {
+    const iut::CompletionEvent done = expect(work, completes());
+    expect_that(done.operation == wanted, fmt::format("a completion of a {}", wanted),
+                done.operation);
+  };
+  of(write, operation::write);
+  of(send, operation::send);
+  of(read, operation::read);
+}
+
+CONFORMANCE_CASE(work_posted_behind_the_end_is_refused_or_fails,
+                 rules("ddp.close.outstanding-requests-fail"), in_both_roles) {
+  const auto post_behind = [&](const char* name, const std::function<void()>& end) {
+    row(name, [&] {
+      see_iut_send();
+      end();
+      expect(iut, disconnected());
+      const Region source = iut.register_memory(16);
+      for (iut::WorkId work = late_work; work < late_work + 3; ++work) {
+        iut::PostWork command;
+        command.endpoint = iut.endpoint();
+        command.work = work;
+        command.operation = operation::send;
+        command.pieces = {{source.handle, 0, 16}};
+        const iut::Reply reply = iut.try_call(command, "post a Send behind the end");
+        if (reply.outcome == iut::Outcome::ok)
+          expect(Work{work, command.endpoint, {}}, completes_in_error());
+        else
+          expect_that(true, "refused", reply.error);
+      }
+    });
+  };
+  post_behind("of a reset", [&] { peer.reset(); });
+  post_behind("of a Terminate", [&] {
+    peer.send(terminate_message(cause::rdmap_operation_unspecified));
+    peer.half_close();
+  });
+}
+
+CONFORMANCE_CASE(fenced_invalidation_waits_for_the_reads_ahead,
+                 rules("rdmap.order.read-completes-after-response"),
+                 needs(capability::local_invalidate), in_both_roles) {
+  see_iut_send();
+  const Work read = iut.post_read(24, remote_stag, 0);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  iut::PostWork command;
+  command.operation = operation::local_invalidate;
+  command.invalidate_stag = read.buffer.stag;
+  command.fence = true;
+  const Work invalidation = iut.post(command);
+  expect_none(completion_of(invalidation));
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(24)));
+  expect(read, completes());
+  expect(invalidation, completes());
+  expect_that(iut.read_memory(read.buffer) == payload(24), "the octets read", "others");
+}
+
+CONFORMANCE_CASE(crc_is_that_of_the_octets_that_leave, rules("mpa.crc.field-holds-crc32c"),
+                 in_both_roles, deadline_of(20s)) {
+  see_iut_send();
+  peer.stall();
+  Region source = iut.register_memory(much_data().size());
+  iut::PostWork command;
+  command.operation = operation::send;
+  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+  const Work send = iut.post(command);
+  // The consumer should leave its buffer alone by now. If it does not, the octets that leave may be
+  // the old ones or the new ones, but not under a CRC of others.
+  iut.write_memory(source, Octets(source.length, std::byte{0x3C}));
+  peer.resume();
+  expect(peer, message(Opcode::send, "as long as it was posted", [&](const Message& arrived) {
+           return arrived.payload.size() == source.length;
+         }));
+  expect(send, completes());
+}
+
+CASES_OF_FILE(rdmap, completions)
+
+}  // namespace suite::cases

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 sections 4.4 and 5.2: RDMA Reads of any place and size, and in what order they go.
+#include <algorithm>
+
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr std::uint32_t sink_stag = 0xCAFEBABE;
+constexpr std::uint64_t sink_offset = 0x123456789;
+constexpr std::uint32_t remote_stag = 0x01020304;
+
+Outgoing read_from(const Region& region, std::uint64_t offset, std::uint32_t length) {
+  return read_request({.sink_stag = sink_stag,
+                       .sink_offset = sink_offset,
+                       .length = length,
+                       .source_stag = region.stag,
+                       .source_offset = region.base + offset});
+}
+
+Region source_of(Body& body, std::size_t length) {
+  Region source = body.iut.register_memory(length, access::remote_read);
+  body.iut.write_memory(source, payload(length));
+  return source;
+}
+
+/// The answer to read_from(): these octets of the source.
+Expected answer(const Region& source, std::size_t offset, std::size_t length) {
+  return tagged_message(Opcode::read_response, sink_stag, sink_offset,
+                        part_of(source.contents, offset, length));
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- the IUT as Data Source
+
+CONFORMANCE_CASE(response_goes_to_any_offset_of_the_sink,
+                 rules("rdmap.read.sink-to-arbitrary", "rdmap.read.response-nonzero-offset"),
+                 in_both_roles) {
+  const Region source = source_of(*this, 64);
+  constexpr std::uint64_t top = ~std::uint64_t{0};
+  for (const std::uint64_t offset : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{0xFFFFFFFF},
+                                     std::uint64_t{1} << 32, std::uint64_t{1} << 63, top - 31}) {
+    peer.send(read_request({.sink_stag = sink_stag,
+                            .sink_offset = offset,
+                            .length = 32,
+                            .source_stag = source.stag,
+                            .source_offset = source.base}));
+    const Arrival arrival =
+        expect(peer, message(Opcode::read_response, part_of(source.contents, 0, 32)));
+    const std::uint64_t seen = arrival.as<Message>()->tagged_offset();
+    expect_that(seen >> 32 == offset >> 32, fmt::format("TO {:#x}", offset), arrival.text(),
+                "rdmap.read.sink-to-arbitrary");
+    expect_that(seen == offset, fmt::format("TO {:#x}", offset), arrival.text(),
+                "rdmap.read.response-nonzero-offset");
+  }
+}
+
+CONFORMANCE_CASE(read_begins_at_any_offset_of_the_source, rules("rdmap.read.src-to-arbitrary"),
+                 in_both_roles) {
+  const Region source = source_of(*this, 8192);
+  for (const std::uint64_t offset : {0, 1, 2, 3, 5, 7, 63, 65, 4095, 4097, 8183}) {
+    peer.send(read_from(source, offset, 9));
+    expect(peer, answer(source, offset, 9));
+  }
+}
+
+CONFORMANCE_CASE(any_part_of_a_source_can_be_read, rules("rdmap.read.partial-buffer"),
+                 in_both_roles) {
+  struct Part {
+    std::uint32_t offset, length;
+  };
+  const Region source = source_of(*this, 5000);
+  for (const Part part : {Part{0, 5000}, Part{0, 1}, Part{4999, 1}, Part{1, 4999}, Part{0, 4999},
+                          Part{2499, 13}, Part{4095, 2}}) {
+    peer.send(read_from(source, part.offset, part.length));
+    expect(peer, answer(source, part.offset, part.length));
+  }
+}
+
+CONFORMANCE_CASE(read_of_any_size_is_answered, rules("rdmap.read.message-size-range"),
+                 in_both_roles, deadline_of(20s)) {
+  const Region source = source_of(*this, 200'001);
+  for (const std::uint32_t size :
+       {0U, 1U, 255U, 256U, 65535U, 65536U, 65537U, 131'072U, 200'001U}) {
+    peer.send(read_from(source, 0, size));
+    expect(peer, size == 0 ? message(Opcode::read_response, Octets{}) : answer(source, 0, size));
+  }
+}
+
+CONFORMANCE_CASE(read_longer_than_its_source_is_rejected_whatever_the_length,
+                 rules("rdmap.error.read-source-end-in-range",
+                       "rdmap.terminate.code-base-or-bounds"),
+                 in_both_roles) {
+  for (const std::uint32_t length : {65537U, 0x00FFFFFFU, 0x7FFFFFFFU, 0x80000000U, 0xFFFFFFFFU}) {
+    row(fmt::format("{} octets of 65536", length), [&] {
+      const Region source = iut.register_memory(65536, access::remote_read);
+      peer.send(read_from(source, 0, length));
+      expect_rejection({cause::rdmap_base_or_bounds, cause::rdmap_to_wrap},
+                       "rdmap.error.read-source-end-in-range",
+                       "rdmap.terminate.code-base-or-bounds");
+    });
+  }
+}
+
+CONFORMANCE_CASE(read_is_served_without_the_consumer,
+                 rules("rdmap.read.request-processed-by-rdmap"), in_both_roles) {
+  see_iut_send();
+  while (iut.take<iut::CompletionEvent>(context().world.now() + environment().quiet_window)) {
+  }
+  const Region source = source_of(*this, 64);
+  for (int i = 0; i < 8; ++i) {
+    peer.send(read_from(source, 3, 40));
+    expect(peer, answer(source, 3, 40));
+  }
+  const auto event = iut.take<iut::CompletionEvent>(context().world.now());
+  expect_that(!event, "no completion for the consumer of the source",
+              event ? describe(*event) : "none");
+}
+
+CONFORMANCE_CASE(reads_of_all_sizes_are_served_in_their_order,
+                 rules("rdmap.read.requests-processed-in-order"), in_both_roles) {
+  const Region source = source_of(*this, 8192);
+  std::vector<Outgoing> requests;
+  const std::vector<std::uint32_t> sizes{8000, 1, 3000, 0};
+  for (const std::uint32_t size : sizes) requests.push_back(read_from(source, size % 7, size));
+  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
+  peer.send_together(requests);
+  for (const std::uint32_t size : sizes)
+    expect(peer, message(Opcode::read_response, part_of(source.contents, size % 7, size)));
+}
+
+CONFORMANCE_CASE(no_octet_leaves_before_the_source_is_checked,
+                 rules("rdmap.read.source-stag-validated", "rdmap.read.source-to-validated"),
+                 in_both_roles) {
+  const Expected refused = any_terminate() | torn_down();
+  row("unknown STag", [&] {
+    Region source = source_of(*this, 8192);
+    source.stag = source.stag_with_other_key();
+    peer.send(read_from(source, 0, 8192));
+    expect(peer, refused, "rdmap.read.source-stag-validated");
+  });
+  row("STag of another domain", [&] {
+    const Region source = iut.register_memory(8192, access::remote_read, 0xA5, iut.create_domain());
+    peer.send(read_from(source, 0, 8192));
+    expect(peer, refused, "rdmap.read.source-stag-validated");
+  });
+  row("the last octet only is outside", [&] {
+    const Region source = source_of(*this, 8192);
+    peer.send(read_from(source, 1, 8192));
+    expect(peer, refused, "rdmap.read.source-to-validated");
+  });
+  row("the first octet only is outside", [&] {
+    const Region source = source_of(*this, 8192);
+    if (source.base == 0) stop(Verdict::inconclusive, "the region begins at offset 0");
+    peer.send(read_from(source, ~std::uint64_t{0}, 8192));
+    expect(peer, refused, "rdmap.read.source-to-validated");
+  });
+}
+
+// ---------------------------------------------------------------- the IUT as Data Sink
+
+CONFORMANCE_CASE(read_requests_leave_in_the_order_posted,
+                 rules("rdmap.read.requests-in-submission-order"), in_both_roles) {
+  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}});
+  let_iut_send();
+  std::vector<Work> reads;
+  for (std::uint32_t i = 0; i < 4; ++i)
+    reads.push_back(iut.post_read(100 - i, remote_stag, 0x1000 + i));
+  for (std::uint32_t i = 0; i < 4; ++i) {
+    const auto request = expect_message(Opcode::read_request).read_request();
+    expect_that(
+        request && request->length == 100 - i && request->source_offset == 0x1000 + i,
+        fmt::format("the Request of Read {}", i + 1),
+        request ? fmt::format("{} octets from {:#x} on", request->length, request->source_offset)
+                : "another message");
+    peer.send(read_response(request->sink_stag, request->sink_offset, payload(100 - i)));
+  }
+  expect_in_order(reads, "rdmap.read.requests-in-submission-order");
+}
+
+CONFORMANCE_CASE(each_source_buffer_is_asked_for_by_itself,
+                 rules("rdmap.read.multiple-buffers-multiple-requests"), in_both_roles) {
+  let_iut_send();
+  for (const std::uint32_t stag : {0x11110001U, 0x22220002U, 0x33330003U}) {
+    const Work read = iut.post_read(12, stag, stag);
+    const auto request = expect_message(Opcode::read_request).read_request();
+    expect_that(request && request->source_stag == stag && request->source_offset == stag,
+                fmt::format("a Request for STag {:#x}", stag),
+                request ? fmt::format("STag {:#x}", request->source_stag) : "another message");
+    const Octets data = payload(12, static_cast<std::uint8_t>(stag));
+    peer.send(read_response(request->sink_stag, request->sink_offset, data));
+    expect(read, completes());
+    expect(read.buffer, holds(data));
+  }
+}
+
+CONFORMANCE_CASE(read_of_nothing_asks_for_nothing, rules("rdmap.read.zero-length-request"),
+                 in_both_roles) {
+  let_iut_send();
+  iut::PostWork command;
+  command.endpoint = iut.endpoint();
+  command.work = 1000;
+  command.operation = operation::read;
+  command.remote_stag = remote_stag;
+  const iut::Reply reply = iut.try_call(command, "post a Read of no octets");
+  if (reply.outcome != iut::Outcome::ok)
+    stop(Verdict::not_applicable, "the API has no Reads of no octets: " + reply.error);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  expect_that(request && request->length == 0, "a message size of 0",
+              request ? fmt::format("{}", request->length) : "another message");
+  peer.send(read_response(request->sink_stag, request->sink_offset, {}));
+  expect(Work{command.work, command.endpoint, {}}, completes());
+}
+
+CONFORMANCE_CASE(as_many_requests_leave_as_were_granted,
+                 rules("rdmap.resources.outbound-reads-provided"), in_both_roles) {
+  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}});
+  let_iut_send();
+  std::vector<Work> reads;
+  std::vector<ReadRequestFields> requests;
+  for (std::uint32_t i = 0; i < 4; ++i) reads.push_back(iut.post_read(8, remote_stag, 8 * i));
+  for (int i = 0; i < 4; ++i) {
+    const auto request = expect_message(Opcode::read_request).read_request();
+    if (request) requests.push_back(*request);
+  }
+  for (const ReadRequestFields& request : requests)
+    peer.send(read_response(request.sink_stag, request.sink_offset, payload(8)));
+  expect_in_order(reads);
+}
+
+CONFORMANCE_CASE(messages_ahead_of_a_response_are_taken,
+                 rules("rdmap.order.read-response-after-later-messages"), in_both_roles) {
+  const Region region = iut.register_memory(64, access::remote_read_write);
+  const Work receive = iut.post_receive(16);
+  let_iut_send();
+  const Work read = iut.post_read(24, remote_stag, 0);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  peer.send(rdma_write(region.stag, region.base, payload(40, 0x21)));
+  peer.send(send_message(payload(9)));
+  peer.send(read_from(region, 0, 40));
+  expect(receive, completes().with_length(9));
+  expect(peer, tagged_message(Opcode::read_response, sink_stag, sink_offset, payload(40, 0x21)));
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(24)));
+  expect(read, completes());
+  expect(read.buffer, holds(payload(24)));
+}
+
+CASES_OF_FILE(rdmap, read_ranges)
+
+}  // namespace suite::cases

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5042 sections 6.3.5 and 6.4.3.3: what a Read may see, and the Read Request Queue.
+#include <deque>
+
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+constexpr int granted = 4;
+
+Expected response_or_part() {
+  return {"a Read Response or its beginning", [](const Arrival& arrival) {
+            const auto* message = arrival.as<Message>();
+            return message != nullptr && message->opcode() == Opcode::read_response;
+          }};
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(reading_nothing_needs_no_right, rules("sec.buffer.zero-length-read-permitted"),
+                 in_both_roles) {
+  const auto read_nothing = [&](std::uint32_t stag, std::uint64_t offset) {
+    peer.send(read_of(stag, offset, 0));
+    expect(peer, message(Opcode::read_response, Octets{}));
+  };
+  row("of memory for writing only", [&] {
+    const Region region = iut.register_memory(16, access::remote_write);
+    read_nothing(region.stag, region.base);
+  });
+  row("of another domain", [&] {
+    const Region region = iut.register_memory(16, access::remote_read, 0xA5, iut.create_domain());
+    read_nothing(region.stag, region.base);
+  });
+  row("of memory that is gone", [&] {
+    const Region region = iut.register_memory(16, access::remote_read);
+    iut.deregister(region);
+    read_nothing(region.stag, region.base);
+  });
+  row("at the end of the address space", [&] { read_nothing(0xFFFFFFFF, ~std::uint64_t{0}); });
+}
+
+CONFORMANCE_CASE(memory_for_reading_and_writing_serves_both,
+                 rules("sec.buffer.read-write-stag-optional"), in_both_roles) {
+  iut::RegisterMemory command;
+  command.region = iut.new_handle();
+  command.length = 64;
+  command.access = access::remote_read_write;
+  const iut::Reply reply = iut.try_call(command, "register memory for reading and writing");
+  if (reply.outcome != iut::Outcome::ok || !reply.stag || !reply.base) {
+    expect_that(true, "refused", reply.error);
+    return;
+  }
+  peer.send(rdma_write(*reply.stag, *reply.base, payload(64)));
+  peer.send(read_of(*reply.stag, *reply.base, 64));
+  expect(peer, message(Opcode::read_response, payload(64)));
+}
+
+CONFORMANCE_CASE(reads_of_one_stream_leave_others_their_queue,
+                 rules("sec.reads.queue-not-shared", "rdmap.security.read-queue-not-shared")) {
+  const iut::ConnectParameters parameters{.private_data = {}, .ird = granted, .ord = granted};
+  establish({.parameters = parameters, .opening = true});
+  Peer& other = another_peer();
+  establish(other, {.parameters = parameters, .endpoint = iut.create_endpoint(), .opening = true});
+  const Region much = iut.register_memory(much_data().size(), access::remote_read);
+  const Region little = iut.register_memory(16, access::remote_read);
+  // One stream has its queue full, and takes none of the Responses.
+  std::vector<Outgoing> requests(granted, read_of(little.stag, little.base, 16));
+  requests.front() = read_of(much.stag, much.base, static_cast<std::uint32_t>(much.length));
+  peer.stall();
+  peer.send_together(requests);
+  for (int i = 0; i < 3 * granted; ++i) {
+    other.send(read_of(little.stag, little.base, 16));
+    expect(other, message(Opcode::read_response, little.contents), "sec.reads.queue-not-shared");
+  }
+  peer.resume();
+  for (const Outgoing& request : requests) {
+    static_cast<void>(request);
+    expect(peer, message(Opcode::read_response), "rdmap.security.read-queue-not-shared");
+  }
+}
+
+CONFORMANCE_CASE(reads_beyond_the_queue_end_the_stream_and_no_more,
+                 rules("sec.reads.excess-ends-stream"), in_both_roles) {
+  constexpr int excess = 60;
+  establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
+  const Region much = iut.register_memory(much_data().size(), access::remote_read);
+  const Region bystander = iut.register_memory(64, access::remote_read_write);
+  std::vector<Outgoing> requests(granted + excess, read_of(bystander.stag, bystander.base, 16));
+  requests.front() = read_of(much.stag, much.base, static_cast<std::uint32_t>(much.length));
+  peer.stall();
+  peer.send_together(requests);
+  watch();
+  peer.resume();
+  int answered = 0;
+  while (answered < granted + excess) {
+    const Arrival arrival =
+        expect(peer, response_or_part() | any_terminate() | advisory(torn_down()));
+    if (arrival.is_end() || arrival.message(Opcode::terminate) != nullptr) break;
+    ++answered;
+  }
+  // An IUT may take one Request after another, each when the one before is done with.
+  if (answered == granted + excess)
+    stop(Verdict::inconclusive, "the IUT lets Read Requests wait in the LLP");
+  expect_that(answered <= granted, fmt::format("no more than {} Responses", granted),
+              fmt::format("{}", answered));
+  expect_that(iut.read_memory(bystander) == bystander.contents, "memory unchanged", "not so");
+}
+
+CONFORMANCE_CASE(reads_above_the_depth_wait_for_their_turn,
+                 rules("sec.reads.initiator-queues-excess"), in_both_roles, deadline_of(20s)) {
+  constexpr std::uint32_t depth = 2, reads = 6;
+  establish({.parameters = {.private_data = {}, .ird = depth, .ord = depth}});
+  let_iut_send();
+  std::vector<Work> works;
+  std::deque<ReadRequestFields> requests;
+  for (std::uint32_t i = 0; i < reads; ++i) works.push_back(iut.post_read(8, 0x01020304, 8 * i));
+  for (std::uint32_t i = 0; i < depth; ++i)
+    requests.push_back(*expect_message(Opcode::read_request).read_request());
+  for (std::uint32_t answered = 0; answered < reads; ++answered) {
+    expect(peer, silence());  // one in, one out
+    peer.send(read_response(requests.front().sink_stag, requests.front().sink_offset, payload(8)));
+    requests.pop_front();
+    if (answered + depth < reads)
+      requests.push_back(*expect_message(Opcode::read_request).read_request());
+  }
+  expect_in_order(works);
+}
+
+CONFORMANCE_CASE(consumer_caps_the_reads_of_its_peer,
+                 rules("sec.reads.outstanding-cap", "rdmap.security.read-requests-capped"),
+                 needs(capability::enhanced_startup)) {
+  for (const int cap : {1, 2}) {
+    row(fmt::format("IRD {}", cap), [&] {
+      const Words words{.ird = 8, .ord = 8};
+      establish({.request = mpa_request().with_enhanced(words),
+                 .parameters = {.private_data = {}, .ird = cap, .ord = cap}});
+      const auto reply = peer.raw().received_frame()->frame().enhanced();
+      if (!reply) stop(Verdict::inconclusive, "a Reply without IRD and ORD");
+      advise_that(reply->ird <= cap, fmt::format("an IRD of at most {}", cap),
+                  fmt::format("{}", reply->ird), "sec.reads.outstanding-cap");
+      advise_that(reply->ord <= cap, fmt::format("an ORD of at most {}", cap),
+                  fmt::format("{}", reply->ord), "rdmap.security.read-requests-capped");
+    });
+  }
+}
+
+CASES_OF_FILE(sec, reads)
+
+}  // namespace suite::cases
