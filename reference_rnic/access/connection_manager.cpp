@@ -140,8 +140,9 @@ auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& 
 
 std::expected<void, Failure> ConnectionManager::stop_listening(ListenerId listener,
                                                                Requests requests) {
-  const bool served = std::ranges::any_of(
-      entries_, [&](const auto& item) { return item.second.listener == listener; });
+  const bool served = std::ranges::any_of(entries_, [&](const auto& item) {
+    return item.second.listener == listener && item.second.phase == Phase::starting;
+  });
   if (listeners_.erase(listener) == 0 && !served) return failure(EBADF, "no such listener");
   drop_undecided(listener, requests);
   return {};

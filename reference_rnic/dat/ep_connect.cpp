@@ -10,6 +10,7 @@
 #include "reference_rnic/dat/csp.hpp"
 #include "reference_rnic/dat/ep.hpp"
 #include "reference_rnic/dat/private_data.hpp"
+#include "reference_rnic/dat/rmr.hpp"
 
 namespace rnic::dat {
 
@@ -40,6 +41,8 @@ void Ep::close_pair() {
   if (!pair) return;
   ia->manager().drop(pair);
   static_cast<void>(ia->rnic().destroy_queue_pair(pair));
+  for (Rmr* rmr : engine().handles().all<Rmr>())
+    if (rmr->ia == ia) rmr->outlive(pair);
   ia->by_pair.erase(pair.value);
   pair = {};
 }

@@ -349,8 +349,7 @@ DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPL
   return call_on<Ep>(ep_handle, [&](Ep& ep) -> DAT_RETURN {
     if (sink == nullptr) return invalid_parameter(2);
     if (remote == nullptr) return invalid_parameter(4);
-    if (sink->segment_length < remote->segment_length ||
-        remote->segment_length > limits::message)
+    if (sink->segment_length < remote->segment_length || remote->segment_length > limits::message)
       return failure(DAT_LENGTH_ERROR);
     constexpr unsigned known = request_flags & ~DAT_COMPLETION_SOLICITED_WAIT_FLAG;
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(5);

@@ -13,6 +13,14 @@ void Rmr::forget() {
   rmr_context = 0;
 }
 
+void Rmr::outlive(verbs::QueuePairHandle pair) {
+  if (scope != DAT_RMR_SCOPE_EP || bound_by != pair) return;
+  bound_by = {};
+  forget();
+  static_cast<void>(ia->rnic().free_window(window.window));
+  window = *ia->rnic().allocate_window(pz->domain, verbs::WindowScope::queue_pair);
+}
+
 bool Rmr::bound() const {
   const auto info = ia->rnic().query_window(window.window);
   return info && info->bound;
@@ -85,6 +93,7 @@ DAT_RETURN bind(Rmr& rmr, Ep& ep, const BindCall& asked) {
     return DAT_SUCCESS;
   }
   rmr.window.stag = rmr.rmr_context = after;
+  rmr.bound_by = ep.pair;
   rmr.triplet = asked.triplet;
   rmr.privileges = asked.privileges;
   rmr.va_type = asked.va_type;
@@ -138,6 +147,9 @@ DAT_RETURN rmr_bind(DAT_RMR_HANDLE rmr_handle, DAT_LMR_HANDLE lmr_handle,
         (unsignalled && !has(ep->attr.request_completion_flags, DAT_COMPLETION_UNSIGNALLED_FLAG)))
       return invalid_parameter(8);
     if (ep->pz.get() != rmr.pz.get()) return failure(DAT_PROTECTION_VIOLATION);
+    // An RMR of the scope of an Endpoint is bound by one of them at a time.
+    if (rmr.scope == DAT_RMR_SCOPE_EP && rmr.bound() && rmr.bound_by != ep->pair)
+      return failure(DAT_INVALID_STATE);
     if (!unbinds)
       if (const DAT_RETURN fault = admit(rmr, *lmr, *triplet, privileges); fault != DAT_SUCCESS)
         return fault;

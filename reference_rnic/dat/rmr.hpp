@@ -17,6 +17,9 @@ class Rmr final : public Object {
 
   /// It is bound to nothing.
   void forget();
+  /// The queue pair that bound it goes: a window of its scope goes with it, and another one takes
+  /// its place.
+  void outlive(verbs::QueuePairHandle pair);
   /// Bound now, as the RNIC knows: a peer may have invalidated it.
   [[nodiscard]] bool bound() const;
 
@@ -28,6 +31,7 @@ class Rmr final : public Object {
   DAT_MEM_PRIV_FLAGS privileges = DAT_MEM_PRIV_NONE_FLAG;
   DAT_VA_TYPE va_type = DAT_VA_TYPE_VA;
   DAT_RMR_CONTEXT rmr_context = 0;
+  verbs::QueuePairHandle bound_by{};
 };
 
 }  // namespace rnic::dat

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // DTOs of every kind between two Endpoints: what arrives, what completes, what is flushed.
+#include <future>
+#include <memory>
+
 #include "reference_rnic/dat/rnic_dat_extensions.h"
 #include "reference_rnic/dat/tests/two_endpoints.hpp"
 
@@ -248,6 +251,66 @@ BOOST_AUTO_TEST_CASE(a_window_is_bound_used_invalidated_and_bound_again) {
   BOOST_CHECK_EQUAL(wait_for_bind(pair.server).status, DAT_RMR_BIND_SUCCESS);
   CHECK_DAT(dat_lmr_free(memory.lmr));
   CHECK_DAT(dat_rmr_free(rmr));
+}
+
+BOOST_AUTO_TEST_CASE(a_window_of_an_endpoint_does_not_outlive_its_connection) {
+  Connected pair;
+  Region memory(pair, 64);
+  DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+  CHECK_DAT(DAT_RMR_CREATE_FOR_EP(pair.pz, &rmr));
+  const DAT_LMR_TRIPLET part = memory.local(0, 16);
+  DAT_RMR_CONTEXT context = 0;
+  const auto bind = [&](const Side& side) {
+    return dat_rmr_bind(rmr, memory.lmr, &part, DAT_MEM_PRIV_REMOTE_READ_FLAG, DAT_VA_TYPE_VA,
+                        side.ep, cookie(1), DAT_COMPLETION_DEFAULT_FLAG, &context);
+  };
+  CHECK_DAT(bind(pair.server));
+  wait_for_bind(pair.server);
+  CHECK_TYPE(bind(pair.client), DAT_INVALID_STATE);
+  CHECK_DAT(dat_ep_disconnect(pair.client.ep, DAT_CLOSE_DEFAULT));
+  wait_for(pair.client.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  wait_for(pair.server.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  CHECK_DAT(dat_ep_reset(pair.server.ep));
+  CHECK_DAT(dat_ep_reset(pair.client.ep));
+  DAT_RMR_PARAM param{};
+  CHECK_DAT(dat_rmr_query(rmr, DAT_RMR_FIELD_ALL, &param));
+  BOOST_CHECK_EQUAL(param.rmr_context, 0U);
+  pair.connect();
+  CHECK_DAT(bind(pair.client));
+  BOOST_CHECK_EQUAL(wait_for_bind(pair.client).status, DAT_RMR_BIND_SUCCESS);
+}
+
+BOOST_AUTO_TEST_CASE(threads_use_endpoints_of_one_ia_at_once) {
+  OpenIa opened;
+  constexpr int threads = 4, rounds = 200;
+  std::vector<std::future<bool>> running;
+  for (int thread = 0; thread < threads; ++thread) {
+    auto client = std::make_shared<Side>(opened), server = std::make_shared<Side>(opened);
+    auto memory = std::make_shared<Region>(opened, 64);
+    const Service service(opened);
+    ask(opened, *client, service.port);
+    CHECK_DAT(dat_cr_accept(service.next().cr_handle, server->ep, 0, nullptr));
+    wait_for(client->connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+    wait_for(server->connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+    // Assertions belong to the test's own thread.
+    running.push_back(std::async(std::launch::async, [client, server, memory] {
+      DAT_LMR_TRIPLET to = memory->local(0, 32), from = memory->local(32, 32);
+      DAT_EVENT event{};
+      DAT_COUNT more = 0;
+      for (int round = 0; round < rounds; ++round) {
+        const bool good = dat_ep_post_recv(server->ep, 1, &to, cookie(1),
+                                           DAT_COMPLETION_DEFAULT_FLAG) == DAT_SUCCESS &&
+                          dat_ep_post_send(client->ep, 1, &from, cookie(2),
+                                           DAT_COMPLETION_DEFAULT_FLAG) == DAT_SUCCESS &&
+                          dat_evd_wait(server->recv, patience, 1, &event, &more) == DAT_SUCCESS &&
+                          event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS &&
+                          dat_evd_wait(client->request, patience, 1, &event, &more) == DAT_SUCCESS;
+        if (!good) return false;
+      }
+      return true;
+    }));
+  }
+  for (auto& thread : running) BOOST_CHECK(thread.get());
 }
 
 BOOST_AUTO_TEST_CASE(a_read_may_land_in_a_window) {
