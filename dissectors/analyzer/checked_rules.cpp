@@ -12,8 +12,8 @@ namespace dissectors::analyzer {
 std::span<const rules::RuleId> checked_rules() {
   static const std::vector<rules::RuleId> joined = [] {
     std::vector<rules::RuleId> all;
-    for (const auto part :
-         {framing_rules(), startup_rules(), ddp_rules(), rdmap_rules(), atomic_rules(), terminate_rules()})
+    for (const auto part : {framing_rules(), startup_rules(), ddp_rules(), rdmap_rules(),
+                            atomic_rules(), terminate_rules()})
       all.insert(all.end(), part.begin(), part.end());
     std::ranges::sort(all, {}, &rules::RuleId::id);
     const auto twice = std::ranges::unique(all, {}, &rules::RuleId::id);

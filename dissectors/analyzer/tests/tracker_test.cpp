@@ -848,8 +848,7 @@ BOOST_AUTO_TEST_CASE(each_rule_that_a_trace_shows_is_checked) {
     return std::ranges::binary_search(checked_rules(), id, {}, &rules::RuleId::id);
   };
   for (const rules::Rule& rule : rules::all())
-    if (rule.check == rules::Check::passive &&
-        rule.needs.empty())
+    if (rule.check == rules::Check::passive && rule.needs.empty())
       BOOST_TEST(checked(rule.id), rule.id);
 }
 
