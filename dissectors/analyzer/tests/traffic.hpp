@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dissectors/analyzer/analyzer.hpp"
+#include "dissectors/analyzer/framing_rules.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 
 namespace dissectors::analyzer::tests {
