@@ -105,9 +105,7 @@ void Deframer<Policy>::resume() {
   while (step()) {
     if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
-  if (phase_ != Phase::discarding) return;
-  dropped_ += buffer_.view().size();
-  buffer_.clear();
+  if (phase_ == Phase::discarding) buffer_.clear();
 }
 
 template <typename Policy>

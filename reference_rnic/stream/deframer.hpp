@@ -54,8 +54,6 @@ class Deframer {
   /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
   void discard();
   [[nodiscard]] bool discarding() const { return phase_ == Phase::discarding; }
-  /// More than a page came that nobody wants any more.
-  [[nodiscard]] bool has_dropped_much() const { return dropped_ > 4096; }
   /// Whether part of an FPDU has come and the rest has not.
   [[nodiscard]] bool inside_fpdu() const;
 
@@ -98,7 +96,6 @@ class Deframer {
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
   Phase phase_ = Phase::startup;
   bool acted_early_ = false;  ///< on the FPDU at the front of buffer_; only of a deviation
-  std::size_t dropped_ = 0;   ///< octets that came while discarding
 };
 
 }  // namespace rnic::stream

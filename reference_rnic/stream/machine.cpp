@@ -254,9 +254,6 @@ Closing Stream<Policy>::Machine::closing() const {
   switch (state_) {
     case State::terminating:
       if (context_.deviates(Deviation::stays_open_after_terminate)) return Closing::none;
-      if (deframer_.has_dropped_much() &&
-          context_.deviates(Deviation::unread_rest_keeps_stream_open))
-        return Closing::none;
       return context_.deviates(Deviation::resets_after_terminate) ? Closing::reset : graceful;
     case State::closing:
       if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;
