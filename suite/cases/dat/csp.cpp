@@ -26,7 +26,10 @@ struct Common {
   DAT_RETURN create(DAT_COMM* form, DAT_IA_ADDRESS_PTR at, DAT_EVD_HANDLE evd) {
     return CALL(DAT_CSP_CREATE, own, form, at, evd, &csp);
   }
-  DAT_RETURN free() { return CALL(DAT_CSP_FREE, std::exchange(csp, DAT_HANDLE_NULL)); }
+  DAT_RETURN free() {
+    const DAT_CSP_HANDLE handle = std::exchange(csp, DAT_HANDLE_NULL);
+    return CALL(DAT_CSP_FREE, handle);
+  }
   DAT_IA_ADDRESS_PTR pointer() { return reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address); }
   in_port_t& port() {
     return address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&address)->sin_port

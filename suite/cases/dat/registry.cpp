@@ -141,12 +141,6 @@ DAT_CASE(description_of_no_provider_is_refused, calls(dat_registry_add_provider)
   expect(CALL(dat_registry_add_provider, nullptr, &one.info), returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(provider_without_description_is_refused, calls(dat_registry_add_provider),
-         rules("dat.registry-add-provider.invalid-parameter"), with_hostile_handles) {
-  const Invented one("conformance-suite-half");
-  expect(CALL(dat_registry_add_provider, &one.provider, nullptr), returns(DAT_INVALID_PARAMETER));
-}
-
 DAT_CASE(removed_name_is_free_again, calls(dat_registry_remove_provider),
          rules("dat.registry-remove-provider.success")) {
   const Invented one("conformance-suite-removed");

@@ -57,11 +57,13 @@ struct Users {
     receiver.receives = body.ia().evd(DAT_EVD_DTO_FLAG);
     receiver.requests = body.ia().evd(DAT_EVD_DTO_FLAG);
     receiver.connection = body.ia().evd(DAT_EVD_CONNECTION_FLAG);
+    DAT_EP_PARAM usual{};  // attributes there must be: those of an ordinary endpoint
+    body.need(CALL(dat_ep_query, sender.ep.get(), DAT_EP_FIELD_ALL, &usual), "no EP query");
     DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
-    body.need(
-        CALL(dat_ep_create_with_srq, body.ia().get(), queue.pz.get(), receiver.receives.get(),
-             receiver.requests.get(), receiver.connection.get(), queue.srq.get(), nullptr, &ep),
-        "no EP with SRQ");
+    body.need(CALL(dat_ep_create_with_srq, body.ia().get(), queue.pz.get(), receiver.receives.get(),
+                   receiver.requests.get(), receiver.connection.get(), queue.srq.get(),
+                   &usual.ep_attr, &ep),
+              "no EP with SRQ");
     receiver.ep = Ep(ep);
   }
   void connect(DatBody& body) {
