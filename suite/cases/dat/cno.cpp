@@ -353,6 +353,18 @@ DAT_CASE(descriptor_without_a_place_is_refused, calls(dat_cno_fd_create),
       [&] { expect(CALL(DAT_CNO_FD_CREATE, own, &fd, nullptr), returns(DAT_INVALID_PARAMETER)); });
 }
 
+DAT_CASE(descriptor_in_a_closed_ia_is_refused, calls(dat_cno_fd_create),
+         rules("dat.cno-fd-create.invalid-handle"), with_hostile_handles) {
+  const WithDescriptor one(*this);  // there are such CNOs
+  Ia other(target());
+  DAT_IA_HANDLE own = DAT_HANDLE_NULL;
+  need(dats_get_ia_handle(other.get(), &own), "no IA handle");
+  need(CALL(dat_ia_close, other.release(), DAT_CLOSE_ABRUPT_FLAG), "not closed");
+  DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
+  DAT_FD fd = -1;
+  expect(CALL(DAT_CNO_FD_CREATE, own, &fd, &cno), returns(DAT_INVALID_HANDLE));
+}
+
 DAT_CASE(trigger_of_what_is_freed_is_refused, calls(dat_cno_trigger),
          rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
   WithDescriptor one(*this);
