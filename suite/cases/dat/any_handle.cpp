@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The calls that any handle takes: dat_set_consumer_context, dat_get_consumer_context,
+// dat_get_handle_type.
+#include "suite/cases/dat/framework/dat_handle_cases.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+/// One of every kind.
+class EveryKind {
+ public:
+  explicit EveryKind(Ia& ia) : objects_(ia) {
+    need(dat_rmr_create(objects_.pz.get(), &rmr_handle_), "no RMR");
+    rmr_ = Rmr(rmr_handle_);
+    pair_requests_ = ia.evd(DAT_EVD_CR_FLAG);
+    auto [psp, qualifier] = ia.psp(pair_requests_);
+    psp_ = std::move(psp);
+    need(dat_ep_connect(objects_.side.ep.get(), ia.address(), qualifier, DAT_TIMEOUT_INFINITE, 0,
+                        nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+         "no connect");
+    cr_ = next_event(pair_requests_).event_data.cr_arrival_event_data.cr_handle;
+    all = {{"IA", {DAT_HANDLE_TYPE_IA, ia.get()}},
+           {"EP", {DAT_HANDLE_TYPE_EP, objects_.side.ep.get()}},
+           {"EVD", {DAT_HANDLE_TYPE_EVD, objects_.evd.get()}},
+           {"CR", {DAT_HANDLE_TYPE_CR, cr_}},
+           {"PSP", {DAT_HANDLE_TYPE_PSP, psp_.get()}},
+           {"PZ", {DAT_HANDLE_TYPE_PZ, objects_.pz.get()}},
+           {"LMR", {DAT_HANDLE_TYPE_LMR, objects_.region.get()}},
+           {"RMR", {DAT_HANDLE_TYPE_RMR, rmr_.get()}},
+           {"CNO", {DAT_HANDLE_TYPE_CNO, objects_.cno.get()}}};
+    add_optional(ia);
+  }
+  ~EveryKind() { (void)dat_cr_reject(cr_, 0, nullptr); }
+  EveryKind(const EveryKind&) = delete;
+  EveryKind& operator=(const EveryKind&) = delete;
+
+  std::vector<std::pair<std::string, std::pair<DAT_HANDLE_TYPE, DAT_HANDLE>>> all;
+
+ private:
+  static void need(DAT_RETURN got, const char* what) {
+    if (got != DAT_SUCCESS)
+      throw DatStop{"inconclusive", fmt::format("{}: {}", what, return_text(got))};
+  }
+  // What a provider may lack.
+  void add_optional(const Ia& ia) {
+    DAT_SRQ_ATTR attr{.max_recv_dtos = 4, .max_recv_iov = 1, .low_watermark = DAT_SRQ_LW_DEFAULT};
+    DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
+    if (dat_srq_create(ia.get(), objects_.pz.get(), &attr, &srq) == DAT_SUCCESS) {
+      srq_ = Srq(srq);
+      all.push_back({"SRQ", {DAT_HANDLE_TYPE_SRQ, srq}});
+    }
+    reserved_ = make_side(ia, objects_.pz);
+    auto [psp, qualifier] = ia.psp(pair_requests_);  // one that is free again in a moment
+    psp.reset();
+    DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
+    if (dat_rsp_create(ia.get(), qualifier, reserved_.ep.get(), pair_requests_.get(), &rsp) !=
+        DAT_SUCCESS)
+      return;
+    rsp_ = Rsp(rsp);
+    all.push_back({"RSP", {DAT_HANDLE_TYPE_RSP, rsp}});
+  }
+
+  Strangers objects_;
+  DAT_RMR_HANDLE rmr_handle_ = DAT_HANDLE_NULL;
+  Rmr rmr_;
+  Evd pair_requests_;
+  Psp psp_;
+  DAT_CR_HANDLE cr_ = DAT_HANDLE_NULL;
+  Srq srq_;
+  Side reserved_;
+  Rsp rsp_;
+};
+
+DAT_CONTEXT context_of(DAT_UINT64 value) {
+  DAT_CONTEXT context{};
+  context.as_64 = value;
+  return context;
+}
+
+}  // namespace
+
+DAT_CASE(every_object_keeps_its_context, calls(dat_set_consumer_context, dat_get_consumer_context),
+         rules("dat.set-consumer-context.success", "dat.get-consumer-context.success")) {
+  const EveryKind kinds(ia());
+  DAT_UINT64 value = 0xFEDC'BA98'7654'3210;
+  for (const auto& [name, object] : kinds.all)
+    row(name, [&, handle = object.second] {
+      DAT_CONTEXT got{};
+      expect(CALL(dat_set_consumer_context, handle, context_of(++value)), succeeds);
+      expect(CALL(dat_get_consumer_context, handle, &got), succeeds,
+             "dat.get-consumer-context.success");
+      same(*this, "context", got.as_64, value, "dat.get-consumer-context.success");
+    });
+}
+
+DAT_CASE(objects_have_contexts_of_their_own,
+         calls(dat_set_consumer_context, dat_get_consumer_context),
+         rules("dat.set-consumer-context.success")) {
+  const EveryKind kinds(ia());
+  DAT_UINT64 value = 100;
+  for (const auto& [name, object] : kinds.all)
+    expect(CALL(dat_set_consumer_context, object.second, context_of(value++)), succeeds);
+  value = 100;
+  for (const auto& [name, object] : kinds.all) {
+    DAT_CONTEXT got{};
+    expect(CALL(dat_get_consumer_context, object.second, &got), succeeds);
+    same(*this, "context of the " + name, got.as_64, value++);
+  }
+}
+
+DAT_CASE(later_context_replaces_the_earlier, calls(dat_set_consumer_context),
+         rules("dat.set-consumer-context.success")) {
+  const Pz pz = ia().pz();
+  DAT_CONTEXT got{};
+  for (const DAT_UINT64 value : {DAT_UINT64{1}, ~DAT_UINT64{0}, DAT_UINT64{0}}) {
+    expect(CALL(dat_set_consumer_context, pz.get(), context_of(value)), succeeds);
+    got = context_of(7);
+    expect(CALL(dat_get_consumer_context, pz.get(), &got), succeeds);
+    same(*this, "context", got.as_64, value);
+  }
+}
+
+DAT_CASE(new_object_has_no_context, calls(dat_get_consumer_context),
+         rules("dat.get-consumer-context.success")) {
+  const Pz pz = ia().pz();
+  DAT_CONTEXT got = context_of(7);
+  expect(CALL(dat_get_consumer_context, pz.get(), &got), succeeds);
+  advise_that(got.as_ptr == nullptr, "null", value_text(got.as_64));
+}
+
+DAT_CASE(context_without_a_place_is_refused, calls(dat_get_consumer_context),
+         rules("dat.get-consumer-context.invalid-parameter"), with_hostile_handles) {
+  const Pz pz = ia().pz();
+  expect(CALL(dat_get_consumer_context, pz.get(), nullptr), returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(context_for_no_handle_is_refused, calls(dat_set_consumer_context),
+         rules("dat.set-consumer-context.invalid-handle")) {
+  expect(CALL(dat_set_consumer_context, DAT_HANDLE_NULL, context_of(1)),
+         returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(context_for_what_is_freed_is_refused, calls(dat_set_consumer_context),
+         rules("dat.set-consumer-context.invalid-handle"), with_hostile_handles) {
+  const DAT_HANDLE handle = freed(ia().pz());
+  expect(CALL(dat_set_consumer_context, handle, context_of(1)), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(context_of_no_handle_is_refused, calls(dat_get_consumer_context),
+         rules("dat.get-consumer-context.invalid-handle")) {
+  DAT_CONTEXT got{};
+  expect(CALL(dat_get_consumer_context, DAT_HANDLE_NULL, &got), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(context_of_what_is_freed_is_refused, calls(dat_get_consumer_context),
+         rules("dat.get-consumer-context.invalid-handle"), with_hostile_handles) {
+  const DAT_HANDLE handle = freed(ia().evd(DAT_EVD_DTO_FLAG));
+  DAT_CONTEXT got{};
+  expect(CALL(dat_get_consumer_context, handle, &got), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(every_object_says_what_it_is, calls(dat_get_handle_type),
+         rules("dat.get-handle-type.success")) {
+  const EveryKind kinds(ia());
+  for (const auto& [name, object] : kinds.all)
+    row(name, [&, wanted = object.first, handle = object.second] {
+      auto got = no_such<DAT_HANDLE_TYPE>(77);
+      expect(CALL(dat_get_handle_type, handle, &got), succeeds);
+      same(*this, "type", got, wanted);
+    });
+}
+
+DAT_CASE(type_of_no_handle_is_refused, calls(dat_get_handle_type),
+         rules("dat.get-handle-type.invalid-handle")) {
+  auto got = DAT_HANDLE_TYPE_PZ;
+  expect(CALL(dat_get_handle_type, DAT_HANDLE_NULL, &got), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(type_of_what_is_freed_is_refused, calls(dat_get_handle_type),
+         rules("dat.get-handle-type.invalid-handle"), with_hostile_handles) {
+  const DAT_HANDLE handle = freed(ia().cno());
+  auto got = DAT_HANDLE_TYPE_PZ;
+  expect(CALL(dat_get_handle_type, handle, &got), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(type_without_a_place_is_refused, calls(dat_get_handle_type),
+         rules("dat.get-handle-type.invalid-parameter"), with_hostile_handles) {
+  const Pz pz = ia().pz();
+  expect(CALL(dat_get_handle_type, pz.get(), nullptr), returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASES_OF_FILE(any_handle)
+
+}  // namespace suite::cases::dat

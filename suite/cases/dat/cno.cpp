@@ -1,0 +1,417 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Notification objects: dat_cno_create, dat_cno_wait, dat_cno_query, dat_cno_modify_agent,
+// dat_cno_fd_create, dat_cno_trigger, dat_cno_free.
+#include <poll.h>
+
+#include "suite/cases/dat/framework/dat_handle_cases.hpp"
+#include "suite/cases/dat/framework/dat_threads.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+/// A CNO, and an EVD for software events that feeds it.
+struct Fed {
+  explicit Fed(const Ia& ia) : Fed(ia, ia.cno()) {}
+  Fed(const Ia& ia, Cno with) : cno(std::move(with)), evd(feed(ia)) {}
+  [[nodiscard]] Evd feed(const Ia& ia) const { return ia.evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get()); }
+  Cno cno;
+  Evd evd;
+};
+
+DAT_RETURN post(const Evd& evd) {
+  DAT_EVENT event{};
+  event.event_number = DAT_SOFTWARE_EVENT;
+  return CALL(dat_evd_post_se, evd.get(), &event);
+}
+
+/// What an agent is told.
+struct Told {
+  std::atomic<int> count = 0;
+  std::atomic<DAT_EVD_HANDLE> evd = DAT_HANDLE_NULL;
+  [[nodiscard]] DAT_OS_WAIT_PROXY_AGENT agent() {
+    return {.instance_data = this, .proxy_agent_func = [](DAT_PVOID data, DAT_EVD_HANDLE by) {
+              auto& told = *static_cast<Told*>(data);
+              told.evd = by;
+              ++told.count;
+            }};
+  }
+  void wait() const {
+    while (count == 0) std::this_thread::yield();
+  }
+};
+
+DAT_CNO_PARAM query(DatBody& body, DAT_CNO_HANDLE cno) {
+  DAT_CNO_PARAM param{};
+  param.proxy_type = DAT_PROXY_TYPE_FD;
+  body.expect(CALL(dat_cno_query, cno, DAT_CNO_FIELD_ALL, &param), succeeds);
+  return param;
+}
+DAT_RETURN query(DAT_HANDLE handle) {
+  DAT_CNO_PARAM param{};
+  return CALL(dat_cno_query, handle, DAT_CNO_FIELD_ALL, &param);
+}
+DAT_RETURN wait(DAT_HANDLE handle, DAT_TIMEOUT timeout = 1000) {
+  DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+  return CALL(dat_cno_wait, handle, timeout, &evd);
+}
+
+struct WithDescriptor {
+  explicit WithDescriptor(DatBody& body) {
+    DAT_IA_HANDLE own = DAT_HANDLE_NULL;
+    if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
+      body.stop("inconclusive", "libdat2 does not convert the IA handle");
+    DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
+    body.expect(CALL(DAT_CNO_FD_CREATE, own, &fd, &handle), succeeds);
+    cno = Cno(handle);
+  }
+  [[nodiscard]] bool readable(int milliseconds) const {
+    pollfd one{.fd = fd, .events = POLLIN, .revents = 0};
+    return ::poll(&one, 1, milliseconds) == 1 && (one.revents & POLLIN) != 0;
+  }
+  DAT_FD fd = -1;
+  Cno cno;
+};
+
+DAT_RETURN trigger(DAT_HANDLE handle) {
+  DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+  return CALL(DAT_CNO_TRIGGER, handle, &evd);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- create, query
+
+DAT_CASE(cno_without_agent_says_so, calls(dat_cno_create, dat_cno_query),
+         rules("dat.cno-create.success", "dat.cno-query.success")) {
+  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
+  expect(CALL(dat_cno_create, ia().get(), DAT_OS_WAIT_PROXY_AGENT_NULL, &handle), succeeds);
+  const Cno cno(handle);
+  expect_that(handle != DAT_HANDLE_NULL, "a handle", "DAT_HANDLE_NULL");
+  const DAT_CNO_PARAM param = query(*this, handle);
+  same(*this, "IA", param.ia_handle, ia().get(), "dat.cno-query.success");
+  same(*this, "proxy", param.proxy_type, DAT_PROXY_TYPE_NONE, "dat.cno-query.success");
+}
+
+DAT_CASE(cno_tells_its_agent, calls(dat_cno_create, dat_cno_query),
+         rules("dat.cno-query.success")) {
+  Told told;
+  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
+  const DAT_OS_WAIT_PROXY_AGENT agent = told.agent();
+  expect(CALL(dat_cno_create, ia().get(), agent, &handle), succeeds);
+  const Cno cno(handle);
+  const DAT_CNO_PARAM param = query(*this, handle);
+  same(*this, "proxy", param.proxy_type, DAT_PROXY_TYPE_AGENT);
+  same(*this, "data", param.proxy.agent.instance_data, agent.instance_data);
+  expect_that(param.proxy.agent.proxy_agent_func == agent.proxy_agent_func, "the agent's function",
+              "another");
+}
+
+DAT_CASE(agent_is_called_with_the_evd, calls(dat_cno_create), rules("dat.cno-create.agent")) {
+  Told told;
+  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
+  expect(CALL(dat_cno_create, ia().get(), told.agent(), &handle), succeeds);
+  const Fed fed(ia(), Cno(handle));
+  expect_that(told.count == 0, "no call before an event", "a call");
+  need(post(fed.evd), "no software event");
+  told.wait();
+  same(*this, "EVD", told.evd.load(), fed.evd.get());
+}
+
+DAT_CASE(cno_in_no_ia_is_refused, calls(dat_cno_create), rules("dat.cno-create.invalid-handle")) {
+  expect_refusal_of_no_ia(*this, [](DAT_IA_HANDLE handle) {
+    DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
+    return CALL(dat_cno_create, handle, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno);
+  });
+}
+
+DAT_CASE(cno_without_a_place_is_refused, calls(dat_cno_create),
+         rules("dat.cno-create.invalid-parameter"), with_hostile_handles) {
+  expect(CALL(dat_cno_create, ia().get(), DAT_OS_WAIT_PROXY_AGENT_NULL, nullptr),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(several_threads_make_cnos_at_once, calls(dat_cno_create),
+         rules("dat.cno-create.success")) {
+  std::array<DAT_CNO_HANDLE, 8> cnos{};
+  std::array<DAT_RETURN, 8> got{};
+  const DAT_IA_HANDLE handle = ia().get();
+  at_once(8, [&](int i) {
+    const auto at = static_cast<std::size_t>(i);
+    got[at] = CALL(dat_cno_create, handle, DAT_OS_WAIT_PROXY_AGENT_NULL, &cnos[at]);
+  });
+  for (std::size_t i = 0; i < cnos.size(); ++i) {
+    expect(got[i], succeeds);
+    expect_that(std::ranges::count(cnos, cnos[i]) == 1, "a CNO of its own", "the same twice");
+  }
+}
+
+DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_cno_query),
+         rules("dat.cno-query.invalid-parameter")) {
+  const Cno cno = ia().cno();
+  DAT_CNO_PARAM param{};
+  expect(CALL(dat_cno_query, cno.get(), no_such<DAT_CNO_PARAM_MASK>(0x100), &param),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(query_without_a_place_is_refused, calls(dat_cno_query),
+         rules("dat.cno-query.invalid-parameter"), with_hostile_handles) {
+  const Cno cno = ia().cno();
+  expect(CALL(dat_cno_query, cno.get(), DAT_CNO_FIELD_ALL, nullptr),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_HANDLE_CASES(query, dat_cno_query, "dat.cno-query.invalid-handle", DAT_HANDLE_TYPE_CNO,
+                 freed(ia().cno()), query(handle))
+
+// ---------------------------------------------------------------- dat_cno_wait
+
+DAT_CASE(wait_names_the_evd_of_an_earlier_event, calls(dat_cno_wait),
+         rules("dat.cno-wait.success")) {
+  const Fed fed(ia());
+  need(post(fed.evd), "no software event");
+  DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+  expect(CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evd), succeeds);
+  same(*this, "EVD", evd, fed.evd.get());
+}
+
+DAT_CASE(wait_is_ended_by_an_event, calls(dat_cno_wait), rules("dat.cno-wait.success")) {
+  const Fed fed(ia());
+  DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+  DAT_RETURN got = DAT_INTERNAL_ERROR;
+  Blocked waiter([&] { got = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evd); });
+  expect_that(!waiter.over(), "a wait without an event", "over");
+  need(post(fed.evd), "no software event");
+  waiter.join();
+  expect(got, succeeds);
+  same(*this, "EVD", evd, fed.evd.get());
+}
+
+DAT_CASE(wait_leaves_the_event_in_its_evd, calls(dat_cno_wait), rules("dat.cno-wait.success")) {
+  const Fed fed(ia());
+  need(post(fed.evd), "no software event");
+  expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);
+  expect_event(fed.evd, DAT_SOFTWARE_EVENT);
+  expect_no_event(fed.evd);
+}
+
+DAT_CASE(wait_is_ended_by_a_completion, calls(dat_cno_wait), rules("dat.cno-wait.success")) {
+  const Cno cno = ia().cno();
+  const Pair pair = connected();
+  need(CALL(dat_evd_modify_cno, pair.active.connection.get(), cno.get()), "no CNO for the EVD");
+  need(CALL(dat_ep_disconnect, pair.passive.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+  DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+  expect(CALL(dat_cno_wait, cno.get(), DAT_TIMEOUT_INFINITE, &evd), succeeds);
+  same(*this, "EVD", evd, pair.active.connection.get());
+  (void)dat_evd_modify_cno(pair.active.connection.get(), DAT_HANDLE_NULL);
+}
+
+DAT_CASE(wait_without_events_times_out, calls(dat_cno_wait), rules("dat.cno-wait.timeout")) {
+  const Fed fed(ia());
+  for (const DAT_TIMEOUT timeout : {DAT_TIMEOUT{0}, DAT_TIMEOUT{1}, DAT_TIMEOUT{50'000}})
+    row(fmt::format("{} microseconds", timeout), [&] {
+      DAT_EVD_HANDLE evd = fed.evd.get();
+      const auto before = std::chrono::steady_clock::now();
+      expect(CALL(dat_cno_wait, fed.cno.get(), timeout, &evd), returns(DAT_QUEUE_EMPTY));
+      const auto took = std::chrono::duration_cast<std::chrono::microseconds>(
+          std::chrono::steady_clock::now() - before);
+      same(*this, "EVD", evd, DAT_HANDLE_NULL);
+      // Clocks differ in their grain.
+      at_least(*this, "microseconds", took.count() + 2000, static_cast<std::int64_t>(timeout));
+    });
+}
+
+DAT_CASE(disabled_evd_does_not_notify, calls(dat_cno_wait), rules("dat.cno-wait.disabled")) {
+  const Fed fed(ia());
+  need(CALL(dat_evd_disable, fed.evd.get()), "not disabled");
+  need(post(fed.evd), "no software event");
+  expect(wait(fed.cno.get(), 20'000), returns(DAT_QUEUE_EMPTY));
+  need(CALL(dat_evd_enable, fed.evd.get()), "not enabled");
+  need(post(fed.evd), "no software event");
+  expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);
+}
+
+DAT_CASE(several_threads_wait_on_one_cno, calls(dat_cno_wait), rules("dat.cno-wait.concurrent")) {
+  const Fed fed(ia());
+  std::array<DAT_RETURN, 4> got{};
+  std::array<DAT_EVD_HANDLE, 4> evds{};
+  std::vector<std::unique_ptr<Blocked>> waiters;
+  for (std::size_t i = 0; i < got.size(); ++i)
+    waiters.push_back(std::make_unique<Blocked>(
+        [&, i] { got[i] = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evds[i]); }));
+  // How many a notification wakes is the provider's affair.
+  const auto waiting = [](const auto& waiter) { return !waiter->over(); };
+  DAT_EVENT event{};
+  while (std::ranges::any_of(waiters, waiting)) {
+    (void)post(fed.evd);
+    std::this_thread::yield();
+    (void)dat_evd_dequeue(fed.evd.get(), &event);
+  }
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    expect(got[i], succeeds);
+    same(*this, "EVD", evds[i], fed.evd.get());
+  }
+}
+
+DAT_CASE(wait_without_a_place_is_refused, calls(dat_cno_wait),
+         rules("dat.cno-wait.invalid-parameter"), with_hostile_handles) {
+  const Cno cno = ia().cno();
+  expect(CALL(dat_cno_wait, cno.get(), 1000, nullptr), returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_HANDLE_CASES(wait, dat_cno_wait, "dat.cno-wait.invalid-handle", DAT_HANDLE_TYPE_CNO,
+                 freed(ia().cno()), wait(handle))
+
+// ---------------------------------------------------------------- dat_cno_modify_agent
+
+DAT_CASE(later_agent_is_called, calls(dat_cno_modify_agent),
+         rules("dat.cno-modify-agent.success")) {
+  Told first, second;
+  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_cno_create, ia().get(), first.agent(), &handle), "no CNO");
+  const Fed fed(ia(), Cno(handle));
+  expect(CALL(dat_cno_modify_agent, handle, second.agent()), succeeds);
+  need(post(fed.evd), "no software event");
+  second.wait();
+  same(*this, "EVD", second.evd.load(), fed.evd.get());
+  same(*this, "calls of the earlier agent", first.count.load(), 0);
+}
+
+DAT_CASE(agent_is_taken_away, calls(dat_cno_modify_agent, dat_cno_query),
+         rules("dat.cno-modify-agent.success")) {
+  Told told;
+  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_cno_create, ia().get(), told.agent(), &handle), "no CNO");
+  const Fed fed(ia(), Cno(handle));
+  expect(CALL(dat_cno_modify_agent, handle, DAT_OS_WAIT_PROXY_AGENT_NULL), succeeds);
+  same(*this, "proxy", query(*this, handle).proxy_type, DAT_PROXY_TYPE_NONE);
+  need(post(fed.evd), "no software event");
+  expect(wait(handle, DAT_TIMEOUT_INFINITE), succeeds);
+  same(*this, "calls", told.count.load(), 0);
+}
+
+DAT_CASE(agent_does_not_keep_waiters_waiting, calls(dat_cno_modify_agent, dat_cno_wait),
+         rules("dat.cno-modify-agent.success")) {
+  Told told;
+  const Fed fed(ia());
+  expect(CALL(dat_cno_modify_agent, fed.cno.get(), told.agent()), succeeds);
+  DAT_RETURN got = DAT_INTERNAL_ERROR;
+  Blocked waiter([&] { got = wait(fed.cno.get(), DAT_TIMEOUT_INFINITE); });
+  need(post(fed.evd), "no software event");
+  waiter.join();
+  told.wait();
+  expect(got, succeeds);
+}
+
+DAT_HANDLE_CASES(agent, dat_cno_modify_agent, "dat.cno-modify-agent.invalid-handle",
+                 DAT_HANDLE_TYPE_CNO, freed(ia().cno()),
+                 CALL(dat_cno_modify_agent, handle, DAT_OS_WAIT_PROXY_AGENT_NULL))
+
+// ---------------------------------------------------------------- file descriptors
+
+DAT_CASE(descriptor_is_readable_while_there_is_a_trigger, calls(dat_cno_fd_create, dat_cno_trigger),
+         rules("dat.cno-fd-create.success", "dat.cno-trigger.success")) {
+  WithDescriptor one(*this);
+  expect_that(one.fd >= 0, "a descriptor", fmt::format("{}", one.fd));
+  const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, one.cno.get());
+  expect_that(!one.readable(0), "nothing to read before an event", "readable");
+  need(post(evd), "no software event");
+  expect_that(one.readable(-1), "readable", "an error");
+  DAT_EVD_HANDLE by = DAT_HANDLE_NULL;
+  expect(CALL(DAT_CNO_TRIGGER, one.cno.get(), &by), succeeds, "dat.cno-trigger.success");
+  same(*this, "EVD", by, evd.get(), "dat.cno-trigger.success");
+  expect_that(!one.readable(0), "nothing to read behind the trigger", "readable");
+}
+
+DAT_CASE(cno_tells_its_descriptor, calls(dat_cno_fd_create, dat_cno_query),
+         rules("dat.cno-query.success")) {
+  WithDescriptor one(*this);
+  const DAT_CNO_PARAM param = query(*this, one.cno.get());
+  same(*this, "proxy", param.proxy_type, DAT_PROXY_TYPE_FD);
+  same(*this, "descriptor", param.proxy.fd, one.fd);
+  same(*this, "IA", param.ia_handle, ia().get());
+}
+
+DAT_CASE(trigger_of_nothing_is_empty, calls(dat_cno_trigger), rules("dat.cno-trigger.empty")) {
+  WithDescriptor one(*this);
+  const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, one.cno.get());
+  DAT_EVD_HANDLE by = evd.get();
+  expect(CALL(DAT_CNO_TRIGGER, one.cno.get(), &by), returns(DAT_QUEUE_EMPTY));
+  same(*this, "EVD", by, DAT_HANDLE_NULL);
+}
+
+DAT_CASE(descriptor_without_a_place_is_refused, calls(dat_cno_fd_create),
+         rules("dat.cno-fd-create.invalid-parameter"), with_hostile_handles) {
+  WithDescriptor one(*this);  // there are such CNOs
+  DAT_IA_HANDLE own = DAT_HANDLE_NULL;
+  need(dats_get_ia_handle(ia().get(), &own), "no IA handle");
+  DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
+  DAT_FD fd = -1;
+  row("for the descriptor",
+      [&] { expect(CALL(DAT_CNO_FD_CREATE, own, nullptr, &cno), returns(DAT_INVALID_PARAMETER)); });
+  row("for the handle",
+      [&] { expect(CALL(DAT_CNO_FD_CREATE, own, &fd, nullptr), returns(DAT_INVALID_PARAMETER)); });
+}
+
+DAT_CASE(descriptor_in_a_closed_ia_is_refused, calls(dat_cno_fd_create),
+         rules("dat.cno-fd-create.invalid-handle"), with_hostile_handles) {
+  const WithDescriptor one(*this);  // there are such CNOs
+  Ia other(target());
+  DAT_IA_HANDLE own = DAT_HANDLE_NULL;
+  need(dats_get_ia_handle(other.get(), &own), "no IA handle");
+  need(CALL(dat_ia_close, other.release(), DAT_CLOSE_ABRUPT_FLAG), "not closed");
+  DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
+  DAT_FD fd = -1;
+  expect(CALL(DAT_CNO_FD_CREATE, own, &fd, &cno), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(trigger_of_what_is_freed_is_refused, calls(dat_cno_trigger),
+         rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
+  WithDescriptor one(*this);
+  const DAT_CNO_HANDLE handle = freed(std::move(one.cno));
+  expect(trigger(handle), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(trigger_of_another_kind_is_refused, calls(dat_cno_trigger),
+         rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
+  const Strangers strangers(ia());
+  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_CNO))
+    row(name, [&, handle = handle] { expect(trigger(handle), returns(DAT_INVALID_HANDLE)); });
+}
+
+// ---------------------------------------------------------------- dat_cno_free
+
+DAT_CASE(cno_without_users_is_freed, calls(dat_cno_free), rules("dat.cno-free.success")) {
+  Cno cno = ia().cno();
+  {
+    const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get());
+  }
+  expect(CALL(dat_cno_free, cno.get()), succeeds);
+  cno.release();
+}
+
+DAT_CASE(cno_of_an_evd_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.invalid-state")) {
+  const Fed fed(ia());
+  expect(CALL(dat_cno_free, fed.cno.get()), returns(DAT_INVALID_STATE));
+  need(post(fed.evd), "no software event");
+  expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);  // it is still good
+}
+
+DAT_CASE(cno_with_a_waiter_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.invalid-state")) {
+  const Cno cno = ia().cno();
+  DAT_RETURN got = DAT_INTERNAL_ERROR;
+  Blocked waiter([&] { got = wait(cno.get(), DAT_TIMEOUT_INFINITE); });
+  expect(CALL(dat_cno_free, cno.get()), returns(DAT_INVALID_STATE));
+  const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get());
+  need(post(evd), "no software event");
+  waiter.join();
+  expect(got, succeeds);
+  need(CALL(dat_evd_modify_cno, evd.get(), DAT_HANDLE_NULL), "the EVD keeps its CNO");
+}
+
+DAT_HANDLE_CASES(free, dat_cno_free, "dat.cno-free.invalid-handle", DAT_HANDLE_TYPE_CNO,
+                 freed(ia().cno()), CALL(dat_cno_free, handle))
+
+DAT_CASES_OF_FILE(cno)
+
+}  // namespace suite::cases::dat

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Connection requests: dat_cr_query, dat_cr_accept, dat_cr_reject, dat_cr_handoff.
+#include "suite/cases/dat/framework/dat_requests.hpp"
+#include "suite/cases/dat/framework/dat_threads.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+DAT_COUNT most_private_data(const Ia& ia) {
+  DAT_PROVIDER_ATTR attr{};
+  if (CALL(dat_ia_query, ia.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE,
+           &attr) != DAT_SUCCESS)
+    throw DatStop{"inconclusive", "the provider does not tell its most private data"};
+  return attr.max_private_data_size;
+}
+
+DAT_CR_PARAM query(DatBody& body, DAT_CR_HANDLE cr) {
+  DAT_CR_PARAM param{};
+  body.expect(CALL(dat_cr_query, cr, DAT_CR_FIELD_ALL, &param), succeeds);
+  return param;
+}
+DAT_RETURN query(DAT_HANDLE handle) {
+  DAT_CR_PARAM param{};
+  return CALL(dat_cr_query, handle, DAT_CR_FIELD_ALL, &param);
+}
+
+/// Private data that no request, accept or reject can carry: refused by `call(size, data)`.
+template <typename Call>
+void expect_private_data_refused(DatBody& body, Call call) {
+  std::vector<std::byte> octets(static_cast<std::size_t>(most_private_data(body.ia())) + 1);
+  const DAT_COUNT size = static_cast<DAT_COUNT>(octets.size());
+  body.row("a negative size",
+           [&] { body.expect(call(-1, octets.data()), returns(DAT_INVALID_PARAMETER)); });
+  body.row("an octet more than the limit",
+           [&] { body.expect(call(size, octets.data()), returns(DAT_INVALID_PARAMETER)); });
+  body.row("none that is there",
+           [&] { body.expect(call(4, nullptr), returns(DAT_INVALID_PARAMETER)); });
+}
+
+DAT_CR_HANDLE answered_cr(DatBody& body) {
+  Asked asked(body);
+  const DAT_CR_HANDLE handle = asked.cr;
+  body.need(asked.reject(), "no reject");
+  return handle;
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- dat_cr_query
+
+DAT_CASE(query_tells_where_the_peer_is, calls(dat_cr_query), rules("dat.cr-query.success")) {
+  const Asked asked(*this);
+  const DAT_CR_PARAM param = query(*this, asked.cr);
+  const auto* remote = reinterpret_cast<const sockaddr*>(param.remote_ia_address_ptr);
+  const auto* own = reinterpret_cast<const sockaddr*>(ia().address());
+  expect_that(remote != nullptr, "an address", "null");
+  same(*this, "family", remote->sa_family, own->sa_family);
+  if (own->sa_family == AF_INET)
+    same(*this, "address", reinterpret_cast<const sockaddr_in*>(remote)->sin_addr.s_addr,
+         reinterpret_cast<const sockaddr_in*>(own)->sin_addr.s_addr);
+  expect_that(param.remote_port_qual != 0, "a port", "none");
+  same(*this, "endpoint", param.local_ep_handle, DAT_HANDLE_NULL);
+}
+
+DAT_CASE(query_tells_the_private_data, calls(dat_cr_query), rules("dat.cr-query.success")) {
+  const DAT_COUNT most = most_private_data(ia());
+  for (const DAT_COUNT size : {1, 48, 64, most})
+    row(fmt::format("{} octets", size), [&] {
+      const auto sent = private_octets(static_cast<std::size_t>(size));
+      const Asked asked(*this, sent);
+      const DAT_CR_PARAM param = query(*this, asked.cr);
+      expect_private_data(*this, sent, param.private_data, param.private_data_size);
+    });
+}
+
+DAT_CASE(request_without_private_data_has_none, calls(dat_cr_query),
+         rules("dat.cr-query.success")) {
+  const Asked asked(*this);
+  const DAT_CR_PARAM param = query(*this, asked.cr);
+  // A transport may pad private data, so a size alone says nothing against it.
+  advise_that(param.private_data_size == 0, "0 octets",
+              fmt::format("{} octets", param.private_data_size));
+  at_least(*this, "size", param.private_data_size, 0);
+}
+
+DAT_CASE(several_threads_query_at_once, calls(dat_cr_query), rules("dat.cr-query.success")) {
+  const auto sent = private_octets(32);
+  const Asked asked(*this, sent);
+  std::array<DAT_CR_PARAM, 4> params{};
+  std::array<DAT_RETURN, 4> got{};
+  at_once(4, [&](int i) {
+    const auto at = static_cast<std::size_t>(i);
+    got[at] = CALL(dat_cr_query, asked.cr, DAT_CR_FIELD_ALL, &params[at]);
+  });
+  for (std::size_t i = 0; i < params.size(); ++i) {
+    expect(got[i], succeeds);
+    expect_private_data(*this, sent, params[i].private_data, params[i].private_data_size);
+  }
+}
+
+DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_cr_query),
+         rules("dat.cr-query.invalid-parameter")) {
+  const Asked asked(*this);
+  DAT_CR_PARAM param{};
+  expect(CALL(dat_cr_query, asked.cr, no_such<DAT_CR_PARAM_MASK>(0x100), &param),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(query_without_a_place_is_refused, calls(dat_cr_query),
+         rules("dat.cr-query.invalid-parameter"), with_hostile_handles) {
+  const Asked asked(*this);
+  expect(CALL(dat_cr_query, asked.cr, DAT_CR_FIELD_ALL, nullptr), returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_HANDLE_CASES(query, dat_cr_query, "dat.cr-query.invalid-handle", DAT_HANDLE_TYPE_CR,
+                 answered_cr(*this), query(handle))
+
+// ---------------------------------------------------------------- dat_cr_accept
+
+DAT_CASE(accept_connects_both, calls(dat_cr_accept),
+         rules("dat.cr-accept.success", "dat.cr-accept.event-fields")) {
+  Asked asked(*this);
+  expect(asked.accept(), succeeds);
+  for (const Side* side : {&asked.active, &asked.passive}) {
+    const auto event = expect_event(side->connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+    same(*this, "endpoint", event.event_data.connect_event_data.ep_handle, side->ep.get(),
+         "dat.cr-accept.event-fields");
+    same(*this, "EVD", event.evd_handle, side->connection.get(), "dat.cr-accept.event-fields");
+    expect_state(side->ep, DAT_EP_STATE_CONNECTED);
+  }
+}
+
+DAT_CASE(accepted_request_is_gone, calls(dat_cr_accept), rules("dat.cr-accept.success"),
+         with_hostile_handles) {
+  Asked asked(*this);
+  const DAT_CR_HANDLE cr = asked.cr;
+  expect(asked.accept(), succeeds);
+  expect(query(cr), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(private_data_of_an_accept_comes_with_the_event, calls(dat_cr_accept),
+         rules("dat.cr-accept.private-data")) {
+  const DAT_COUNT most = most_private_data(ia());
+  for (const DAT_COUNT size : {1, 48, 64, most})
+    row(fmt::format("{} octets", size), [&] {
+      const auto sent = private_octets(static_cast<std::size_t>(size));
+      Asked asked(*this);
+      expect(asked.accept(sent), succeeds);
+      const auto data = expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED)
+                            .event_data.connect_event_data;
+      expect_private_data(*this, sent, data.private_data, data.private_data_size);
+    });
+}
+
+DAT_CASE(passive_side_gets_no_private_data, calls(dat_cr_accept),
+         rules("dat.cr-accept.private-data")) {
+  Asked asked(*this, private_octets(16));
+  expect(asked.accept(private_octets(8)), succeeds);
+  const auto data = expect_event(asked.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED)
+                        .event_data.connect_event_data;
+  same(*this, "size", data.private_data_size, 0);
+}
+
+DAT_CASE(accept_of_no_request_is_refused, calls(dat_cr_accept),
+         rules("dat.cr-accept.invalid-handle")) {
+  const Asked asked(*this);
+  expect(CALL(dat_cr_accept, DAT_HANDLE_NULL, asked.passive.ep.get(), 0, nullptr),
+         returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(accept_of_an_answered_request_is_refused, calls(dat_cr_accept),
+         rules("dat.cr-accept.invalid-handle"), with_hostile_handles) {
+  const DAT_CR_HANDLE cr = answered_cr(*this);
+  const Pz pz = ia().pz();
+  const Side side = make_side(ia(), pz);
+  expect(CALL(dat_cr_accept, cr, side.ep.get(), 0, nullptr), returns(DAT_INVALID_HANDLE));
+  expect_state(side.ep, DAT_EP_STATE_UNCONNECTED);
+}
+
+DAT_CASE(accept_with_what_is_no_endpoint_is_refused, calls(dat_cr_accept),
+         rules("dat.cr-accept.invalid-handle"), with_hostile_handles) {
+  Asked asked(*this);
+  const Strangers strangers(ia());
+  auto others = strangers.but(DAT_HANDLE_TYPE_EP);
+  others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), asked.pz).ep)));
+  for (const auto& [name, handle] : others)
+    row(name, [&, handle = handle] {
+      expect(asked.accept(handle, 0, nullptr), returns(DAT_INVALID_HANDLE));
+    });
+}
+
+DAT_CASE(accept_without_any_endpoint_is_refused, calls(dat_cr_accept),
+         rules("dat.cr-accept.invalid-handle")) {
+  Asked asked(*this);  // of a service point that brings none
+  expect(asked.accept(DAT_HANDLE_NULL, 0, nullptr),
+         returns(DAT_INVALID_HANDLE).or_tolerably(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(accept_with_impossible_private_data_is_refused, calls(dat_cr_accept),
+         rules("dat.cr-accept.invalid-parameter"), with_hostile_handles) {
+  Asked asked(*this);
+  expect_private_data_refused(*this, [&](DAT_COUNT size, DAT_PVOID data) {
+    return asked.accept(asked.passive.ep.get(), size, data);
+  });
+}
+
+DAT_CASE(request_can_be_accepted_after_a_refused_accept, calls(dat_cr_accept),
+         rules("dat.cr-accept.invalid-parameter")) {
+  Asked asked(*this);
+  const DAT_COUNT most = most_private_data(ia());
+  auto octets = private_octets(static_cast<std::size_t>(most) + 1);
+  expect(asked.accept(asked.passive.ep.get(), most + 1, octets.data()),
+         returns(DAT_INVALID_PARAMETER));
+  expect_state(asked.passive.ep, DAT_EP_STATE_UNCONNECTED);
+  expect(asked.accept(), succeeds);
+  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(accept_with_a_connected_endpoint_is_refused, calls(dat_cr_accept),
+         rules("dat.cr-accept.ep-state")) {
+  const Pair pair = connected();
+  Asked asked(*this);
+  expect(asked.accept(pair.passive.ep.get(), 0, nullptr),
+         returns_one_of({DAT_INVALID_STATE, DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE}));
+  expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);
+  expect(asked.accept(), succeeds);  // the request is still there
+  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(accept_with_the_endpoint_of_another_request_is_refused, calls(dat_cr_accept),
+         rules("dat.cr-accept.ep-state")) {
+  Asked asked(*this);
+  // The endpoint that asks is waiting for its own connection.
+  expect(asked.accept(asked.active.ep.get(), 0, nullptr),
+         returns_one_of({DAT_INVALID_STATE, DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE}));
+  expect_state(asked.active.ep, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
+}
+
+DAT_CASE(endpoint_of_another_ia_cannot_accept, calls(dat_cr_accept),
+         rules("dat.cr-accept.invalid-handle"), with_hostile_handles) {
+  const Ia other(target());
+  const Pz pz = other.pz();
+  const Side side = make_side(other, pz);
+  Asked asked(*this);
+  expect(asked.accept(side.ep.get(), 0, nullptr),
+         returns(DAT_INVALID_HANDLE).or_tolerably(DAT_INVALID_PARAMETER));
+}
+
+// ---------------------------------------------------------------- dat_cr_reject
+
+DAT_CASE(reject_is_told_to_the_peer, calls(dat_cr_reject), rules("dat.cr-reject.success")) {
+  Asked asked(*this);
+  expect(asked.reject(), succeeds);
+  const auto event = expect_event(asked.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  same(*this, "endpoint", event.event_data.connect_event_data.ep_handle, asked.active.ep.get());
+  expect_state(asked.active.ep, DAT_EP_STATE_DISCONNECTED);
+}
+
+DAT_CASE(reject_leaves_the_service_point, calls(dat_cr_reject), rules("dat.cr-reject.success")) {
+  Asked asked(*this);
+  expect(asked.reject(), succeeds);
+  const Side again = make_side(ia(), asked.pz);
+  need(ask(ia(), again.ep, asked.qualifier), "no connect");
+  asked.cr = arrival(*this, asked.requests).cr_handle;
+  expect(asked.accept(), succeeds);
+  expect_event(again.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(private_data_of_a_reject_comes_with_the_event, calls(dat_cr_reject),
+         rules("dat.cr-reject.private-data")) {
+  const DAT_COUNT most = most_private_data(ia());
+  for (const DAT_COUNT size : {1, 48, 64, most})
+    row(fmt::format("{} octets", size), [&] {
+      auto sent = private_octets(static_cast<std::size_t>(size));
+      Asked asked(*this);
+      expect(asked.reject(size, sent.data()), succeeds);
+      const auto data = expect_event(asked.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED)
+                            .event_data.connect_event_data;
+      expect_private_data(*this, sent, data.private_data, data.private_data_size);
+    });
+}
+
+DAT_CASE(endpoint_of_a_reserved_service_point_is_free_after_a_reject,
+         calls(dat_cr_reject, dat_rsp_create), rules("dat.cr-reject.ep-returns")) {
+  const Pz pz = ia().pz();
+  const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
+  const Side passive = make_side(ia(), pz), active = make_side(ia(), pz);
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+  DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
+  need(CALL(dat_rsp_create, ia().get(), qualifier, passive.ep.get(), requests.get(), &rsp),
+       "no RSP");
+  need(ask(ia(), active.ep, qualifier), "no connect");
+  const auto request = arrival(*this, requests);
+  expect(CALL(dat_cr_reject, request.cr_handle, 0, nullptr), succeeds);
+  expect_state(passive.ep, DAT_EP_STATE_UNCONNECTED);
+  expect_event(active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+}
+
+DAT_CASE(reject_with_impossible_private_data_is_refused, calls(dat_cr_reject),
+         rules("dat.cr-reject.invalid-parameter"), with_hostile_handles) {
+  Asked asked(*this);
+  expect_private_data_refused(
+      *this, [&](DAT_COUNT size, DAT_PVOID data) { return asked.reject(size, data); });
+}
+
+DAT_HANDLE_CASES(reject, dat_cr_reject, "dat.cr-reject.invalid-handle", DAT_HANDLE_TYPE_CR,
+                 answered_cr(*this), CALL(dat_cr_reject, handle, 0, nullptr))
+
+// ---------------------------------------------------------------- dat_cr_handoff
+
+DAT_CASE(request_is_handed_to_another_service_point, calls(dat_cr_handoff),
+         rules("dat.cr-handoff.success")) {
+  const auto sent = private_octets(24);
+  Asked asked(*this, sent);
+  const Evd others = ia().evd(DAT_EVD_CR_FLAG);
+  const auto [psp, qualifier] = ia().psp(others);
+  expect(CALL(dat_cr_handoff, asked.cr, qualifier), succeeds);
+  asked.cr = DAT_HANDLE_NULL;
+  const auto request = arrival(*this, others);
+  same(*this, "service point", request.sp_handle.psp_handle, psp.get());
+  same(*this, "Connection Qualifier", request.conn_qual, qualifier);
+  const DAT_CR_PARAM param = query(*this, request.cr_handle);
+  expect_private_data(*this, sent, param.private_data, param.private_data_size);
+  expect(CALL(dat_cr_accept, request.cr_handle, asked.passive.ep.get(), 0, nullptr), succeeds);
+  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(asked.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(handed_off_request_is_gone, calls(dat_cr_handoff), rules("dat.cr-handoff.success"),
+         with_hostile_handles) {
+  Asked asked(*this);
+  const Evd others = ia().evd(DAT_EVD_CR_FLAG);
+  const auto [psp, qualifier] = ia().psp(others);
+  const DAT_CR_HANDLE cr = std::exchange(asked.cr, DAT_HANDLE_NULL);
+  expect(CALL(dat_cr_handoff, cr, qualifier), succeeds);
+  expect(query(cr), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(handoff_to_nobody_is_refused, calls(dat_cr_handoff),
+         rules("dat.cr-handoff.invalid-parameter")) {
+  Asked asked(*this);
+  expect(CALL(dat_cr_handoff, asked.cr, free_qualifier(ia())), returns(DAT_INVALID_PARAMETER));
+  expect(asked.accept(), succeeds);  // the request is still there
+  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_HANDLE_CASES(handoff, dat_cr_handoff, "dat.cr-handoff.invalid-handle", DAT_HANDLE_TYPE_CR,
+                 answered_cr(*this), CALL(dat_cr_handoff, handle, free_qualifier(ia())))
+
+DAT_CASES_OF_FILE(cr)
+
+}  // namespace suite::cases::dat

@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Common service points, which libdat2 leaves to the provider's table: dat_csp_create,
+// dat_csp_query, dat_csp_free.
+#include "suite/cases/dat/framework/dat_requests.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+/// What a common service point of the IA is made of.
+struct Common {
+  explicit Common(DatBody& body) : requests(body.ia().evd(DAT_EVD_CR_FLAG)) {
+    if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
+      body.stop("inconclusive", "libdat2 does not convert the IA handle");
+    std::memcpy(&address, body.ia().address(), sizeof address);
+    comm.domain = address.ss_family;
+    comm.type = SOCK_STREAM;
+    comm.protocol = IPPROTO_TCP;
+  }
+  Common(const Common&) = delete;
+  Common& operator=(const Common&) = delete;
+  ~Common() {
+    if (csp != DAT_HANDLE_NULL) (void)free();
+  }
+  DAT_RETURN create() { return create(&comm, pointer(), requests.get()); }
+  DAT_RETURN create(DAT_COMM* form, DAT_IA_ADDRESS_PTR at, DAT_EVD_HANDLE evd) {
+    return CALL(DAT_CSP_CREATE, own, form, at, evd, &csp);
+  }
+  DAT_RETURN free() {
+    const DAT_CSP_HANDLE handle = std::exchange(csp, DAT_HANDLE_NULL);
+    return CALL(DAT_CSP_FREE, handle);
+  }
+  DAT_IA_ADDRESS_PTR pointer() { return reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address); }
+  in_port_t& port() {
+    return address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in*>(&address)->sin_port
+                                        : reinterpret_cast<sockaddr_in6*>(&address)->sin6_port;
+  }
+  void listen_at(DAT_CONN_QUAL qualifier) { port() = htons(static_cast<in_port_t>(qualifier)); }
+
+  Evd requests;
+  DAT_IA_HANDLE own = DAT_HANDLE_NULL;
+  sockaddr_storage address{};
+  DAT_COMM comm{};
+  DAT_CSP_HANDLE csp = DAT_HANDLE_NULL;
+};
+
+}  // namespace
+
+DAT_CASE(request_comes_to_a_common_service_point, calls(dat_csp_create),
+         rules("dat.csp-create.success")) {
+  Common common(*this);
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+  common.listen_at(qualifier);
+  expect(common.create(), succeeds);
+  const Pz pz = ia().pz();
+  const Side active = make_side(ia(), pz), passive = make_side(ia(), pz);
+  need(ask(ia(), active.ep, qualifier), "no connect");
+  const auto request = arrival(*this, common.requests);
+  same(*this, "service point", request.sp_handle.csp_handle, common.csp);
+  expect(CALL(dat_cr_accept, request.cr_handle, passive.ep.get(), 0, nullptr), succeeds);
+  expect_event(active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+}
+
+DAT_CASE(communicator_of_another_transport_is_refused, calls(dat_csp_create),
+         rules("dat.csp-create.comm-not-supported")) {
+  Common common(*this);
+  const auto refused = [&](const char* name, DAT_COMM form) {
+    row(name, [&] {
+      expect(common.create(&form, common.pointer(), common.requests.get()),
+             returns(DAT_COMM_NOT_SUPPORTED));
+    });
+  };
+  DAT_COMM form = common.comm;
+  form.type = SOCK_DGRAM;
+  form.protocol = IPPROTO_UDP;
+  refused("UDP", form);
+  form = common.comm;
+  form.domain = AF_UNIX;
+  refused("local sockets", form);
+}
+
+DAT_CASE(port_in_use_is_refused, calls(dat_csp_create), rules("dat.csp-create.port-in-use")) {
+  Common common(*this);
+  const auto [psp, qualifier] = ia().psp(common.requests);
+  common.listen_at(qualifier);
+  expect(common.create(), returns(DAT_PORT_IN_USE));
+}
+
+DAT_CASE(address_that_is_not_the_ias_is_refused, calls(dat_csp_create),
+         rules("dat.csp-create.invalid-address")) {
+  Common common(*this);
+  if (common.address.ss_family == AF_INET)
+    reinterpret_cast<sockaddr_in*>(&common.address)->sin_addr.s_addr = htonl(0xC0000201);
+  else
+    reinterpret_cast<sockaddr_in6*>(&common.address)->sin6_addr.s6_addr[15] ^= 0x55;
+  expect(common.create(), returns_one_of({DAT_INVALID_ADDRESS, DAT_INVALID_PARAMETER}));
+}
+
+DAT_CASE(service_point_that_lacks_something_is_refused, calls(dat_csp_create),
+         rules("dat.csp-create.invalid-parameter"), with_hostile_handles) {
+  Common common(*this);
+  row("no communicator", [&] {
+    expect(common.create(nullptr, common.pointer(), common.requests.get()),
+           returns(DAT_INVALID_PARAMETER));
+  });
+  row("no address", [&] {
+    expect(common.create(&common.comm, nullptr, common.requests.get()),
+           returns(DAT_INVALID_PARAMETER));
+  });
+  row("no place for the handle", [&] {
+    expect(CALL(DAT_CSP_CREATE, common.own, &common.comm, common.pointer(), common.requests.get(),
+                nullptr),
+           returns(DAT_INVALID_PARAMETER));
+  });
+}
+
+DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_csp_create),
+         rules("dat.csp-create.invalid-handle"), with_hostile_handles) {
+  Common common(*this);
+  const Strangers strangers(ia());
+  auto others = strangers.but(DAT_HANDLE_TYPE_EVD);
+  others.insert(others.begin(),
+                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
+  for (const auto& [name, handle] : others)
+    row(name, [&, handle = handle] {
+      expect(common.create(&common.comm, common.pointer(), handle), returns(DAT_INVALID_HANDLE));
+    });
+}
+
+DAT_CASE(query_tells_what_it_was_made_of, calls(dat_csp_query), rules("dat.csp-query.success")) {
+  Common common(*this);
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+  common.listen_at(qualifier);
+  expect(common.create(), succeeds);
+  DAT_CSP_PARAM param{};
+  expect(CALL(DAT_CSP_QUERY, common.csp, DAT_CSP_FIELD_ALL, &param), succeeds);
+  same(*this, "IA", param.ia_handle, ia().get());
+  same(*this, "EVD", param.evd_handle, common.requests.get());
+  expect_that(param.comm != nullptr && param.address_ptr != nullptr, "communicator and address",
+              "null");
+  same(*this, "domain", param.comm->domain, common.comm.domain);
+  same(*this, "type", param.comm->type, common.comm.type);
+  const auto* address = reinterpret_cast<const sockaddr_in*>(param.address_ptr);
+  same(*this, "port", address->sin_port, common.port());  // in the same place in both families
+}
+
+DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_csp_query),
+         rules("dat.csp-query.invalid-parameter")) {
+  Common common(*this);
+  expect(common.create(), succeeds);
+  DAT_CSP_PARAM param{};
+  expect(CALL(DAT_CSP_QUERY, common.csp, no_such<DAT_CSP_PARAM_MASK>(0x100), &param),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(query_without_a_place_is_refused, calls(dat_csp_query),
+         rules("dat.csp-query.invalid-parameter"), with_hostile_handles) {
+  Common common(*this);
+  expect(common.create(), succeeds);
+  expect(CALL(DAT_CSP_QUERY, common.csp, DAT_CSP_FIELD_ALL, nullptr),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(query_of_what_is_freed_is_refused, calls(dat_csp_query),
+         rules("dat.csp-query.invalid-handle"), with_hostile_handles) {
+  Common common(*this);
+  expect(common.create(), succeeds);
+  const DAT_CSP_HANDLE handle = common.csp;
+  need(common.free(), "not freed");
+  DAT_CSP_PARAM param{};
+  expect(CALL(DAT_CSP_QUERY, handle, DAT_CSP_FIELD_ALL, &param), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(freed_service_point_listens_no_more, calls(dat_csp_free), rules("dat.csp-free.success")) {
+  Common common(*this);
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
+  common.listen_at(qualifier);
+  expect(common.create(), succeeds);
+  expect(common.free(), succeeds);
+  expect_nobody_listens(*this, qualifier);
+  expect(common.create(), succeeds);  // the port is free again
+}
+
+DAT_CASE(free_of_what_is_freed_is_refused, calls(dat_csp_free),
+         rules("dat.csp-free.invalid-handle"), with_hostile_handles) {
+  Common common(*this);
+  expect(common.create(), succeeds);
+  const DAT_CSP_HANDLE handle = common.csp;
+  need(common.free(), "not freed");
+  expect(CALL(DAT_CSP_FREE, handle), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(free_of_another_kind_is_refused, calls(dat_csp_free), rules("dat.csp-free.invalid-handle"),
+         with_hostile_handles) {
+  Common common(*this);
+  expect(common.create(), succeeds);  // there are such service points
+  const Strangers strangers(ia());
+  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_CSP))
+    row(name,
+        [&, handle = handle] { expect(CALL(DAT_CSP_FREE, handle), returns(DAT_INVALID_HANDLE)); });
+}
+
+DAT_CASES_OF_FILE(csp)
+
+}  // namespace suite::cases::dat

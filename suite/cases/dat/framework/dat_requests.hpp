@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Connection requests, asked for and taken: what the cases of service points and of CRs begin with.
+#pragma once
+
+#include <netinet/in.h>
+
+#include <cstring>
+#include <vector>
+
+#include "suite/cases/dat/framework/dat_handle_cases.hpp"
+
+namespace suite::cases::dat {
+
+/// Octets without a short period.
+[[nodiscard]] inline std::vector<std::byte> private_octets(std::size_t size) {
+  std::vector<std::byte> octets(size);
+  for (std::size_t i = 0; i < size; ++i) octets[i] = static_cast<std::byte>(i * 7 + i / 251 + 1);
+  return octets;
+}
+
+inline DAT_RETURN ask(const Ia& ia, const Ep& ep, DAT_CONN_QUAL qualifier,
+                      std::vector<std::byte> data = {}) {
+  return CALL(dat_ep_connect, ep.get(), ia.address(), qualifier, DAT_TIMEOUT_INFINITE,
+              static_cast<DAT_COUNT>(data.size()), data.empty() ? nullptr : data.data(),
+              DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+}
+
+/// The next request for a connection.
+[[nodiscard]] inline DAT_CR_ARRIVAL_EVENT_DATA arrival(DatBody& body, const Evd& requests) {
+  return body.expect_event(requests, DAT_CONNECTION_REQUEST_EVENT).event_data.cr_arrival_event_data;
+}
+
+/// An endpoint has asked a service point, and its request is here.
+struct Asked {
+  explicit Asked(DatBody& body, const std::vector<std::byte>& data = {})
+      : pz(body.ia().pz()),
+        requests(body.ia().evd(DAT_EVD_CR_FLAG)),
+        active(make_side(body.ia(), pz)),
+        passive(make_side(body.ia(), pz)) {
+    auto [point, listening] = body.ia().psp(requests);
+    psp = std::move(point);
+    qualifier = listening;
+    body.need(ask(body.ia(), active.ep, qualifier, data), "no connect");
+    request = next_event(requests).event_data.cr_arrival_event_data;
+    cr = request.cr_handle;
+  }
+  Asked(const Asked&) = delete;
+  Asked& operator=(const Asked&) = delete;
+  ~Asked() {
+    if (cr != DAT_HANDLE_NULL) (void)dat_cr_reject(cr, 0, nullptr);
+  }
+  DAT_RETURN accept(std::vector<std::byte> data = {}) {
+    return accept(passive.ep.get(), static_cast<DAT_COUNT>(data.size()),
+                  data.empty() ? nullptr : data.data());
+  }
+  DAT_RETURN accept(DAT_EP_HANDLE ep, DAT_COUNT size, DAT_PVOID data) {
+    const DAT_RETURN got = CALL(dat_cr_accept, cr, ep, size, data);
+    if (got == DAT_SUCCESS) cr = DAT_HANDLE_NULL;
+    return got;
+  }
+  DAT_RETURN reject(DAT_COUNT size = 0, DAT_PVOID data = nullptr) {
+    const DAT_RETURN got = CALL(dat_cr_reject, cr, size, data);
+    if (got == DAT_SUCCESS) cr = DAT_HANDLE_NULL;
+    return got;
+  }
+
+  Pz pz;
+  Evd requests;
+  Side active, passive;
+  Psp psp;
+  DAT_CONN_QUAL qualifier = 0;
+  DAT_CR_ARRIVAL_EVENT_DATA request{};
+  DAT_CR_HANDLE cr = DAT_HANDLE_NULL;  ///< null once it is answered
+};
+
+/// A Connection Qualifier at which nobody listens, as far as one can know.
+[[nodiscard]] inline DAT_CONN_QUAL free_qualifier(const Ia& ia) {
+  const Evd requests = ia.evd(DAT_EVD_CR_FLAG);
+  return ia.psp(requests).second;
+}
+
+/// Nobody listens: the provider says so to whoever asks.
+inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier) {
+  const Pz pz = body.ia().pz();
+  const Side side = make_side(body.ia(), pz);
+  body.need(ask(body.ia(), side.ep, qualifier), "no connect");
+  body.expect_event(side.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+}
+
+[[nodiscard]] inline std::string octets_text(const void* data, DAT_COUNT size) {
+  return fmt::format("{} octets at {}", size, data == nullptr ? "null" : "an address");
+}
+/// `got` begins with what was sent. A transport may pad private data at its end.
+inline void expect_private_data(DatBody& body, const std::vector<std::byte>& sent, DAT_PVOID got,
+                                DAT_COUNT size, RuleRef rule = {}) {
+  const bool whole = size >= static_cast<DAT_COUNT>(sent.size()) && got != nullptr &&
+                     std::memcmp(got, sent.data(), sent.size()) == 0;
+  body.expect_that(whole, fmt::format("the {} octets sent", sent.size()), octets_text(got, size),
+                   rule);
+  body.advise_that(size == static_cast<DAT_COUNT>(sent.size()),
+                   fmt::format("{} octets", sent.size()), fmt::format("{} octets", size), rule);
+}
+
+}  // namespace suite::cases::dat

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Threads of a case: several that call at once, and one that is known to be blocked.
+#pragma once
+
+#include <unistd.h>
+
+#include <atomic>
+#include <barrier>
+#include <chrono>
+#include <fstream>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace suite::cases::dat {
+
+/// Runs `body(number)` on that many threads, begun together, and joins them.
+template <typename Body>
+void at_once(int count, Body body) {
+  std::barrier start(count);
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < count; ++i)
+    threads.emplace_back([&start, &body, i] {
+      start.arrive_and_wait();
+      body(i);
+    });
+}
+
+/// A thread in a call that blocks. The constructor returns once the kernel says that it sleeps, or
+/// after a while: a provider may spin.
+class Blocked {
+ public:
+  explicit Blocked(const std::function<void()>& call)
+      : thread_([this, call] {
+          id_ = ::gettid();
+          call();
+          over_ = true;
+        }) {
+    using Clock = std::chrono::steady_clock;
+    const auto patience = Clock::now() + std::chrono::milliseconds(200);
+    while (!asleep() && !over_ && Clock::now() < patience) std::this_thread::yield();
+  }
+  void join() { thread_.join(); }
+  [[nodiscard]] bool over() const { return over_; }
+
+ private:
+  [[nodiscard]] bool asleep() const {
+    if (id_ == 0) return false;
+    std::ifstream file("/proc/self/task/" + std::to_string(id_) + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t name_end = line.rfind(") ");
+    return name_end != std::string::npos && line.substr(name_end + 2, 1) == "S";
+  }
+
+  std::atomic<int> id_ = 0;
+  std::atomic<bool> over_ = false;
+  std::jthread thread_;  // last: it uses the others
+};
+
+}  // namespace suite::cases::dat

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Reserved service points: dat_rsp_create, dat_rsp_query, dat_rsp_free.
+#include "suite/cases/dat/framework/dat_requests.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+/// An endpoint, reserved or to be.
+struct Reserved {
+  explicit Reserved(DatBody& body)
+      : pz(body.ia().pz()),
+        requests(body.ia().evd(DAT_EVD_CR_FLAG)),
+        passive(make_side(body.ia(), pz)),
+        active(make_side(body.ia(), pz)),
+        qualifier(free_qualifier(body.ia())) {}
+  Reserved(const Reserved&) = delete;
+  Reserved& operator=(const Reserved&) = delete;
+  ~Reserved() {
+    if (rsp != DAT_HANDLE_NULL) (void)dat_rsp_free(rsp);
+  }
+  DAT_RETURN create(DatBody& body) {
+    return create(body.ia().get(), qualifier, passive.ep.get(), requests.get());
+  }
+  DAT_RETURN create(DAT_IA_HANDLE ia, DAT_CONN_QUAL at, DAT_EP_HANDLE ep, DAT_EVD_HANDLE evd) {
+    return CALL(dat_rsp_create, ia, at, ep, evd, &rsp);
+  }
+  DAT_RETURN free() { return CALL(dat_rsp_free, std::exchange(rsp, DAT_HANDLE_NULL)); }
+
+  Pz pz;
+  Evd requests;
+  Side passive, active;
+  DAT_CONN_QUAL qualifier;
+  DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
+};
+
+DAT_RSP_HANDLE freed_rsp(DatBody& body) {
+  Reserved reserved(body);
+  body.need(reserved.create(body), "no RSP");
+  const DAT_RSP_HANDLE handle = reserved.rsp;
+  (void)reserved.free();
+  return handle;
+}
+
+DAT_RETURN query(DAT_HANDLE handle) {
+  DAT_RSP_PARAM param{};
+  return CALL(dat_rsp_query, handle, DAT_RSP_FIELD_ALL, &param);
+}
+
+}  // namespace
+
+DAT_CASE(endpoint_is_reserved, calls(dat_rsp_create), rules("dat.rsp-create.success")) {
+  Reserved reserved(*this);
+  expect(reserved.create(*this), succeeds);
+  expect_that(reserved.rsp != DAT_HANDLE_NULL, "a handle", "DAT_HANDLE_NULL");
+  expect_state(reserved.passive.ep, DAT_EP_STATE_RESERVED);
+}
+
+DAT_CASE(request_brings_the_endpoint, calls(dat_rsp_create), rules("dat.rsp-create.success")) {
+  Reserved reserved(*this);
+  expect(reserved.create(*this), succeeds);
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
+  same(*this, "Connection Qualifier", request.conn_qual, reserved.qualifier);
+  // The header has a null handle here, the stock tool wants that of the service point.
+  expect_that(request.sp_handle.rsp_handle == reserved.rsp ||
+                  request.sp_handle.rsp_handle == DAT_HANDLE_NULL,
+              "the service point, or none", "another handle");
+  expect_state(reserved.passive.ep, DAT_EP_STATE_PASSIVE_CONNECTION_PENDING);
+  DAT_CR_PARAM param{};
+  expect(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &param), succeeds);
+  same(*this, "endpoint", param.local_ep_handle, reserved.passive.ep.get());
+  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+DAT_CASE(request_is_accepted_with_the_endpoint, calls(dat_rsp_create, dat_cr_accept),
+         rules("dat.rsp-create.success")) {
+  Reserved reserved(*this);
+  expect(reserved.create(*this), succeeds);
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
+  expect(CALL(dat_cr_accept, request.cr_handle, DAT_HANDLE_NULL, 0, nullptr), succeeds);
+  expect_event(reserved.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(reserved.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_state(reserved.passive.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(second_request_is_not_taken, calls(dat_rsp_create), rules("dat.rsp-create.one-request")) {
+  Reserved reserved(*this);
+  expect(reserved.create(*this), succeeds);
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
+  expect_nobody_listens(*this, reserved.qualifier);
+  expect_no_event(reserved.requests);
+  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+DAT_CASE(service_point_without_endpoint_has_one_of_the_providers, calls(dat_rsp_create),
+         rules("dat.rsp-create.provider-ep")) {
+  Reserved reserved(*this);
+  expect(reserved.create(ia().get(), reserved.qualifier, DAT_HANDLE_NULL, reserved.requests.get()),
+         succeeds);
+  need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
+  const auto request = arrival(*this, reserved.requests);
+  DAT_CR_PARAM param{};
+  expect(CALL(dat_cr_query, request.cr_handle, DAT_CR_FIELD_ALL, &param), succeeds);
+  expect_that(param.local_ep_handle != DAT_HANDLE_NULL, "an endpoint", "DAT_HANDLE_NULL");
+  (void)dat_cr_reject(request.cr_handle, 0, nullptr);
+}
+
+DAT_CASE(qualifier_in_use_is_refused, calls(dat_rsp_create), rules("dat.rsp-create.in-use")) {
+  Reserved reserved(*this);
+  const auto [psp, qualifier] = ia().psp(reserved.requests);
+  expect(reserved.create(ia().get(), qualifier, reserved.passive.ep.get(), reserved.requests.get()),
+         returns(DAT_CONN_QUAL_IN_USE));
+  expect_state(reserved.passive.ep, DAT_EP_STATE_UNCONNECTED);
+}
+
+DAT_CASE(endpoint_that_is_reserved_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-state")) {
+  Reserved first(*this);
+  need(first.create(*this), "no RSP");
+  Reserved second(*this);
+  expect(second.create(ia().get(), second.qualifier, first.passive.ep.get(), second.requests.get()),
+         returns(DAT_INVALID_STATE));
+  expect_state(first.passive.ep, DAT_EP_STATE_RESERVED);
+}
+
+DAT_CASE(endpoint_that_is_connected_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-state")) {
+  const Pair pair = connected();
+  Reserved reserved(*this);
+  for (const Side* side : {&pair.active, &pair.passive})
+    expect(reserved.create(ia().get(), reserved.qualifier, side->ep.get(), reserved.requests.get()),
+           returns(DAT_INVALID_STATE));
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(endpoint_that_is_disconnected_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-state")) {
+  const Pair pair = connected();
+  need(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_ABRUPT_FLAG), "no disconnect");
+  expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  Reserved reserved(*this);
+  expect(reserved.create(ia().get(), reserved.qualifier, pair.active.ep.get(),
+                         reserved.requests.get()),
+         returns(DAT_INVALID_STATE));
+}
+
+DAT_CASE(service_point_in_no_ia_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-handle")) {
+  Reserved reserved(*this);
+  expect_refusal_of_no_ia(*this, [&](DAT_IA_HANDLE handle) {
+    return reserved.create(handle, reserved.qualifier, reserved.passive.ep.get(),
+                           reserved.requests.get());
+  });
+}
+
+DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-handle"), with_hostile_handles) {
+  Reserved reserved(*this);
+  const Strangers strangers(ia());
+  auto others = strangers.but(DAT_HANDLE_TYPE_EP);
+  others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), reserved.pz).ep)));
+  for (const auto& [name, handle] : others)
+    row(name, [&, handle = handle] {
+      expect(reserved.create(ia().get(), reserved.qualifier, handle, reserved.requests.get()),
+             returns(DAT_INVALID_HANDLE));
+    });
+}
+
+DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-handle"), with_hostile_handles) {
+  Reserved reserved(*this);
+  const Strangers strangers(ia());
+  auto others = strangers.but(DAT_HANDLE_TYPE_EVD);
+  others.insert(others.begin(),
+                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
+  for (const auto& [name, handle] : others)
+    row(name, [&, handle = handle] {
+      expect(reserved.create(ia().get(), reserved.qualifier, reserved.passive.ep.get(), handle),
+             returns(DAT_INVALID_HANDLE));
+      expect_state(reserved.passive.ep, DAT_EP_STATE_UNCONNECTED);
+    });
+}
+
+DAT_CASE(qualifier_that_is_no_port_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-parameter")) {
+  Reserved reserved(*this);
+  expect(reserved.create(ia().get(), DAT_CONN_QUAL{1} << 40, reserved.passive.ep.get(),
+                         reserved.requests.get()),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(service_point_without_a_place_is_refused, calls(dat_rsp_create),
+         rules("dat.rsp-create.invalid-parameter"), with_hostile_handles) {
+  const Reserved reserved(*this);
+  expect(CALL(dat_rsp_create, ia().get(), reserved.qualifier, reserved.passive.ep.get(),
+              reserved.requests.get(), nullptr),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+// ---------------------------------------------------------------- query, free
+
+DAT_CASE(query_tells_what_it_was_made_of, calls(dat_rsp_query), rules("dat.rsp-query.success")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  DAT_RSP_PARAM param{};
+  expect(CALL(dat_rsp_query, reserved.rsp, DAT_RSP_FIELD_ALL, &param), succeeds);
+  same(*this, "IA", param.ia_handle, ia().get());
+  same(*this, "Connection Qualifier", param.conn_qual, reserved.qualifier);
+  same(*this, "EVD", param.evd_handle, reserved.requests.get());
+  same(*this, "endpoint", param.ep_handle, reserved.passive.ep.get());
+}
+
+DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_rsp_query),
+         rules("dat.rsp-query.invalid-parameter")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  DAT_RSP_PARAM param{};
+  expect(CALL(dat_rsp_query, reserved.rsp, no_such<DAT_RSP_PARAM_MASK>(0x100), &param),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(query_without_a_place_is_refused, calls(dat_rsp_query),
+         rules("dat.rsp-query.invalid-parameter"), with_hostile_handles) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  expect(CALL(dat_rsp_query, reserved.rsp, DAT_RSP_FIELD_ALL, nullptr),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_HANDLE_CASES(query, dat_rsp_query, "dat.rsp-query.invalid-handle", DAT_HANDLE_TYPE_RSP,
+                 freed_rsp(*this), query(handle))
+
+DAT_CASE(freed_service_point_gives_its_endpoint_back, calls(dat_rsp_free),
+         rules("dat.rsp-free.success")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  expect(reserved.free(), succeeds);
+  expect_state(reserved.passive.ep, DAT_EP_STATE_UNCONNECTED);
+  expect(reserved.create(*this), succeeds);  // it can be reserved again
+}
+
+DAT_CASE(freed_service_point_listens_no_more, calls(dat_rsp_free), rules("dat.rsp-free.success")) {
+  Reserved reserved(*this);
+  need(reserved.create(*this), "no RSP");
+  expect(reserved.free(), succeeds);
+  expect_nobody_listens(*this, reserved.qualifier);
+  expect_no_event(reserved.requests);
+}
+
+DAT_HANDLE_CASES(free, dat_rsp_free, "dat.rsp-free.invalid-handle", DAT_HANDLE_TYPE_RSP,
+                 freed_rsp(*this), CALL(dat_rsp_free, handle))
+
+DAT_CASES_OF_FILE(rsp)
+
+}  // namespace suite::cases::dat
