@@ -44,7 +44,8 @@ DAT_RETURN post_read_to_rmr(DAT_EP_HANDLE ep, const DAT_RMR_TRIPLET* to,
 DAT_RETURN post_send_with_invalidate(DAT_EP_HANDLE ep, Segments segments, DAT_UINT64 id,
                                      DAT_RMR_CONTEXT context, PostOptions options = {});
 
-/// A window bound over the whole region by this endpoint, whose completion has been taken.
+/// A window of this endpoint alone, which its peer may end: bound over the whole region, and the
+/// completion taken.
 struct Window {
   Rmr rmr;
   DAT_RMR_CONTEXT context = 0;
