@@ -54,8 +54,8 @@ Returns at_once(DatBody& body, const Returns& wanted) {
 }
 
 struct Stage {
-  explicit Stage(DatBody& body)
-      : pair(body.connected()),
+  explicit Stage(DatBody& body, const PairOptions& options = {})
+      : pair(body.connected(options)),
         own(body.ia(), pair.pz.get(), 256),
         peer(body.ia(), pair.pz.get(), 256, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x3C}) {}
   Pair pair;
@@ -235,56 +235,63 @@ DAT_CASE(receives_beyond_the_endpoint_are_refused, calls(dat_ep_post_recv),
   const Lmr memory(ia(), pz.get(), 64);
   for (DAT_COUNT i = 0; i < most; ++i)
     expect(post_recv(side.ep.get(), {memory.triplet()}, 1), succeeds, "dat.ep-post-recv.success");
-  expect(post_recv(side.ep.get(), {memory.triplet()}, 2), returns(DAT_INSUFFICIENT_RESOURCES));
+  expect(post_recv(side.ep.get(), {memory.triplet()}, 2),
+         returns(DAT_INSUFFICIENT_RESOURCES).or_tolerably(DAT_SUCCESS));
 }
 
-DAT_CASE(reads_beyond_the_endpoint_are_refused, calls(dat_ep_post_rdma_read),
-         rules("dat.ep-post-rdma-read.insufficient-resources"), deadline_of(20s)) {
-  const Pz pz = ia().pz();
-  DAT_EP_ATTR attr = attributes_of(*this, make_side(ia(), pz).ep);
+namespace {
+
+/// Posts one request more than the endpoint takes while its RDMA Reads are under way. They may be
+/// over too soon to matter, so it tries often; a provider may take more than it was asked for.
+void judge_one_request_more(DatBody& body,
+                            const std::function<DAT_RETURN(const Stage&, DAT_UINT64)>& one_more) {
+  const Pz pz = body.ia().pz();
+  DAT_EP_ATTR attr = attributes_of(body, make_side(body.ia(), pz).ep);
   attr.max_request_dtos = 2;
   PairOptions options;
   options.attributes = &attr;
-  const Pair pair = connected(options);
-  const auto most = static_cast<std::size_t>(attributes_of(*this, pair.active.ep).max_request_dtos);
-  if (most > 64) stop("not_applicable", "the provider takes many more than asked for");
-  const std::size_t size = std::size_t{8} * 1024 * 1024;
-  const Lmr sink(ia(), pair.pz.get(), size), source(ia(), pair.pz.get(), size);
-  for (std::size_t i = 0; i < most; ++i)
-    need(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), i), "no read");
-  expect(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), most),
-         returns(DAT_INSUFFICIENT_RESOURCES));
+  Stage stage(body, options);
+  const Ep& ep = stage.pair.active.ep;
+  const auto most = static_cast<DAT_UINT64>(attributes_of(body, ep).max_request_dtos);
+  if (most > 64) body.stop("not_applicable", "the provider takes many more than asked for");
+  const std::size_t size = std::size_t{64} * 1024;
+  const Lmr sink(body.ia(), stage.pair.pz.get(), size),
+      source(body.ia(), stage.pair.pz.get(), size);
+  bool refused = false;
+  for (int round = 0; round < 30 && !refused; ++round) {
+    body.need(post_recv(stage.pair.passive.ep.get(), {}, 1), "no receive");
+    for (DAT_UINT64 id = 0; id < most; ++id)
+      body.need(post_read(ep.get(), {sink.triplet()}, source.remote(), id), "no read");
+    const DAT_RETURN got = one_more(stage, most);
+    body.expect(got, returns_one_of({DAT_INSUFFICIENT_RESOURCES, DAT_SUCCESS}));
+    refused = got != DAT_SUCCESS;
+    for (DAT_UINT64 id = 0; id < most + (refused ? 0 : 1); ++id)
+      (void)body.expect_completion(stage.pair.active.requests, id, DAT_DTO_SUCCESS);
+  }
+  body.advise_that(refused, "DAT_INSUFFICIENT_RESOURCES", "DAT_SUCCESS each time");
 }
 
-DAT_CASE(requests_beyond_the_endpoint_are_refused, calls(dat_ep_post_send, dat_ep_post_rdma_write),
-         rules("dat.ep-post-send.insufficient-resources",
-               "dat.ep-post-rdma-write.insufficient-resources"),
-         deadline_of(20s)) {
-  const Pz pz = ia().pz();
-  DAT_EP_ATTR attr = attributes_of(*this, make_side(ia(), pz).ep);
-  attr.max_request_dtos = 1;
-  PairOptions options;
-  options.attributes = &attr;
-  const std::size_t size = std::size_t{8} * 1024 * 1024;
-  const auto judge = [&](const char* name, const std::function<DAT_RETURN(const Pair&)>& one_more,
-                         RuleRef rule) {
-    row(name, [&] {
-      const Pair pair = connected(options);
-      const Lmr sink(ia(), pair.pz.get(), size), source(ia(), pair.pz.get(), size);
-      const auto most =
-          static_cast<std::size_t>(attributes_of(*this, pair.active.ep).max_request_dtos);
-      if (most > 64) stop("not_applicable", "the provider takes many more than asked for");
-      for (std::size_t i = 0; i < most; ++i)
-        need(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), i), "no read");
-      expect(one_more(pair), returns(DAT_INSUFFICIENT_RESOURCES), rule);
-    });
-  };
-  judge(
-      "Send", [](const Pair& pair) { return post_send(pair.active.ep.get(), {}, 99); },
-      "dat.ep-post-send.insufficient-resources");
-  judge(
-      "RDMA Write", [](const Pair& pair) { return post_write(pair.active.ep.get(), {}, {}, 99); },
-      "dat.ep-post-rdma-write.insufficient-resources");
+}  // namespace
+
+DAT_CASE(read_beyond_the_endpoint_is_refused, calls(dat_ep_post_rdma_read),
+         rules("dat.ep-post-rdma-read.insufficient-resources"), deadline_of(20s)) {
+  judge_one_request_more(*this, [](const Stage& stage, DAT_UINT64 id) {
+    return post_read(stage.pair.active.ep.get(), {stage.own.triplet()}, stage.peer.remote(), id);
+  });
+}
+
+DAT_CASE(send_beyond_the_endpoint_is_refused, calls(dat_ep_post_send),
+         rules("dat.ep-post-send.insufficient-resources"), deadline_of(20s)) {
+  judge_one_request_more(*this, [](const Stage& stage, DAT_UINT64 id) {
+    return post_send(stage.pair.active.ep.get(), {}, id);
+  });
+}
+
+DAT_CASE(write_beyond_the_endpoint_is_refused, calls(dat_ep_post_rdma_write),
+         rules("dat.ep-post-rdma-write.insufficient-resources"), deadline_of(20s)) {
+  judge_one_request_more(*this, [](const Stage& stage, DAT_UINT64 id) {
+    return post_write(stage.pair.active.ep.get(), {stage.own.triplet()}, stage.peer.remote(), id);
+  });
 }
 
 DAT_CASE(write_into_too_little_is_refused, calls(dat_ep_post_rdma_write),
