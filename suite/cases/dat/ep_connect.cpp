@@ -537,6 +537,20 @@ DAT_CASE(requests_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect
   (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
+DAT_CASE(reads_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.graceful"), deadline_of(20s)) {
+  const Pair pair = connected();
+  const std::size_t size = std::size_t{1024} * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    need(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), id), "no read");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_no_event(pair.active.requests);
+}
+
 DAT_CASE(every_request_completes_behind_an_abrupt_disconnect, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.flush"), deadline_of(10s)) {
   const Pair pair = connected();
