@@ -322,6 +322,72 @@ DAT_CASE(post_send_with_invalidate_in_each_state, calls(dat_ep_post_send_with_in
   });
 }
 
+// ---------------------------------------------------------------- disconnect pending
+
+namespace {
+
+/// A connection that ends gracefully with RDMA Reads outstanding: its active side is disconnect
+/// pending until they are over, which may be soon.
+struct Ending {
+  explicit Ending(DatBody& body)
+      : pair(body.connected()),
+        source(body.ia(), pair.pz.get(), size),
+        sink(body.ia(), pair.pz.get(), size) {
+    for (DAT_UINT64 id = 1; id <= reads; ++id)
+      body.need(post_read(ep(), {sink.triplet()}, source.remote(), id), "no read");
+    body.need(CALL(dat_ep_disconnect, ep(), DAT_CLOSE_GRACEFUL_FLAG), "no disconnect");
+  }
+  [[nodiscard]] DAT_EP_HANDLE ep() const { return pair.active.ep.get(); }
+
+  static constexpr std::size_t size = std::size_t{1024} * 1024;
+  static constexpr DAT_UINT64 reads = 8;
+  Pair pair;
+  Lmr source, sink;
+};
+
+}  // namespace
+
+DAT_CASE(disconnect_pending_takes_no_requests, calls(dat_ep_post_send),
+         rules("dat.ep-post-send.invalid-state", "dat.ep-disconnect.graceful"), deadline_of(20s)) {
+  const Ending ending(*this);
+  const DAT_RETURN got = post_send(ending.ep(), {ending.sink.triplet(0, 8)}, Ending::reads + 1);
+  expect(got, returns_one_of({DAT_INVALID_STATE, DAT_SUCCESS}));
+  for (DAT_UINT64 id = 1; id <= Ending::reads; ++id)
+    (void)expect_completion(ending.pair.active.requests, id, DAT_DTO_SUCCESS,
+                            "dat.ep-disconnect.graceful");
+  // It was taken only if the endpoint was disconnected by then.
+  if (got == DAT_SUCCESS)
+    (void)expect_completion(ending.pair.active.requests, Ending::reads + 1, DAT_DTO_ERR_FLUSHED);
+  (void)expect_event(ending.pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_no_event(ending.pair.active.requests);
+}
+
+DAT_CASE(second_graceful_disconnect_waits_as_well, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.graceful"), deadline_of(20s)) {
+  const Ending ending(*this);
+  expect(CALL(dat_ep_disconnect, ending.ep(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= Ending::reads; ++id)
+    (void)expect_completion(ending.pair.active.requests, id, DAT_DTO_SUCCESS);
+  (void)expect_event(ending.pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_no_event(ending.pair.active.connection);
+}
+
+DAT_CASE(abrupt_disconnect_cuts_a_graceful_one_short, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success", "dat.ep-disconnect.flush"), deadline_of(20s)) {
+  const Ending ending(*this);
+  expect(CALL(dat_ep_disconnect, ending.ep(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= Ending::reads; ++id) {
+    const auto data = expect_event(ending.pair.active.requests, DAT_DTO_COMPLETION_EVENT,
+                                   "dat.ep-disconnect.flush")
+                          .event_data.dto_completion_event_data;
+    expect_that(data.user_cookie.as_64 == id, fmt::format("completion {}", id),
+                fmt::format("completion {}", data.user_cookie.as_64), "dat.ep-disconnect.flush");
+  }
+  (void)expect_event(ending.pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_state(ending.pair.active.ep, DAT_EP_STATE_DISCONNECTED);
+  expect_no_event(ending.pair.active.connection);
+}
+
 // ---------------------------------------------------------------- what is no endpoint
 
 namespace {
