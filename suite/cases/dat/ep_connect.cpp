@@ -1,0 +1,660 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Connections: connect, dup_connect, common_connect, disconnect, and the events that they end in.
+#include <netinet/in.h>
+
+#include "suite/cases/dat/framework/dat_case.hpp"
+#include "suite/cases/dat/framework/dat_endpoint.hpp"
+
+namespace suite::cases::dat {
+
+namespace {
+
+DAT_PROVIDER_ATTR provider_attributes(DatBody& body) {
+  DAT_PROVIDER_ATTR attr{};
+  body.need(CALL(dat_ia_query, body.ia().get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
+            "no attributes");
+  return attr;
+}
+
+std::vector<std::byte> octets_of_event(const DAT_EVENT& event) {
+  const auto& data = event.event_data.connect_event_data;
+  if (data.private_data_size <= 0 || data.private_data == nullptr) return {};
+  const auto* begin = static_cast<const std::byte*>(data.private_data);
+  return {begin, begin + data.private_data_size};
+}
+
+/// Some transports hand over more octets than were given: what was given comes first.
+bool begins_with(const std::vector<std::byte>& got, const std::vector<std::byte>& wanted) {
+  return got.size() >= wanted.size() && std::equal(wanted.begin(), wanted.end(), got.begin());
+}
+
+/// The private data that a request brings, up to the number of octets sent.
+std::vector<std::byte> data_of_request(const DatBody& body, DAT_CR_HANDLE cr) {
+  DAT_CR_PARAM param{};
+  body.need(CALL(dat_cr_query, cr, DAT_CR_FIELD_ALL, &param), "no CR query");
+  if (param.private_data_size <= 0 || param.private_data == nullptr) return {};
+  const auto* begin = static_cast<const std::byte*>(param.private_data);
+  return {begin, begin + param.private_data_size};
+}
+
+void expect_data(DatBody& body, const std::vector<std::byte>& got,
+                 const std::vector<std::byte>& wanted, RuleRef rule = {}) {
+  body.expect_that(begins_with(got, wanted), fmt::format("the {} octets sent", wanted.size()),
+                   fmt::format("{} others", got.size()), rule);
+}
+
+std::vector<std::byte> pattern(std::size_t size) {
+  std::vector<std::byte> octets(size);
+  for (std::size_t i = 0; i < size; ++i) octets[i] = static_cast<std::byte>(i * 7 + 1);
+  return octets;
+}
+
+void expect_endpoint(DatBody& body, const DAT_EVENT& event, const Ep& ep, RuleRef rule = {}) {
+  body.expect_that(event.event_data.connect_event_data.ep_handle == ep.get(), "the endpoint",
+                   "another handle", rule);
+}
+
+ConnectOptions of_quality(DAT_QOS qos) {
+  ConnectOptions options;
+  options.qos = qos;
+  return options;
+}
+ConnectOptions with_data(std::vector<std::byte> data) {
+  ConnectOptions options;
+  options.data = std::move(data);
+  return options;
+}
+ConnectOptions within(DAT_TIMEOUT timeout) {
+  ConnectOptions options;
+  options.timeout = timeout;
+  return options;
+}
+
+/// A quality of service that the provider says it does not have.
+DAT_QOS unsupported_quality(DatBody& body) {
+  const auto supported = static_cast<unsigned>(provider_attributes(body).dat_qos_supported);
+  for (const DAT_QOS qos : {DAT_QOS_PREMIUM, DAT_QOS_ECONOMY, DAT_QOS_LOW_LATENCY})
+    if ((supported & static_cast<unsigned>(qos)) == 0) return qos;
+  body.stop("not_applicable", "the provider has every quality of service");
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- connect
+
+DAT_CASE(accepted_connect_is_told_to_both, calls(dat_ep_connect),
+         rules("dat.ep-connect.success", "dat.ep-connect.established-event")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
+  const Listener listener(ia());
+  expect(start_connect(ia(), client.ep.get(), listener.qualifier), succeeds);
+  expect_state(client.ep, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
+  need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
+  const DAT_EVENT active = expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  const DAT_EVENT passive = expect_event(server.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_endpoint(*this, active, client.ep, "dat.ep-connect.established-event");
+  expect_endpoint(*this, passive, server.ep, "dat.ep-connect.established-event");
+  expect_that(passive.event_data.connect_event_data.private_data_size == 0, "no private data",
+              "private data", "dat.ep-connect.established-event");
+  expect_state(client.ep, DAT_EP_STATE_CONNECTED);
+  expect_state(server.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(private_data_of_each_size_arrives, calls(dat_ep_connect),
+         rules("dat.ep-connect.private-data"), deadline_of(10s)) {
+  const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, most / 2, most - 1, most})
+    row(fmt::format("{} octets", size), [&] {
+      const Pz pz = ia().pz();
+      const Side client = make_side(ia(), pz);
+      const Listener listener(ia());
+      expect(start_connect(ia(), client.ep.get(), listener.qualifier, with_data(pattern(size))),
+             succeeds);
+      const DAT_CR_HANDLE cr = listener.next();
+      expect_data(*this, data_of_request(*this, cr), pattern(size));
+      need(CALL(dat_cr_reject, cr, 0, nullptr), "no reject");
+      (void)expect_event(client.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+    });
+}
+
+DAT_CASE(private_data_of_the_acceptance_arrives, calls(dat_ep_connect, dat_cr_accept),
+         rules("dat.ep-connect.success")) {
+  const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
+  for (const std::size_t size : {std::size_t{1}, most})
+    row(fmt::format("{} octets", size), [&] {
+      const Pz pz = ia().pz();
+      const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
+      const Listener listener(ia());
+      need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+      std::vector<std::byte> data = pattern(size);
+      need(CALL(dat_cr_accept, listener.next(), server.ep.get(), static_cast<DAT_COUNT>(size),
+                data.data()),
+           "no accept");
+      const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+      expect_data(*this, octets_of_event(event), pattern(size));
+    });
+}
+
+DAT_CASE(more_private_data_than_fits_is_refused, calls(dat_ep_connect),
+         rules("dat.ep-connect.private-data")) {
+  const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Listener listener(ia());
+  expect(start_connect(ia(), client.ep.get(), listener.qualifier, with_data(pattern(most + 1))),
+         returns(DAT_INVALID_PARAMETER));
+  expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
+  expect_no_event(listener.requests);
+}
+
+DAT_CASE(connect_with_a_negative_size_is_refused, calls(dat_ep_connect),
+         rules("dat.ep-connect.invalid-parameter")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Listener listener(ia());
+  std::byte octet{};
+  expect(CALL(dat_ep_connect, client.ep.get(), ia().address(), listener.qualifier,
+              DAT_TIMEOUT_INFINITE, -1, &octet, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+         returns(DAT_INVALID_PARAMETER));
+  expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
+}
+
+DAT_CASE(connect_that_lacks_its_private_data_is_refused, calls(dat_ep_connect),
+         rules("dat.ep-connect.invalid-parameter"), with_hostile_handles) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Listener listener(ia());
+  expect(CALL(dat_ep_connect, client.ep.get(), ia().address(), listener.qualifier,
+              DAT_TIMEOUT_INFINITE, 8, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(connect_to_no_address_is_refused, calls(dat_ep_connect),
+         rules("dat.ep-connect.invalid-parameter"), with_hostile_handles) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  expect(CALL(dat_ep_connect, client.ep.get(), nullptr, 7, DAT_TIMEOUT_INFINITE, 0, nullptr,
+              DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+         returns_one_of({DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS}));
+  expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
+}
+
+DAT_CASE(connect_to_a_group_address_fails, calls(dat_ep_connect),
+         rules("dat.ep-connect.invalid-address"), deadline_of(20s)) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  sockaddr_in group{};
+  group.sin_family = AF_INET;
+  group.sin_addr.s_addr = htonl(0xE0000001);
+  const DAT_RETURN got =
+      CALL(dat_ep_connect, client.ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&group), 7,
+           2'000'000, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG);
+  expect(got, returns_one_of({DAT_INVALID_ADDRESS, DAT_SUCCESS}));
+  if (got != DAT_SUCCESS) return expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
+  const DAT_EVENT event = next_event(client.connection);
+  expect_that(event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED, "no connection",
+              event_text(event.event_number));
+}
+
+DAT_CASE(connect_to_an_address_of_no_family_fails, calls(dat_ep_connect),
+         rules("dat.ep-connect.invalid-address")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  sockaddr_storage strange{};
+  strange.ss_family = AF_UNIX;
+  expect(CALL(dat_ep_connect, client.ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&strange), 7,
+              1'000'000, 0, nullptr, DAT_QOS_BEST_EFFORT, DAT_CONNECT_DEFAULT_FLAG),
+         returns(DAT_INVALID_ADDRESS).or_tolerably(DAT_INVALID_PARAMETER));
+  expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
+}
+
+DAT_CASE(quality_that_the_provider_lacks_is_refused, calls(dat_ep_connect),
+         rules("dat.ep-connect.model")) {
+  const DAT_QOS qos = unsupported_quality(*this);
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Listener listener(ia());
+  expect(start_connect(ia(), client.ep.get(), listener.qualifier, of_quality(qos)),
+         returns(DAT_MODEL_NOT_SUPPORTED));
+  expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
+}
+
+DAT_CASE(multipath_that_the_provider_lacks_is_refused, calls(dat_ep_connect),
+         rules("dat.ep-connect.model")) {
+  if (provider_attributes(*this).supports_multipath != DAT_FALSE)
+    stop("not_applicable", "the provider supports multipath");
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Listener listener(ia());
+  ConnectOptions options;
+  options.flags = DAT_CONNECT_MULTIPATH_REQUIRED_FLAG;
+  expect(start_connect(ia(), client.ep.get(), listener.qualifier, options),
+         returns(DAT_MODEL_NOT_SUPPORTED).or_tolerably(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(connect_to_nobody_is_rejected_without_the_peer, calls(dat_ep_connect),
+         rules("dat.ep-connect.no-listener")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  expect(start_connect(ia(), client.ep.get(), unused_qualifier(ia())), succeeds);
+  const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+  expect_endpoint(*this, event, client.ep);
+  expect_that(event.event_data.connect_event_data.private_data_size == 0, "no private data",
+              "private data");
+  expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
+}
+
+DAT_CASE(receives_are_flushed_when_nobody_listens, calls(dat_ep_connect, dat_ep_post_recv),
+         rules("dat.ep-disconnect.flush")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Lmr memory(ia(), pz.get(), 64);
+  need(post_recv(client.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
+  need(start_connect(ia(), client.ep.get(), unused_qualifier(ia())), "no connect");
+  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+  (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
+}
+
+DAT_CASE(rejection_of_each_size_arrives, calls(dat_ep_connect, dat_cr_reject),
+         rules("dat.ep-connect.peer-rejected"), deadline_of(10s)) {
+  const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
+  for (const std::size_t size : {std::size_t{0}, std::size_t{1}, most})
+    row(fmt::format("{} octets", size), [&] {
+      const Pz pz = ia().pz();
+      const Side client = make_side(ia(), pz);
+      const Listener listener(ia());
+      need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+      std::vector<std::byte> data = pattern(size);
+      need(CALL(dat_cr_reject, listener.next(), static_cast<DAT_COUNT>(size),
+                size == 0 ? nullptr : data.data()),
+           "no reject");
+      const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+      expect_endpoint(*this, event, client.ep);
+      expect_data(*this, octets_of_event(event), pattern(size));
+      expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
+    });
+}
+
+DAT_CASE(undecided_connect_times_out, calls(dat_ep_connect), rules("dat.ep-connect.timed-out")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Listener listener(ia());
+  const auto before = std::chrono::steady_clock::now();
+  expect(start_connect(ia(), client.ep.get(), listener.qualifier, within(100'000)), succeeds);
+  const DAT_CR_HANDLE cr = listener.next();
+  const DAT_EVENT event = next_event(client.connection);
+  const auto took = std::chrono::steady_clock::now() - before;
+  expect_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT ||
+                  event.event_number == DAT_CONNECTION_EVENT_UNREACHABLE,
+              "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  advise_that(event.event_number == DAT_CONNECTION_EVENT_TIMED_OUT,
+              "DAT_CONNECTION_EVENT_TIMED_OUT", event_text(event.event_number));
+  expect_endpoint(*this, event, client.ep);
+  expect_that(took >= std::chrono::milliseconds(100), "not before its time", "earlier");
+  expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
+  (void)CALL(dat_cr_reject, cr, 0, nullptr);
+}
+
+DAT_CASE(acceptance_behind_the_timeout_fails, calls(dat_ep_connect, dat_cr_accept),
+         rules("dat.ep-connect.timed-out")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
+  const Listener listener(ia());
+  need(start_connect(ia(), client.ep.get(), listener.qualifier, within(50'000)), "no connect");
+  const DAT_CR_HANDLE cr = listener.next();
+  (void)next_event(client.connection);
+  need(CALL(dat_cr_accept, cr, server.ep.get(), 0, nullptr), "no accept");
+  const DAT_EVENT event = next_event(server.connection);
+  expect_that(event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED,
+              "DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR", event_text(event.event_number));
+  advise_that(event.event_number == DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR,
+              "DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR", event_text(event.event_number));
+  expect_state(server.ep, DAT_EP_STATE_DISCONNECTED);
+}
+
+DAT_CASE(timeout_of_nothing_is_no_success, calls(dat_ep_connect),
+         rules("dat.ep-connect.timed-out")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  const Listener listener(ia());
+  const DAT_RETURN got = start_connect(ia(), client.ep.get(), listener.qualifier, within(0));
+  expect(got, returns_one_of({DAT_INVALID_PARAMETER, DAT_SUCCESS}));
+  if (got != DAT_SUCCESS) return;
+  const DAT_EVENT event = next_event(client.connection);
+  expect_that(event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED, "no connection",
+              event_text(event.event_number));
+}
+
+DAT_CASE(several_connects_are_pending_at_once, calls(dat_ep_connect),
+         rules("dat.ep-connect.success"), deadline_of(10s)) {
+  constexpr std::size_t count = 8;
+  const Pz pz = ia().pz();
+  const Listener listener(ia());
+  std::vector<Side> clients, servers;
+  for (std::size_t i = 0; i < count; ++i) {
+    clients.push_back(make_side(ia(), pz));
+    servers.push_back(make_side(ia(), pz));
+    expect(start_connect(ia(), clients.back().ep.get(), listener.qualifier), succeeds);
+  }
+  for (const Side& server : servers)
+    need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
+  for (std::size_t i = 0; i < count; ++i) {
+    (void)expect_event(clients[i].connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+    (void)expect_event(servers[i].connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  }
+}
+
+// ---------------------------------------------------------------- dup_connect
+
+DAT_CASE(duplicate_goes_where_its_model_went, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.success")) {
+  const Pair pair = connected();
+  const Side duplicate = make_side(ia(), pair.pz), server = make_side(ia(), pair.pz);
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), with_data(pattern(10))), succeeds);
+  const DAT_EVENT request = expect_event(pair.requests, DAT_CONNECTION_REQUEST_EVENT);
+  const DAT_CR_HANDLE cr = request.event_data.cr_arrival_event_data.cr_handle;
+  expect_data(*this, data_of_request(*this, cr), pattern(10));
+  need(CALL(dat_cr_accept, cr, server.ep.get(), 0, nullptr), "no accept");
+  (void)expect_event(duplicate.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_state(duplicate.ep, DAT_EP_STATE_CONNECTED);
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(duplicate_of_an_unconnected_endpoint_is_refused, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.invalid-state")) {
+  const Pz pz = ia().pz();
+  const Side duplicate = make_side(ia(), pz), model = make_side(ia(), pz);
+  expect(dup_connect(duplicate.ep.get(), model.ep.get()), returns(DAT_INVALID_STATE));
+  expect_state(duplicate.ep, DAT_EP_STATE_UNCONNECTED);
+}
+
+DAT_CASE(duplicate_of_a_disconnected_endpoint_is_refused, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.invalid-state")) {
+  const Pair pair = connected();
+  const Side duplicate = make_side(ia(), pair.pz);
+  end_connection(pair);
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get()), returns(DAT_INVALID_STATE));
+}
+
+DAT_CASE(connected_endpoint_becomes_no_duplicate, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.invalid-state")) {
+  const Pair pair = connected(), second = connected();
+  expect(dup_connect(second.active.ep.get(), pair.active.ep.get()), returns(DAT_INVALID_STATE));
+  expect_state(second.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(duplicate_with_too_much_private_data_is_refused, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.invalid-parameter")) {
+  const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
+  const Pair pair = connected();
+  const Side duplicate = make_side(ia(), pair.pz);
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), with_data(pattern(most + 1))),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+DAT_CASE(duplicate_of_a_quality_that_the_provider_lacks_is_refused, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.model")) {
+  const DAT_QOS qos = unsupported_quality(*this);
+  const Pair pair = connected();
+  const Side duplicate = make_side(ia(), pair.pz);
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), of_quality(qos)),
+         returns(DAT_MODEL_NOT_SUPPORTED));
+}
+
+DAT_CASE(rejected_duplicate_hears_of_it, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.success")) {
+  const Pair pair = connected();
+  const Side duplicate = make_side(ia(), pair.pz);
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get()), succeeds);
+  const DAT_EVENT request = expect_event(pair.requests, DAT_CONNECTION_REQUEST_EVENT);
+  need(CALL(dat_cr_reject, request.event_data.cr_arrival_event_data.cr_handle, 0, nullptr),
+       "no reject");
+  (void)expect_event(duplicate.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(zone_is_no_model, calls(dat_ep_dup_connect), rules("dat.ep-dup-connect.invalid-handle"),
+         with_hostile_handles) {
+  const Pz pz = ia().pz();
+  const Side duplicate = make_side(ia(), pz);
+  expect(dup_connect(duplicate.ep.get(), pz.get()), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(null_is_no_model, calls(dat_ep_dup_connect), rules("dat.ep-dup-connect.invalid-handle"),
+         with_hostile_handles) {
+  const Pz pz = ia().pz();
+  const Side duplicate = make_side(ia(), pz);
+  expect(dup_connect(duplicate.ep.get(), DAT_HANDLE_NULL), returns(DAT_INVALID_HANDLE));
+}
+
+DAT_CASE(freed_endpoint_is_no_model, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.invalid-handle"), with_hostile_handles) {
+  Pair pair = connected();
+  const Side duplicate = make_side(ia(), pair.pz);
+  const DAT_EP_HANDLE freed = pair.active.ep.get();
+  need(CALL(dat_ep_free, pair.active.ep.release()), "not freed");
+  expect(dup_connect(duplicate.ep.get(), freed), returns(DAT_INVALID_HANDLE));
+}
+
+// ---------------------------------------------------------------- common_connect
+
+DAT_CASE(common_connect_reaches_a_socket_address, calls(dat_ep_common_connect),
+         rules("dat.ep-common-connect.success")) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
+  const Listener listener(ia());
+  sockaddr_storage address{};
+  std::copy_n(reinterpret_cast<const std::byte*>(ia().address()),
+              reinterpret_cast<const sockaddr*>(ia().address())->sa_family == AF_INET6
+                  ? sizeof(sockaddr_in6)
+                  : sizeof(sockaddr_in),
+              reinterpret_cast<std::byte*>(&address));
+  // The port lies at the same place in both families.
+  reinterpret_cast<sockaddr_in*>(&address)->sin_port =
+      htons(static_cast<std::uint16_t>(listener.qualifier));
+  expect(
+      common_connect(client.ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), pattern(9)),
+      succeeds);
+  const DAT_CR_HANDLE cr = listener.next();
+  expect_data(*this, data_of_request(*this, cr), pattern(9));
+  need(CALL(dat_cr_accept, cr, server.ep.get(), 0, nullptr), "no accept");
+  const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_endpoint(*this, event, client.ep);
+}
+
+DAT_CASE(common_connect_without_an_address_is_refused, calls(dat_ep_common_connect),
+         rules("dat.ep-common-connect.invalid-parameter"), with_hostile_handles) {
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  expect(common_connect(client.ep.get(), nullptr),
+         returns_one_of({DAT_INVALID_PARAMETER, DAT_INVALID_ADDRESS}));
+}
+
+DAT_CASE(common_connect_with_too_much_private_data_is_refused, calls(dat_ep_common_connect),
+         rules("dat.ep-common-connect.invalid-parameter")) {
+  const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
+  const Pz pz = ia().pz();
+  const Side client = make_side(ia(), pz);
+  expect(common_connect(client.ep.get(), ia().address(), pattern(most + 1)),
+         returns(DAT_INVALID_PARAMETER));
+}
+
+// ---------------------------------------------------------------- disconnect
+
+DAT_CASE(both_sides_hear_of_a_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success")) {
+  for (const auto& [name, flag] :
+       {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
+    for (const bool active : {true, false})
+      row(fmt::format("{} by the {} side", name, active ? "active" : "passive"), [&, flag = flag] {
+        const Pair pair = connected();
+        const Side& side = active ? pair.active : pair.passive;
+        expect(CALL(dat_ep_disconnect, side.ep.get(), flag), succeeds);
+        for (const Side* each : {&pair.active, &pair.passive}) {
+          const DAT_EVENT event = expect_event(each->connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+          expect_endpoint(*this, event, each->ep);
+          expect_state(each->ep, DAT_EP_STATE_DISCONNECTED);
+          expect_no_event(each->connection);
+        }
+      });
+}
+
+DAT_CASE(second_disconnect_changes_nothing, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.no-op")) {
+  const Pair pair = connected();
+  end_connection(pair);
+  for (const DAT_CLOSE_FLAGS flag : {DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_GRACEFUL_FLAG})
+    expect(CALL(dat_ep_disconnect, pair.active.ep.get(), flag), succeeds);
+  expect_state(pair.active.ep, DAT_EP_STATE_DISCONNECTED);
+  expect_no_event(pair.active.connection);
+}
+
+DAT_CASE(disconnects_of_both_sides_meet, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success")) {
+  const Pair pair = connected();
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  expect(CALL(dat_ep_disconnect, pair.passive.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (const Side* side : {&pair.active, &pair.passive}) {
+    (void)expect_event(side->connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect_state(side->ep, DAT_EP_STATE_DISCONNECTED);
+    expect_no_event(side->connection);
+  }
+}
+
+DAT_CASE(requests_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.graceful"), deadline_of(10s)) {
+  const Pair pair = connected();
+  const std::size_t size = 256 * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  need(post_recv(pair.passive.ep.get(), {sink.triplet(0, 64)}, 9), "no receive");
+  for (DAT_UINT64 id = 1; id <= 4; ++id)
+    need(post_write(pair.active.ep.get(), {source.triplet()}, sink.remote(), id), "no write");
+  need(post_send(pair.active.ep.get(), {source.triplet(0, 64)}, 5), "no send");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= 5; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  (void)expect_completion(pair.passive.receives, 9, DAT_DTO_SUCCESS);
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
+DAT_CASE(reads_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.graceful"), deadline_of(20s)) {
+  const Pair pair = connected();
+  const std::size_t size = std::size_t{1024} * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    need(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), id), "no read");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_no_event(pair.active.requests);
+}
+
+DAT_CASE(every_request_completes_behind_an_abrupt_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.flush"), deadline_of(10s)) {
+  const Pair pair = connected();
+  const std::size_t size = 1024 * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    need(post_write(pair.active.ep.get(), {source.triplet()}, sink.remote(), id), "no write");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
+  bool failed = false;
+  for (DAT_UINT64 id = 1; id <= 8; ++id) {
+    const DAT_EVENT event = expect_event(pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+    const auto& data = event.event_data.dto_completion_event_data;
+    expect_that(data.user_cookie.as_64 == id, fmt::format("completion {}", id),
+                fmt::format("completion {}", data.user_cookie.as_64));
+    expect_that(!failed || data.status != DAT_DTO_SUCCESS, "no success behind a failure",
+                status_text(data.status));
+    failed = failed || data.status != DAT_DTO_SUCCESS;
+  }
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
+DAT_CASE(disconnect_of_a_pending_connect_gives_it_up, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.pending")) {
+  for (const auto& [name, flag] :
+       {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
+    row(name, [&, flag = flag] {
+      const Pz pz = ia().pz();
+      const Side client = make_side(ia(), pz);
+      const Lmr memory(ia(), pz.get(), 64);
+      const Listener listener(ia());
+      need(post_recv(client.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
+      need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+      const DAT_CR_HANDLE cr = listener.next();
+      expect(CALL(dat_ep_disconnect, client.ep.get(), flag), succeeds);
+      (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
+      expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
+      (void)CALL(dat_cr_reject, cr, 0, nullptr);
+    });
+}
+
+DAT_CASE(unknown_flags_of_a_disconnect_are_refused, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.invalid-parameter")) {
+  const Pair pair = connected();
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), flags_of<DAT_CLOSE_FLAGS>(0x40)),
+         returns(DAT_INVALID_PARAMETER));
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(one_dispatcher_shows_the_order_of_a_connection, calls(dat_ep_disconnect, dat_ep_connect),
+         rules("dat.ep-disconnect.order")) {
+  const Pz pz = ia().pz();
+  const Evd all = ia().evd(flags_of<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG));
+  DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_ep_create, ia().get(), pz.get(), all.get(), all.get(), all.get(), nullptr, &handle),
+       "no EP");
+  const Ep server(handle);
+  const Side client = make_side(ia(), pz);
+  const Lmr memory(ia(), pz.get(), 64);
+  for (DAT_UINT64 id = 1; id <= 3; ++id)
+    need(post_recv(handle, {memory.triplet(0, 8)}, id), "no receive");
+  const Listener listener(ia());
+  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_accept, listener.next(), handle, 0, nullptr), "no accept");
+  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    need(post_send(client.ep.get(), {memory.triplet(8, 8)}, id), "no send");
+  need(CALL(dat_ep_disconnect, client.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), "no disconnect");
+  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  (void)expect_event(all, DAT_CONNECTION_EVENT_ESTABLISHED);
+  (void)expect_completion(all, 1, DAT_DTO_SUCCESS);
+  (void)expect_completion(all, 2, DAT_DTO_SUCCESS);
+  // The flushed receive may be on either side of the end.
+  const DAT_EVENT first = next_event(all), second = next_event(all);
+  const auto number = [](const DAT_EVENT& event) { return event.event_number; };
+  expect_that((number(first) == DAT_CONNECTION_EVENT_DISCONNECTED &&
+               number(second) == DAT_DTO_COMPLETION_EVENT) ||
+                  (number(first) == DAT_DTO_COMPLETION_EVENT &&
+                   number(second) == DAT_CONNECTION_EVENT_DISCONNECTED),
+              "the end and the flushed receive",
+              fmt::format("{}, {}", event_text(number(first)), event_text(number(second))));
+}
+
+DAT_CASE(close_of_the_ia_reaches_the_peer_of_another_ia, calls(dat_ia_close),
+         rules("dat.ia-close.endpoints")) {
+  Ia other(target());
+  const Pz pz = ia().pz();
+  Pz other_pz = other.pz();
+  const Side server = make_side(ia(), pz);
+  Side client = make_side(other, other_pz);
+  const Listener listener(ia());
+  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
+  (void)expect_event(server.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  client.ep.release();
+  for (Evd* evd : {&client.receives, &client.requests, &client.connection}) evd->release();
+  other_pz.release();
+  expect(CALL(dat_ia_close, other.release(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
+  const DAT_EVENT event = next_event(server.connection);
+  expect_that(event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                  event.event_number == DAT_CONNECTION_EVENT_BROKEN,
+              "DAT_CONNECTION_EVENT_DISCONNECTED", event_text(event.event_number));
+  expect_state(server.ep, DAT_EP_STATE_DISCONNECTED);
+}
+
+DAT_CASES_OF_FILE(ep_connect)
+
+}  // namespace suite::cases::dat
