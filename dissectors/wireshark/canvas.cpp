@@ -33,7 +33,7 @@ Sketch Sketch::branch(int id, int tree_type, int offset, int count) const {
 }
 
 std::uint8_t Sketch::octet(int offset) const {
-  return has(offset, 1) ? tvb_get_guint8(octets_, begin_ + offset) : std::uint8_t{0};
+  return has(offset, 1) ? *tvb_get_ptr(octets_, begin_ + offset, 1) : std::uint8_t{0};
 }
 
 namespace {

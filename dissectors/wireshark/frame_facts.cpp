@@ -105,7 +105,12 @@ void FactStore::mpa_frame(const analyzer::Connection& connection,
                           const analyzer::MpaFrameSeen& seen) {
   known(connection).iwarp = true;
   current().mpa_frames.push_back(
-      {.place = seen.place, .kind = seen.frame.kind, .octets = keep(seen.octets, seen.place)});
+      {.place = seen.place,
+       .kind = seen.frame.kind,
+       .flags = seen.frame.flags,
+       .revision = seen.frame.revision,
+       .private_data = static_cast<std::uint32_t>(seen.frame.private_data.size()),
+       .octets = keep(seen.octets, seen.place)});
 }
 
 void FactStore::negotiated(const analyzer::Connection& connection,

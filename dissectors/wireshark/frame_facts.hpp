@@ -33,7 +33,10 @@ struct KeptOctets {
 struct MpaFrameFact {
   analyzer::Place place;
   rnic::wire::MpaFrameKind kind = rnic::wire::MpaFrameKind::request;
-  KeptOctets octets;  ///< from the key on
+  rnic::wire::MpaFlags flags;
+  std::uint8_t revision = 0;
+  std::uint32_t private_data = 0;  ///< octets of it that came
+  KeptOctets octets;               ///< from the key on
 };
 
 struct FpduFact {

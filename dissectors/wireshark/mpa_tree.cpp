@@ -19,9 +19,14 @@ void show_enhanced(const Sketch& words) {
 }  // namespace
 
 std::string summary_of(analyzer::Bytes octets, const MpaFrameFact& fact) {
-  const auto parsed = rnic::wire::parse_mpa_frame(fact.kind, octets);
-  if (parsed) return rnic::wire::describe(parsed->frame);
-  return fact.kind == MpaFrameKind::request ? "MPA Request, torn" : "MPA Reply, torn";
+  constexpr std::size_t header = rnic::wire::mpa_frame_header_size;
+  const std::size_t length = fact.private_data;
+  return rnic::wire::describe(rnic::wire::MpaFrame{
+      .kind = fact.kind,
+      .flags = fact.flags,
+      .revision = fact.revision,
+      .private_data =
+          octets.size() < header + length ? analyzer::Bytes{} : octets.subspan(header, length)});
 }
 
 void show_mpa_frame(const Canvas& canvas, const MpaFrameFact& fact) {
