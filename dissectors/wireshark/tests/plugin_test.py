@@ -9,6 +9,7 @@ import functools
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import struct
@@ -112,6 +113,24 @@ def hand_made(name, frames):
     return file
 
 
+def damaged(file, seed):
+    """The capture with wrong octets, cut and lost frames; the file itself stays whole."""
+    chance = random.Random(seed)
+    octets, out, at = file.read_bytes(), SCRATCH / f"{file.stem}-{seed}.pcap", 24
+    with open(out, "wb") as to:
+        to.write(octets[:24])
+        while at < len(octets):
+            header, (kept,) = octets[at:at + 16], struct.unpack_from("<I", octets, at + 8)
+            frame = bytearray(octets[at + 16:at + 16 + kept])
+            at += 16 + kept
+            for _ in range(chance.choice([0, 0, 0, 1, 3])):
+                frame[chance.randrange(14, kept)] = chance.randrange(256)
+            length = chance.randrange(14, kept + 1) if chance.random() < 0.05 else kept
+            if chance.random() < 0.97:
+                to.write(header[:8] + struct.pack("<I", length) + header[12:] + frame[:length])
+    return out
+
+
 class Reference(unittest.TestCase):
     """What the reference RNIC and its tester sent each other."""
 
@@ -127,6 +146,15 @@ class Reference(unittest.TestCase):
             with self.subTest(file=file.name):
                 self.assertEqual(plugin_violations(file, "-2"), expected)
         self.assertGreater(total, 100, "there is something to compare")
+
+    def test_damaged_captures_are_judged_as_by_lint(self):
+        for seed in range(3):
+            with self.subTest(seed=seed):
+                file = damaged(self.files[1], seed)
+                expected = lint_violations(file)
+                self.assertGreater(len(expected), 100)
+                self.assertEqual(plugin_violations(file, "-2"), expected)
+                tshark("-r", file, "-V")
 
     def test_one_pass_says_what_the_frames_brought_about(self):
         """All but what is only known behind the last frame."""
