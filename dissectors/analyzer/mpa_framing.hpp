@@ -95,6 +95,8 @@ class MpaFraming final : private RuleVoice {
     Phase phase = Phase::startup;
     bool from_syn = false;
     bool startup_lost = false;  ///< its startup frame will not be seen
+    /// What begins here has a key but was no startup frame: it is not looked at as one again.
+    std::optional<std::uint64_t> refused_startup;
     bool capture_over = false;  ///< what is missing may have come later
     std::uint32_t origin_sequence = 0;
     std::optional<Startup> startup;

@@ -263,6 +263,22 @@ BOOST_AUTO_TEST_CASE(cut_frames_leave_the_headers) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(a_startup_frame_cut_by_the_capture_is_none) {
+  Pair pair(false, false);
+  for (int count = 0; count < 20; ++count) pair.client.send(100);
+  for (const bool from_syn : {false, true}) {
+    Link link;
+    if (from_syn) link.open();
+    // Key and a part of the header: enough to begin, never enough to end.
+    link.carry(to_server, pair.client.octets, 0, pair.client.origin, 18);
+    link.carry(to_client, pair.server.octets, 0, pair.server.origin, 18);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin);
+    link.analyzer.finish();
+    BOOST_TEST(link.record.fpdus.size() == 20U);
+    BOOST_TEST(link.record.noted(NoteKind::frame_cut) == 2U);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_cut_length_loses_framing_until_it_fits_again) {
   Pair pair(false, false);
   const std::size_t first = pair.client.send(50);

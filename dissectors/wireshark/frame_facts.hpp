@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// What the analyzer said of each frame, kept for as long as a capture file is open, so that any frame
+// can be shown at any time and in any order.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "dissectors/analyzer/events.hpp"
+
+namespace dissectors::wireshark {
+
+/// One connection, as much as is known of it by now.
+struct ConnectionFacts {
+  analyzer::Connection connection;
+  analyzer::Negotiated negotiated;
+  bool iwarp = false;  ///< MPA frames or FPDUs were seen in it
+};
+
+/// Octets that the analyzer gave: where they lie in the frame, or a copy where they lie in several
+/// frames or between Markers.
+struct KeptOctets {
+  std::uint32_t offset = 0;  ///< in the frame; meaningful if `in_frame`
+  std::uint32_t length = 0;
+  bool in_frame = false;
+  std::vector<std::byte> copy;  ///< `length` octets if not `in_frame`
+};
+
+struct MpaFrameFact {
+  analyzer::Place place;
+  rnic::wire::MpaFrameKind kind = rnic::wire::MpaFrameKind::request;
+  rnic::wire::MpaFlags flags;
+  std::uint8_t revision = 0;
+  std::uint32_t private_data = 0;  ///< octets of it that came
+  KeptOctets octets;               ///< from the key on
+};
+
+struct FpduFact {
+  analyzer::Place place;
+  std::uint16_t ulpdu_length = 0;
+  KeptOctets ulpdu;
+  std::vector<std::byte> pad;
+  analyzer::Crc crc = analyzer::Crc::unknown;
+  std::uint32_t crc_value = 0, crc_expected = 0;
+  std::vector<analyzer::MarkerSeen> markers;
+  bool begins_segment = false, ends_segment = false, in_one_segment = false;
+  analyzer::Certainty certainty = analyzer::Certainty::certain;
+  // Of the message that it belongs to.
+  bool has_segment = false, tagged = false;
+  bool first_segment = false, last_segment = false;
+  rnic::wire::Opcode opcode{};
+  std::uint64_t message = 0, message_octets = 0, payload_octets = 0;
+  std::uint32_t request_frame = 0;  ///< 0: it answers nothing that was seen
+  std::uint64_t response_time = 0;  ///< nanoseconds
+};
+
+struct Finding {
+  analyzer::Place place;
+  std::string_view rule;  ///< ids live in the catalogue
+  std::vector<std::string_view> also;
+  std::string actual, admissible;
+  analyzer::Certainty certainty = analyzer::Certainty::certain;
+  std::uint32_t frame = 0;  ///< that rnic-lint names
+};
+
+struct NoteFact {
+  analyzer::NoteKind kind = analyzer::NoteKind::not_judged;
+  std::string text;
+  std::uint32_t frame = 0;
+};
+
+/// What one frame brought about.
+struct Events {
+  std::vector<MpaFrameFact> mpa_frames;
+  std::vector<FpduFact> fpdus;
+  std::vector<Finding> findings;
+  std::vector<NoteFact> notes;
+  std::vector<std::uint32_t> responses;  ///< frames that answer a request in this one
+  [[nodiscard]] bool empty() const {
+    return mpa_frames.empty() && fpdus.empty() && findings.empty() && notes.empty();
+  }
+};
+
+struct FrameFacts {
+  const ConnectionFacts* connection = nullptr;
+  analyzer::Direction direction = analyzer::Direction::from_first;
+  std::unique_ptr<Events> events;  ///< nothing: none
+};
+
+/// The sink that keeps them.
+class FactStore final : public analyzer::Sink {
+ public:
+  /// A new analyzer numbers its connections from 1 again.
+  void forget_numbers() { base_ = connections_.size(); }
+  /// To be called before a segment is given to the analyzer; `frame` are the octets that it lies in.
+  void begin(std::uint32_t number, capture::Octets frame);
+  /// To be called behind it.
+  void belongs(const capture::Flow& flow);
+  /// What the frame last begun brought about, be it of itself or of earlier ones.
+  [[nodiscard]] const FrameFacts& latest() const { return latest_; }
+  /// Puts what the latest frame brought about where it belongs.
+  void settle();
+  /// What is known of a frame by now; nothing if it holds no TCP segment.
+  [[nodiscard]] const FrameFacts* facts(std::uint32_t number) const;
+
+  void opened(const analyzer::Connection& connection) override;
+  void mpa_frame(const analyzer::Connection& connection,
+                 const analyzer::MpaFrameSeen& seen) override;
+  void negotiated(const analyzer::Connection& connection,
+                  const analyzer::Negotiated& settled) override;
+  void fpdu(const analyzer::Connection& connection, const analyzer::FpduSeen& seen) override;
+  void message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) override;
+  /// One-liners are made when a frame is shown.
+  [[nodiscard]] bool wants_summaries() const override { return false; }
+  void finding(const analyzer::Connection& connection, const analyzer::Finding& found) override;
+  void note(const analyzer::Connection& connection, const analyzer::Note& said) override;
+
+ private:
+  ConnectionFacts& known(const analyzer::Connection& connection);
+  [[nodiscard]] KeptOctets keep(analyzer::Bytes octets, const analyzer::Place& place) const;
+  [[nodiscard]] std::uint32_t frame_of(const analyzer::Place& place) const;
+  Events& events_of(std::uint32_t number);
+  Events& current();
+
+  struct FlowHash {
+    std::size_t operator()(const capture::Flow& flow) const;
+  };
+  std::vector<std::unique_ptr<ConnectionFacts>> connections_;
+  std::size_t base_ = 0;  ///< the analyzer's connection 1 stands here
+  std::unordered_map<capture::Flow, ConnectionFacts*, FlowHash> by_flow_;  ///< canonical flows
+  std::unordered_map<std::uint32_t, FrameFacts> frames_;
+  FrameFacts latest_;
+  std::uint32_t number_ = 0;
+  capture::Octets frame_;
+};
+
+}  // namespace dissectors::wireshark

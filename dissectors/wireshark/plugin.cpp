@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// The Wireshark plugin: what Wireshark calls, and the preferences.
+//
+// Every TCP frame is given to the analyzer once, by a postdissector, whatever Wireshark made of it:
+// frames that it withholds from its dissectors (out of order, retransmitted) or gives to others
+// (ports 445, 5445, 4420) come as well. Whenever a frame is shown, it is shown from what is kept.
+#include <epan/conversation.h>
+#include <epan/packet.h>
+#include <epan/prefs.h>
+#include <wiretap/wtap.h>
+#include <ws_version.h>
+
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "dissectors/wireshark/columns.hpp"
+#include "dissectors/wireshark/expert.hpp"
+#include "dissectors/wireshark/fields.hpp"
+#include "dissectors/wireshark/file_analysis.hpp"
+#include "dissectors/wireshark/taps.hpp"
+#include "dissectors/wireshark/tree.hpp"
+
+using namespace dissectors;
+using namespace dissectors::wireshark;
+
+namespace {
+
+// Wireshark's interface knows no object of ours: what belongs to the file that is open stands here.
+std::unique_ptr<FileAnalysis> analysis;
+int protocol = -1;
+dissector_handle_t payload_handle;
+range_t* iwarp_ports = nullptr;
+#if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 4
+bool replace_builtin = true;
+#else
+gboolean replace_builtin = TRUE;
+#endif
+
+std::optional<capture::LinkType> link_of(const packet_info& packet) {
+  if (packet.rec == nullptr || packet.rec->rec_type != REC_TYPE_PACKET) return std::nullopt;
+  switch (packet.rec->rec_header.packet_header.pkt_encap) {
+    case WTAP_ENCAP_ETHERNET:
+      return capture::LinkType::ethernet;
+    case WTAP_ENCAP_NULL:
+      return capture::LinkType::null_loopback;
+    case WTAP_ENCAP_LOOP:
+      return capture::LinkType::loop;
+    case WTAP_ENCAP_RAW_IP:
+      return capture::LinkType::raw_ip;
+    case WTAP_ENCAP_RAW_IP4:
+      return capture::LinkType::raw_ipv4;
+    case WTAP_ENCAP_RAW_IP6:
+      return capture::LinkType::raw_ipv6;
+    case WTAP_ENCAP_SLL:
+      return capture::LinkType::linux_sll;
+    case WTAP_ENCAP_SLL2:
+      return capture::LinkType::linux_sll2;
+    default:
+      return std::nullopt;
+  }
+}
+
+std::uint64_t time_of(const packet_info& packet) {
+  return static_cast<std::uint64_t>(packet.abs_ts.secs) * 1'000'000'000 +
+         static_cast<std::uint64_t>(packet.abs_ts.nsecs);
+}
+
+// A frame seen for the first time shows what it brought about, also of earlier frames, since a
+// reader in one pass does not come back to them; any later time it shows what is known of it.
+const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
+  if (packet.fd->visited) {
+    // Coming back to the first frame, one has been at the last.
+    if (packet.num == 1) analysis->conclude();
+    return analysis->facts(packet.num);
+  }
+  const auto link = link_of(packet);
+  if (!link) return nullptr;
+  const std::size_t length = tvb_captured_length(frame);
+  const auto octets =
+      std::as_bytes(std::span(tvb_get_ptr(frame, 0, static_cast<int>(length)), length));
+  return analysis->take(*link, octets, packet.num, time_of(packet));
+}
+
+// From now on the payload is ours, so that no other dissector makes of it what it is not.
+void claim(packet_info* packet) {
+  if (packet->ptype != PT_TCP) return;
+  conversation_t* conversation = find_conversation_pinfo(packet, 0);
+  if (conversation == nullptr ||
+      conversation_get_dissector(conversation, packet->num) == payload_handle)
+    return;
+  conversation_set_dissector_from_frame_number(conversation, conversation->setup_frame,
+                                               payload_handle);
+}
+
+void show(const Canvas& frame, const FrameFacts& facts) {
+  proto_item* item = proto_tree_add_item(frame.tree, protocol, frame.frame, 0, 0, ENC_NA);
+  const Canvas canvas{frame.frame, frame.packet, proto_item_add_subtree(item, trees.frame)};
+  if (canvas.tree != nullptr) show_connection(canvas, facts);
+  if (!facts.events) return;
+  const Events& events = *facts.events;
+  show_findings(canvas, events);
+  show_notes(canvas, events);
+  if (canvas.tree != nullptr) {
+    for (const MpaFrameFact& fact : events.mpa_frames) show_mpa_frame(canvas, fact);
+    for (const FpduFact& fact : events.fpdus) show_fpdu(canvas, fact);
+    for (const std::uint32_t response : events.responses)
+      state(canvas.tree, fields.response_in, response);
+  }
+  show_columns(canvas, events);
+  count(canvas.packet, events);
+}
+
+int dissect_frame(tvbuff_t* frame, packet_info* packet, proto_tree* tree, void*) {
+  if (!analysis) return 0;
+  const FrameFacts* facts = facts_of(frame, *packet);
+  if (facts == nullptr || facts->connection == nullptr) return 0;
+  const bool broken = facts->events && !facts->events->findings.empty();
+  if (!facts->connection->iwarp && !broken) return 0;
+  if (!packet->fd->visited && facts->connection->iwarp) claim(packet);
+  show({frame, packet, tree}, *facts);
+  return static_cast<int>(tvb_captured_length(frame));
+}
+
+// Payload of connections known for iWARP: the postdissector shows it.
+int dissect_payload(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) {
+  col_set_str(packet->cinfo, COL_PROTOCOL, "iWARP");
+  return static_cast<int>(tvb_captured_length(payload));
+}
+
+// Decode As: the port that the user named.
+int dissect_as(tvbuff_t* payload, packet_info* packet, proto_tree* tree, void* data) {
+  if (analysis && !packet->fd->visited)
+    analysis->treat_as_iwarp(static_cast<std::uint16_t>(packet->match_uint));
+  return dissect_payload(payload, packet, tree, data);
+}
+
+void open_file() {
+  std::set<std::uint16_t> ports;
+  if (iwarp_ports != nullptr)
+    range_foreach(
+        iwarp_ports,
+        [](guint32 port, void* to) {
+          static_cast<std::set<std::uint16_t>*>(to)->insert(static_cast<std::uint16_t>(port));
+        },
+        &ports);
+  analysis = std::make_unique<FileAnalysis>(ports);
+}
+
+void close_file() { analysis.reset(); }
+
+void apply_preferences() {
+  if (auto* builtin = find_heur_dissector_by_unique_short_name("iwarp_mpa_tcp"))
+    builtin->enabled = !replace_builtin;
+}
+
+void register_preferences() {
+  module_t* module = prefs_register_protocol(protocol, apply_preferences);
+  prefs_register_bool_preference(
+      module, "replace_builtin", "Leave out Wireshark's own iWARP dissectors",
+      "Otherwise frames that both understand show the same fields twice.", &replace_builtin);
+  prefs_register_range_preference(
+      module, "ports", "TCP ports that carry iWARP",
+      "Connections with one of these ports are taken for iWARP even if their startup was not seen "
+      "and nothing fits yet.",
+      &iwarp_ports, 65535);
+}
+
+void register_protocol() {
+  protocol = proto_register_protocol("iWARP, judged by the RFCs (MPA, DDP, RDMAP)", "RNIC iWARP",
+                                     "rnic_iwarp");
+  register_fields(protocol);
+  register_expert_fields(protocol);
+  register_preferences();
+  register_tap_and_statistics();
+  register_init_routine(open_file);
+  register_cleanup_routine(close_file);
+  payload_handle = create_dissector_handle(dissect_payload, protocol);
+  register_postdissector(create_dissector_handle(dissect_frame, protocol));
+}
+
+void hand_off() {
+  dissector_add_for_decode_as("tcp.port", create_dissector_handle(dissect_as, protocol));
+  apply_preferences();
+}
+
+}  // namespace
+
+extern "C" WS_DLL_PUBLIC_DEF const char plugin_version[] = RNIC_PLUGIN_VERSION;
+extern "C" WS_DLL_PUBLIC_DEF const int plugin_want_major = WIRESHARK_VERSION_MAJOR;
+extern "C" WS_DLL_PUBLIC_DEF const int plugin_want_minor = WIRESHARK_VERSION_MINOR;
+
+extern "C" {
+WS_DLL_PUBLIC void plugin_register(void);
+WS_DLL_PUBLIC std::uint32_t plugin_describe(void);
+}
+
+void plugin_register() {
+  static const proto_plugin plugin{register_protocol, hand_off};
+  proto_register_plugin(&plugin);
+}
+
+/// Asked for from 4.4 on: it holds a dissector.
+std::uint32_t plugin_describe() { return 1; }

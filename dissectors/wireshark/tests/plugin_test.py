@@ -1,0 +1,294 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The plugin in tshark, as a plain user has it: the same violations as rnic-lint in what the reference RNIC sends, right and wrong;
+fields, expert items, statistics, Decode As, ports of others, the profile."""
+
+import argparse
+import collections
+import functools
+import json
+import os
+import pathlib
+import random
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent.parent / "lint/tests"))
+import program_test as made  # noqa: E402  frames written by hand
+
+PROGRAMS = None  # set by main
+SCRATCH = None
+NOBODY = 65534
+DEVIATIONS = [[], ["startup_reserved_bits_set"], ["pd_length_one_too_many"], ["request_r_bit_set"], ["marker_pointer_wrong"],
+              ["crc_octets_reversed", "pad_not_zero"]]
+
+
+def plain_user():
+    """Wireshark ignores folders of plugins that the superuser names."""
+    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"] if os.getuid() == 0 else []
+
+
+def tshark(*words, code=0):
+    environment = dict(os.environ, HOME=str(SCRATCH / "home"), WIRESHARK_PLUGIN_DIR=str(SCRATCH / "plugins"), LC_ALL="C.UTF-8")
+    environment.pop("XDG_CONFIG_HOME", None)
+    run = subprocess.run([*plain_user(), PROGRAMS.tshark, *map(str, words)], env=environment, capture_output=True, timeout=120)
+    assert run.returncode == code, (words, run.returncode, run.stderr.decode())
+    return run.stdout.decode()
+
+
+def fields(file, names, *words):
+    """Lists of values of the named fields, frame by frame."""
+    chosen = [word for name in names for word in ("-e", name)]
+    lines = tshark("-n", "-r", file, *words, "-T", "fields", "-E", "separator=/t", "-E", "aggregator=|", *chosen).splitlines()
+    return [[cell.split("|") if cell else [] for cell in line.split("\t")] for line in lines]
+
+
+def lint(file, *words):
+    run = subprocess.run([PROGRAMS.lint, "--json", *words, str(file)], capture_output=True, timeout=60)
+    assert run.returncode in (0, 1), run.stderr
+    return [json.loads(line) for line in run.stdout.splitlines()]
+
+
+def lint_violations(file, *words):
+    return sorted((line["rule"], line["frame"]) for line in lint(file, *words) if line["type"] == "violation")
+
+
+@functools.cache
+def plugin_violations(file, *words):
+    found = []
+    for number, rules, frames in fields(file, ["frame.number", "rnic_iwarp.violation.rule", "rnic_iwarp.violation.frame"], *words):
+        assert len(rules) == len(frames), (number, rules, frames)
+        if "-2" in words:
+            assert set(frames) <= set(number), "each stands where it belongs"
+        found += zip(rules, map(int, frames))
+    return sorted(found)
+
+
+def merged(folder, file):
+    """All captures of a run in one, since starting tshark takes longer than what it has to do."""
+    parts = sorted(folder.glob("*.pcap"))
+    assert parts, folder
+    header = parts[0].read_bytes()[:24]
+    with open(file, "wb") as out:
+        out.write(header)
+        for part in parts:
+            octets = part.read_bytes()
+            assert octets[:4] == header[:4] and octets[20:24] == header[20:24], "one byte order, one link type"
+            out.write(octets[24:])
+    return file
+
+
+def reference_run(deviations):
+    name = "-".join(deviations) or "clean"
+    out = SCRATCH / f"run-{name}"
+    words = [word for deviation in deviations for word in ("--deviation", deviation)]
+    patterns = ["mpa.*", "ddp.headers.*"] if deviations else ["mpa.*", "ddp.*", "rdmap.read_ranges.*", "rdmap.errors.*", "rdmap.atomic*"]
+    selected = [word for pattern in patterns for word in ("--select", pattern)]
+    run = subprocess.run([PROGRAMS.suite, "run", "--link", "memory", *selected, *words, "--out", str(out)], capture_output=True,
+                         timeout=120)
+    assert run.returncode in (0, 1), run.stderr.decode()
+    return merged(out / "pcap", SCRATCH / f"{name}.pcap")
+
+
+def prepare():
+    SCRATCH.chmod(0o755)
+    module = pathlib.Path(PROGRAMS.module)
+    folder = SCRATCH / "plugins" / module.parent.parent.name / "epan"
+    folder.mkdir(parents=True)
+    shutil.copy(module, folder)
+    shutil.copytree(HERE.parent / "profile", SCRATCH / "home/.config/wireshark/profiles/iWARP")
+    for path in [SCRATCH / "home", *(SCRATCH / "home").rglob("*")]:
+        path.chmod(0o777 if path.is_dir() else 0o666)
+
+
+def hand_made(name, frames):
+    file = SCRATCH / name
+    file.write_bytes(made.pcap(frames))
+    return file
+
+
+def damaged(file, seed):
+    """The capture with wrong octets, cut and lost frames; the file itself stays whole."""
+    chance = random.Random(seed)
+    octets, out, at = file.read_bytes(), SCRATCH / f"{file.stem}-{seed}.pcap", 24
+    with open(out, "wb") as to:
+        to.write(octets[:24])
+        while at < len(octets):
+            header, (kept,) = octets[at:at + 16], struct.unpack_from("<I", octets, at + 8)
+            frame = bytearray(octets[at + 16:at + 16 + kept])
+            at += 16 + kept
+            for _ in range(chance.choice([0, 0, 0, 1, 3])):
+                frame[chance.randrange(14, kept)] = chance.randrange(256)
+            length = chance.randrange(14, kept + 1) if chance.random() < 0.05 else kept
+            if chance.random() < 0.97:
+                to.write(header[:8] + struct.pack("<I", length) + header[12:] + frame[:length])
+    return out
+
+
+class Reference(unittest.TestCase):
+    """What the reference RNIC and its tester sent each other."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.files = [reference_run(deviations) for deviations in DEVIATIONS]
+
+    def test_same_violations_as_lint(self):
+        total = 0
+        for file in self.files:
+            expected = lint_violations(file)
+            total += len(expected)
+            with self.subTest(file=file.name):
+                self.assertEqual(plugin_violations(file, "-2"), expected)
+        self.assertGreater(total, 100, "there is something to compare")
+
+    def test_damaged_captures_are_judged_as_by_lint(self):
+        for seed in range(3):
+            with self.subTest(seed=seed):
+                file = damaged(self.files[1], seed)
+                expected = lint_violations(file)
+                self.assertGreater(len(expected), 100)
+                self.assertEqual(plugin_violations(file, "-2"), expected)
+                tshark("-r", file, "-V")
+
+    def test_one_pass_says_what_the_frames_brought_about(self):
+        """All but what is only known behind the last frame."""
+        for file in self.files:
+            with self.subTest(file=file.name):
+                once, known = (collections.Counter(plugin_violations(file, *words)) for words in ([], ["-2"]))
+                self.assertFalse(once - known)
+                self.assertLess(sum((known - once).values()), 1 + sum(known.values()) // 10)
+
+    def test_expert_counts_by_rule(self):
+        for file in self.files[:2]:
+            summary = tshark("-r", file, "-q", "-z", "expert")
+            counted = {rule: int(count) for count, rule in re.findall(r"^ +(\d+) +Protocol +RNIC iWARP +(\S+) \(", summary, re.M)}
+            expected = collections.Counter(rule for rule, _ in plugin_violations(file))
+            self.assertEqual(counted, dict(expected))
+
+    def test_markers_are_shown_and_stripped(self):
+        rows = fields(self.files[0], ["iwarp_mpa.marker_fpduptr", "rnic_iwarp.marker.expected"], "-Y", "iwarp_mpa.marker_fpduptr")
+        self.assertGreater(len(rows), 50)
+        self.assertGreater(sum(came == fits for came, fits in rows), len(rows) * 0.8)
+
+    def test_messages_are_those_of_lint(self):
+        said = collections.Counter(line["text"] for line in lint(self.files[0], "--follow") if line["type"] == "message")
+        shown = collections.Counter()
+        for (summaries,) in fields(self.files[0], ["rnic_iwarp.summary"], "-2", "-Y", "rnic_iwarp.summary"):
+            shown.update("|".join(summaries).split("|"))
+        # A summary may hold the bar that parts values.
+        parts = collections.Counter(part for text, count in said.items() for part in text.split("|") for _ in range(count))
+        self.assertEqual(shown, parts)
+
+    def test_requests_and_responses_point_to_each_other(self):
+        rows = fields(self.files[0], ["frame.number", "rnic_iwarp.request_in", "rnic_iwarp.response_in", "rnic_iwarp.response_time"],
+                      "-2", "-Y", "rnic_iwarp.request_in || rnic_iwarp.response_in")
+        there = {(request, number) for (number,), requests, _, _ in rows for request in requests}
+        back = {(number, response) for (number,), _, responses, _ in rows for response in responses}
+        self.assertGreater(len(there), 20)
+        self.assertEqual(there, back)
+        self.assertTrue(all(len(requests) == len(times) for _, requests, _, times in rows))
+
+    def test_statistics(self):
+        table = tshark("-r", self.files[0], "-q", "-z", "rnic_iwarp,tree")
+        counted = {name.strip(): int(count) for name, count in re.findall(r"^ ?(\S[\w .-]*?) {2,}(\d+) ", table, re.M)}
+        expected = collections.Counter()
+        for line in lint(self.files[0]):
+            if line["type"] == "connection":
+                for end in ("first", "second"):
+                    expected.update(line[end]["operations"])
+        self.assertEqual(counted["Messages"], sum(expected.values()))
+        self.assertIn("Response time in microseconds", counted)
+
+
+class ByHand(unittest.TestCase):
+    def test_it_is_loaded(self):
+        self.assertIn("rnic_iwarp.so", tshark("-G", "plugins"))
+
+    def test_fields_of_an_fpdu(self):
+        connection = made.Connection(4000).established()
+        connection.segment(True, made.fpdu(made.send(1, b"hello")))
+        connection.segment(True, made.fpdu(made.send(2, b"world"), good_crc=False))
+        file = hand_made("fields.pcap", connection.closed().frames)
+        names = ["rnic_iwarp.role", "rnic_iwarp.revision", "rnic_iwarp.crc_in_use", "iwarp_mpa.ulpdulength", "iwarp_ddp.tagged_flag",
+                 "iwarp_ddp.qn", "iwarp_ddp.msn", "iwarp_rdma.opcode", "rnic_iwarp.payload", "rnic_iwarp.crc.status"]
+        rows = [[cell[0] for cell in row] for row in fields(file, names, "-Y", "iwarp_mpa.fpdu")]
+        role, revision, length = "1", "1", str(18 + 5)
+        self.assertEqual([[*row[:2], *row[3:4], *row[5:6], *row[6:]] for row in rows],
+                         [[role, revision, length, "0", "1", "0x03", b"hello".hex(), "0"],
+                          [role, revision, length, "0", "2", "0x03", b"world".hex(), "1"]])
+        self.assertEqual(plugin_violations(file, "-2"), lint_violations(file))
+
+    def test_reordered(self):
+        connection = made.Connection(4001).established()
+        for number in range(1, 7):
+            connection.segment(True, made.fpdu(made.send(number, b"x" * 40)))
+        frames = connection.frames
+        frames[6], frames[7] = frames[7], frames[6]
+        rows = fields(hand_made("reordered.pcap", frames), ["iwarp_ddp.msn"], "-Y", "iwarp_ddp.msn")
+        self.assertEqual([number for (numbers,) in rows for number in numbers], ["1", "2", "3", "4", "5", "6"])
+
+    def test_ports_of_others(self):
+        for port in (445, 5445, 4420, 443):
+            connection = made.Connection(port).established()
+            for number in range(1, 4):
+                connection.segment(True, made.fpdu(made.send(number, b"\xfeSMB" + b"y" * 60)))
+            file = hand_made(f"port{port}.pcap", connection.closed().frames)
+            with self.subTest(port=port):
+                rows = fields(file, ["iwarp_ddp.msn", "_ws.col.Protocol"], "-Y", "iwarp_ddp.msn")
+                self.assertEqual(rows, [[["1"], ["iWARP"]], [["2"], ["iWARP"]], [["3"], ["iWARP"]]])
+
+    def test_decode_as(self):
+        connection = made.Connection(4002)
+        for _ in range(300):  # longer than anybody looks unasked
+            connection.segment(True, b"\x21" * 1000)
+        for number in range(1, 21):
+            connection.segment(True, made.fpdu(made.send(number, b"z" * 100)))
+        file = hand_made("middle.pcap", connection.frames)
+        for words, count in (([], 0), (["-o", "rnic_iwarp.ports:5000"], 20), (["-d", "tcp.port==5000,rnic_iwarp"], 20)):
+            with self.subTest(words=words):
+                rows = fields(file, ["iwarp_ddp.msn"], *words, "-2", "-Y", "iwarp_mpa.fpdu")
+                self.assertEqual(sum(len(numbers) for (numbers,) in rows), count)
+
+    def test_builtin_dissectors_only_beside_us_if_wanted(self):
+        file = hand_made("both.pcap", made.Connection(4003).established().closed().frames)
+        for replace, times in (("TRUE", 1), ("FALSE", 2)):
+            rows = fields(file, ["iwarp_mpa.rev"], "-o", f"rnic_iwarp.replace_builtin:{replace}", "-Y", "iwarp_mpa.req")
+            self.assertEqual(rows, [[["1"] * times]])
+
+    def test_profile(self):
+        file = hand_made("profile.pcap", made.Connection(4004).established().closed().frames)
+        colours = (HERE.parent / "profile/colorfilters").read_text().splitlines()
+        filters = [line.split("@")[2] for line in colours if line.startswith("@")]
+        self.assertGreater(len(filters), 5)
+        for each in filters:
+            tshark("-r", file, "-Y", each)  # fails if a field is not there
+        first = tshark("-C", "iWARP", "-r", file, "-Y", "iwarp_mpa.req")
+        self.assertRegex(first, r"1 +initiator +iWARP +.*MPA Request")
+
+    def test_cut_frames(self):
+        connection = made.Connection(4005).established()
+        connection.segment(True, made.fpdu(made.send(1, b"w" * 400)))
+        moment, last = connection.frames.pop()
+        file = SCRATCH / "cut.pcap"
+        file.write_bytes(made.pcap(connection.frames) + struct.pack("<IIII", 1, moment, 200, len(last)) + last[:200])
+        self.assertEqual(plugin_violations(file, "-2"), lint_violations(file))
+        (row,) = fields(file, ["rnic_iwarp.note.kind", "rnic_iwarp.crc.status"], "-2", "-Y", "iwarp_mpa.fpdu")
+        self.assertIn("frame cut", row[0])
+        self.assertEqual(row[1], ["3"])
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    for program in ("module", "suite", "lint", "tshark"):
+        parser.add_argument(f"--{program}", required=True)
+    PROGRAMS, rest = parser.parse_known_args()
+    with tempfile.TemporaryDirectory() as folder:
+        SCRATCH = pathlib.Path(folder)
+        prepare()
+        unittest.main(argv=[sys.argv[0], *rest])
