@@ -71,7 +71,8 @@ json to_json(const Outcome& outcome) {
                                 {"frame", one.frame},
                                 {"actual", one.actual},
                                 {"admissible", one.admissible},
-                                {"certain", one.certain}});
+                                {"certain", one.certain},
+                                {"provoked", one.provoked}});
   for (const Step& one : outcome.steps)
     made["steps"].push_back({{"at", one.at}, {"side", side_json(one.side)}, {"text", one.text}});
   for (const WireLine& one : outcome.wire)

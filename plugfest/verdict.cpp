@@ -19,8 +19,14 @@ Fault blame(bool initiator, bool responder) {
   return responder ? Fault::responder : Fault::unknown;
 }
 
+bool counts(const WireFinding& finding) { return !finding.provoked; }
+
+bool is_broken_must(const WireFinding& finding) {
+  return counts(finding) && finding.level == "must";
+}
+
 bool broken_by(const WireFinding& finding, Side side) {
-  return finding.level == "must" && finding.side == side;
+  return is_broken_must(finding) && finding.side == side;
 }
 
 }  // namespace
@@ -43,7 +49,7 @@ std::string_view word(Fault fault) {
 
 void judge(Outcome& outcome) {
   const auto failed = std::ranges::find(outcome.checks, false, &Check::good);
-  const auto must = std::ranges::find(outcome.findings, "must", &WireFinding::level);
+  const auto must = std::ranges::find_if(outcome.findings, is_broken_must);
   const bool short_of_checks = failed != outcome.checks.end();
   if (short_of_checks)
     outcome.reason = fmt::format("{}: {}: expected {}, came {}", word(failed->side), failed->what,
@@ -65,10 +71,10 @@ void judge(Outcome& outcome) {
   if (outcome.checks.empty()) {  // a scenario that looks at nothing proves nothing
     outcome.verdict = Verdict::error;
     outcome.reason = "the scenario checked nothing";
-  } else if (!outcome.findings.empty()) {
+  } else if (const auto soft = std::ranges::find_if(outcome.findings, counts);
+             soft != outcome.findings.end()) {
     outcome.verdict = Verdict::advisory;
-    outcome.reason =
-        fmt::format("{} ({})", outcome.findings.front().actual, outcome.findings.front().rule);
+    outcome.reason = fmt::format("{} ({})", soft->actual, soft->rule);
   } else if (!outcome.capture_trouble.empty()) {
     outcome.verdict = Verdict::inconclusive;
     outcome.reason =

@@ -38,6 +38,7 @@ struct WireFinding {
   std::uint32_t frame = 0;        ///< of the cell's capture
   std::string actual, admissible;
   bool certain = true;
+  bool provoked = false;  ///< the scenario had it done
 };
 
 /// One line of what happened, for people.

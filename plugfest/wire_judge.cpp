@@ -2,6 +2,7 @@
 #include "plugfest/wire_judge.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -35,6 +36,10 @@ class Judge final : public analyzer::Sink {
   }
   void negotiated(const analyzer::Connection&, const analyzer::Negotiated& settled) override {
     settled_.push_back(settled);
+  }
+  void fpdu(const analyzer::Connection& connection, const analyzer::FpduSeen& seen) override {
+    if (seen.segment && seen.segment->rdmap().opcode() == rnic::wire::Opcode::terminate)
+      terminates_.push_back(side_of(connection, seen.place.direction));
   }
   void message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) override {
     if (seen.fpdu != nullptr) add(connection, seen.fpdu->place, seen.summary);
@@ -72,12 +77,14 @@ class Judge final : public analyzer::Sink {
     if (outcome_.wire.size() < most_lines)
       outcome_.wire.push_back({place.last_frame, side_of(connection, place.direction), cut(text)});
   }
+  void expect_terminate(Side side);
   void compare(const std::string& what, const std::string& expected,
                const std::function<std::string(const analyzer::Negotiated&)>& actual);
 
   std::optional<capture::Endpoint> initiator_, responder_;
   Outcome& outcome_;
   std::vector<analyzer::Negotiated> settled_;
+  std::vector<std::optional<Side>> terminates_;  ///< who sent each
 };
 
 std::string yes_or_no(const std::optional<bool>& value) {
@@ -94,8 +101,22 @@ void Judge::compare(const std::string& what, const std::string& expected,
   outcome_.checks.push_back({Side::initiator, what, expected, came, came == expected});
 }
 
+void Judge::expect_terminate(Side side) {
+  if (std::ranges::find(terminates_, std::optional(side)) != terminates_.end()) return;
+  outcome_.findings.push_back({.rule = "rdmap.terminate.sent-on-rdmap-error",
+                               .level = "should",
+                               .also = {},
+                               .side = side,
+                               .actual = "no Terminate",
+                               .admissible = "a Terminate before the connection ends"});
+}
+
 void Judge::check(const WireWish& wish, bool played_to_the_end) {
+  for (WireFinding& finding : outcome_.findings)
+    for (const auto& [side, rule] : wish.provoked)
+      if (finding.side == side && finding.rule == rule) finding.provoked = true;
   if (!played_to_the_end) return;
+  if (wish.terminate_from) expect_terminate(*wish.terminate_from);
   if (wish.revision)
     compare("MPA revision on the wire", std::to_string(*wish.revision),
             [](const auto& it) { return it.revision ? std::to_string(*it.revision) : "not seen"; });

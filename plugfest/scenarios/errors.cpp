@@ -19,7 +19,10 @@ void expect_untouched(Stage& stage, Side side, const Octets& before, const Regio
                       hash(stage.of(side).contents(region)));
 }
 
+/// The offender is `by`.
 void expect_end(Stage& stage, const Link& link, Side by) {
+  stage.wish.terminate_from = other(by);
+  stage.wish.provoked.emplace_back(by, "ddp.tagged.stag-valid-for-stream");
   stage.of(other(by)).expect_disconnected(link.of(other(by)));
   stage.of(by).expect_disconnected(link.of(by));
 }

@@ -46,6 +46,8 @@ void use_after_invalidation(Stage& stage) {
   work.remote_offset = region.base;
   work.pieces = {{stage.initiator.memory_of(content(64, 12)).handle, 0, 64}};
   static_cast<void>(stage.initiator.post(work));
+  stage.wish.terminate_from = Side::responder;
+  stage.wish.provoked.emplace_back(Side::initiator, "ddp.tagged.stag-valid-for-stream");
   stage.responder.expect_disconnected(link.responder);
   stage.initiator.expect_disconnected(link.initiator);
   stage.record.expect(Side::responder, "memory behind the invalidated STag", hash(before),

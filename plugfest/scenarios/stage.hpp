@@ -118,6 +118,10 @@ class Party {
 struct WireWish {
   std::optional<int> revision;
   std::optional<bool> crc, markers, peer_to_peer;
+  std::optional<Side> terminate_from{};  ///< a Terminate is due; a connection ended without one is
+                                         ///< an advisory (docs/disputes.md)
+  /// What the scenario has a side do on purpose is no finding against it.
+  std::vector<std::pair<Side, std::string_view>> provoked{};
 };
 
 class Stage {
