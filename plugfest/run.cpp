@@ -12,6 +12,7 @@
 #include "plugfest/engine.hpp"
 #include "plugfest/record_json.hpp"
 #include "plugfest/site.hpp"
+#include "suite/lab/command.hpp"
 
 namespace plugfest {
 
@@ -73,6 +74,16 @@ json play_cell(const Event& event, const Site& site, const std::string& agent,
                        .pcap = pcap_name(cell, attempt)}));
 }
 
+/// The matrix for people. The results stand without it.
+bool render_matrix(const fs::path& folder) {
+  constexpr std::chrono::minutes time_limit{2};
+  const auto made = suite::lab::run_command(
+      {RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/render_plugfest.py", folder.string()},
+      {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
+  if (!made) fmt::print(stderr, "rnic-plugfest: no matrix: {}\n", made.error());
+  return made.has_value();
+}
+
 ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Journal& journal,
                   bool complete) {
   const json whole = document(event, cells, journal, complete);
@@ -87,8 +98,10 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Jour
   for (const std::string& cell : counted.news)
     fmt::print("new: {}: {}\n", cell, journal.latest(cell).value("reason", ""));
   for (const std::string& line : counted.stale) fmt::print("stale: {}\n", line);
-  fmt::print("results: {}\n", (journal.folder() / "results.json").string());
-  if (!complete) return ExitCode::harness;
+  const bool rendered = render_matrix(journal.folder());
+  const char* best = rendered ? "report.html" : "results.json";
+  fmt::print("results: {}\n", (journal.folder() / best).string());
+  if (!complete || !rendered) return ExitCode::harness;
   if (!counted.news.empty()) return ExitCode::new_failure;
   return counted.stale.empty() ? ExitCode::good : ExitCode::stale;
 }

@@ -74,6 +74,8 @@ class Program(unittest.TestCase):
         self.assertEqual(len(whole["cells"]), len(cells), "a finished cell was played again")
         self.assertEqual([cell["id"] for cell in whole["cells"]][:len(kept)], kept)
         self.look_at(cells, out)
+        self.assertIn("untidy", (out / "report.html").read_text(encoding="utf-8"))
+        self.assertEqual(len((out / "matrix.csv").read_text(encoding="utf-8").splitlines()), 1 + len(cells))
 
     def look_at(self, cells, out):
         for scenario in SCENARIOS:
