@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/cell.hpp"
+
+#include <fnmatch.h>
+
+#include <fmt/format.h>
+
+namespace plugfest {
+
+namespace {
+
+using Pair = std::pair<std::size_t, std::size_t>;
+
+std::vector<Pair> unordered_pairs(const Event& event) {
+  if (event.pairing == Pairing::listed) return event.pairs;
+  std::vector<Pair> pairs;
+  const std::size_t count = event.participants.size();
+  if (event.pairing == Pairing::ring) {
+    // Two in a ring are neighbours once.
+    for (std::size_t at = 0; at < (count == 2 ? 1 : count); ++at)
+      pairs.emplace_back(at, (at + 1) % count);
+    return pairs;
+  }
+  for (std::size_t one = 0; one < count; ++one)
+    for (std::size_t other = one + 1; other < count; ++other) pairs.emplace_back(one, other);
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<Cell> cells_of(const Event& event,
+                           const std::function<double(std::string_view)>& length) {
+  std::vector<Cell> cells;
+  const auto add = [&](std::size_t initiator, std::size_t responder) {
+    for (const std::string& scenario : event.scenarios)
+      for (int repeat = 1; repeat <= event.repeats; ++repeat)
+        cells.push_back({.id = fmt::format("{}/{}/{}#{}", event.participants[initiator].name,
+                                           event.participants[responder].name, scenario, repeat),
+                         .initiator = initiator,
+                         .responder = responder,
+                         .initiator_name = event.participants[initiator].name,
+                         .responder_name = event.participants[responder].name,
+                         .scenario = scenario,
+                         .repeat = repeat,
+                         .length = length(scenario)});
+  };
+  for (const auto& [one, other] : unordered_pairs(event)) {
+    add(one, other);
+    add(other, one);
+  }
+  return cells;
+}
+
+bool fits(const std::string& glob, const std::string& cell) {
+  if (::fnmatch(glob.c_str(), cell.c_str(), 0) == 0) return true;
+  const auto mark = cell.rfind('#');
+  return ::fnmatch(glob.c_str(), cell.substr(0, mark).c_str(), 0) == 0;
+}
+
+}  // namespace plugfest

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The capture of one cell: everything that passes one interface while the cell is played.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dissectors/capture/live_capture.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+
+namespace plugfest {
+
+class CellCapture {
+ public:
+  /// Captures on `interface` in that network namespace (-1: ours). The error is one line.
+  [[nodiscard]] static std::expected<std::unique_ptr<CellCapture>, std::string> open(
+      rnic::llp::RealWorld& world, int network_namespace, const std::string& interface);
+  ~CellCapture();
+  CellCapture(const CellCapture&) = delete;
+  CellCapture& operator=(const CellCapture&) = delete;
+
+  /// Waits until all that passed so far is here.
+  void finish();
+  [[nodiscard]] const std::vector<dissectors::capture::Frame>& frames() const { return frames_; }
+  [[nodiscard]] dissectors::capture::LinkType link() const { return live_.link(); }
+  [[nodiscard]] std::uint64_t dropped() const;
+  /// What is missing of it, and why; empty: nothing.
+  [[nodiscard]] const std::string& trouble() const { return trouble_; }
+
+ private:
+  CellCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live,
+              dissectors::capture::Sentinel sentinel);
+  void poll();
+
+  rnic::llp::RealWorld& world_;
+  dissectors::capture::LiveCapture live_;
+  dissectors::capture::Sentinel sentinel_;
+  std::vector<dissectors::capture::Frame> frames_;
+  std::size_t octets_ = 0;
+  std::uint64_t seen_ = 0;  ///< the highest sentinel
+  std::string trouble_;
+};
+
+}  // namespace plugfest

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/cell_runner.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "dissectors/capture/pcap_file.hpp"
+#include "plugfest/cell_capture.hpp"
+#include "plugfest/wire_judge.hpp"
+#include "suite/iut/agent_client.hpp"
+
+namespace plugfest {
+
+namespace {
+
+using rnic::llp::RealWorld;
+using suite::iut::AgentClient;
+using suite::iut::AgentOpener;
+
+constexpr std::chrono::seconds hello_patience{20};
+
+/// The agent's process begins in the seat's namespace, and stays there.
+AgentOpener opener_at(int network_namespace, const std::vector<std::string>& command) {
+  AgentOpener open = suite::iut::agent_process(command);
+  if (network_namespace < 0) return open;
+  return [open, network_namespace]() -> std::expected<suite::iut::AgentLink, std::string> {
+    std::expected<suite::iut::AgentLink, std::string> link = std::unexpected("not tried");
+    const auto done = suite::lab::in_network_namespace(network_namespace,
+                                                       [&]() -> std::expected<void, std::string> {
+                                                         auto made = open();
+                                                         if (!made)
+                                                           return std::unexpected(made.error());
+                                                         link.emplace(std::move(*made));
+                                                         return {};
+                                                       });
+    if (!done) return std::unexpected(done.error());
+    return link;
+  };
+}
+
+class Performance {
+ public:
+  explicit Performance(const CellOrder& order)
+      : order_(order),
+        record_{world_, world_.now(), world_.now() + order.deadline, order.patience} {}
+
+  Outcome run();
+
+ private:
+  [[nodiscard]] std::unique_ptr<AgentClient> start(Side side);
+  [[nodiscard]] bool able(Side side);
+  void perform(AgentClient& initiator, AgentClient& responder);
+  void look_at_the_wire();
+  void stop(const ScenarioStop& why);
+  [[nodiscard]] const Player& player(Side side) const {
+    return side == Side::initiator ? order_.initiator : order_.responder;
+  }
+  [[nodiscard]] const Seat& seat(Side side) const {
+    return side == Side::initiator ? order_.table.initiator : order_.table.responder;
+  }
+
+  const CellOrder& order_;
+  RealWorld world_;
+  Record record_;
+  std::unique_ptr<CellCapture> capture_;
+  std::unique_ptr<AgentClient> initiator_, responder_;
+  Outcome outcome_;
+  WireWish wish_;
+  std::optional<ScenarioStop> stopped_;
+};
+
+std::unique_ptr<AgentClient> Performance::start(Side side) {
+  auto client =
+      AgentClient::start(world_, opener_at(seat(side).network_namespace, player(side).command),
+                         {.hello = hello_patience, .reply = order_.patience});
+  if (client) return std::move(*client);
+  throw ScenarioStop{
+      Verdict::error, Fault::unknown,
+      fmt::format("the {}'s agent does not start: {}", word(side), client.error().detail)};
+}
+
+/// Probed, not assumed: by the hello, unless the PICS denies it.
+bool Performance::able(Side side) {
+  const auto& hello = (side == Side::initiator ? *initiator_ : *responder_).hello();
+  for (const std::string_view need :
+       side == Side::initiator ? order_.scenario.initiator : order_.scenario.responder) {
+    const auto claim = player(side).claims.find(std::string(need));
+    const bool denied = claim != player(side).claims.end() && !claim->second;
+    if (!denied && std::ranges::find(hello.capabilities, need) != hello.capabilities.end())
+      continue;
+    stop({Verdict::not_applicable, Fault::none,
+          fmt::format("the {} has no {} ({})", word(side), need,
+                      denied ? "its PICS denies it" : "its hello does not list it")});
+    return false;
+  }
+  return true;
+}
+
+void Performance::stop(const ScenarioStop& why) { stopped_ = why; }
+
+void Performance::perform(AgentClient& initiator, AgentClient& responder) {
+  Stage stage(initiator, order_.table.initiator.address, responder, order_.table.responder.address,
+              record_);
+  for (Party* party : {&stage.initiator, &stage.responder}) party->call(iut::Reset{}, "reset");
+  try {
+    order_.scenario.play(stage);
+  } catch (const ScenarioStop& why) {
+    stop(why);
+  }
+  wish_ = stage.wish;
+  // What both sides still hold ends on the wire before the capture does.
+  for (Party* party : {&stage.initiator, &stage.responder}) try {
+      party->call(iut::Reset{}, "reset");
+    } catch (const ScenarioStop& why) {
+      if (!stopped_) stop(why);
+    }
+}
+
+void Performance::look_at_the_wire() {
+  capture_->finish();
+  outcome_.capture_trouble = capture_->trouble();
+  outcome_.frames = capture_->frames().size();
+  outcome_.dropped = capture_->dropped();
+  const auto octets = dissectors::capture::pcap_file(capture_->link(), capture_->frames());
+  std::ofstream file(order_.folder / order_.pcap, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(octets.data()),
+             static_cast<std::streamsize>(octets.size()));
+  file.close();
+  if (file)
+    outcome_.pcap = order_.pcap;
+  else
+    outcome_.capture_trouble = "the pcap file cannot be written";
+  judge_wire(capture_->frames(),
+             {.link = capture_->link(),
+              .initiator = order_.table.initiator.address,
+              .responder = order_.table.responder.address,
+              .wish = wish_,
+              .played_to_the_end = !stopped_},
+             outcome_);
+}
+
+Outcome Performance::run() {
+  try {
+    if (order_.table.capture_interface.empty()) {
+      outcome_.capture_trouble = "the event names no interface to capture on";
+    } else {
+      auto opened = CellCapture::open(world_, order_.table.initiator.network_namespace,
+                                      order_.table.capture_interface);
+      if (!opened)
+        throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
+      capture_ = std::move(*opened);
+    }
+    initiator_ = start(Side::initiator);
+    responder_ = start(Side::responder);
+    if (able(Side::initiator) && able(Side::responder)) perform(*initiator_, *responder_);
+  } catch (const ScenarioStop& why) {
+    stop(why);
+  }
+  outcome_.checks = std::move(record_.checks);
+  if (capture_ && !record_.steps.empty()) look_at_the_wire();
+  outcome_.steps = std::move(record_.steps);
+  outcome_.seconds = std::chrono::duration<double>(world_.now() - record_.begun).count();
+  for (const auto& [side, client] :
+       {std::pair{Side::initiator, initiator_.get()}, std::pair{Side::responder, responder_.get()}})
+    if (client != nullptr)
+      if (std::string text = client->take_diagnostics(); !text.empty())
+        outcome_.said.emplace_back(side, std::move(text));
+  judge(outcome_);
+  if (stopped_ && stopped_->verdict) {
+    // What the wire shows of the fault stands; the rest is as the scenario says.
+    outcome_.verdict = *stopped_->verdict;
+    outcome_.reason = stopped_->reason;
+    const bool shown = outcome_.fault != Fault::none && outcome_.fault != Fault::unknown;
+    if (!shown || *stopped_->verdict == Verdict::not_applicable) outcome_.fault = stopped_->fault;
+  }
+  return std::move(outcome_);
+}
+
+}  // namespace
+
+Outcome play(const CellOrder& order) { return Performance(order).run(); }
+
+}  // namespace plugfest

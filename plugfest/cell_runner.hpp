@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Plays one cell: starts both agents, captures, plays the scenario, has the capture judged, and
+// says how it ended.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plugfest/scenarios/scenario.hpp"
+#include "plugfest/site.hpp"
+#include "plugfest/verdict.hpp"
+
+namespace plugfest {
+
+struct Player {
+  std::vector<std::string> command;    ///< of its agent
+  std::map<std::string, bool> claims;  ///< of its PICS
+};
+
+struct CellOrder {
+  const Scenario& scenario;
+  Player initiator, responder;
+  Table table;
+  std::chrono::milliseconds deadline, patience;
+  std::filesystem::path folder;  ///< of the results
+  std::string pcap;              ///< file in there for the capture
+};
+
+[[nodiscard]] Outcome play(const CellOrder& order);
+
+}  // namespace plugfest

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A plugfest event as its organiser writes it: who takes part, what they play, and what is expected.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace plugfest {
+
+/// Our own RNIC on this machine, correct or with deviations turned on.
+struct LocalReference {
+  std::vector<std::string> deviations;
+};
+/// Our agent on another host, reached by ssh.
+struct SshAgent {
+  std::string host;  ///< as ssh takes it
+  std::string program = "rnic-agent";
+};
+/// Any program that speaks the agent's protocol on its standard input and output.
+struct ArgvAgent {
+  std::vector<std::string> argv;
+};
+/// The kernel's soft-iWARP in a guest of this machine.
+struct SiwGuest {
+  std::string kernel;  ///< version of Debian's sources, e.g. "6.1"
+};
+using AgentKind = std::variant<LocalReference, SshAgent, ArgvAgent, SiwGuest>;
+
+struct Participant {
+  std::string name;  ///< unique; part of file names
+  std::string vendor;
+  std::string alias;  ///< shown in its place where it is not to be named; empty: the name
+  AgentKind agent;
+  std::string driver = "verbs", device;  ///< of an agent behind ssh
+  std::string address;                   ///< literal; where its peers reach it outside a lab
+  std::map<std::string, bool> claims;    ///< of its PICS: capability to whether it may be used
+  int parallel = 1;                      ///< cells that its host may be in at a time
+};
+
+/// Which ordered pairs play.
+enum class Pairing { all, ring, listed };
+
+/// What is known to be so, and is no news.
+struct Expectation {
+  std::string cells;    ///< glob over cell ids
+  std::string verdict;  ///< a verdict's word
+  std::string reason;
+  int line = 0;  ///< of the event file
+};
+
+struct Event {
+  std::string name;
+  std::vector<Participant> participants;
+  std::vector<std::string> scenarios;  ///< names, globs resolved, in the table's order
+  Pairing pairing = Pairing::all;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< where listed; each plays both roles
+  int repeats = 1;
+  std::chrono::seconds deadline{30};  ///< of one cell
+  std::chrono::seconds patience{5};   ///< of one step of a scenario
+  std::string capture_interface;      ///< of this host, outside a lab; empty: no capture there
+  std::vector<Expectation> expectations;
+  std::string digest;  ///< of the file's octets
+};
+
+/// Whether all of it can happen in private namespaces of this machine.
+[[nodiscard]] bool plays_in_lab(const Event& event);
+
+}  // namespace plugfest

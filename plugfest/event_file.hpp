@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Reads an event file (plugfest/schema/event.schema.json), strictly: every fault with its line.
+#pragma once
+
+#include <expected>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plugfest/event.hpp"
+
+namespace plugfest {
+
+struct EventFileOptions {
+  bool trust = false;                           ///< the file may name programs to run
+  std::span<const std::string_view> scenarios;  ///< those that exist
+  std::filesystem::path folder = ".";           ///< PICS files are relative to it
+};
+
+using Faults = std::vector<std::string>;
+
+/// Each fault is one line `file:line: what is wrong`; all faults of the file are told at once.
+[[nodiscard]] std::expected<Event, Faults> parse_event(const std::string& text,
+                                                       const std::string& name,
+                                                       const EventFileOptions& options);
+[[nodiscard]] std::expected<Event, Faults> load_event(const std::filesystem::path& file,
+                                                      EventFileOptions options);
+
+}  // namespace plugfest

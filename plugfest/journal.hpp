@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The results of a run on disk, cell by cell as they fall, so that a run which was killed goes on
+// where it stopped.
+//
+// `cells.ndjson`: first {"event": {...}}, then {"cell": {...}} for each attempt that ended. A line
+// is written and synced whole; a torn last line is cut off when the journal is opened again.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <expected>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "suite/lab/descriptor.hpp"
+
+namespace plugfest {
+
+class Journal {
+ public:
+  /// Makes the folder and the file, or takes up an earlier one whose event has the same digest. The
+  /// error is one line.
+  [[nodiscard]] static std::expected<Journal, std::string> open(const std::filesystem::path& folder,
+                                                                const nlohmann::json& event);
+
+  /// Whether a cell has an attempt that ended.
+  [[nodiscard]] bool has(const std::string& cell) const { return latest_.contains(cell); }
+  [[nodiscard]] int attempts(const std::string& cell) const;
+  /// Every attempt, in the order of their endings.
+  [[nodiscard]] const std::vector<nlohmann::json>& records() const { return records_; }
+  /// The last attempt at a cell that has one.
+  [[nodiscard]] const nlohmann::json& latest(const std::string& cell) const {
+    return records_[latest_.at(cell)];
+  }
+  /// Adds an attempt; when this returns it is on the disk.
+  [[nodiscard]] std::expected<void, std::string> add(nlohmann::json record);
+  /// The folder that all files of the run are in.
+  [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
+
+ private:
+  Journal() = default;
+  [[nodiscard]] std::expected<void, std::string> take_up(const nlohmann::json& event);
+  [[nodiscard]] std::expected<void, std::string> append(const nlohmann::json& line);
+  void remember(nlohmann::json record);
+
+  std::filesystem::path folder_;
+  suite::lab::Descriptor file_;
+  std::vector<nlohmann::json> records_;
+  std::map<std::string, std::size_t> latest_;
+};
+
+/// Writes a file under another name and renames it, so that it is never half there.
+[[nodiscard]] std::expected<void, std::string> write_whole(const std::filesystem::path& file,
+                                                           const std::string& text);
+
+}  // namespace plugfest

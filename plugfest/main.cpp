@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-plugfest: every implementation against every implementation.
+#include <exception>
+
+#include <fmt/format.h>
+
+#include "plugfest/event_file.hpp"
+#include "plugfest/progress.hpp"
+#include "plugfest/run.hpp"
+#include "plugfest/scenarios/scenario.hpp"
+#include "plugfest/scheduler.hpp"
+
+namespace plugfest {
+namespace {
+
+double length_of(std::string_view name) {
+  const Scenario* scenario = find_scenario(name);
+  return scenario != nullptr ? scenario->length : 1;
+}
+
+ExitCode list_scenarios() {
+  for (const Scenario& scenario : scenarios())
+    fmt::print("{:36} {}\n", scenario.name, scenario.title);
+  return ExitCode::good;
+}
+
+ExitCode check(const Event& event, const std::vector<Cell>& cells) {
+  std::vector<Job> jobs;
+  std::vector<int> capacity;
+  for (const Cell& cell : cells) jobs.push_back({cell.initiator, cell.responder, cell.length});
+  for (const Participant& one : event.participants) capacity.push_back(one.parallel);
+  const Simulated plan = simulate(capacity, cells.size(), std::move(jobs));
+  fmt::print("{}: {} participants, {} scenarios, {} cells; by estimate {} with all hosts at work\n",
+             event.name, event.participants.size(), event.scenarios.size(), cells.size(),
+             clock_text(plan.makespan));
+  return ExitCode::good;
+}
+
+ExitCode perform(const Options& options) {
+  if (options.command == Command::list && options.event.empty()) return list_scenarios();
+  const auto event = load_event(
+      options.event, {.trust = options.trust_event, .scenarios = scenario_names(), .folder = "."});
+  if (!event) {
+    for (const std::string& fault : event.error()) fmt::print(stderr, "rnic-plugfest: {}\n", fault);
+    return ExitCode::usage;
+  }
+  const std::vector<Cell> cells = cells_of(*event, length_of);
+  switch (options.command) {
+    case Command::run:
+      return run(*event, cells, options);
+    case Command::list:
+      for (const Cell& cell : cells) fmt::print("{}\n", cell.id);
+      return ExitCode::good;
+    case Command::check:
+      return check(*event, cells);
+  }
+  return ExitCode::usage;
+}
+
+}  // namespace
+}  // namespace plugfest
+
+int main(int argc, char** argv) {
+  const auto options = plugfest::parse_options(argc, argv);
+  if (!options) return static_cast<int>(options.error());
+  try {
+    return static_cast<int>(plugfest::perform(*options));
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "rnic-plugfest: {}\n", error.what());
+    return static_cast<int>(plugfest::ExitCode::harness);
+  }
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/progress.hpp"
+
+#include <cmath>
+
+#include <fmt/format.h>
+
+namespace plugfest {
+
+std::string clock_text(double seconds) {
+  constexpr long minute = 60, hour = 3600;
+  const long all = std::lround(std::ceil(seconds));
+  if (all >= hour)
+    return fmt::format("{}:{:02}:{:02}", all / hour, all % hour / minute, all % minute);
+  return fmt::format("{}:{:02}", all / minute, all % minute);
+}
+
+double Progress::remaining(double bound) const {
+  return planned_ > 0 ? bound * taken_ / planned_ : bound;
+}
+
+void Progress::ended(const std::string& cell, Verdict verdict, const std::string& reason,
+                     double seconds, double planned, double bound) {
+  ++done_;
+  planned_ += planned;
+  taken_ += seconds;
+  fmt::print(out_, "[{}/{}] {}: {} ({:.2f} s){}{}\n", done_, total_, cell, word(verdict), seconds,
+             done_ < total_ ? ", still " + clock_text(remaining(bound)) : "",
+             reason.empty() ? "" : "\n    " + reason);
+  std::fflush(out_);
+}
+
+}  // namespace plugfest

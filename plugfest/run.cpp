@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/run.hpp"
+
+#include <algorithm>
+#include <csignal>
+#include <filesystem>
+#include <thread>
+
+#include <fmt/format.h>
+
+#include "plugfest/cell_runner.hpp"
+#include "plugfest/engine.hpp"
+#include "plugfest/record_json.hpp"
+#include "plugfest/site.hpp"
+#include "suite/lab/command.hpp"
+
+namespace plugfest {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+/// Behind the deadline that a cell keeps by itself, before it is killed.
+constexpr std::chrono::seconds grace{10};
+
+volatile std::sig_atomic_t interrupted = 0;
+
+void end_at_interrupts() {
+  struct sigaction action{};
+  action.sa_handler = [](int) { interrupted = 1; };
+  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends us
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+ExitCode complain(ExitCode code, const std::string& why) {
+  fmt::print(stderr, "rnic-plugfest: {}\n", why);
+  return code;
+}
+
+std::string own_agent(const Options& options) {
+  if (!options.agent.empty()) return options.agent;
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  const fs::path beside = own.parent_path().parent_path() / "suite" / "upper_tester" / "rnic-agent";
+  return fs::exists(beside, error) ? beside.string() : "rnic-agent";
+}
+
+bool fits_any(const std::vector<std::string>& globs, const Cell& cell) {
+  return std::ranges::any_of(globs, [&](const std::string& glob) { return fits(glob, cell.id); });
+}
+
+/// A cell id as a file name; participants and scenarios have no such signs in their names.
+std::string pcap_name(const Cell& cell, int attempt) {
+  return fmt::format("pcap/{}--{}--{}.{}.{}.pcap", cell.initiator_name, cell.responder_name,
+                     cell.scenario, cell.repeat, attempt);
+}
+
+json play_cell(const Event& event, const Site& site, const std::string& agent,
+               const fs::path& folder, const Cell& cell, std::size_t slot, int attempt) {
+  const Table table = site.table(event, cell.initiator, cell.responder, slot);
+  const auto player = [&](std::size_t at, const Seat& seat) {
+    const Participant& one = event.participants[at];
+    return Player{agent_command(one, seat.address, agent), one.claims};
+  };
+  return to_json(play({.scenario = *find_scenario(cell.scenario),
+                       .initiator = player(cell.initiator, table.initiator),
+                       .responder = player(cell.responder, table.responder),
+                       .table = table,
+                       .deadline = event.deadline,
+                       .patience = event.patience,
+                       .folder = folder,
+                       .pcap = pcap_name(cell, attempt)}));
+}
+
+/// The matrix for people. The results stand without it.
+bool render_matrix(const fs::path& folder) {
+  constexpr std::chrono::minutes time_limit{2};
+  const auto made = suite::lab::run_command(
+      {RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/render_plugfest.py", folder.string()},
+      {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
+  if (!made) fmt::print(stderr, "rnic-plugfest: no matrix: {}\n", made.error());
+  return made.has_value();
+}
+
+ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Journal& journal,
+                  bool complete) {
+  const json whole = document(event, cells, journal, complete);
+  const auto text = whole.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
+  if (auto written = write_whole(journal.folder() / "results.json", text); !written)
+    return complain(ExitCode::harness, written.error());
+  const Tally counted = tally(event, cells, journal);
+  std::string words;
+  for (const auto& [verdict, count] : counted.verdicts)
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, verdict);
+  fmt::print("{} of {} cells: {}\n", counted.played, counted.cells, words.empty() ? "none" : words);
+  for (const std::string& cell : counted.news)
+    fmt::print("new: {}: {}\n", cell, journal.latest(cell).value("reason", ""));
+  for (const std::string& line : counted.stale) fmt::print("stale: {}\n", line);
+  const bool rendered = render_matrix(journal.folder());
+  const char* best = rendered ? "report.html" : "results.json";
+  fmt::print("results: {}\n", (journal.folder() / best).string());
+  if (!complete || !rendered) return ExitCode::harness;
+  if (!counted.news.empty()) return ExitCode::new_failure;
+  return counted.stale.empty() ? ExitCode::good : ExitCode::stale;
+}
+
+std::vector<int> capacities(const Event& event) {
+  std::vector<int> all;
+  for (const Participant& one : event.participants) all.push_back(one.parallel);
+  return all;
+}
+
+/// More than hosts can fill would only stand empty.
+std::size_t slots_for(const Event& event, const Options& options) {
+  std::size_t ends = 0;
+  for (const Participant& one : event.participants) ends += static_cast<std::size_t>(one.parallel);
+  const std::size_t wanted =
+      options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  return std::clamp<std::size_t>(ends / 2, 1, wanted);
+}
+
+}  // namespace
+
+ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& options) {
+  std::vector<Cell> chosen;
+  std::ranges::copy_if(cells, std::back_inserter(chosen), [&](const Cell& cell) {
+    return options.select.empty() || fits_any(options.select, cell);
+  });
+  if (chosen.empty()) return complain(ExitCode::usage, "no cell fits --select");
+  for (const std::string& glob : options.rerun)
+    if (!fits_any({glob}, chosen.front()) &&
+        std::ranges::none_of(chosen, [&](const Cell& cell) { return fits(glob, cell.id); }))
+      return complain(ExitCode::usage, fmt::format("no cell fits --rerun {}", glob));
+  auto journal = Journal::open(options.out, to_json(event));
+  if (!journal) return complain(ExitCode::usage, journal.error());
+  std::error_code error;
+  fs::create_directories(journal->folder() / "pcap", error);
+
+  EngineOptions engine{.slots = slots_for(event, options),
+                       .capacity = capacities(event),
+                       .deadline = event.deadline + grace,
+                       .again = [&](const Cell& cell) { return fits_any(options.rerun, cell); },
+                       .interrupted = [] { return interrupted != 0; }};
+  const std::size_t left = still_to_play(chosen, *journal, engine).size();
+  fmt::print(stderr, "{} cells, {} of them to play, {} at a time\n", chosen.size(), left,
+             engine.slots);
+  bool complete = left == 0;
+  if (left > 0) {
+    const auto site = Site::make(event, engine.slots);
+    if (!site) return complain(ExitCode::harness, site.error());
+    end_at_interrupts();
+    const std::string agent = own_agent(options);
+    const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {
+      return play_cell(event, *site, agent, journal->folder(), cell, slot, attempt);
+    };
+    Progress progress(stderr, left);
+    const auto done = run_cells(chosen, *journal, work, engine, &progress);
+    if (!done) return complain(ExitCode::harness, done.error());
+    complete = *done;
+  }
+  return conclude(event, chosen, *journal, complete);
+}
+
+}  // namespace plugfest

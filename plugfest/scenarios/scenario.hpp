@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The table of scenarios: name, what the agents must be able to do, and the function that plays it.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "plugfest/scenarios/stage.hpp"
+
+namespace plugfest {
+
+using Capabilities = std::vector<std::string_view>;
+
+struct Scenario {
+  std::string_view name;              ///< stable
+  std::string_view title;             ///< what both sides have to do
+  double length = 1;                  ///< seconds that it is likely to take
+  Capabilities initiator, responder;  ///< words of the agents' hellos
+  void (*play)(Stage&) = nullptr;
+};
+
+[[nodiscard]] std::span<const Scenario> scenarios();
+/// The names, in the table's order.
+[[nodiscard]] std::span<const std::string_view> scenario_names();
+/// nullptr if there is none of that name.
+[[nodiscard]] const Scenario* find_scenario(std::string_view name);
+
+}  // namespace plugfest

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/scenarios/steps.hpp"
+
+#include <fmt/format.h>
+
+namespace plugfest {
+
+namespace {
+
+constexpr std::size_t guard = 16;  ///< octets around a written range that nobody may touch
+
+std::uint32_t narrow(std::size_t length) { return static_cast<std::uint32_t>(length); }
+
+void expect_contents(Stage& stage, Side side, const std::string& what, const Octets& expected,
+                     const Octets& actual) {
+  stage.record.require(side, what, hash(expected), hash(actual));
+}
+
+}  // namespace
+
+std::string word_of(const iut::Event& startup) {
+  if (std::holds_alternative<iut::EstablishedEvent>(startup)) return "established";
+  if (std::holds_alternative<iut::RejectedEvent>(startup)) return "rejected";
+  if (const auto* failed = std::get_if<iut::ConnectFailedEvent>(&startup))
+    return "connect_failed: " + failed->reason;
+  return "another event";
+}
+
+std::string count_of(const Octets& octets) {
+  return fmt::format("{} octets, {}", octets.size(), hash(octets));
+}
+
+Link connect(Stage& stage, const ConnectOptions& options) {
+  const std::uint16_t port = stage.responder.listen();
+  const Link link{stage.initiator.endpoint(), stage.responder.endpoint()};
+  stage.initiator.connect(link.initiator, stage.responder, port, options.request);
+  const auto request = stage.responder.request();
+  stage.record.expect(Side::responder, "private data of the request",
+                      count_of(options.request.private_data), count_of(request.private_data));
+  stage.responder.accept(request.request, link.responder, options.reply);
+  const iut::Event up = stage.initiator.startup_of(link.initiator);
+  stage.record.require(Side::initiator, "startup", "established", word_of(up));
+  stage.record.expect(Side::initiator, "private data of the reply",
+                      count_of(options.reply.private_data),
+                      count_of(std::get<iut::EstablishedEvent>(up).private_data));
+  stage.record.require(Side::responder, "startup", "established",
+                       word_of(stage.responder.startup_of(link.responder)));
+  return link;
+}
+
+Link open(Stage& stage, const ConnectOptions& options) {
+  const Link link = connect(stage, options);
+  send(stage, link, Side::initiator, 1);
+  return link;
+}
+
+iut::CompletionEvent send(Stage& stage, const Link& link, Side from, std::size_t length,
+                          const SendOptions& options) {
+  Party &sender = stage.of(from), &receiver = stage.of(other(from));
+  const std::string what = fmt::format("{} of {} octets", options.operation, length);
+  const Octets data = content(length, length + 1);
+  Region sink, source;
+  if (length > 0) sink = receiver.memory(length);
+  const auto receive = receiver.receive(link.of(other(from)), &sink);
+  iut::PostWork work;
+  work.endpoint = link.of(from);
+  work.operation = options.operation;
+  work.invalidate_stag = options.invalidate_stag;
+  if (length > 0) {
+    source = sender.memory_of(data);
+    work.pieces = {{source.handle, 0, narrow(length)}};
+  }
+  const auto posted = sender.post(work);
+  auto received = receiver.expect_completion(receive, "the receive of a " + what);
+  sender.expect_completion(posted, what);
+  stage.record.require(other(from), "length of a " + what, std::to_string(length),
+                       std::to_string(received.length));
+  expect_contents(stage, other(from), "contents of a " + what, data, receiver.contents(sink));
+  return received;
+}
+
+void write(Stage& stage, const Link& link, Side from, std::size_t length) {
+  Party &writer = stage.of(from), &target = stage.of(other(from));
+  const std::string what = fmt::format("write of {} octets", length);
+  Octets expected = content(length + 2 * guard, length + 2);
+  const Region sink = target.memory_of(expected, rights::write);
+  const Octets data = content(length, length + 3);
+  std::copy(data.begin(), data.end(), expected.begin() + guard);
+  iut::PostWork work;
+  work.endpoint = link.of(from);
+  work.operation = iut::operation::write;
+  work.remote_stag = sink.stag;
+  work.remote_offset = sink.base + guard;
+  if (length > 0) work.pieces = {{writer.memory_of(data).handle, 0, narrow(length)}};
+  writer.expect_completion(writer.post(work), what);
+  // What was sent behind the write is delivered only when the write is in place.
+  send(stage, link, from, 1);
+  expect_contents(stage, other(from), "memory after a " + what, expected, target.contents(sink));
+}
+
+void read(Stage& stage, const Link& link, Side by, std::size_t length) {
+  Party &reader = stage.of(by), &target = stage.of(other(by));
+  const std::string what = fmt::format("read of {} octets", length);
+  const Octets data = content(length + 2 * guard, length + 4);
+  const Region source = target.memory_of(data, rights::read);
+  iut::PostWork work;
+  work.endpoint = link.of(by);
+  work.operation = iut::operation::read;
+  work.remote_stag = source.stag;
+  work.remote_offset = source.base + guard;
+  Region sink;
+  if (length > 0) {
+    // On iWARP the sink of a Read is a tagged buffer that the peer writes to.
+    sink = reader.memory(length, rights::write);
+    work.pieces = {{sink.handle, 0, narrow(length)}};
+  }
+  reader.expect_completion(reader.post(work), what);
+  const auto wanted = data.begin() + guard;
+  expect_contents(stage, by, "contents of a " + what,
+                  Octets(wanted, wanted + static_cast<std::ptrdiff_t>(length)),
+                  reader.contents(sink));
+}
+
+void close(Stage& stage, const Link& link, Side by) {
+  stage.of(by).disconnect(link.of(by), false);
+  stage.of(by).expect_disconnected(link.of(by));
+  stage.of(other(by)).expect_disconnected(link.of(other(by)));
+}
+
+}  // namespace plugfest

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/site.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+namespace plugfest {
+
+std::expected<Site, std::string> Site::make(const Event& event, std::size_t slots) {
+  Site site;
+  for (const Participant& one : event.participants)
+    if (std::holds_alternative<SiwGuest>(one.agent))
+      return std::unexpected(fmt::format(
+          "{}: guests are not started by this engine; start one with rnic-lab, and name it by argv",
+          one.name));
+  if (!plays_in_lab(event)) return site;
+  if (auto entered = suite::lab::enter_private_namespaces(); !entered)
+    return std::unexpected(entered.error());
+  for (std::size_t slot = 0; slot < slots; ++slot) {
+    auto lab = suite::lab::Lab::with_veth();
+    if (!lab) return std::unexpected(lab.error());
+    site.labs_.push_back(std::move(*lab));
+  }
+  return site;
+}
+
+Table Site::table(const Event& event, std::size_t initiator, std::size_t responder,
+                  std::size_t slot) const {
+  if (labs_.empty())
+    return {{-1, event.participants[initiator].address},
+            {-1, event.participants[responder].address},
+            event.capture_interface};
+  const suite::lab::Lab& lab = labs_[slot];
+  return {{lab.tester().network_namespace, lab.tester().ipv4},
+          {lab.iut().network_namespace, lab.iut().ipv4},
+          lab.tester().interface};
+}
+
+std::vector<std::string> agent_command(const Participant& participant, const std::string& address,
+                                       const std::string& own_agent) {
+  if (const auto* free = std::get_if<ArgvAgent>(&participant.agent)) return free->argv;
+  if (const auto* remote = std::get_if<SshAgent>(&participant.agent)) {
+    std::vector<std::string> argv{
+        "ssh",           "-o",       "BatchMode=yes",    "--",        remote->host,
+        remote->program, "--driver", participant.driver, "--address", address};
+    if (!participant.device.empty()) argv.insert(argv.end(), {"--device", participant.device});
+    return argv;
+  }
+  std::vector<std::string> argv{own_agent, "--driver", "reference", "--address", address};
+  if (const auto* local = std::get_if<LocalReference>(&participant.agent))
+    for (const std::string& deviation : local->deviations)
+      argv.insert(argv.end(), {"--deviation", deviation});
+  return argv;
+}
+
+}  // namespace plugfest

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The engine with synthetic cells: killed and taken up again, hung, dead and talkative cells.
+#include <boost/test/unit_test.hpp>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <random>
+#include <set>
+
+#include "plugfest/engine.hpp"
+#include "reference_rnic/llp/real_world.hpp"
+
+using namespace plugfest;
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+namespace {
+
+struct Scratch {
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "plugfest_test.XXXXXX").string();
+    BOOST_REQUIRE(::mkdtemp(pattern.data()) != nullptr);
+    path = pattern;
+  }
+  ~Scratch() { fs::remove_all(path); }
+  fs::path path;
+};
+
+void wait_for(std::chrono::microseconds time) {
+  rnic::llp::RealWorld world;
+  world.run_until(world.now() + time, [] { return false; });
+}
+
+constexpr std::size_t hosts = 6;
+
+std::vector<Cell> synthetic_cells(int repeats) {
+  std::vector<Cell> cells;
+  for (std::size_t one = 0; one < hosts; ++one)
+    for (std::size_t other = 0; other < hosts; ++other)
+      for (int repeat = 1; one != other && repeat <= repeats; ++repeat)
+        cells.push_back({.id = std::to_string(one) + "/" + std::to_string(other) + "/x#" +
+                               std::to_string(repeat),
+                         .initiator = one,
+                         .responder = other,
+                         .initiator_name = std::to_string(one),
+                         .responder_name = std::to_string(other),
+                         .scenario = "x",
+                         .repeat = repeat,
+                         .length = 1});
+  return cells;
+}
+
+const json event{{"name", "synthetic"}, {"digest", "d1"}};
+
+/// Appends a line in one write, so that processes may share the file.
+void say(const fs::path& file, const std::string& line) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  const std::string text = line + '\n';
+  if (::write(fd, text.data(), text.size()) < 0) ::abort();
+  ::close(fd);
+}
+
+std::vector<std::string> lines_of(const fs::path& file) {
+  std::ifstream in(file);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+EngineOptions options_for(std::size_t slots) {
+  return {
+      .slots = slots, .capacity = std::vector<int>(hosts, 1), .deadline = std::chrono::seconds(5)};
+}
+
+/// One run from what the journal holds to the end.
+bool play_on(const fs::path& folder, const std::vector<Cell>& cells) {
+  auto journal = Journal::open(folder, event);
+  if (!journal) return false;
+  const auto work = [&](const Cell& cell, std::size_t, int) {
+    say(folder / "starts", cell.id);
+    wait_for(std::chrono::microseconds(1000 + std::hash<std::string>()(cell.id) % 8000));
+    return json{{"verdict", "pass"},
+                {"fault", "none"},
+                {"reason", ""},
+                {"seconds", 0.01},
+                {"padding", std::string(20'000, 'x')}};
+  };
+  const auto done = run_cells(cells, *journal, work, options_for(3));
+  return done && *done;
+}
+
+std::set<std::string> finished(const fs::path& folder) {
+  std::set<std::string> ids;
+  for (const std::string& line : lines_of(folder / "cells.ndjson")) {
+    const json value = json::parse(line, nullptr, false);
+    if (value.is_object() && value.contains("cell"))
+      ids.insert(value["cell"]["id"].get<std::string>());
+  }
+  return ids;
+}
+
+/// Starts a run in a process and kills it after so long; whether it had not ended before.
+bool start_and_kill(const fs::path& folder, const std::vector<Cell>& cells,
+                    std::chrono::microseconds after) {
+  const pid_t pid = ::fork();
+  if (pid == 0) ::_exit(play_on(folder, cells) ? 0 : 1);
+  wait_for(after);
+  ::kill(pid, SIGKILL);
+  int status = 0;
+  BOOST_REQUIRE(::waitpid(pid, &status, 0) == pid);
+  return WIFSIGNALED(status);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(engine)
+
+BOOST_AUTO_TEST_CASE(killed_twenty_times_no_finished_cell_is_lost_or_run_twice) {
+  const Scratch scratch;
+  const auto cells = synthetic_cells(20);
+  std::mt19937 numbers(std::random_device{}());
+  int kills = 0;
+  for (int round = 0; round < 20; ++round) {
+    const auto before = finished(scratch.path);
+    const std::size_t started = lines_of(scratch.path / "starts").size();
+    kills +=
+        start_and_kill(scratch.path, cells, std::chrono::microseconds(2000 + numbers() % 90'000));
+    const auto starts = lines_of(scratch.path / "starts");
+    for (std::size_t at = started; at < starts.size(); ++at)
+      BOOST_TEST(!before.contains(starts[at]), "run again: " + starts[at]);
+    const auto after = finished(scratch.path);
+    for (const std::string& id : before) BOOST_TEST(after.contains(id), "lost: " + id);
+  }
+  BOOST_TEST(kills == 20);
+  BOOST_TEST(play_on(scratch.path, cells));
+  const auto all = lines_of(scratch.path / "cells.ndjson");
+  BOOST_TEST(all.size() == cells.size() + 1);  // each once, and the event
+  BOOST_TEST(finished(scratch.path).size() == cells.size());
+  for (const std::string& line : all) BOOST_TEST(json::accept(line));
+}
+
+BOOST_AUTO_TEST_CASE(a_torn_line_is_cut_off) {
+  const Scratch scratch;
+  {
+    auto journal = Journal::open(scratch.path, event).value();
+    BOOST_REQUIRE(journal.add({{"id", "a/b/x#1"}, {"verdict", "pass"}}));
+  }
+  say(scratch.path / "cells.ndjson", R"({"cell":{"id":"a/b/y#1","ver)");
+  fs::resize_file(scratch.path / "cells.ndjson", fs::file_size(scratch.path / "cells.ndjson") - 1);
+  auto journal = Journal::open(scratch.path, event).value();
+  BOOST_TEST(journal.has("a/b/x#1"));
+  BOOST_TEST(!journal.has("a/b/y#1"));
+  BOOST_REQUIRE(journal.add({{"id", "a/b/z#1"}, {"verdict", "pass"}}));
+  for (const std::string& line : lines_of(scratch.path / "cells.ndjson"))
+    BOOST_TEST(json::accept(line));
+}
+
+BOOST_AUTO_TEST_CASE(results_of_another_event_are_left_alone) {
+  const Scratch scratch;
+  BOOST_REQUIRE(Journal::open(scratch.path, event));
+  const auto other = Journal::open(scratch.path, {{"name", "synthetic"}, {"digest", "d2"}});
+  BOOST_REQUIRE(!other);
+  BOOST_TEST(other.error().find("another event") != std::string::npos);
+  std::ofstream(scratch.path / "cells.ndjson") << "rubbish\n";
+  BOOST_TEST(!Journal::open(scratch.path, event));
+}
+
+BOOST_AUTO_TEST_CASE(a_folder_serves_one_run_at_a_time) {
+  const Scratch scratch;
+  const auto first = Journal::open(scratch.path, event);
+  const auto second = Journal::open(scratch.path, event);
+  BOOST_REQUIRE(!second);
+  BOOST_TEST(second.error().find("in use") != std::string::npos);
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_wrong_in_a_cell_costs_this_cell) {
+  const Scratch scratch;
+  auto journal = Journal::open(scratch.path, event).value();
+  const auto cells = synthetic_cells(1);
+  const auto work = [&](const Cell& cell, std::size_t, int) -> json {
+    if (cell.id == "0/1/x#1") wait_for(std::chrono::hours(1));
+    if (cell.id == "1/2/x#1") ::raise(SIGSEGV);
+    if (cell.id == "2/3/x#1") throw std::runtime_error("no such thing");
+    if (cell.id == "3/4/x#1") ::_exit(0);
+    if (cell.id == "4/5/x#1") return json{{"verdict", "pass"}, {"reason", "\xFF\xFE"}};
+    return json{{"verdict", "pass"}, {"reason", ""}};
+  };
+  auto options = options_for(3);
+  options.deadline = std::chrono::milliseconds(300);
+  BOOST_TEST(run_cells(cells, journal, work, options).value());
+  const auto said = [&](const std::string& id, const std::string& word) {
+    BOOST_TEST(journal.latest(id).value("verdict", "") == "error");
+    const std::string reason = journal.latest(id).value("reason", "");
+    BOOST_TEST(reason.find(word) != std::string::npos, reason);
+  };
+  said("0/1/x#1", "hung");
+  said("1/2/x#1", "signal 11");
+  said("2/3/x#1", "no such thing");
+  said("3/4/x#1", "nothing that can be read");
+  BOOST_TEST(journal.latest("4/5/x#1").value("verdict", "") == "pass");
+  BOOST_TEST(journal.latest("5/4/x#1").value("responder", "") == "4");
+  BOOST_TEST(journal.records().size() == cells.size());
+}
+
+BOOST_AUTO_TEST_CASE(a_row_is_played_again_when_asked) {
+  const Scratch scratch;
+  const auto cells = synthetic_cells(1);
+  auto journal = Journal::open(scratch.path, event).value();
+  const auto work = [](const Cell&, std::size_t, int attempt) {
+    return json{{"verdict", "pass"}, {"at", attempt}};
+  };
+  auto options = options_for(2);
+  BOOST_TEST(run_cells(cells, journal, work, options).value());
+  options.again = [](const Cell& cell) { return fits("3/*", cell.id); };
+  BOOST_TEST(still_to_play(cells, journal, options).size() == hosts - 1);
+  BOOST_TEST(run_cells(cells, journal, work, options).value());
+  for (const Cell& cell : cells)
+    BOOST_TEST(journal.attempts(cell.id) == (cell.initiator == 3 ? 2 : 1));
+  BOOST_TEST(journal.latest("3/1/x#1").value("at", 0) == 2);
+}
+
+BOOST_AUTO_TEST_CASE(an_interruption_leaves_the_rest_for_later) {
+  const Scratch scratch;
+  const auto cells = synthetic_cells(1);
+  {
+    auto journal = Journal::open(scratch.path, event).value();
+    auto options = options_for(2);
+    options.interrupted = [&] { return journal.records().size() >= 5; };
+    const auto work = [](const Cell&, std::size_t, int) { return json{{"verdict", "pass"}}; };
+    BOOST_TEST(!run_cells(cells, journal, work, options).value());
+  }
+  BOOST_TEST(finished(scratch.path).size() >= 5);
+  BOOST_TEST(finished(scratch.path).size() < cells.size());
+  BOOST_TEST(play_on(scratch.path, cells));
+}
+
+BOOST_AUTO_TEST_SUITE_END()

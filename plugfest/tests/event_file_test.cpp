@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Event files as organisers write them, and as nobody should.
+#include <boost/test/unit_test.hpp>
+
+#include <array>
+#include <fstream>
+#include <random>
+
+#include "plugfest/cell.hpp"
+#include "plugfest/event_file.hpp"
+#include "plugfest/site.hpp"
+
+using namespace plugfest;
+
+namespace {
+
+constexpr std::array<std::string_view, 3> names{"send.plain", "send.solicited", "read.sizes"};
+
+std::expected<Event, Faults> parse(const std::string& text, bool trust = false) {
+  return parse_event(text, "e.yaml", {.trust = trust, .scenarios = names, .folder = "."});
+}
+
+const std::string two =
+    "event: small\n"
+    "participants:\n"
+    "  - {name: a, agent: {reference: }}\n"
+    "  - {name: b, agent: {reference: {deviations: [x_y]}}, parallel: 3, vendor: V, alias: W}\n";
+
+/// The one fault of the text.
+std::string fault_of(const std::string& text, bool trust = false) {
+  const auto event = parse(text, trust);
+  BOOST_REQUIRE(!event);
+  return event.error().front();
+}
+
+void expect_fault(const std::string& text, const std::string& with) {
+  const auto event = parse(text, true);
+  BOOST_REQUIRE_MESSAGE(!event, "taken: " + text);
+  std::string all;
+  for (const std::string& fault : event.error()) all += fault + '\n';
+  BOOST_CHECK_MESSAGE(all.find(with) != std::string::npos, "expected '" + with + "' in: " + all);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(event_file)
+
+BOOST_AUTO_TEST_CASE(a_small_event) {
+  const auto event = parse(two + "scenarios: ['send.*']\nrepeats: 2\ndeadline: 7\n");
+  BOOST_REQUIRE(event);
+  BOOST_TEST(event->name == "small");
+  BOOST_REQUIRE(event->scenarios.size() == 2);
+  BOOST_TEST(event->scenarios[1] == "send.solicited");
+  BOOST_TEST(event->participants[1].parallel == 3);
+  BOOST_TEST(std::get<LocalReference>(event->participants[1].agent).deviations.front() == "x_y");
+  BOOST_TEST(event->deadline.count() == 7);
+  BOOST_TEST(plays_in_lab(*event));
+  const auto cells = cells_of(*event, [](std::string_view) { return 1.0; });
+  BOOST_REQUIRE(cells.size() == 8);  // two roles, two scenarios, two repetitions
+  BOOST_TEST(cells.front().id == "a/b/send.plain#1");
+  BOOST_TEST(cells.back().id == "b/a/send.solicited#2");
+}
+
+BOOST_AUTO_TEST_CASE(a_ring_and_listed_pairs) {
+  const std::string three = two + "  - {name: c, agent: {reference: }}\nscenarios: [read.sizes]\n";
+  const auto count = [](const std::string& text) {
+    return cells_of(parse(text).value(), [](std::string_view) { return 1.0; }).size();
+  };
+  BOOST_TEST(count(three) == 6);
+  BOOST_TEST(count(three + "pairs: ring\n") == 6);
+  BOOST_TEST(count(three + "pairs: [[a, c]]\n") == 2);
+  expect_fault(three + "pairs: [[a, z]]\n", "e.yaml:7: there is no participant \"z\"");
+  expect_fault(three + "pairs: [[a, a]]\n", "does not play against itself");
+  expect_fault(three + "pairs: some\n", "e.yaml:7: pairs must be all, ring, or a list");
+}
+
+BOOST_AUTO_TEST_CASE(a_made_up_scenario_is_refused) {
+  expect_fault(two + "scenarios:\n  - send.plain\n  - send.quickly\n",
+               "e.yaml:7: there is no scenario \"send.quickly\"");
+}
+
+BOOST_AUTO_TEST_CASE(programs_run_only_where_the_author_is_trusted) {
+  const std::string text =
+      "event: e\nparticipants:\n  - {name: a, address: 1.2.3.4, agent: {argv: [/bin/x, '; rm']}}\n"
+      "  - {name: b, address: 1.2.3.5, agent: {ssh: {host: root@dut}}, device: siw0}\n"
+      "scenarios: ['*']\n";
+  BOOST_TEST(fault_of(text).find("--trust-event") != std::string::npos);
+  const auto event = parse(text, true);
+  BOOST_REQUIRE(event);
+  BOOST_TEST(!plays_in_lab(*event));
+  const auto argv = agent_command(event->participants[0], "1.2.3.4", "own");
+  BOOST_TEST(argv.at(1) == "; rm");  // a word, for no shell
+  const auto ssh = agent_command(event->participants[1], "1.2.3.5", "own");
+  BOOST_TEST(ssh.front() == "ssh");
+  BOOST_TEST(ssh.back() == "siw0");
+}
+
+BOOST_AUTO_TEST_CASE(metacharacters_stay_out) {
+  for (const std::string name :
+       {"'a b'", "'$(reboot)'", "'-oProxyCommand=x'", "a/b", "'a;b'", "''"}) {
+    expect_fault(
+        "event: e\nparticipants:\n  - {name: " + name +
+            ", agent: {reference: }}\n  - {name: b, agent: {reference: }}\nscenarios: ['*']\n",
+        "e.yaml:3: name must be made of");
+    expect_fault(
+        "event: e\nparticipants:\n  - {name: a, address: 1.2.3.4, agent: {ssh: {host: " + name +
+            "$}}}\n  - {name: b, address: 1.2.3.5, agent: {ssh: {host: h}}}\nscenarios: ['*']\n",
+        "");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(wrong_types_are_told_with_their_lines) {
+  const std::string rest = "scenarios: ['*']\n";
+  expect_fault("", "an event file is a mapping");
+  expect_fault("[1, 2]", "an event must be a mapping");
+  expect_fault("just words", "mapping");
+  expect_fault("event: e\nparticipants: 7\n" + rest, "e.yaml:2: participants must be a list");
+  expect_fault("event: e\nparticipants: []\n" + rest, "e.yaml:2: participants must be a list");
+  expect_fault("event: e\nparticipants:\n  - 3\n" + rest,
+               "e.yaml:3: a participant must be a mapping");
+  expect_fault(two + rest + "repeats: many\n", "e.yaml:6: repeats must be an integer");
+  expect_fault(two + rest + "repeats: 0\n", "e.yaml:6: repeats must be an integer from 1");
+  expect_fault(two + rest + "deadline: 99999999999999999999\n", "e.yaml:6: deadline must be");
+  expect_fault(two + rest + "colour: red\n", "e.yaml:6: an event has no key \"colour\"");
+  expect_fault(two + rest + rest, "e.yaml:6: \"scenarios\" is there twice");
+  expect_fault(two, "an event needs \"scenarios\"");
+  expect_fault(two + rest + "expectations:\n  - {cells: '*', verdict: red, reason: x}\n",
+               "e.yaml:7: there is no verdict \"red\"");
+  expect_fault("event: e\nparticipants:\n  - {name: a, agent: {}}\n" + rest, "exactly one of");
+  expect_fault("event: e\nparticipants:\n  - {name: a, agent: {reference: , argv: [x]}}\n" + rest,
+               "exactly one of");
+  expect_fault("event: e\nparticipants:\n  - {name: a, agent: {reference: }}\n" + rest,
+               "two participants or more");
+  expect_fault(
+      "event: e\nparticipants:\n  - {name: a, agent: {reference: }}\n"
+      "  - {name: a, agent: {reference: }}\n" +
+          rest,
+      "another participant \"a\"");
+  expect_fault(
+      "event: e\nparticipants:\n  - {name: a, agent: {reference: }, pics: /nowhere}\n" + rest,
+      "e.yaml:3: pics:");
+}
+
+BOOST_AUTO_TEST_CASE(every_fault_is_told_at_once) {
+  const auto event = parse("event: 'a b'\nparticipants: 1\nscenarios: [nothing]\nrepeats: x\n");
+  BOOST_REQUIRE(!event);
+  BOOST_TEST(event.error().size() == 4);
+}
+
+BOOST_AUTO_TEST_CASE(hostile_text_neither_throws_nor_takes_long) {
+  std::mt19937 numbers(7);
+  const std::string good =
+      two + "scenarios: ['*']\nexpectations:\n  - {cells: x, verdict: fail, reason: y}\n";
+  for (int round = 0; round < 3000; ++round) {
+    std::string text = good;
+    for (unsigned change = 0; change < 1 + numbers() % 4; ++change) {
+      const std::size_t at = numbers() % text.size();
+      switch (numbers() % 3) {
+        case 0:
+          text[at] = static_cast<char>(numbers());
+          break;
+        case 1:
+          text.erase(at, numbers() % 20);
+          break;
+        default:
+          text.insert(at, text.substr(numbers() % text.size(), numbers() % 30));
+      }
+      if (text.empty()) text = "x";
+    }
+    static_cast<void>(parse(text));
+  }
+  expect_fault(std::string(2'000'000, 'x'), "at most");
+  expect_fault(std::string(20'000, '['), "not YAML");
+  expect_fault("event: &a [*a]\n", "");
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The program as an organiser meets it: program_test.py RNIC_PLUGFEST PROJECT_FOLDER.
+
+A virtual event is played, killed and taken up again; its verdicts, its blame and its document are looked at; then events that cannot be
+played."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+
+PROGRAM, PROJECT = sys.argv[1], pathlib.Path(sys.argv[2])
+VIRTUAL = PROJECT / "plugfest" / "events" / "virtual.yaml"
+SCENARIOS = ("startup.markers", "startup.private_data", "send.solicited", "invalidate.then_write", "startup.revision_2",
+             "close.graceful_by_initiator", "error.write_bad_stag_by_initiator")
+TOY = """
+event: toy
+deadline: 10
+patience: 2
+capture: lo
+participants:
+  - {name: good, address: 127.0.0.1, agent: {reference: }}
+  - {name: odd, address: 127.0.0.1, agent: {argv: [%s]}}
+scenarios: [send.plain]
+"""
+
+
+def run(*words, **options):
+    return subprocess.run([PROGRAM, *map(str, words)], capture_output=True, text=True, timeout=100, check=False, **options)
+
+
+def document(folder):
+    whole = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    schema = json.loads((PROJECT / "reports/schema/plugfest-1.schema.json").read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(whole)
+    return whole
+
+
+class Program(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def event(self, text):
+        file = self.folder / "event.yaml"
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    def test_virtual_event(self):
+        out = self.folder / "out"
+        select = [word for name in SCENARIOS for word in ("--select", f"*/{name}")]
+        with subprocess.Popen([PROGRAM, "run", VIRTUAL, "--out", out, *select], stderr=subprocess.PIPE, text=True,
+                              stdout=subprocess.DEVNULL) as first:
+            for line in first.stderr:  # killed in the midst of it
+                if line.startswith("[20/"):
+                    break
+            first.send_signal(signal.SIGKILL)
+        kept = [json.loads(line)["cell"]["id"] for line in (out / "cells.ndjson").read_text().splitlines()[1:] if line.endswith("}")]
+        self.assertGreaterEqual(len(kept), 20)
+        # The selection leaves out what the other expectations speak of.
+        done = run("run", VIRTUAL, "--out", out, *select)
+        whole = document(out)
+        self.assertEqual(whole["summary"]["news"], [], done.stdout)
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        cells = {cell["id"]: cell for cell in whole["cells"]}
+        self.assertEqual(len(cells), 20 * len(SCENARIOS))
+        self.assertEqual(len(whole["cells"]), len(cells), "a finished cell was played again")
+        self.assertEqual([cell["id"] for cell in whole["cells"]][:len(kept)], kept)
+        self.look_at(cells, out)
+        self.assertIn("untidy", (out / "report.html").read_text(encoding="utf-8"))
+        self.assertEqual(len((out / "matrix.csv").read_text(encoding="utf-8").splitlines()), 1 + len(cells))
+
+    def look_at(self, cells, out):
+        for scenario in SCENARIOS:
+            clean = cells[f"reference/twin/{scenario}#1"]
+            self.assertIn(clean["verdict"], ("pass", "advisory"), clean["reason"])
+            self.assertTrue((out / clean["pcap"]).stat().st_size > 1000)
+        markers = cells["untidy/reference/startup.markers#1"]
+        self.assertEqual((markers["verdict"], markers["fault"]), ("fail", "initiator"))
+        self.assertIn("mpa.markers.reserved-sent-as-zero", [found["rule"] for found in markers["findings"]])
+        self.assertEqual(cells["reference/untidy/startup.markers#1"]["fault"], "responder")
+        hidden = cells["reference/curt/startup.private_data#1"]
+        self.assertEqual((hidden["verdict"], hidden["fault"]), ("fail", "unknown"))
+        silent = cells["reference/curt/error.write_bad_stag_by_initiator#1"]
+        self.assertEqual(silent["verdict"], "advisory")
+        self.assertIn("no Terminate", silent["reason"])
+        self.assertEqual(cells["reference/forgetful/invalidate.then_write#1"]["verdict"], "fail")
+
+    def test_rerun_of_a_row(self):
+        out = self.folder / "out"
+        words = ("run", VIRTUAL, "--out", out, "--select", "*/close.graceful_by_*")
+        run(*words)
+        again = run(*words, "--rerun", "twin/*")
+        self.assertIn("8 of them to play", again.stderr)
+        attempts = [cell["attempt"] for cell in document(out)["cells"] if cell["initiator"] == "twin" and not cell["superseded"]]
+        self.assertEqual(attempts, [2] * 8)
+
+    def test_events_that_are_refused(self):
+        made_up = self.event(VIRTUAL.read_text(encoding="utf-8").replace('scenarios: ["*"]', "scenarios: [send.quickly]"))
+        done = run("check", made_up)
+        self.assertEqual(done.returncode, 2)
+        self.assertRegex(done.stderr, r"event\.yaml:\d+: there is no scenario \"send\.quickly\"")
+        untrusted = run("run", self.event(TOY % "/bin/true"), "--out", self.folder / "out")
+        self.assertEqual(untrusted.returncode, 2)
+        self.assertIn("--trust-event", untrusted.stderr)
+        self.assertFalse((self.folder / "out").exists())
+        self.assertEqual(run("run", "/nowhere.yaml").returncode, 2)
+        self.assertEqual(run("run", VIRTUAL, "--engine", "none").returncode, 2)
+        self.assertEqual(run("run", VIRTUAL, "--out", self.folder / "o", "--select", "nobody/*").returncode, 2)
+        self.assertEqual(run("list").returncode, 0)
+        self.assertIn("720 cells", run("check", VIRTUAL).stdout)
+
+    def test_agents_that_are_none(self):
+        """Each costs its cells, as error, and the run goes on to its end."""
+        odd = {"garbage": "echo, nonsense", "gone": "/bin/false", "missing": "/nowhere/agent", "endless": "yes"}
+        for name, argv in odd.items():
+            with self.subTest(name):
+                out = self.folder / name
+                done = run("run", self.event(TOY % argv), "--out", out, "--trust-event")
+                self.assertEqual(done.returncode, 1, done.stderr)
+                verdicts = [cell["verdict"] for cell in document(out)["cells"]]
+                self.assertEqual(verdicts, ["error", "error"])
+                self.assertIn("agent does not start", document(out)["cells"][0]["reason"])
+
+    def test_shell_signs_are_words(self):
+        mark = self.folder / "mark"
+        run("run", self.event(TOY % f"/bin/echo, '; touch {mark}', '$(touch {mark})'"), "--out", self.folder / "out", "--trust-event")
+        self.assertFalse(mark.exists())
+
+
+if __name__ == "__main__":
+    os.environ["LC_ALL"] = "C"
+    unittest.main(argv=sys.argv[:1], verbosity=2)

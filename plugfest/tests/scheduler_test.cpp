@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The scheduler by itself and at the size of the largest event.
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <functional>
+#include <random>
+
+#include "plugfest/scheduler.hpp"
+
+using namespace plugfest;
+
+namespace {
+
+/// Every ordered pair of so many hosts.
+std::vector<Job> all_pairs(std::size_t hosts, const std::function<double()>& length) {
+  std::vector<Job> jobs;
+  for (std::size_t one = 0; one < hosts; ++one)
+    for (std::size_t other = 0; other < hosts; ++other)
+      if (one != other) jobs.push_back({one, other, length()});
+  return jobs;
+}
+
+void expect_near_the_bound(std::size_t slots, const std::function<double()>& length) {
+  constexpr std::size_t hosts = 200;
+  const auto begun = std::chrono::steady_clock::now();
+  const auto jobs = all_pairs(hosts, length);
+  BOOST_REQUIRE(jobs.size() == 39'800);
+  const Simulated result = simulate(std::vector<int>(hosts, 1), slots, jobs);
+  const auto took = std::chrono::steady_clock::now() - begun;
+  BOOST_TEST_MESSAGE("slots " << slots << ": " << result.makespan / result.bound
+                              << " of the bound, " << std::chrono::duration<double>(took).count()
+                              << " s");
+  BOOST_TEST(result.makespan >= result.bound * 0.999);
+  BOOST_TEST(result.makespan <= result.bound * 1.1);
+  BOOST_TEST(std::chrono::duration<double>(took).count() < 10);
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(scheduler)
+
+BOOST_AUTO_TEST_CASE(no_host_is_in_more_cells_than_it_allows) {
+  std::mt19937 numbers(3);
+  const std::vector<int> capacity{1, 2, 1, 3, 1};
+  auto jobs = all_pairs(5, [&] { return 1 + static_cast<double>(numbers() % 5); });
+  Scheduler scheduler(capacity, 3, jobs);
+  std::vector<std::size_t> running;
+  std::vector<int> used(5, 0), times(jobs.size(), 0);
+  for (std::size_t ended = 0; ended < jobs.size(); ++ended) {
+    while (const auto job = scheduler.next()) {
+      running.push_back(*job);
+      ++times[*job];
+      ++used[jobs[*job].one];
+      ++used[jobs[*job].other];
+    }
+    BOOST_REQUIRE(!running.empty());
+    BOOST_TEST(running.size() <= 3);
+    for (std::size_t host = 0; host < 5; ++host) BOOST_TEST(used[host] <= capacity[host]);
+    const std::size_t which = numbers() % running.size(), job = running[which];
+    running.erase(running.begin() + static_cast<std::ptrdiff_t>(which));
+    --used[jobs[job].one];
+    --used[jobs[job].other];
+    scheduler.finished(job);
+  }
+  BOOST_TEST(scheduler.waiting() == 0);
+  BOOST_TEST(scheduler.bound() == 0);
+  BOOST_TEST(times == std::vector<int>(jobs.size(), 1), boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_longest_comes_first) {
+  Scheduler scheduler({1, 1}, 1, {{0, 1, 1}, {1, 0, 9}, {0, 1, 5}});
+  for (const std::size_t expected : {1, 2, 0}) {
+    const auto job = scheduler.next();
+    BOOST_REQUIRE(job);
+    BOOST_TEST(*job == expected);
+    BOOST_TEST(!scheduler.next());
+    scheduler.finished(*job);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(two_hundred_hosts_all_cells_equal) {
+  expect_near_the_bound(100, [] { return 1.0; });
+}
+
+BOOST_AUTO_TEST_CASE(two_hundred_hosts_cells_of_any_length) {
+  std::mt19937 numbers(11);
+  std::uniform_real_distribution<double> length(1, 60);
+  expect_near_the_bound(100, [&] { return length(numbers); });
+}
+
+BOOST_AUTO_TEST_CASE(two_hundred_hosts_few_slots) {
+  std::mt19937 numbers(12);
+  std::uniform_real_distribution<double> length(1, 60);
+  expect_near_the_bound(40, [&] { return length(numbers); });
+}
+
+BOOST_AUTO_TEST_CASE(two_hundred_hosts_some_slow) {
+  std::mt19937 numbers(13);
+  std::exponential_distribution<double> length(0.1);
+  expect_near_the_bound(100, [&] { return 1 + length(numbers); });
+}
+
+BOOST_AUTO_TEST_SUITE_END()

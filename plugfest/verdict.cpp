@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/verdict.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+namespace plugfest {
+
+namespace {
+
+constexpr std::array<std::string_view, 6> verdict_words{"pass",         "advisory",       "fail",
+                                                        "inconclusive", "not_applicable", "error"};
+
+Fault blame(bool initiator, bool responder) {
+  if (initiator && responder) return Fault::both;
+  if (initiator) return Fault::initiator;
+  return responder ? Fault::responder : Fault::unknown;
+}
+
+bool counts(const WireFinding& finding) { return !finding.provoked; }
+
+bool is_broken_must(const WireFinding& finding) {
+  return counts(finding) && finding.level == "must";
+}
+
+bool broken_by(const WireFinding& finding, Side side) {
+  return is_broken_must(finding) && finding.side == side;
+}
+
+}  // namespace
+
+std::string_view word(Verdict verdict) { return verdict_words[static_cast<std::size_t>(verdict)]; }
+
+std::optional<Verdict> verdict_named(std::string_view word) {
+  const auto found = std::ranges::find(verdict_words, word);
+  if (found == verdict_words.end()) return std::nullopt;
+  return static_cast<Verdict>(found - verdict_words.begin());
+}
+
+std::string_view word(Side side) { return side == Side::initiator ? "initiator" : "responder"; }
+
+std::string_view word(Fault fault) {
+  constexpr std::array<std::string_view, 5> words{"none", "initiator", "responder", "both",
+                                                  "unknown"};
+  return words[static_cast<std::size_t>(fault)];
+}
+
+void judge(Outcome& outcome) {
+  const auto failed = std::ranges::find(outcome.checks, false, &Check::good);
+  const auto must = std::ranges::find_if(outcome.findings, is_broken_must);
+  const bool short_of_checks = failed != outcome.checks.end();
+  if (short_of_checks)
+    outcome.reason = fmt::format("{}: {}: expected {}, came {}", word(failed->side), failed->what,
+                                 failed->expected, failed->actual);
+  else if (must != outcome.findings.end())
+    outcome.reason = fmt::format("{} sent, in frame {}, {}; {} ({})",
+                                 must->side ? word(*must->side) : "somebody", must->frame,
+                                 must->actual, must->admissible, must->rule);
+  if (short_of_checks || must != outcome.findings.end()) {
+    const auto by = [&](Side side) {
+      return std::ranges::any_of(outcome.findings,
+                                 [side](const WireFinding& it) { return broken_by(it, side); });
+    };
+    outcome.verdict = Verdict::fail;
+    outcome.fault = blame(by(Side::initiator), by(Side::responder));
+    return;
+  }
+  outcome.fault = Fault::none;
+  if (outcome.checks.empty()) {  // a scenario that looks at nothing proves nothing
+    outcome.verdict = Verdict::error;
+    outcome.reason = "the scenario checked nothing";
+  } else if (const auto soft = std::ranges::find_if(outcome.findings, counts);
+             soft != outcome.findings.end()) {
+    outcome.verdict = Verdict::advisory;
+    outcome.reason = fmt::format("{} ({})", soft->actual, soft->rule);
+  } else if (!outcome.capture_trouble.empty()) {
+    outcome.verdict = Verdict::inconclusive;
+    outcome.reason =
+        "both sides are content, but the wire was not seen: " + outcome.capture_trouble;
+  } else {
+    outcome.verdict = Verdict::pass;
+  }
+}
+
+}  // namespace plugfest

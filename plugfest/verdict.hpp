@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What is said of a cell: the verdict, who is at fault where the wire shows it, and the evidence.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace plugfest {
+
+enum class Verdict : std::uint8_t { pass, advisory, fail, inconclusive, not_applicable, error };
+[[nodiscard]] std::string_view word(Verdict verdict);
+[[nodiscard]] std::optional<Verdict> verdict_named(std::string_view word);
+
+enum class Side : std::uint8_t { initiator, responder };
+[[nodiscard]] std::string_view word(Side side);
+[[nodiscard]] constexpr Side other(Side side) {
+  return side == Side::initiator ? Side::responder : Side::initiator;
+}
+
+enum class Fault : std::uint8_t { none, initiator, responder, both, unknown };
+[[nodiscard]] std::string_view word(Fault fault);
+
+/// Something that one side had to show.
+struct Check {
+  Side side = Side::initiator;
+  std::string what, expected, actual;
+  bool good = false;
+};
+
+/// A rule that the capture shows broken.
+struct WireFinding {
+  std::string rule, level;
+  std::vector<std::string> also;  ///< rules that the same fault breaks
+  std::optional<Side> side;       ///< who sent it; nothing: neither address fits
+  std::uint32_t frame = 0;        ///< of the cell's capture
+  std::string actual, admissible;
+  bool certain = true;
+  bool provoked = false;  ///< the scenario had it done
+};
+
+/// One line of what happened, for people.
+struct Step {
+  double at = 0;  ///< seconds since the cell began
+  std::optional<Side> side;
+  std::string text;
+};
+
+/// One decoded message of the wire.
+struct WireLine {
+  std::uint32_t frame = 0;
+  std::optional<Side> side;
+  std::string text;
+};
+
+/// How one attempt at a cell ended.
+struct Outcome {
+  Verdict verdict = Verdict::error;
+  Fault fault = Fault::none;
+  std::string reason;  ///< one line; empty where all is well
+  double seconds = 0;
+  std::vector<Check> checks;
+  std::vector<WireFinding> findings;
+  std::vector<Step> steps;
+  std::vector<WireLine> wire;
+  std::string pcap;  ///< file in the results folder; empty: not captured
+  std::uint64_t frames = 0, dropped = 0;
+  std::string capture_trouble;                     ///< why the capture is missing or has holes
+  std::vector<std::pair<Side, std::string>> said;  ///< the agents' standard error
+};
+
+/// Verdict and fault of a cell that was played to its end.
+void judge(Outcome& outcome);
+
+}  // namespace plugfest

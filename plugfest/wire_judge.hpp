@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What a cell's capture shows: broken rules with who broke them, the decoded exchange, and whether
+// startup came out as the scenario wanted it.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "dissectors/capture/frame.hpp"
+#include "plugfest/scenarios/stage.hpp"
+#include "plugfest/verdict.hpp"
+
+namespace plugfest {
+
+struct WireQuestion {
+  dissectors::capture::LinkType link = dissectors::capture::LinkType::ethernet;
+  std::string initiator, responder;  ///< addresses
+  WireWish wish;
+  bool played_to_the_end = true;  ///< else nothing is wished of what may not have happened
+};
+
+/// Adds to the outcome's findings, wire and checks.
+void judge_wire(std::span<const dissectors::capture::Frame> frames, const WireQuestion& question,
+                Outcome& outcome);
+
+}  // namespace plugfest

@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Makes the matrix of a plugfest: OUT_DIR/report.html, OUT_DIR/matrix.md, OUT_DIR/matrix.csv."""
+
+import argparse
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+try:
+    from rnic_reports import files, plugfest
+except ImportError as error:
+    print(f"render_plugfest.py: {error}; install python3-jinja2", file=sys.stderr)
+    sys.exit(3)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="render_plugfest.py", description=__doc__,
+                                     epilog="example: render_plugfest.py fest; exit: 0 written, 2 usage, 3 unreadable or not written")
+    parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the --out folder of rnic-plugfest run")
+    folder = parser.parse_args(argv).folder
+    try:
+        matrix = plugfest.load(folder)
+        page = folder / "report.html"
+        for path, content in ((page, plugfest.html(matrix, folder, page)), (folder / "matrix.md", plugfest.markdown(matrix)),
+                              (folder / "matrix.csv", plugfest.table(matrix))):
+            files.write(path, content)
+    except plugfest.Unreadable as fault:
+        print(f"render_plugfest.py: {fault}", file=sys.stderr)
+        return 3
+    except OSError as error:
+        print(f"render_plugfest.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The matrix of a plugfest: pairs by scenarios, with the evidence of each cell behind it. Knows only schema/plugfest-1.schema.json."""
+
+import base64
+import csv
+import dataclasses
+import hashlib
+import io
+import json
+import pathlib
+import urllib.parse
+
+import jinja2
+import markupsafe
+
+from . import text
+
+TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
+GLYPHS = {"pass": "✓", "advisory": "△", "fail": "✗", "inconclusive": "?", "not_applicable": "–", "error": "!"}
+WORDS = {**{verdict: verdict for verdict in GLYPHS}, "not_applicable": "not applicable"}
+LINES = 80  # of steps and of the decoded exchange, in a cell's evidence
+
+
+class Unreadable(Exception):
+    """One line that says what is wrong and what to do."""
+
+
+@dataclasses.dataclass
+class Row:
+    initiator: str
+    responder: str
+    cells: list  # one for each scenario, None where none was played
+
+
+@dataclasses.dataclass
+class Matrix:
+    name: str
+    complete: bool
+    summary: dict
+    scenarios: list  # (name, title)
+    shown: dict  # participant -> alias, or name
+    vendors: dict
+    rows: list
+
+    @property
+    def cells(self):
+        return [cell for row in self.rows for cell in row.cells if cell]
+
+    def count(self, verdict):
+        return sum(cell["verdict"] == verdict for cell in self.cells)
+
+
+def load(folder):
+    path = pathlib.Path(folder) / "results.json"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+        if document["plugfest"] != 1:
+            raise Unreadable(f"{path}: version {document['plugfest']} of the results is not known here")
+        return _matrix(_cleaned(document))
+    except OSError as error:
+        raise Unreadable(f"{path}: {error.strerror}; give the --out folder of a plugfest run") from error
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise Unreadable(f"{path}: these are no results of a plugfest: {text.line(repr(error), 200)}") from error
+
+
+def _cleaned(value):
+    """Every string may come from an agent; log texts keep their lines."""
+    if isinstance(value, str):
+        return text.log(value, keep="tail")
+    if isinstance(value, list):
+        return [_cleaned(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _cleaned(one) for key, one in value.items()}
+    return value
+
+
+def _matrix(document):
+    event = document["event"]
+    last = {}
+    for cell in document["cells"]:
+        if cell["verdict"] not in GLYPHS:
+            raise ValueError(f"verdict {cell['verdict']}")
+        if not cell["superseded"]:
+            key = cell["initiator"], cell["responder"], cell["scenario"]
+            # Of repetitions the worst stands for all.
+            if key not in last or list(GLYPHS).index(cell["verdict"]) > list(GLYPHS).index(last[key]["verdict"]):
+                last[key] = cell
+    names = [one["name"] for one in event["participants"]]
+    scenarios = [(one["name"], one["title"]) for one in event["scenarios"]]
+    rows = [Row(one, other, [last.get((one, other, name)) for name, _ in scenarios]) for one in names for other in names if one != other]
+    return Matrix(event["name"], document["complete"], document["summary"], scenarios,
+                  {one["name"]: one["alias"] or one["name"] for one in event["participants"]},
+                  {one["name"]: one["vendor"] for one in event["participants"]},
+                  [row for row in rows if any(row.cells)])
+
+
+def _evidence(cell):
+    """What the page holds of a cell: all of a bad one, the outline of a good one."""
+    bad = cell["verdict"] not in ("pass", "not_applicable")
+    return {"checks": [check for check in cell.get("checks", []) if not check["good"]],
+            "kept": sum(check["good"] for check in cell.get("checks", [])),
+            "findings": cell.get("findings", [])[:LINES] if bad else [],
+            "steps": cell.get("steps", [])[-LINES:] if bad else [],
+            "wire": _around(cell) if bad else [],
+            "said": cell.get("said", []) if bad else []}
+
+
+def _around(cell):
+    """The part of the exchange that leads to the first finding, else its end."""
+    wire = cell.get("wire", [])
+    frames = [found["frame"] for found in cell.get("findings", []) if found["level"] == "must" and not found["provoked"]]
+    if not frames:
+        return wire[-LINES:]
+    end = sum(line["frame"] <= frames[0] for line in wire) + LINES // 2
+    return wire[max(0, end - LINES):end]
+
+
+def _pcap(folder, html_path, cell):
+    """A link from where the page will lie; empty where the path leads elsewhere."""
+    name = cell.get("pcap", "")
+    file = (pathlib.Path(folder) / name).resolve()
+    if not name or pathlib.Path(folder).resolve() not in file.parents:
+        return ""
+    try:
+        return "./" + urllib.parse.quote(file.relative_to(pathlib.Path(html_path).resolve().parent).as_posix())
+    except ValueError:
+        return file.as_uri()
+
+
+def html(matrix, folder, html_path):
+    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
+                                     undefined=jinja2.StrictUndefined)
+    asset = {name: markupsafe.Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+             for name in ("report.css", "dark.css", "plugfest.css", "plugfest.js")}
+    return environment.get_template("plugfest.html.j2").render(
+        matrix=matrix, GLYPHS=GLYPHS, WORDS=WORDS, asset=asset, evidence=_evidence,
+        pcap=lambda cell: _pcap(folder, html_path, cell), numbers={id(cell): at for at, cell in enumerate(matrix.cells)}, id=id,
+        script_digest=base64.b64encode(hashlib.sha256(asset["plugfest.js"].encode()).digest()).decode())
+
+
+def markdown(matrix):
+    def plain(words):
+        return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
+
+    lines = [f"# Plugfest {plain(matrix.name)}", "",
+             ", ".join(f"{matrix.count(verdict)} {WORDS[verdict]}" for verdict in GLYPHS if matrix.count(verdict)) or "no cells", "",
+             "| initiator → responder | " + " | ".join(plain(name) for name, _ in matrix.scenarios) + " |",
+             "|---|" + "---|" * len(matrix.scenarios)]
+    for row in matrix.rows:
+        marks = [GLYPHS[cell["verdict"]] if cell else " " for cell in row.cells]
+        lines.append(f"| {plain(matrix.shown[row.initiator])} → {plain(matrix.shown[row.responder])} | " + " | ".join(marks) + " |")
+    return "\n".join([*lines, "", " ".join(f"{glyph} {WORDS[verdict]}" for verdict, glyph in GLYPHS.items()), ""])
+
+
+def table(matrix):
+    """CSV: one line for each cell. A text that a spreadsheet would take for a formula gets an apostrophe."""
+    def inert(words):
+        return "'" + words if words[:1] in ("=", "+", "-", "@") else words
+
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["initiator", "responder", "scenario", "verdict", "fault", "seconds", "reason"])
+    for cell in matrix.cells:
+        writer.writerow([inert(matrix.shown[cell["initiator"]]), inert(matrix.shown[cell["responder"]]), cell["scenario"], cell["verdict"],
+                         cell["fault"], f"{cell['seconds']:.3f}", inert(cell["reason"].replace("\n", " "))])
+    return out.getvalue()

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""The matrix of a plugfest, from a document with a hostile participant."""
+
+import contextlib
+import io
+import json
+import pathlib
+import tempfile
+import unittest
+
+import jsonschema
+
+import render_plugfest
+from tests import page
+
+SCHEMA = pathlib.Path(__file__).resolve().parents[1] / "schema" / "plugfest-1.schema.json"
+HOSTILE = "<script>alert(1)</script>\u202e=cmd|' /C calc'!A0"
+
+
+def cell(initiator, responder, verdict, **members):
+    made = {"id": f"{initiator}/{responder}/send.plain#1", "initiator": initiator, "responder": responder, "scenario": "send.plain",
+            "repeat": 1, "attempt": 1, "verdict": verdict, "fault": "none", "reason": "", "seconds": 0.1, "superseded": False,
+            "expected": None, "pcap": "pcap/x.pcap", "checks": [], "findings": [], "steps": [], "wire": [], "said": []}
+    return {**made, **members}
+
+
+def document():
+    finding = {"rule": "mpa.crc.field-holds-crc32c", "level": "must", "also": [], "side": "responder", "frame": 7, "actual": HOSTILE,
+               "admissible": "a right CRC", "certain": True, "provoked": False}
+    cells = [cell("a", "b", "error", superseded=True),
+             cell("a", "b", "fail", attempt=2, fault="responder", reason=HOSTILE, findings=[finding], pcap="../../etc/passwd",
+                  wire=[{"frame": 7, "side": "responder", "text": HOSTILE}], said=[{"side": "responder", "text": HOSTILE}],
+                  steps=[{"at": 0.5, "side": None, "text": HOSTILE}],
+                  checks=[{"side": "responder", "what": HOSTILE, "expected": "1", "actual": "2", "good": False}]),
+             cell("b", "a", "pass")]
+    return {"plugfest": 1, "complete": True, "cells": cells,
+            "event": {"name": "e", "digest": "0", "repeats": 1, "scenarios": [{"name": "send.plain", "title": HOSTILE}],
+                      "participants": [{"name": "a", "vendor": HOSTILE, "alias": "", "agent": "reference"},
+                                       {"name": "b", "vendor": "", "alias": "Vendor X", "agent": "argv"}]},
+            "summary": {"cells": 2, "played": 2, "verdicts": {"fail": 1, "pass": 1}, "news": [], "stale": []}}
+
+
+class Matrix(unittest.TestCase):
+    def render(self, content):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        folder = pathlib.Path(scratch.name)
+        (folder / "results.json").write_text(content, encoding="utf-8")
+        with contextlib.redirect_stderr(io.StringIO()) as said:
+            status = render_plugfest.main([str(folder)])
+        return status, folder, said.getvalue()
+
+    def test_page(self):
+        made = document()
+        jsonschema.Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(made)
+        status, folder, _ = self.render(json.dumps(made))
+        self.assertEqual(status, 0)
+        seen = page.Page((folder / "report.html").read_text(encoding="utf-8"))
+        self.assertEqual(seen.faults, [])
+        self.assertEqual(len(seen.scripts), 1)
+        self.assertNotIn("alert", seen.scripts[0])
+        self.assertNotIn("\u202e", seen.text)
+        self.assertEqual([link for link in seen.links if not link.startswith("#")], ["./pcap/x.pcap"])
+        self.assertEqual(set(seen.ids) & {link[1:] for link in seen.links}, {"cell-0", "cell-1"})
+        self.assertEqual(len(seen.with_class("m-fail")), 1)
+        self.assertIn("a → Vendor X", seen.text)
+        self.assertIn("fault: responder", seen.text)
+        self.assertIn("mpa.crc.field-holds-crc32c", seen.text)
+
+    def test_other_forms(self):
+        _, folder, _ = self.render(json.dumps(document()))
+        table = (folder / "matrix.csv").read_text(encoding="utf-8").splitlines()
+        self.assertEqual(len(table), 3)
+        self.assertTrue(table[2].startswith("Vendor X,a,send.plain,pass,none,0.100,"))
+        self.assertIn("| a → Vendor X | ✗ |", (folder / "matrix.md").read_text(encoding="utf-8"))
+
+    def test_what_is_no_plugfest(self):
+        wrong = document()
+        wrong["cells"][0]["verdict"] = "purple"
+        for content in ("", "[]", "{}", '{"plugfest": 2}', "[" * 100_000, json.dumps(wrong), "null"):
+            status, folder, said = self.render(content)
+            self.assertEqual(status, 3, content[:40])
+            self.assertEqual(len(said.splitlines()), 1)
+            self.assertFalse((folder / "report.html").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()
