@@ -133,6 +133,14 @@ iut::Hello DatDriver::hello() {
 // ---------------------------------------------------------------- commands and events
 
 void DatDriver::execute(std::uint64_t number, const iut::Command& command) {
+  if (const auto* work = std::get_if<iut::PostWork>(&command);
+      work != nullptr && must_wait(*work)) {
+    endpoints_.at(work->endpoint).waiting.push_back({number, *work});
+    if (work->operation == iut::operation::bind_window) return;  // answered with its context
+    iut::Reply taken;
+    taken.command = number;
+    return emit(taken);
+  }
   iut::Reply reply = std::visit([this](const auto& each) { return run(each); }, command);
   reply.command = number;
   emit(std::move(reply));
@@ -141,13 +149,13 @@ void DatDriver::execute(std::uint64_t number, const iut::Command& command) {
 void DatDriver::dispatch() {
   waker_.clear();
   for (const auto& [handle, listener] : listeners_) take_requests(handle, listener);
-  for (const auto& [handle, endpoint] : endpoints_) take_endpoint(handle, endpoint);
+  for (auto& [handle, endpoint] : endpoints_) take_endpoint(handle, endpoint);
   take_asynchronous();
 }
 
 /// In the order in which things happen to a connection: it is established, work completes, it ends.
 /// DAT keeps the order within one dispatcher only.
-void DatDriver::take_endpoint(Handle handle, const Endpoint& endpoint) {
+void DatDriver::take_endpoint(Handle handle, Endpoint& endpoint) {
   std::vector<DAT_EVENT> completions, news, ends;
   const auto complete = [&] {
     if (!endpoint.drained) return;
@@ -157,12 +165,17 @@ void DatDriver::take_endpoint(Handle handle, const Endpoint& endpoint) {
   complete();
   empty(endpoint.connection, news);
   for (const DAT_EVENT& event : news) {
-    if (event.event_number == DAT_CONNECTION_EVENT_ESTABLISHED)
-      take_connection(handle, event);
-    else
+    if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
       ends.push_back(event);
+      continue;
+    }
+    take_connection(handle, event);
+    post_waiting(endpoint);
   }
-  if (!ends.empty()) complete();
+  if (!ends.empty()) {
+    give_up_waiting(endpoint);
+    complete();
+  }
   for (const DAT_EVENT& event : completions) take_completion(event);
   for (const DAT_EVENT& event : ends) take_connection(handle, event);
 }
@@ -211,7 +224,10 @@ iut::Reply DatDriver::run(const iut::Reset&) {
     if (const DAT_RETURN code = object.free_now(); code != DAT_SUCCESS)
       errors += (errors.empty() ? "" : "; ") + return_text(call, code);
   };
-  for (auto& [handle, endpoint] : endpoints_) free_all("dat_ep_free", endpoint.object);
+  for (auto& [handle, endpoint] : endpoints_) {
+    give_up_waiting(endpoint);
+    free_all("dat_ep_free", endpoint.object);
+  }
   endpoints_.clear();
   requests_.clear();  // a peer may have taken one back, so that there is nothing to reject
   for (auto& [handle, listener] : listeners_) free_all("dat_psp_free", listener.point);

@@ -30,6 +30,11 @@ class DatDriver final : public Driver {
 
  private:
   using Handle = iut::Handle;
+  /// Work given for an endpoint that has accepted and is not connected yet.
+  struct Waiting {
+    std::uint64_t number = 0;
+    iut::PostWork command;
+  };
   /// Of a piece of work, never used twice.
   using Token = std::uint64_t;
 
@@ -48,6 +53,7 @@ class DatDriver final : public Driver {
     // Destroyed from last to first: the endpoint before what it uses.
     Dispatcher receives, requests, connection;
     EndpointObject object;
+    std::vector<Waiting> waiting;
     bool drained = true;  ///< false: its dispatchers are left to overflow
   };
   struct Listener {
@@ -111,11 +117,14 @@ class DatDriver final : public Driver {
   DAT_RETURN post(const Endpoint& endpoint, const iut::PostWork& command,
                   std::vector<DAT_LMR_TRIPLET>& list, Token token) const;
   void take_completion(const DAT_EVENT& event);
+  bool must_wait(const iut::PostWork& command);
+  void post_waiting(Endpoint& endpoint);
+  void give_up_waiting(Endpoint& endpoint);
 
   // dat_driver.cpp
   iut::Reply run(const iut::Configure& command);
   iut::Reply run(const iut::Reset& command);
-  void take_endpoint(Handle handle, const Endpoint& endpoint);
+  void take_endpoint(Handle handle, Endpoint& endpoint);
   void take_asynchronous();
 
   DriverOptions options_;

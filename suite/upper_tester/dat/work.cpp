@@ -130,6 +130,57 @@ iut::Reply DatDriver::bind(const Endpoint& endpoint, const iut::PostWork& comman
   return reply;
 }
 
+// ---------------------------------------------------------------- work before its time
+
+/// An endpoint takes requests once it is connected, which a Responder is when the Initiator's first
+/// FPDU has come. A consumer waits for that, and so does this driver.
+bool DatDriver::must_wait(const iut::PostWork& command) {
+  const auto found = endpoints_.find(command.endpoint);
+  if (found == endpoints_.end()) return false;
+  DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
+  DAT_BOOLEAN receives_idle = DAT_FALSE, requests_idle = DAT_FALSE;
+  if (dat_ep_get_status(found->second.object.get(), &state, &receives_idle, &requests_idle) !=
+      DAT_SUCCESS)
+    return false;
+  if (state == DAT_EP_STATE_COMPLETION_PENDING) return true;
+  post_waiting(found->second);
+  return false;
+}
+
+void DatDriver::post_waiting(Endpoint& endpoint) {
+  for (const Waiting& each : std::exchange(endpoint.waiting, {})) {
+    iut::Reply reply = run(each.command);
+    reply.command = each.number;
+    if (each.command.operation == op::bind_window) {
+      emit(reply);
+    } else if (reply.outcome != iut::Outcome::ok) {
+      iut::CompletionEvent told;
+      told.endpoint = each.command.endpoint;
+      told.work = each.command.work;
+      told.operation = each.command.operation;
+      told.status = "local_operation";
+      emit(told);
+    }
+  }
+}
+
+void DatDriver::give_up_waiting(Endpoint& endpoint) {
+  for (const Waiting& each : std::exchange(endpoint.waiting, {})) {
+    if (each.command.operation == op::bind_window) {
+      iut::Reply reply = refused("the connection did not come up", ENOTCONN);
+      reply.command = each.number;
+      emit(reply);
+    } else {
+      iut::CompletionEvent told;
+      told.endpoint = each.command.endpoint;
+      told.work = each.command.work;
+      told.operation = each.command.operation;
+      told.status = "flushed";
+      emit(told);
+    }
+  }
+}
+
 // ---------------------------------------------------------------- completions
 
 void DatDriver::take_completion(const DAT_EVENT& event) {
