@@ -167,6 +167,11 @@ bool strikes_event() {
   return is_of_events(the_fault().kind) && is_its_turn(count);
 }
 
+DAT_RETURN another_class(DAT_RETURN code) {
+  if (code != DAT_SUCCESS) return DAT_SUCCESS;
+  return static_cast<DAT_RETURN>(DAT_CLASS_ERROR | DAT_INTERNAL_ERROR);
+}
+
 bool alter(DAT_EVENT& event, Kind kind) {
   if (kind == Kind::event_number) {
     const bool ended = event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED;

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <utility>
 
 #include "suite/cases/dat/shim/fault.hpp"
 
@@ -95,6 +96,14 @@ struct TableCall<Member> {
   }
 };
 
+/// The one call whose arguments are not known.
+DAT_RETURN extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  const bool struck = strikes("dat_extension_op");
+  if (struck && the_fault().kind == Kind::swallow) return DAT_SUCCESS;
+  const DAT_RETURN result = original_table.handle_extendedop_func(handle, operation, arguments);
+  return struck && the_fault().kind == Kind::returns ? another_class(result) : result;
+}
+
 /// A provider registers once for each line of dat.conf; all its tables have the same calls.
 void stand_between(DAT_PROVIDER& table) {
   static bool saved = false;
@@ -104,6 +113,7 @@ void stand_between(DAT_PROVIDER& table) {
 #include "suite/cases/dat/shim/calls.def"
 #undef EXPORTED_CALL
 #undef TABLE_CALL
+  if (table.handle_extendedop_func != nullptr) table.handle_extendedop_func = extension_op;
 }
 
 }  // namespace
