@@ -11,7 +11,7 @@ namespace suite::upper_tester::dat {
 namespace {
 
 constexpr std::uint64_t waiting_requests = 128;
-constexpr DAT_TIMEOUT connect_timeout = 30'000'000;  // microseconds; the case's deadline is shorter
+constexpr DAT_TIMEOUT connect_timeout = 10'000'000;  // microseconds
 
 /// The calls take it as a pointer to what they do not change.
 DAT_PVOID data_of(const iut::Octets& octets) {

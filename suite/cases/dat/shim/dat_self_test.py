@@ -17,14 +17,14 @@ import sys
 import tempfile
 
 IA = "rnic0"
-KINDS = ["returns", "out_zero", "out_other", "swallow", "in_other"]
+KINDS = ["returns", "error", "out_zero", "out_other", "swallow", "in_other"]
 EVENT_KINDS = ["event_number", "event_status", "event_cookie", "event_length", "event_handle", "event_operation",
                "event_context", "event_data", "event_again", "event_drop"]
 MAY_HANG = {"swallow", "event_drop", "event_number", "in_other", "event_cookie", "event_again"}
-NTH = [0, 1, 2, 3, 4]
+NTH = range(9)
 # Calls that cases make on their way to what they judge.
 WAYS = ["dat_ep_post_recv", "dat_ep_post_send", "dat_ep_post_rdma_write", "dat_ep_post_rdma_read", "dat_evd_dequeue",
-        "dat_ep_get_status", "dat_ep_disconnect", "dat_evd_wait"]
+        "dat_ep_get_status", "dat_ep_query", "dat_ep_disconnect", "dat_evd_wait"]
 
 
 def enter_private_network():

@@ -13,6 +13,7 @@ namespace {
 
 constexpr std::array kinds{
     std::pair{std::string_view("returns"), Kind::returns},
+    std::pair{std::string_view("error"), Kind::error},
     std::pair{std::string_view("out_zero"), Kind::out_zero},
     std::pair{std::string_view("out_other"), Kind::out_other},
     std::pair{std::string_view("in_other"), Kind::in_other},
@@ -168,8 +169,7 @@ bool strikes_event() {
 }
 
 DAT_RETURN another_class(DAT_RETURN code) {
-  if (code != DAT_SUCCESS) return DAT_SUCCESS;
-  return static_cast<DAT_RETURN>(DAT_CLASS_ERROR | DAT_INTERNAL_ERROR);
+  return code == DAT_SUCCESS ? undocumented_error : static_cast<DAT_RETURN>(DAT_SUCCESS);
 }
 
 bool alter(DAT_EVENT& event, Kind kind) {

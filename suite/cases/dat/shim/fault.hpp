@@ -16,6 +16,7 @@ namespace suite::cases::dat::shim {
 
 enum class Kind : std::uint8_t {
   returns,    ///< another class of return: success for a failure, an error for success
+  error,      ///< an error that no document states for the call
   out_zero,   ///< what the call gives out is zeroed
   out_other,  ///< what the call gives out is altered
   in_other,   ///< segments begin an octet later than the consumer said
@@ -100,6 +101,7 @@ class ShiftedSegments {
 
 // ---------------------------------------------------------------- a call
 
+constexpr auto undocumented_error = static_cast<DAT_RETURN>(DAT_CLASS_ERROR | DAT_INTERNAL_ERROR);
 /// An error for a success, and the other way round.
 [[nodiscard]] DAT_RETURN another_class(DAT_RETURN code);
 
@@ -119,6 +121,7 @@ DAT_RETURN call_with_fault(std::string_view name, DAT_RETURN (*original)(Paramet
     return original(arguments...);
   }();
   if (kind == Kind::out_zero || kind == Kind::out_other) (spoil_out(arguments, kind), ...);
+  if (kind == Kind::error) return undocumented_error;
   return kind == Kind::returns ? another_class(result) : result;
 }
 
