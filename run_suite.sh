@@ -49,7 +49,7 @@ done
 targets=(rnic-suite rnic-agent seen_to_fail)
 case "$iut" in
   reference | agent:reference) ;;
-  dat:reference) targets+=(rnic_dat rnic-dat-cases) ;;
+  dat:reference) set=full targets+=(rnic_dat rnic-dat-cases dat_seen_to_fail) ;;
   dat:*) targets+=(rnic-dat-cases) install=(--no-install) ;;
   siw-vm) set=siw ;;
   *) install=(--no-install) ;;  # hardware: the host is somebody's test bed
