@@ -41,6 +41,9 @@ class RdmapRules {
   }
 
  private:
+  /// A search among outstanding Requests looks no further: what a peer can make us do is bounded.
+  static constexpr std::size_t search_depth = 256;
+
   /// The Read Response that one end is sending.
   struct Response {
     bool active = false;
@@ -70,12 +73,15 @@ class RdmapRules {
   void read_request(const Incoming& incoming, const MessageStep& step);
   void atomic_request(const Incoming& incoming, const MessageStep& step);
   void push(const Incoming& incoming, OutstandingRequest request, const MessageStep& step);
+
+  // Read Responses against their Requests (read_response_rules.cpp)
   Answer read_response(const Incoming& incoming, const MessageStep& step);
   bool match(const Incoming& incoming, Response& response);
   bool match_in_doubt(const Incoming& incoming, Response& response);
   bool match_front(const Incoming& incoming, Response& response);
   void account(const Incoming& incoming, const MessageStep& step, Response& response);
   void settle_short(Response& response);
+
   Answer atomic_response(const Incoming& incoming, const MessageStep& step);
   [[nodiscard]] std::optional<std::size_t> find_atomic(const Incoming& incoming,
                                                        std::uint32_t identifier);

@@ -4,7 +4,6 @@
 
 #include <utility>
 
-#include "reference_rnic/stream/terminate_builder.hpp"
 #include "reference_rnic/stream/transitions.hpp"
 
 namespace rnic::stream {
@@ -14,7 +13,7 @@ namespace rnic::stream {
 template <typename Policy>
 void Stream<Policy>::Machine::received(std::size_t count, TimePoint now) {
   now_ = now;
-  framer_.received(count);
+  deframer_.received(count);
   if (in_startup()) read_startup_frame();
   keep_alive_while_closing();
   run_local_work();
@@ -26,13 +25,13 @@ void Stream<Policy>::Machine::peer_closed(TimePoint now) {
   if (peer_closed_ || state_ == State::closed || context_.deviates(Deviation::peer_close_ignored))
     return;
   peer_closed_ = true;
-  if (state_ == State::awaiting_reply && !framer_.startup_octets().empty() &&
+  if (state_ == State::awaiting_reply && !deframer_.startup_octets().empty() &&
       context_.deviates(Deviation::short_reply_waited_for)) {
     deadline_.reset();
     return;
   }
   if (in_startup()) return fail_startup(StartupFault::peer_closed);
-  if (framer_.inside_fpdu() && !context_.deviates(Deviation::close_within_fpdu_accepted))
+  if (deframer_.inside_fpdu() && !context_.deviates(Deviation::close_within_fpdu_accepted))
     fail({wire::cause::mpa_connection_lost, "the peer closed within an FPDU", std::nullopt,
           std::nullopt});
   if (state_ == State::terminating || state_ == State::closing) {
@@ -100,26 +99,6 @@ bool Stream<Policy>::Machine::may_send_fpdus() const {
   }
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::may_send_terminate() const {
-  return fpdu_validated_ && !close_done_ && !context_.deviates(Deviation::terminate_not_sent);
-}
-
-/// Errors of which the peer is not told.
-template <typename Policy>
-bool Stream<Policy>::Machine::keeps_quiet(const Fault& fault) const {
-  if (fault.cause.layer == wire::layer::mpa)
-    return context_.deviates(Deviation::llp_error_without_terminate);
-  if (!segment_) return false;
-  if (transmitter_.pending() != 0 && context_.deviates(Deviation::busy_stream_without_terminate))
-    return true;
-  if (fault.cause.layer == wire::layer::ddp && context_.deviates(Deviation::closes_on_ddp_error))
-    return true;
-  return context_.deviates(segment_->segment.rdmap().opcode() == wire::Opcode::read_request
-                               ? Deviation::read_error_without_terminate
-                               : Deviation::data_error_without_terminate);
-}
-
 /// Queues one FPDU. False: there is none to be sent now.
 template <typename Policy>
 bool Stream<Policy>::Machine::produce() {
@@ -156,31 +135,6 @@ std::expected<std::optional<OutgoingMessage>, Fault> Stream<Policy>::Machine::ne
     if (!message || *message) return message;
   }
   return std::nullopt;
-}
-
-/// The messages that still leave after an error: one Terminate.
-template <typename Policy>
-void Stream<Policy>::Machine::queue_terminate(const Fault& fault) {
-  OutgoingMessage message;
-  message.opcode = wire::Opcode::terminate;
-  message.header = build_terminate(fault, context_.policy);
-  message.length = message.header.size();
-  message.tag.purpose = Purpose::terminate;
-  last_messages_.push_back(message);
-  if (context_.deviates(Deviation::terminate_sent_twice)) last_messages_.push_back(message);
-  if (context_.deviates(Deviation::sends_after_terminate)) {
-    message.opcode = wire::Opcode::send;
-    last_messages_.push_back(message);
-  }
-}
-
-template <typename Policy>
-std::optional<OutgoingMessage> Stream<Policy>::Machine::next_last_message() {
-  if (last_messages_.empty()) return std::nullopt;
-  OutgoingMessage message = std::move(last_messages_.front());
-  last_messages_.pop_front();
-  message.tag.number = last_messages_.size();
-  return message;
 }
 
 template <typename Policy>
@@ -233,7 +187,7 @@ void Stream<Policy>::Machine::disconnect(TimePoint now) {
   if (state_ == State::awaiting_first_fpdu ||
       context_.deviates(Deviation::closes_before_queue_is_sent))
     end_transfers(Leaves::begun_fpdu);
-  if (context_.deviates(Deviation::stops_receiving_after_disconnect)) framer_.discard();
+  if (context_.deviates(Deviation::stops_receiving_after_disconnect)) deframer_.discard();
   deadline_.reset();
   transition(state_, State::closing);
 }
@@ -257,33 +211,6 @@ std::optional<Event> Stream<Policy>::Machine::next_event() {
 }
 
 // ---- the end ----
-
-template <typename Policy>
-void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
-  if (state_ == State::terminating && !last_messages_.empty() &&
-      context_.deviates(Deviation::later_error_reported)) {
-    last_messages_.clear();
-    return queue_terminate(fault);
-  }
-  if (state_ == State::terminating || state_ == State::closed) return;
-  const bool terminate = may_send_terminate() && !keeps_quiet(fault);
-  context_.events.push_back(Failed{fault.cause, terminate, fault.detail});
-  report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr
-                                                              : StartupFault::invalid_frame);
-  if (!context_.deviates(Deviation::goes_on_after_error) &&
-      !context_.deviates(Deviation::erroneous_stream_goes_on) &&
-      !context_.deviates(Deviation::later_error_reported))
-    framer_.discard();
-  give_up_receive();
-  if (terminate) queue_terminate(fault);
-  transition(state_, State::terminating);
-  end_transfers(leaves);
-  if (close_done_) {
-    // Our half is closed already: nothing but a reset can tell the peer.
-    return finish_by_reset();
-  }
-  deadline_ = now_ + context_.config.close_timeout;
-}
 
 template <typename Policy>
 void Stream<Policy>::Machine::report_failed_set_up(StartupFault fault) {
@@ -327,7 +254,8 @@ Closing Stream<Policy>::Machine::closing() const {
   switch (state_) {
     case State::terminating:
       if (context_.deviates(Deviation::stays_open_after_terminate)) return Closing::none;
-      if (framer_.has_dropped_much() && context_.deviates(Deviation::unread_rest_keeps_stream_open))
+      if (deframer_.has_dropped_much() &&
+          context_.deviates(Deviation::unread_rest_keeps_stream_open))
         return Closing::none;
       return context_.deviates(Deviation::resets_after_terminate) ? Closing::reset : graceful;
     case State::closing:
@@ -354,7 +282,7 @@ void Stream<Policy>::Machine::close_done(TimePoint now) {
 /// A peer that still sends may do so: only silence counts against it.
 template <typename Policy>
 void Stream<Policy>::Machine::keep_alive_while_closing() {
-  if (state_ == State::closing && close_done_ && !framer_.discarding())
+  if (state_ == State::closing && close_done_ && !deframer_.discarding())
     deadline_ = now_ + context_.config.close_timeout;
 }
 
@@ -383,7 +311,7 @@ void Stream<Policy>::Machine::finish() {
   if (state_ == State::closed) return;
   give_up_receive();
   deadline_.reset();
-  framer_.discard();
+  deframer_.discard();
   last_messages_.clear();
   segmenter_.abandon();
   read_queue_.clear();

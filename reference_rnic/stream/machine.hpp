@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "reference_rnic/stream/context.hpp"
-#include "reference_rnic/stream/framer.hpp"
+#include "reference_rnic/stream/deframer.hpp"
 #include "reference_rnic/stream/read_queue.hpp"
 #include "reference_rnic/stream/segmenter.hpp"
 #include "reference_rnic/stream/send_queue.hpp"
@@ -24,7 +24,9 @@ class Stream<Policy>::Machine final : private SegmentSink {
   Machine(Config config, Memory& memory, TimePoint now, Policy policy);
 
   // Each of these is the member of Stream with the same name; the contract stands there.
-  [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() { return framer_.targets(); }
+  [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() {
+    return deframer_.targets();
+  }
   void received(std::size_t count, TimePoint now);
   void peer_closed(TimePoint now);
   void lost(TimePoint now);
@@ -84,17 +86,12 @@ class Stream<Policy>::Machine final : private SegmentSink {
   [[nodiscard]] bool produce();
   [[nodiscard]] bool begin_message();
   [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next_message();
-  [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
-  void queue_terminate(const Fault& fault);
   [[nodiscard]] bool may_send_fpdus() const;
-  [[nodiscard]] bool may_send_terminate() const;
-  [[nodiscard]] bool keeps_quiet(const Fault& fault) const;
   void message_sent(const MessageTag& tag);
   void run_local_work();
   void keep_alive_while_closing();
   /// What of the queued output still leaves when the transfers end.
   enum class Leaves : std::uint8_t { all_queued, begun_message, begun_fpdu };
-  void fail(const Fault& fault, Leaves leaves = Leaves::begun_message);
   void end_transfers(Leaves leaves);
   void report_failed_set_up(StartupFault fault);
   void give_up_receive();
@@ -102,9 +99,16 @@ class Stream<Policy>::Machine final : private SegmentSink {
   void finish_by_reset();
   [[nodiscard]] bool drained() const;
 
+  // errors, and the Terminate that is sent (machine_terminate.cpp)
+  void fail(const Fault& fault, Leaves leaves = Leaves::begun_message);
+  [[nodiscard]] bool may_send_terminate() const;
+  [[nodiscard]] bool keeps_quiet(const Fault& fault) const;
+  void queue_terminate(const Fault& fault);
+  [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
+
   Context<Policy> context_;
   State state_;
-  Framer<Policy> framer_;
+  Deframer<Policy> deframer_;
   Transmitter<Policy> transmitter_;
   Segmenter<Policy> segmenter_;
   SendQueue<Policy> send_queue_;

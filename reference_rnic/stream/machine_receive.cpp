@@ -319,7 +319,7 @@ void Stream<Policy>::Machine::deliver_terminate(
   context_.events.push_back(
       TerminateReceived{*cause, {message.octets.begin(), message.octets.end()}});
   report_failed_set_up(startup_fault(*cause));
-  framer_.discard();
+  deframer_.discard();
   if (const auto terminate = wire::parse_terminate(message.octets))
     blame_terminated_read(*terminate);
   give_up_receive();

@@ -18,7 +18,7 @@ template <typename Policy>
 Stream<Policy>::Machine::Machine(Config config, Memory& memory, TimePoint now, Policy policy)
     : context_{std::move(config), memory, std::move(policy), {}, {}},
       state_(first_state(context_.config.role)),
-      framer_(context_, *this),
+      deframer_(context_, *this),
       transmitter_(context_),
       segmenter_(context_, transmitter_),
       send_queue_(context_),
@@ -64,7 +64,7 @@ void Stream<Policy>::Machine::read_startup_frame() {
     return;
   }
   const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
-  const auto parsed = parse_startup(kind, framer_.startup_octets(), context_.policy);
+  const auto parsed = parse_startup(kind, deframer_.startup_octets(), context_.policy);
   if (!parsed) {
     if (parsed.error() != wire::MpaFrameError::incomplete ||
         context_.deviates(Deviation::startup_frame_in_pieces_refused))
@@ -81,7 +81,7 @@ void Stream<Policy>::Machine::read_startup_frame() {
 
 template <typename Policy>
 bool Stream<Policy>::Machine::octets_behind_request() const {
-  return !framer_.startup_octets().empty() &&
+  return !deframer_.startup_octets().empty() &&
          !context_.deviates(Deviation::octets_behind_request_ignored);
 }
 
@@ -90,7 +90,7 @@ void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   if (!interoperable(parsed.frame, context_.config, context_.policy))
     return fail_startup(StartupFault::invalid_frame);
   request_ = make_connect_request(parsed.frame, context_.policy);
-  framer_.consume_startup(parsed.consumed);
+  deframer_.consume_startup(parsed.consumed);
   transition(state_, State::awaiting_decision);
   deadline_.reset();  // the consumer may take its time
   if (octets_behind_request()) return fail_startup(StartupFault::invalid_frame);
@@ -136,7 +136,7 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   if (rejected_ && context_.deviates(Deviation::resets_after_reject)) return finish_by_reset();
   if (rejected_ && !says_more) return finish();
   transition(state_, State::awaiting_first_fpdu);
-  framer_.enter_full_operation();
+  deframer_.enter_full_operation();
   if (says_more) {
     fpdu_validated_ = true;
     return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
@@ -153,13 +153,13 @@ void Stream<Policy>::Machine::startup_frame_sent() {
     fpdu_validated_ = true;
     first_fpdu_validated();
   }
-  framer_.resume();
+  deframer_.resume();
 }
 
 template <typename Policy>
 void Stream<Policy>::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
   ReplyVerdict verdict = judge_reply(parsed.frame, context_.config, context_.policy);
-  framer_.consume_startup(parsed.consumed);
+  deframer_.consume_startup(parsed.consumed);
   deadline_.reset();
   switch (verdict.kind) {
     case ReplyVerdict::Kind::invalid:
@@ -181,7 +181,7 @@ void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) 
   if (verdict.rtr && context_.deviates(Deviation::initiator_adjusts_after_rtr))
     late_ird_ = std::exchange(context_.negotiated.ird, std::uint16_t{1});
   fpdu_validated_ = true;
-  framer_.enter_full_operation();
+  deframer_.enter_full_operation();
   if (verdict.rtr && !context_.deviates(Deviation::rtr_not_sent) &&
       !context_.deviates(Deviation::rtr_left_to_the_ulp)) {
     reply_private_data_ = std::move(verdict.private_data);
@@ -191,7 +191,7 @@ void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) 
     transition(state_, State::operational);
     establish(std::move(verdict.private_data));
   }
-  framer_.resume();
+  deframer_.resume();
 }
 
 /// The connection can carry FPDUs, yet not serve its purpose: a Terminate says why (RFC 6581
@@ -201,7 +201,7 @@ void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
   const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
   context_.negotiated = verdict.negotiated;
   fpdu_validated_ = true;
-  framer_.enter_full_operation();
+  deframer_.enter_full_operation();
   context_.events.push_back(
       StartupFailed{ird ? StartupFault::insufficient_ird : StartupFault::no_matching_rtr});
   fail({ird ? wire::cause::mpa_insufficient_ird : wire::cause::mpa_no_rtr,
@@ -216,7 +216,7 @@ void Stream<Policy>::Machine::fail_startup(StartupFault fault) {
   if (fault == StartupFault::invalid_frame && state_ == State::awaiting_reply &&
       context_.deviates(Deviation::bad_reply_answered_by_terminate)) {
     fpdu_validated_ = true;
-    framer_.enter_full_operation();
+    deframer_.enter_full_operation();
     return fail({wire::cause::mpa_invalid_frame, "malformed Reply", std::nullopt, std::nullopt});
   }
   if (fault == StartupFault::invalid_frame && state_ == State::awaiting_request &&

@@ -144,6 +144,9 @@ std::optional<Fault> UntaggedReceive<Policy>::open_send(QueueState& state,
   state.capacity = 0;
   if (rtr) return std::nullopt;
   if (empty && context_.deviates(Deviation::zero_length_send_takes_no_buffer)) return std::nullopt;
+  if (empty && state.opcode == Opcode::send_solicited &&
+      context_.deviates(Deviation::empty_solicited_send_takes_no_buffer))
+    return std::nullopt;
   if (empty && context_.deviates(Deviation::zero_length_send_refused))
     return incoming.fault(wire::cause::ddp_untagged_message_too_long, "zero-length Send");
   const bool immediate = wire::is_immediate(state.opcode);

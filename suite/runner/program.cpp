@@ -21,6 +21,9 @@ namespace suite::runner {
 
 namespace {
 
+/// For what only prints: quietly, where the output goes to `head`.
+void end_with_the_reader() { std::signal(SIGPIPE, SIG_DFL); }
+
 ExitCode list(const SuiteParts& parts, const Options& options) {
   Options selection = options;
   selection.rerun_failed = false;
@@ -56,6 +59,7 @@ ExitCode collect(const Options& options) {
     fmt::print(stderr, "rnic-suite: {}\n", rendered.error());
     return ExitCode::harness;
   }
+  fmt::print("report: {}\n", (report.out / "report.html").string());
   return ExitCode::good;
 }
 
@@ -65,10 +69,13 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
     case Command::run:
       return run(parts, options, command);
     case Command::list:
+      end_with_the_reader();
       return list(parts, options);
     case Command::explain:
+      end_with_the_reader();
       return explain(parts, options.subject);
     case Command::coverage:
+      end_with_the_reader();
       return options.terminate_matrix ? print_terminate_matrix() : print_coverage(parts);
     case Command::collect:
       return collect(options);

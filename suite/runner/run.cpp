@@ -611,7 +611,10 @@ ExitCode Run::finish() {
   if (document) {
     fmt::print("{}{}\n", failures_.empty() && stale_.empty() ? "" : "\n", summary_text(*document));
     std::fflush(stdout);
-    if (const auto rendered = render_reports(options_); !rendered) {
+    if (const auto rendered = render_reports(options_); rendered) {
+      fmt::print("report: {}\n", (options_.out / "report.html").string());
+      std::fflush(stdout);
+    } else {
       findings.harness = true;
       fmt::print(stderr, "rnic-suite: {}\n", rendered.error());
     }

@@ -133,7 +133,10 @@ int run(const Arguments& arguments) {
   plan.shard = arguments.shard_number;
   plan.shards = arguments.shards;
   plan.setup.strict = true;
-  if (arguments.link == "tcp") plan.setup.deadline_scale = deadline_scale_over_tcp;
+  if (arguments.link == "tcp") {
+    plan.setup.deadline_scale = deadline_scale_over_tcp;
+    plan.until_noticed = !arguments.every_case && !arguments.complete;
+  }
   plan.progress = [](const self_test::DeviationResult& result) {
     fmt::print("{}\n", line_of(result));
     std::fflush(stdout);

@@ -106,28 +106,52 @@ std::expected<void, std::string> complete(const runner::SuiteParts& parts, const
 
 }  // namespace
 
+namespace {
+
+using Chosen = std::vector<const rnic::stream::DeviationInfo*>;
+
+// The deviations of the plan, its shard of them.
+Chosen chosen_by(const Plan& plan) {
+  Chosen list;
+  unsigned number = 0;
+  for (const auto& info : rnic::stream::deviations()) {
+    if (!plan.chosen.empty() && std::ranges::find(plan.chosen, info.name) == plan.chosen.end())
+      continue;
+    if (number++ % plan.shards == plan.shard - 1) list.push_back(&info);
+  }
+  return list;
+}
+
+// Whether a case meets one of these deviations, so that its conforming run is wanted.
+bool is_met(const Case& one, const Chosen& chosen, const Plan& plan) {
+  return plan.every_case || plan.complete ||
+         std::ranges::any_of(chosen, [&](const auto* info) { return judges(one, info->rule); });
+}
+
+}  // namespace
+
 std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, const Plan& plan) {
   Matrix matrix;
   Baseline baseline;
+  const Chosen chosen = chosen_by(plan);
   auto conforming = bench_with(parts, plan, {});
   if (!conforming) return std::unexpected(conforming.error());
   for (const Case& one : parts.table) {
+    if (!is_met(one, chosen, plan)) continue;
     const CaseOutcome& outcome = baseline[one.id] =
         parts.execute(one, (*conforming)->environment());
     if (outcome.verdict != Verdict::pass && outcome.verdict != Verdict::not_applicable)
       matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
   }
-  unsigned number = 0;
-  for (const auto& info : rnic::stream::deviations()) {
-    if (!plan.chosen.empty() && std::ranges::find(plan.chosen, info.name) == plan.chosen.end())
-      continue;
-    if (number++ % plan.shards != plan.shard - 1) continue;
-    auto bench = bench_with(parts, plan, info.name);
+  for (const auto* info : chosen) {
+    auto bench = bench_with(parts, plan, info->name);
     if (!bench) return std::unexpected(bench.error());
-    DeviationResult result{.info = &info, .own = {}, .collateral = {}};
-    for (const Case& one : parts.table)
-      if (plan.every_case || judges(one, info.rule))
+    DeviationResult result{.info = info, .own = {}, .collateral = {}};
+    for (const Case& one : parts.table) {
+      if (plan.until_noticed && !result.own.empty()) break;
+      if (plan.every_case || judges(one, info->rule))
         judge(one, parts.execute(one, (*bench)->environment()), baseline, result);
+    }
     if (plan.progress) plan.progress(result);
     matrix.deviations.push_back(std::move(result));
   }

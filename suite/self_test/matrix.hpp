@@ -40,9 +40,11 @@ struct Matrix {
 };
 
 struct Plan {
-  runner::WorkerSetup setup;        ///< strict; deviations are filled in
-  bool every_case = false;          ///< else only the cases of the deviation's own rule
-  bool complete = false;            ///< ... and others for cases that none of those made fail
+  runner::WorkerSetup setup;  ///< strict; deviations are filled in
+  bool every_case = false;    ///< else only the cases of the deviation's own rule
+  bool complete = false;      ///< ... and others for cases that none of those made fail
+  /// One case that notices a deviation at its rule is enough: over TCP each costs its deadline.
+  bool until_noticed = false;
   std::vector<std::string> chosen;  ///< names of deviations; empty: all
   unsigned shard = 1, shards = 1;
   std::function<void(const DeviationResult&)> progress;  ///< after each deviation

@@ -377,6 +377,9 @@ void add_messages(std::vector<Scenario>& list) {
         fpdu("41 4a 00000000 00000001 00000002 00000000 12345670 00000001 00000101 0000000000001000"
              "0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"));
   }));
+  list.push_back(operational("empty Send with Solicited Event", [](DeviatingSubject& subject) {
+    subject.feed(fpdu("41 45 00000000 00000000 00000001 00000000"));
+  }));
   list.push_back(operational("two Reads at once", [](DeviatingSubject& subject) {
     for (const char* msn : {"00000001", "00000002"})
       subject.feed(fpdu("41 41 00000000 00000001" + std::string(msn) +

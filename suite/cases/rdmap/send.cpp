@@ -277,6 +277,15 @@ CONFORMANCE_CASE(send_shorter_than_the_receive_or_as_long_completes,
   }
 }
 
+CONFORMANCE_CASE(empty_solicited_send_takes_one_receive,
+                 rules("rdmap.send.zero-length-consumes-buffer"), in_both_roles) {
+  const Work first = iut.post_receive(64), second = iut.post_receive(64);
+  peer.send(send_solicited({}));
+  peer.send(send_solicited(payload(5)));
+  expect(first, completes().with_length(0));
+  expect(second, completes().with_length(5));
+}
+
 CASES_OF_FILE(rdmap, send)
 
 }  // namespace suite::cases

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/stream/framer.hpp"
+#include "reference_rnic/stream/deframer.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -29,7 +29,7 @@ std::size_t header_size_of(wire::Bytes ulpdu) {
 }  // namespace
 
 template <typename Policy>
-bool Framer<Policy>::checks_crc() const {
+bool Deframer<Policy>::checks_crc() const {
   if (context_.deviates(Deviation::crc_unchecked)) return false;
   if (context_.deviates(Deviation::crc_peer_demand_ignored) && !context_.config.crc) return false;
   if (context_.deviates(Deviation::crc_of_first_fpdu_checked_when_off) && position_ == 0)
@@ -38,12 +38,12 @@ bool Framer<Policy>::checks_crc() const {
 }
 
 template <typename Policy>
-bool Framer<Policy>::direct() const {
+bool Deframer<Policy>::direct() const {
   return !checks_crc() && !context_.negotiated.receive_markers;
 }
 
 template <typename Policy>
-std::span<const wire::MutableBytes> Framer<Policy>::targets() {
+std::span<const wire::MutableBytes> Deframer<Policy>::targets() {
   targets_.clear();
   std::size_t scratch = direct() ? direct_scratch : verified_scratch;
   if (phase_ == Phase::startup) scratch = max_startup_frame + 64;
@@ -65,7 +65,7 @@ std::span<const wire::MutableBytes> Framer<Policy>::targets() {
 }
 
 template <typename Policy>
-void Framer<Policy>::received(std::size_t count) {
+void Deframer<Policy>::received(std::size_t count) {
   std::size_t placed = 0;
   while (placed < count && !rest_.empty()) {
     const std::size_t here = std::min(count - placed, rest_.front().size());
@@ -86,7 +86,7 @@ void Framer<Policy>::received(std::size_t count) {
 /// What a receiver does that trusts in TCP segments to begin with FPDUs: the last `count` octets
 /// are a whole FPDU, so that what waits before them counts for nothing.
 template <typename Policy>
-void Framer<Policy>::drop_before(std::size_t count) {
+void Deframer<Policy>::drop_before(std::size_t count) {
   const wire::Bytes octets = buffer_.view();
   if (phase_ != Phase::header || direct() || octets.size() <= count) return;
   const wire::FpduOptions options{checks_crc(), false, position_};
@@ -95,13 +95,13 @@ void Framer<Policy>::drop_before(std::size_t count) {
 }
 
 template <typename Policy>
-void Framer<Policy>::enter_full_operation() {
+void Deframer<Policy>::enter_full_operation() {
   phase_ = Phase::header;
   if (context_.deviates(Deviation::octets_behind_startup_frame_lost)) buffer_.clear();
 }
 
 template <typename Policy>
-void Framer<Policy>::resume() {
+void Deframer<Policy>::resume() {
   while (step()) {
     if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
@@ -111,14 +111,14 @@ void Framer<Policy>::resume() {
 }
 
 template <typename Policy>
-void Framer<Policy>::discard() {
+void Deframer<Policy>::discard() {
   phase_ = Phase::discarding;
   rest_.clear();
   rest_length_ = 0;
 }
 
 template <typename Policy>
-bool Framer<Policy>::inside_fpdu() const {
+bool Deframer<Policy>::inside_fpdu() const {
   switch (phase_) {
     case Phase::header:
       return !buffer_.view().empty();
@@ -134,13 +134,13 @@ bool Framer<Policy>::inside_fpdu() const {
 
 /// Advances by one FPDU or part of one. False: more octets are needed, or none wanted.
 template <typename Policy>
-bool Framer<Policy>::step() {
+bool Deframer<Policy>::step() {
   if (phase_ == Phase::startup || phase_ == Phase::discarding) return false;
   return direct() ? step_direct() : step_verified();
 }
 
 template <typename Policy>
-void Framer<Policy>::malformed() {
+void Deframer<Policy>::malformed() {
   // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
   // used.
   if (context_.deviates(Deviation::truncated_segment_ignored)) return;
@@ -151,7 +151,7 @@ void Framer<Policy>::malformed() {
 // ---- CRC or Markers in use ----
 
 template <typename Policy>
-void Framer<Policy>::report(wire::FpduError error) {
+void Deframer<Policy>::report(wire::FpduError error) {
   if (error == wire::FpduError::bad_marker) {
     sink_.framing_fault({wire::cause::mpa_marker,
                          "Marker and ULPDU_Length disagree on the start of an FPDU", std::nullopt,
@@ -164,7 +164,7 @@ void Framer<Policy>::report(wire::FpduError error) {
 /// Checks the FPDU of `wire_size` octets at the front of the buffer. Nothing: it is at fault, and
 /// that has been dealt with.
 template <typename Policy>
-std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
+std::optional<wire::ParsedFpdu> Deframer<Policy>::verify(std::size_t wire_size) {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   if (stripped_.empty() && options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
   const wire::Bytes octets = buffer_.view().first(wire_size);
@@ -202,7 +202,7 @@ std::optional<wire::ParsedFpdu> Framer<Policy>::verify(std::size_t wire_size) {
 
 /// Whether a deviation finds fault with an FPDU that is right. It has been reported then.
 template <typename Policy>
-bool Framer<Policy>::refuses(const wire::ParsedFpdu& fpdu) {
+bool Deframer<Policy>::refuses(const wire::ParsedFpdu& fpdu) {
   const bool has_markers = fpdu.consumed != wire::fpdu_size(fpdu.ulpdu.size());
   if (has_markers && checks_crc() && context_.deviates(Deviation::crc_check_leaves_markers_out)) {
     report(wire::FpduError::bad_crc);
@@ -217,7 +217,7 @@ bool Framer<Policy>::refuses(const wire::ParsedFpdu& fpdu) {
 }
 
 template <typename Policy>
-bool Framer<Policy>::takes_wrong_markers(wire::Bytes octets) const {
+bool Deframer<Policy>::takes_wrong_markers(wire::Bytes octets) const {
   if (context_.deviates(Deviation::wrong_marker_taken)) return true;
   if (!context_.deviates(Deviation::first_marker_checked_only)) return false;
   // The pointer of the first Marker, which stands before the FPDU or in it.
@@ -227,7 +227,7 @@ bool Framer<Policy>::takes_wrong_markers(wire::Bytes octets) const {
 }
 
 template <typename Policy>
-std::optional<wire::ParsedFpdu> Framer<Policy>::parse_without_markers(wire::Bytes octets) {
+std::optional<wire::ParsedFpdu> Deframer<Policy>::parse_without_markers(wire::Bytes octets) {
   const std::size_t length = wire::strip_markers(stripped_, position_, octets).length;
   const wire::Bytes fpdu = wire::Bytes(stripped_).first(length);
   const std::size_t ulpdu_length = wire::Reader(fpdu).template read<wire::be16>().value();
@@ -235,13 +235,13 @@ std::optional<wire::ParsedFpdu> Framer<Policy>::parse_without_markers(wire::Byte
 }
 
 template <typename Policy>
-bool Framer<Policy>::half_of_crc_right(wire::Bytes octets) const {
+bool Deframer<Policy>::half_of_crc_right(wire::Bytes octets) const {
   const auto right = wire::crc32c_trailer(octets.first(octets.size() - wire::fpdu_crc_size));
   return std::ranges::equal(octets.last(wire::fpdu_crc_size).first(2), std::span(right).first(2));
 }
 
 template <typename Policy>
-std::vector<std::byte> Framer<Policy>::without_reserved_bits(wire::Bytes octets) const {
+std::vector<std::byte> Deframer<Policy>::without_reserved_bits(wire::Bytes octets) const {
   std::vector<std::byte> cleared(octets.begin(), octets.end());
   if (!context_.negotiated.receive_markers) return cleared;
   for (std::size_t at = wire::octets_to_marker(position_); at + 2 <= cleared.size();
@@ -252,7 +252,7 @@ std::vector<std::byte> Framer<Policy>::without_reserved_bits(wire::Bytes octets)
 
 /// Drops octets up to the next valid FPDU, if one has come.
 template <typename Policy>
-bool Framer<Policy>::skip_to_valid_fpdu() {
+bool Deframer<Policy>::skip_to_valid_fpdu() {
   for (std::size_t skipped = 4; skipped < buffer_.view().size(); skipped += 4) {
     const wire::FpduOptions options{checks_crc(), false, 0};
     if (!wire::parse_fpdu(buffer_.view().subspan(skipped), options, stripped_)) continue;
@@ -264,7 +264,7 @@ bool Framer<Policy>::skip_to_valid_fpdu() {
 
 /// Delivers the FPDU that begins `first` octets on, if it is there; yields its size.
 template <typename Policy>
-std::size_t Framer<Policy>::deliver_next(std::size_t first) {
+std::size_t Deframer<Policy>::deliver_next(std::size_t first) {
   const wire::FpduOptions options{checks_crc(), false, 0};
   if (context_.negotiated.receive_markers) return 0;
   const auto next = wire::parse_fpdu(buffer_.view().subspan(first), options, {});
@@ -274,7 +274,7 @@ std::size_t Framer<Policy>::deliver_next(std::size_t first) {
 }
 
 template <typename Policy>
-bool Framer<Policy>::step_verified() {
+bool Deframer<Policy>::step_verified() {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   const auto size = wire::fpdu_wire_size(buffer_.view(), options);
   if (size && *size > context_.config.emss &&
@@ -316,7 +316,7 @@ bool Framer<Policy>::step_verified() {
 
 /// Whether an FPDU of which only the CRC is missing is acted upon.
 template <typename Policy>
-bool Framer<Policy>::acts_early(const wire::Segment& segment) const {
+bool Deframer<Policy>::acts_early(const wire::Segment& segment) const {
   if (context_.deviates(Deviation::delivers_before_crc_field)) return true;
   switch (segment.rdmap().opcode()) {
     case wire::Opcode::read_request: {
@@ -335,7 +335,7 @@ bool Framer<Policy>::acts_early(const wire::Segment& segment) const {
 }
 
 template <typename Policy>
-void Framer<Policy>::act_early(std::size_t wire_size) {
+void Deframer<Policy>::act_early(std::size_t wire_size) {
   const wire::Bytes octets = buffer_.view();
   if (acted_early_ || context_.negotiated.receive_markers ||
       octets.size() + wire::fpdu_crc_size < wire_size)
@@ -349,7 +349,7 @@ void Framer<Policy>::act_early(std::size_t wire_size) {
 }
 
 template <typename Policy>
-wire::Bytes Framer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
+wire::Bytes Deframer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
   if (context_.negotiated.receive_markers || !context_.deviates(Deviation::pad_taken_for_payload))
     return parsed.ulpdu;
   return buffer_.view().subspan(wire::fpdu_length_size,
@@ -357,7 +357,7 @@ wire::Bytes Framer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
 }
 
 template <typename Policy>
-void Framer<Policy>::deliver(wire::Bytes ulpdu) {
+void Deframer<Policy>::deliver(wire::Bytes ulpdu) {
   const auto segment = wire::parse_segment(ulpdu);
   if (!segment) return malformed();
   const auto places = sink_.begin_segment({*segment, segment->payload.size()});
@@ -369,7 +369,7 @@ void Framer<Policy>::deliver(wire::Bytes ulpdu) {
 
 /// Copies octets to the first places of rest_, and takes these off it.
 template <typename Policy>
-void Framer<Policy>::place(wire::Bytes octets) {
+void Deframer<Policy>::place(wire::Bytes octets) {
   while (!octets.empty() && !rest_.empty()) {
     const std::size_t here = std::min(octets.size(), rest_.front().size());
     if (here != 0) std::memcpy(rest_.front().data(), octets.data(), here);
@@ -382,7 +382,7 @@ void Framer<Policy>::place(wire::Bytes octets) {
 // ---- neither CRC nor Markers ----
 
 template <typename Policy>
-bool Framer<Policy>::step_direct() {
+bool Deframer<Policy>::step_direct() {
   switch (phase_) {
     case Phase::header:
       return begin_direct();
@@ -412,7 +412,7 @@ bool Framer<Policy>::step_direct() {
 }
 
 template <typename Policy>
-bool Framer<Policy>::begin_direct() {
+bool Deframer<Policy>::begin_direct() {
   const wire::Bytes octets = buffer_.view();
   wire::Reader reader(octets);
   ulpdu_length_ = reader.read<wire::be16>().value();
@@ -432,7 +432,7 @@ bool Framer<Policy>::begin_direct() {
   return true;
 }
 
-template class Framer<Conforming>;
-template class Framer<Deviating>;
+template class Deframer<Conforming>;
+template class Deframer<Deviating>;
 
 }  // namespace rnic::stream

@@ -35,9 +35,9 @@ class SegmentSink {
 };
 
 template <typename Policy>
-class Framer {
+class Deframer {
  public:
-  Framer(Context<Policy>& context, SegmentSink& sink) : context_(context), sink_(sink) {}
+  Deframer(Context<Policy>& context, SegmentSink& sink) : context_(context), sink_(sink) {}
 
   /// Where the next octets shall land; never empty.
   [[nodiscard]] std::span<const wire::MutableBytes> targets();
