@@ -15,6 +15,7 @@ examples:
   ./run_suite.sh                                     the reference RNIC, report in out/report.html
   ./run_suite.sh --iut siw-vm                        the Linux kernel's soft-iWARP in a QEMU guest
   ./run_suite.sh --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7
+  ./run_suite.sh --iut dat:reference                 our own DAT provider, at its API and on the wire
   ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
   ./run_suite.sh --list                              what there is
 exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable, 4 stale expectation
@@ -45,13 +46,16 @@ for ((i = 0; i < ${#arguments[@]}; ++i)); do
     --iut=*) iut=${arguments[i]#*=} ;;
   esac
 done
+targets=(rnic-suite rnic-agent seen_to_fail)
 case "$iut" in
   reference | agent:reference) ;;
+  dat:reference) set=full targets+=(rnic_dat rnic-dat-cases dat_seen_to_fail) ;;
+  dat:*) targets+=(rnic-dat-cases) install=(--no-install) ;;
   siw-vm) set=siw ;;
   *) install=(--no-install) ;;  # hardware: the host is somebody's test bed
 esac
 
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
-tools/build.sh "$preset" rnic-suite rnic-agent seen_to_fail || exit 3
+tools/build.sh "$preset" "${targets[@]}" || exit 3
 if [ "${help:-no}" = yes ]; then exec "build/$preset/suite/runner/rnic-suite" run --help; fi
 exec "build/$preset/suite/runner/rnic-suite" run "${arguments[@]}"

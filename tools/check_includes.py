@@ -26,6 +26,7 @@ ALLOWED = {
     # The agent's program ties its drivers in.
     "suite/upper_tester": ["suite/iut", "suite/upper_tester", "reference_rnic/llp", "reference_rnic/stream"],
     "suite/upper_tester/verbs": ["suite/upper_tester", "suite/iut"],
+    "suite/upper_tester/dat": ["suite/upper_tester", "suite/iut"],
     "suite/upper_tester/reference": ["suite/upper_tester", "suite/iut", "reference_rnic/access", "reference_rnic/verbs",
                                      "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
     "suite/lower_tester": ["reference_rnic/wire", "reference_rnic/stream", "reference_rnic/llp", "rules"],

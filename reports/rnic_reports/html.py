@@ -14,7 +14,7 @@ import urllib.parse
 import jinja2
 import markupsafe
 
-from . import attention, coverage
+from . import attention, coverage, dat_returns
 from .catalogue import Rule
 from .contrast import contrast
 from .ladder import Ladder, ladder
@@ -131,12 +131,13 @@ def render(report, catalogue, folder, html_path):
     """The whole page as text. `folder` is that of the results, `html_path` where the page will lie."""
     pages = Pages(catalogue, folder, html_path)
     script = _asset("report.js")
+    found = coverage.coverage(report, catalogue)
     return _environment(pages, catalogue).get_template("report.html.j2").render(
         report=report, run=report.run, catalogue=catalogue, style=_asset("report.css"), dark=_asset("dark.css"), script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         files=_by_file(report, pages), findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT,
         known=attention.known_deviations(report), advisories=attention.advisories(report),
-        not_applicable=attention.not_applicable(report), coverage=coverage.coverage(report, catalogue), bar=_bar(report),
+        not_applicable=attention.not_applicable(report), coverage=found, dat_returns=dat_returns.returns_of(found), bar=_bar(report),
         outcome=_outcome(report), seconds=_seconds_of(report.run),
     )
 

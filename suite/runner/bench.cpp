@@ -90,6 +90,7 @@ void apply(const WorkerSetup& setup, cases::Environment& environment) {
   environment.quiet_window = std::chrono::nanoseconds(setup.quiet_window);
   environment.pics = setup.pics;
   environment.strict = setup.strict;
+  environment.dat = setup.dat;
 }
 
 Result<std::unique_ptr<Bench>> make_bench(const WorkerSetup& setup, const SuiteParts& parts) {

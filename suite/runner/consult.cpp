@@ -26,7 +26,7 @@ doctor::Request request_for(const Options& options) {
     request.iut = doctor::Request::Iut::siw_vm;
     request.guest_cache = lab::default_guest_paths().cache;
   } else if (!choice.in_lab()) {
-    const bool here = !choice.device.empty() && options.host.empty();
+    const bool here = choice.kind == IutChoice::Kind::verbs && options.host.empty();
     request.iut = here ? doctor::Request::Iut::device : doctor::Request::Iut::remote;
     request.device = choice.device;
     request.agent = choice.agent;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include <fmt/format.h>
 
@@ -51,7 +52,9 @@ class NamespaceSite final : public Site {
         setup_(common_setup(options)) {
     setup_.tester = words(lab_.tester());
     setup_.iut = words(lab_.iut());
-    add_reference_agent(setup_, options, lab_.iut().network_namespace);
+  }
+  Result<void> start_reference(const Options& options) {
+    return add_reference_agent(setup_, options, lab_.iut().network_namespace);
   }
   WorkerSetup setup(std::uint32_t) const override { return setup_; }
   const results::LabRecord& record() const override { return record_; }
@@ -151,7 +154,9 @@ Result<std::unique_ptr<Site>> namespace_site(const Options& options) {
     return std::unexpected(entered.error());
   auto made = lab::Lab::with_veth();
   if (!made) return std::unexpected(made.error());
-  return std::make_unique<NamespaceSite>(std::move(*made), options);
+  auto site = std::make_unique<NamespaceSite>(std::move(*made), options);
+  if (auto added = site->start_reference(options); !added) return std::unexpected(added.error());
+  return site;
 }
 
 Result<std::unique_ptr<Site>> guest_site(const Options& options,
@@ -183,21 +188,69 @@ WorkerSetup common_setup(const Options& options) {
   return setup;
 }
 
-void add_reference_agent(WorkerSetup& setup, const Options& options, int network_namespace) {
-  if (!options.choice.local_reference) return;
-  setup.reach = WorkerSetup::Reach::process;
-  if (network_namespace >= 0) setup.agent = {"nsenter", "--net=" + path_of(network_namespace)};
-  setup.agent.insert(setup.agent.end(), {agent_program(), "--driver", "reference", "--address",
-                                         setup.iut.ipv4, "--address", setup.iut.ipv6});
-  for (const std::string& deviation : options.deviations)
-    setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
+namespace {
+
+// A part of our own build tree, which this program stands in.
+fs::path built(const char* place) {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path().parent_path() /
+         place;
+}
+std::string program(const char* place) {
+  std::error_code error;
+  const fs::path path = built(place);
+  return fs::exists(path, error) ? path.string() : path.filename().string();
 }
 
-std::string agent_program() {
+// The dat.conf of a run, in its folder.
+Result<fs::path> write_dat_conf(const Options& options, const std::string& address) {
+  const fs::path library = built("reference_rnic/dat/librnic_dat.so");
   std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = own.parent_path().parent_path() / "upper_tester" / "rnic-agent";
-  return fs::exists(beside, error) ? beside.string() : "rnic-agent";
+  if (!fs::exists(library, error))
+    return std::unexpected(fmt::format(
+        "{} is not there: install libdapl-dev and build the target rnic_dat", library.string()));
+  const fs::path file = fs::absolute(options.out, error) / "dat.conf";
+  fs::create_directories(file.parent_path(), error);
+  std::ofstream conf(file);
+  for (const char* safety : {"nonthreadsafe", "threadsafe"})
+    conf << fmt::format("{} u2.0 {} default {} rnic.1.0 \"{}\" \"\"\n", options.choice.device,
+                        safety, library.string(), address);
+  conf.close();
+  if (!conf) return std::unexpected(fmt::format("{} cannot be written", file.string()));
+  return file;
 }
+
+}  // namespace
+
+Result<void> add_reference_agent(WorkerSetup& setup, const Options& options,
+                                 int network_namespace) {
+  if (!options.choice.local_reference) return {};
+  setup.reach = WorkerSetup::Reach::process;
+  std::vector<std::string> place;
+  if (network_namespace >= 0) place = {"nsenter", "--net=" + path_of(network_namespace)};
+  const auto command = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> argv = place;
+    argv.insert(argv.end(), words.begin(), words.end());
+    return argv;
+  };
+  if (options.choice.kind == IutChoice::Kind::dat) {
+    const auto conf = write_dat_conf(options, setup.iut.ipv4);
+    if (!conf) return std::unexpected(conf.error());
+    place.insert(place.end(), {"env", "DAT_OVERRIDE=" + conf->string()});
+    setup.agent = command({agent_program(), "--driver", "dat", "--ia", options.choice.device});
+    setup.iut.ipv6.clear();  // an IA has one address
+    setup.dat = cases::DatAccess{
+        .program = command({dat_cases_program()}), .ia = options.choice.device, .address = ""};
+    return {};
+  }
+  setup.agent = command({agent_program(), "--driver", "reference", "--address", setup.iut.ipv4,
+                         "--address", setup.iut.ipv6});
+  for (const std::string& deviation : options.deviations)
+    setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
+  return {};
+}
+
+std::string agent_program() { return program("suite/upper_tester/rnic-agent"); }
+std::string dat_cases_program() { return program("suite/cases/rnic-dat-cases"); }
 
 }  // namespace suite::runner

@@ -15,11 +15,14 @@ namespace suite::runner {
 
 /// What the options say for every worker of every site.
 [[nodiscard]] WorkerSetup common_setup(const Options& options);
-/// For agent:reference: the command that starts our agent
-/// in the IUT's network namespace (-1: in our own).
-void add_reference_agent(WorkerSetup& setup, const Options& options, int network_namespace);
-/// Our own agent: beside this program in the build tree, else by name.
+/// For agent:reference and dat:reference: the commands that start our agent and the cases of the
+/// DAT API in the IUT's network namespace (-1: in our own). The error is one line.
+[[nodiscard]] std::expected<void, std::string> add_reference_agent(WorkerSetup& setup,
+                                                                   const Options& options,
+                                                                   int network_namespace);
+/// Our own programs: beside this one in the build tree, else by name.
 [[nodiscard]] std::string agent_program();
+[[nodiscard]] std::string dat_cases_program();
 [[nodiscard]] unsigned processors();
 /// Most cases wait most of the time, so there are more workers than processors.
 [[nodiscard]] unsigned reference_jobs();

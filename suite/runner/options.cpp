@@ -27,6 +27,9 @@ constexpr const char* run_examples =
     "  rnic-suite run --iut siw-vm                             the Linux kernel's soft-iWARP in a "
     "guest\n"
     "  rnic-suite run --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7\n"
+    "  rnic-suite run --iut dat:reference                      our own DAT provider, at the API "
+    "and on "
+    "the wire\n"
     "  rnic-suite run --iut 'agent:ssh root@dut /opt/vendor/agent' --address 192.0.2.7\n"
     "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.base-or-bounds --strict\n"
     "  rnic-suite run --rerun-failed                           what did not pass in the last run "
@@ -61,19 +64,35 @@ std::expected<std::vector<std::string>, std::string> reach(const std::string& ho
       fmt::format("--host: '{}' is neither ssh:[USER@]HOST nor argv:WORDS", host));
 }
 
-std::expected<IutChoice, std::string> parse_device(IutChoice choice, const std::string& iut,
+std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const std::string& iut,
                                                    const std::string& host) {
-  choice.kind = IutChoice::Kind::verbs;
+  IutChoice choice;
+  choice.kind = kind;
   choice.device = iut.substr(iut.find(':') + 1);
   if (!is_plain_name(choice.device))
     return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
   auto agent = reach(host);
   if (!agent) return std::unexpected(agent.error());
   choice.agent = std::move(*agent);
-  for (const std::string& word : {std::string("rnic-agent"), std::string("--driver"),
-                                  std::string("verbs"), std::string("--device"), choice.device}) {
-    choice.agent.push_back(word);
+  const auto add = [](std::vector<std::string>& argv, const std::vector<std::string>& words) {
+    argv.insert(argv.end(), words.begin(), words.end());
+  };
+  if (kind == IutChoice::Kind::verbs) {
+    add(choice.agent, {"rnic-agent", "--driver", "verbs", "--device", choice.device});
+    return choice;
   }
+  choice.dat_cases = choice.agent;
+  add(choice.agent, {"rnic-agent", "--driver", "dat", "--ia", choice.device});
+  add(choice.dat_cases, {"rnic-dat-cases"});
+  return choice;
+}
+
+// Our own provider, whose IA and dat.conf the lab makes.
+IutChoice own_provider() {
+  IutChoice choice;
+  choice.kind = IutChoice::Kind::dat;
+  choice.device = "rnic0";
+  choice.local_reference = true;
   return choice;
 }
 
@@ -89,15 +108,21 @@ std::string IutChoice::name() const {
       return "siw-vm";
     case Kind::verbs:
       return "verbs";
+    case Kind::dat:
+      return local_reference ? "dat-reference" : "dat";
   }
   return "?";
 }
 
 std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host) {
   IutChoice choice;
-  if (iut.starts_with("verbs:")) return parse_device(choice, iut, host);
+  if (iut.starts_with("verbs:")) return parse_device(IutChoice::Kind::verbs, iut, host);
+  if (iut.starts_with("dat:") && iut != "dat:reference")
+    return parse_device(IutChoice::Kind::dat, iut, host);
   if (!host.empty())
-    return std::unexpected(fmt::format("--host goes with --iut verbs:DEVICE, not with '{}'", iut));
+    return std::unexpected(
+        fmt::format("--host goes with --iut verbs:DEVICE or dat:IA, not with '{}'", iut));
+  if (iut == "dat:reference") return own_provider();
   if (iut == "reference") return choice;
   if (iut == "agent") {
     choice.kind = IutChoice::Kind::agent;
@@ -115,7 +140,7 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   }
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "agent:ARGV, agent",
+                  "dat:IA, dat:reference, agent:ARGV, agent",
                   iut));
 }
 
@@ -126,12 +151,13 @@ namespace {
 void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
                  "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
+                 "dat:IA (a DAT provider by its name in dat.conf), dat:reference (our own), "
                  "or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
   app.add_option("--host", o.host,
-                 "where the agent of verbs: runs: ssh:[USER@]HOST, or argv:WORDS put "
+                 "where the agent of verbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
                  "before its command");
   app.add_option("--address", o.addresses,
                  "the IUT's address (once per family), where it is not in the suite's own network")
@@ -207,7 +233,8 @@ std::optional<std::string> check_run(const Options& o) {
     return fmt::format("--link: '{}' is neither tcp nor memory", o.link);
   const bool in_process = o.choice.kind == IutChoice::Kind::reference;
   if (o.link == "memory" && !in_process) return "--link memory goes with --iut reference only";
-  if (!o.deviations.empty() && !in_process && !o.choice.local_reference) {
+  const bool own_agent = o.choice.kind == IutChoice::Kind::agent && o.choice.local_reference;
+  if (!o.deviations.empty() && !in_process && !own_agent) {
     return "--deviation goes with the reference only";
   }
   const bool runs =

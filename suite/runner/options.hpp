@@ -20,11 +20,13 @@ enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage,
 
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
-  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs } kind = Kind::reference;
-  std::string device;  ///< verbs
+  enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
+  std::string device;  ///< verbs; of dat the IA's name in dat.conf
   std::vector<std::string>
       agent;  ///< argv of the agent's process; empty: in process, or in the guest
-  bool local_reference = false;  ///< agent:reference: our own agent, in the lab's namespace
+  std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
+  /// agent:reference, dat:reference: our own, in the lab's namespace
+  bool local_reference = false;
   /// Whether it runs in the lab's own network; otherwise it is somebody's host.
   [[nodiscard]] bool in_lab() const {
     return kind == Kind::reference || kind == Kind::siw_vm || local_reference;

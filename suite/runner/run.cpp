@@ -249,7 +249,11 @@ class Run final : Crew::Observer {
   const WallTime begin_wall_ = std::chrono::system_clock::now();
   const steady_clock::time_point begin_ = steady_clock::now();
   Progress progress_;
-  const SeenToFail seen_to_fail_ = load_seen_to_fail(RNIC_SEEN_TO_FAIL);
+  const SeenToFail seen_to_fail_ = [] {
+    SeenToFail seen = load_seen_to_fail(RNIC_SEEN_TO_FAIL);
+    seen.merge(load_seen_to_fail(RNIC_DAT_SEEN_TO_FAIL));
+    return seen;
+  }();
   rnic::llp::RealWorld world_;
   Plan plan_;
   std::unique_ptr<Site> site_;

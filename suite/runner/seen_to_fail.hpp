@@ -9,9 +9,11 @@
 
 namespace suite::runner {
 
-using SeenToFail = std::map<std::string, std::vector<std::string>>;  ///< deviations by case id
+using SeenToFail =
+    std::map<std::string,
+             std::vector<std::string>>;  ///< deviations, or faults of DAT calls, by case id
 
-/// What `rnic-self-test --out` wrote; empty where there is no such file or it is not whole.
+/// What `rnic-self-test --out` or dat_self_test.py wrote; empty where there is no such file or it is not whole.
 [[nodiscard]] SeenToFail load_seen_to_fail(const std::filesystem::path& file);
 
 }  // namespace suite::runner

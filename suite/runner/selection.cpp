@@ -23,6 +23,14 @@ bool judges(const cases::Case& candidate, const std::string& rule) {
   return std::ranges::find(candidate.rules, std::string_view(rule)) != candidate.rules.end();
 }
 
+// The cases of the DAT API are for DAT providers, and for who asks for them by name.
+bool asks_for_dat(const Options& options) {
+  return options.choice.kind == IutChoice::Kind::dat || options.command == Command::list ||
+         !options.rules.empty() || std::ranges::any_of(options.select, [](const auto& pattern) {
+           return pattern.starts_with("dat");
+         });
+}
+
 // The first selector that matches no case at all, in one line.
 std::optional<std::string> fault(std::span<const cases::Case> table, const Options& options) {
   for (const std::string& pattern : options.select) {
@@ -51,8 +59,10 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
     std::span<const cases::Case> table, const Options& options,
     const std::vector<std::string>& failed) {
   if (const auto problem = fault(table, options)) return std::unexpected(*problem);
+  const bool with_dat = asks_for_dat(options);
   std::vector<const cases::Case*> chosen;
   for (const cases::Case& one : table) {
+    if (one.layer == "dat" && !with_dat) continue;
     const bool by_pattern =
         options.select.empty() || std::ranges::any_of(options.select, [&](const auto& pattern) {
           return matches(pattern, one);

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <thread>
@@ -60,13 +61,14 @@ std::unique_ptr<Site> memory_site(const Options& options) {
 }
 
 // Where no namespace can be had: loopback, its segments cut to those of an Ethernet.
-std::unique_ptr<Site> loopback_site(const Options& options, const std::string& why) {
+Result<std::unique_ptr<Site>> loopback_site(const Options& options, const std::string& why) {
   WorkerSetup setup = common_setup(options);
   constexpr std::uint32_t segment = 1448;
   setup.tester = {
       .network_namespace = "", .ipv4 = "127.0.0.1", .ipv6 = "::1", .max_segment = segment};
   setup.iut = {.network_namespace = "", .ipv4 = "127.0.0.2", .ipv6 = "::1", .max_segment = segment};
-  add_reference_agent(setup, options, -1);
+  if (auto added = add_reference_agent(setup, options, -1); !added)
+    return std::unexpected(added.error());
   results::LabRecord record{.kind = results::LabKind::loopback,
                             .interface = "lo",
                             .mtu = 65536,
@@ -120,11 +122,28 @@ std::string& of_family(HostWords& host, Family family) {
   return family == Family::ipv4 ? host.ipv4 : host.ipv6;
 }
 
+// Where the provider is: a dat.conf that our own environment names is one of that host.
+void add_dat_access(WorkerSetup& setup, const Options& options) {
+  std::vector<std::string> program = options.choice.dat_cases;
+  if (program.front() == "rnic-dat-cases") program.front() = dat_cases_program();
+  const char* conf = std::getenv("DAT_OVERRIDE");
+  if (conf != nullptr && !options.host.empty()) {
+    const std::vector<std::string> words{"env", std::string("DAT_OVERRIDE=") + conf};
+    for (const auto& [argv, name] :
+         {std::pair{&setup.agent, "rnic-agent"}, std::pair{&program, "rnic-dat-cases"}})
+      argv->insert(std::ranges::find(*argv, name), words.begin(), words.end());
+  }
+  setup.dat = cases::DatAccess{.program = std::move(program),
+                               .ia = options.choice.device,
+                               .address = options.addresses.front()};
+}
+
 Result<std::unique_ptr<Site>> external_site(const Options& options) {
   WorkerSetup setup = common_setup(options);
   setup.reach = WorkerSetup::Reach::process;
   setup.agent = options.choice.agent;
   if (setup.agent.front() == "rnic-agent") setup.agent.front() = agent_program();
+  if (options.choice.kind == IutChoice::Kind::dat) add_dat_access(setup, options);
   for (const std::string& literal : options.tester_addresses) {
     const auto own = Address::parse(literal);
     if (!own) return std::unexpected("--tester-address: " + own.error());

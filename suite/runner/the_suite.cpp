@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/the_suite.hpp"
 
+#ifdef RNIC_DAT_CASES
+#include "suite/cases/dat/framework/dat_process.hpp"
+#endif
 #include "suite/cases/framework/boost_executor.hpp"
 #include "suite/runner/alive_case.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
@@ -8,6 +11,14 @@
 namespace suite::runner {
 
 SuiteParts the_suite() {
+  SuiteParts parts = the_wire_suite();
+#ifdef RNIC_DAT_CASES
+  for (cases::Case& row : cases::dat::dat_rows()) parts.table.push_back(std::move(row));
+#endif
+  return parts;
+}
+
+SuiteParts the_wire_suite() {
   SuiteParts parts;
   parts.table = cases::all_cases();
   parts.sentinel = alive_case();

@@ -8,5 +8,7 @@
 namespace suite::runner {
 
 [[nodiscard]] SuiteParts the_suite();
+/// The same without the cases of the DAT API, which judge no RNIC on the wire.
+[[nodiscard]] SuiteParts the_wire_suite();
 
 }  // namespace suite::runner

@@ -32,6 +32,15 @@ HostWords decode_host(const Json& json) {
   return {json.at("namespace"), json.at("ipv4"), json.at("ipv6"), json.at("max_segment")};
 }
 
+Json encode(const std::optional<cases::DatAccess>& dat) {
+  if (!dat) return nullptr;
+  return {{"program", dat->program}, {"ia", dat->ia}, {"address", dat->address}};
+}
+std::optional<cases::DatAccess> decode_dat(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  return cases::DatAccess{json.at("program"), json.at("ia"), json.at("address")};
+}
+
 Json encode(const WorkerSetup& setup) {
   return {{"reach", number(setup.reach)},
           {"agent", setup.agent},
@@ -45,7 +54,8 @@ Json encode(const WorkerSetup& setup) {
           {"hello_deadline", setup.hello_deadline},
           {"reply_deadline", setup.reply_deadline},
           {"pics", setup.pics},
-          {"strict", setup.strict}};
+          {"strict", setup.strict},
+          {"dat", encode(setup.dat)}};
 }
 WorkerSetup decode_setup(const Json& json) {
   WorkerSetup setup;
@@ -62,6 +72,7 @@ WorkerSetup decode_setup(const Json& json) {
   json.at("reply_deadline").get_to(setup.reply_deadline);
   json.at("pics").get_to(setup.pics);
   json.at("strict").get_to(setup.strict);
+  setup.dat = decode_dat(json.at("dat"));
   return setup;
 }
 

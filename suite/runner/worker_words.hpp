@@ -20,6 +20,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "suite/cases/framework/environment.hpp"
 #include "suite/cases/framework/outcome.hpp"
 #include "suite/iut/messages.hpp"
 
@@ -45,6 +46,7 @@ struct WorkerSetup {
   std::uint64_t hello_deadline = 20'000, reply_deadline = 30'000;  ///< milliseconds; of an agent
   std::map<std::string, bool> pics;
   bool strict = false;
+  std::optional<cases::DatAccess> dat;  ///< if the IUT is a DAT provider
 };
 
 struct RunWord {

@@ -116,7 +116,7 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
 }
 
 int run(const Arguments& arguments) {
-  const runner::SuiteParts parts = runner::the_suite();
+  const runner::SuiteParts parts = runner::the_wire_suite();
   const auto options =
       runner::parse_options({"run", "--link", arguments.link, "--strict", "--no-capture"});
   if (!options) throw std::logic_error(options.error().text);

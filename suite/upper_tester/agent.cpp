@@ -26,10 +26,12 @@ Drives the API of an RNIC for the conformance suite: reads commands as lines of 
 input, writes replies and events as lines of JSON to standard output, and ends, releasing all it
 made, when its input ends. The words are described in docs/porting.md.
 
-  --driver verbs|reference  which API to drive
+  --driver DRIVER           which API to drive: verbs, dat (through libdat2), or reference
   --device NAME             the device, as `ibv_devices` shows it (default: the only iWARP device)
+  --ia NAME                 (dat) the provider's name in dat.conf, see DAT_OVERRIDE
   --address ADDRESS         the device's own address, for listening and connecting; may be given once
-                            per family (default: any address; of the reference driver: loopback)
+                            per family (default: any address; of the reference driver: loopback;
+                            an IA of DAT knows its own)
   --configure-script PATH   program that sets MPA revision, CRC, Markers and RTR, which no verbs call
                             can; called as `PATH revision=2 crc=on markers=off peer_to_peer=on
                             rtr=write,read` with the device closed, and once as `PATH capabilities`
@@ -44,6 +46,7 @@ Exit status: 0 the input ended, 1 the client said something that is no command, 
 
 Examples:
   rnic-agent --driver verbs --device siw0 --address 10.77.0.2
+  DAT_OVERRIDE=./dat.conf rnic-agent --driver dat --ia rnic0
   ssh root@dut rnic-agent --driver verbs --device cxgb4_0 --configure-script /root/configure
   echo '{"number":1,"type":"reset"}' | rnic-agent --driver reference
 )";
@@ -54,6 +57,7 @@ struct Options {
   std::string driver_name;
   std::string configure_script;
   DriverOptions driver;
+  bool device = false, ia = false;  ///< which of the two options named it
   int resume = -1;
 };
 
@@ -77,16 +81,17 @@ bool is_capability(const std::string& word) {
 /// What is wrong with options that are well formed, in one line; empty if nothing is.
 std::string fault_of(const Options& options) {
   const std::string& name = options.driver_name;
-  if (name != "verbs" && name != "reference")
-    return "--driver: there is no driver '" + name + "'; give verbs or reference";
-  if (name == "reference" && !options.driver.device.empty())
-    return "--device goes with --driver verbs";
+  if (name != "verbs" && name != "dat" && name != "reference")
+    return "--driver: there is no driver '" + name + "'; give verbs, dat or reference";
+  if (options.ia != (name == "dat"))
+    return options.ia ? "--ia goes with --driver dat" : "--driver dat needs --ia: which provider?";
+  if (name != "verbs" && options.device) return "--device goes with --driver verbs";
   if (name == "reference" && !options.driver.claims.empty())
-    return "--claim goes with --driver verbs";
+    return "--claim goes with --driver verbs or dat";
   for (const std::string& word : options.driver.claims)
     if (!is_capability(word))
       return "--claim: there is no capability '" + word + "'; docs/porting.md lists them";
-  if (name == "verbs" && !options.driver.deviations.empty())
+  if (name != "reference" && !options.driver.deviations.empty())
     return "--deviation goes with --driver reference";
   for (const std::string& literal : options.driver.addresses) {
     unsigned char octets[sizeof(in6_addr)];
@@ -100,10 +105,11 @@ std::string fault_of(const Options& options) {
 
 /// Fills `options`; -1 to go on, else the exit status.
 int parse_arguments(int argc, char** argv, Options& options) {
-  enum Id { driver = 1, device, address, script, claim, deviation, resume, help };
+  enum Id { driver = 1, device, ia, address, script, claim, deviation, resume, help };
   static const option table[] = {
       {"driver", required_argument, nullptr, driver},
       {"device", required_argument, nullptr, device},
+      {"ia", required_argument, nullptr, ia},
       {"address", required_argument, nullptr, address},
       {"configure-script", required_argument, nullptr, script},
       {"claim", required_argument, nullptr, claim},
@@ -119,7 +125,9 @@ int parse_arguments(int argc, char** argv, Options& options) {
         options.driver_name = optarg;
         break;
       case device:
+      case ia:
         options.driver.device = optarg;
+        (id == ia ? options.ia : options.device) = true;
         break;
       case address:
         options.driver.addresses.emplace_back(optarg);
@@ -151,7 +159,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
     return complain(wrong_usage,
                     std::string("unexpected argument ") + argv[optind] + "; see rnic-agent --help");
   if (options.driver_name.empty())
-    return complain(wrong_usage, "say which --driver: verbs or reference");
+    return complain(wrong_usage, "say which --driver: verbs, dat or reference");
   const std::string fault = fault_of(options);
   return fault.empty() ? -1 : complain(wrong_usage, fault);
 }
@@ -173,12 +181,16 @@ Started start(const Options& options, [[maybe_unused]] Sink sink) {
 #ifdef RNIC_AGENT_VERBS
   if (options.driver_name == "verbs") return start_verbs(options.driver, std::move(sink));
 #endif
+#ifdef RNIC_AGENT_DAT
+  if (options.driver_name == "dat") return start_dat(options.driver, std::move(sink));
+#endif
 #ifdef RNIC_AGENT_REFERENCE
   if (options.driver_name == "reference") return start_reference(options.driver, std::move(sink));
 #endif
   return {nullptr, nullptr,
           "driver " + options.driver_name +
-              " was left out of this build: install libibverbs-dev and librdmacm-dev, build again"};
+              " was left out of this build: install libibverbs-dev and librdmacm-dev (dat: "
+              "libdapl-dev), build again"};
 }
 
 /// Asks the script what it can configure. An error is one line.

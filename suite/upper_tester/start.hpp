@@ -13,7 +13,7 @@
 namespace suite::upper_tester {
 
 struct DriverOptions {
-  std::string device;  ///< empty: the only one there is
+  std::string device;  ///< empty: the only one there is; of dat: the IA's name
   std::vector<std::string>
       addresses;  ///< literals of the IUT's own addresses, at most one per family
   std::vector<std::string>
@@ -32,6 +32,9 @@ struct Started {
 
 #ifdef RNIC_AGENT_VERBS
 [[nodiscard]] Started start_verbs(const DriverOptions& options, Sink sink);
+#endif
+#ifdef RNIC_AGENT_DAT
+[[nodiscard]] Started start_dat(const DriverOptions& options, Sink sink);
 #endif
 #ifdef RNIC_AGENT_REFERENCE
 [[nodiscard]] Started start_reference(const DriverOptions& options, Sink sink);

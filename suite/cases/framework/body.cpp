@@ -161,10 +161,14 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
   which.adopt(std::move(connection));
   need(which, mpa_frame(), "an MPA Request");
   const auto request = which.received_frame()->frame();
-  which.send(options.reply ? options.reply(request)
-                           : mpa_reply_to(request).with_crc(case_.configuration.crc));
+  const lower_tester::StartupFrame reply =
+      options.reply ? options.reply(request)
+                    : mpa_reply_to(request).with_crc(case_.configuration.crc);
+  which.send(reply);
   if (!which.in_rdma_mode()) return;
-  take_rtr(which, options);
+  // Cases of the peer-to-peer model that answer for themselves look at the indication as well.
+  const bool agreed = reply.enhanced && reply.enhanced->peer_to_peer;
+  if (agreed && !(options.reply && case_.configuration.peer_to_peer)) take_rtr(which);
   if (!iut.take<iut::EstablishedEvent>(deadline()))
     not_established("no established event; " + iut.untaken());
   const auto words = request.enhanced();
@@ -245,9 +249,7 @@ void Body::open_partner() {
 
 /// In the peer-to-peer model the initiator's first FPDU
 /// is the RTR indication (RFC 6581 section 9.2).
-void Body::take_rtr(Peer& which, const Establish& options) {
-  const auto words = which.received_frame()->frame().enhanced();
-  if (options.reply || !words || !words->peer_to_peer) return;
+void Body::take_rtr(Peer& which) {
   const Arrival arrival = need(
       which, message(Opcode::send) | message(Opcode::rdma_write) | message(Opcode::read_request),
       "an RTR indication");

@@ -242,7 +242,7 @@ class Body {
   void establish_responder(Peer& which, const Establish& options, iut::Handle endpoint);
   void establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint);
   void open_as_initiator(Peer& which);
-  void take_rtr(Peer& which, const Establish& options);
+  void take_rtr(Peer& which);
   void connect_to_responder(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void open_partner();

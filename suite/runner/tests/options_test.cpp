@@ -54,6 +54,18 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
       verbs.choice.agent == (Words{"ssh", "-T", "-o", "BatchMode=yes", "--", "root@dut",
                                    "rnic-agent", "--driver", "verbs", "--device", "cxgb4_0"}),
       boost::test_tools::per_element());
+  const Options provider =
+      good({"--iut", "dat:ofa0", "--host", "ssh:dut", "--address", "192.0.2.7"});
+  const Words remote{"ssh", "-T", "-o", "BatchMode=yes", "--", "dut"};
+  Words agent = remote, cases = remote;
+  agent.insert(agent.end(), {"rnic-agent", "--driver", "dat", "--ia", "ofa0"});
+  cases.emplace_back("rnic-dat-cases");
+  BOOST_TEST(provider.choice.agent == agent, boost::test_tools::per_element());
+  BOOST_TEST(provider.choice.dat_cases == cases, boost::test_tools::per_element());
+  BOOST_TEST(provider.choice.name() == "dat");
+  const Options own = good({"--iut", "dat:reference"});
+  BOOST_TEST(own.choice.name() == "dat-reference");
+  BOOST_TEST(own.choice.in_lab());
   const Options vendor = good({"--iut", "agent:ssh dut /opt/agent -x", "--address", "192.0.2.7"});
   BOOST_TEST(vendor.choice.agent == (Words{"ssh", "dut", "/opt/agent", "-x"}),
              boost::test_tools::per_element());
@@ -62,7 +74,11 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_in_one_line) {
   BOOST_TEST(refusal({"--iut", "chelsio"}).find("'chelsio' is none of") != std::string::npos);
-  BOOST_TEST(refusal({"--iut", "dat:siw"}).find("'dat:siw' is none of") != std::string::npos);
+  BOOST_TEST(refusal({"--iut", "dat:siw"}).find("needs --address") != std::string::npos);
+  BOOST_TEST(refusal({"--iut", "dat:reference", "--address", "192.0.2.7"})
+                 .find("--address does not go with") != std::string::npos);
+  BOOST_TEST(refusal({"--iut", "dat:reference", "--deviation", "accepts_bad_crc"})
+                 .find("--deviation goes with") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "agent:"}).find("is none of") != std::string::npos);
   BOOST_TEST(
       refusal({"--iut", "verbs:a;reboot", "--address", "192.0.2.7"}).find("is no device name") !=

@@ -4,10 +4,7 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
-#include <sys/mman.h>
 
-#include <cstddef>
-#include <cstdint>
 #include <memory>
 
 namespace suite::upper_tester::verbs {
@@ -45,28 +42,5 @@ int destroy_now(Owner<T, destroy>& object) {
   if (error == 0) static_cast<void>(object.release());
   return error;
 }
-
-/// Page-aligned memory of its own, so that a registration shares no page with anything else.
-class Buffer {
- public:
-  explicit Buffer(std::size_t size) : size_(size) {
-    void* start = ::mmap(nullptr, size == 0 ? 1 : size, PROT_READ | PROT_WRITE,
-                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    start_ = start == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(start);
-  }
-  Buffer(const Buffer&) = delete;
-  Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() {
-    if (start_ != nullptr) ::munmap(start_, size_ == 0 ? 1 : size_);
-  }
-
-  explicit operator bool() const { return start_ != nullptr; }
-  [[nodiscard]] std::uint8_t* data() const { return start_; }
-  [[nodiscard]] std::size_t size() const { return size_; }
-
- private:
-  std::size_t size_;
-  std::uint8_t* start_ = nullptr;
-};
 
 }  // namespace suite::upper_tester::verbs

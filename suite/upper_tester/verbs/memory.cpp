@@ -8,16 +8,6 @@
 #include "suite/upper_tester/verbs/words.hpp"
 
 namespace suite::upper_tester::verbs {
-namespace {
-
-/// No test needs more, and a mistyped length must not take the host's memory.
-constexpr std::uint64_t max_region = std::uint64_t{1} << 30;
-
-bool within(std::uint64_t offset, std::uint64_t length, const Buffer& buffer) {
-  return offset <= buffer.size() && length <= buffer.size() - offset;
-}
-
-}  // namespace
 
 ibv_pd* VerbsDriver::domain(Handle handle) {
   const auto found = domains_.find(handle);
@@ -85,7 +75,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ReadMemory& comma
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return no_such("region", command.region);
   const Buffer& buffer = *found->second.buffer;
-  if (!within(command.offset, command.length, buffer))
+  if (!buffer.holds(command.offset, command.length))
     return refused("the range is not within the region", ERANGE);
   iut::Reply reply;
   const std::uint8_t* start = buffer.data() + command.offset;
@@ -97,7 +87,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::WriteMemory& comm
   const auto found = regions_.find(command.region);
   if (found == regions_.end()) return no_such("region", command.region);
   const Buffer& buffer = *found->second.buffer;
-  if (!within(command.offset, command.octets.size(), buffer))
+  if (!buffer.holds(command.offset, command.octets.size()))
     return refused("the range is not within the region", ERANGE);
   std::copy(command.octets.begin(), command.octets.end(), buffer.data() + command.offset);
   return iut::Reply{};

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "suite/upper_tester/buffer.hpp"
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/start.hpp"
 #include "suite/upper_tester/verbs/device.hpp"

@@ -4,13 +4,12 @@
 
 #include <infiniband/verbs.h>
 #include <rdma/rdma_cma.h>
-#include <sys/socket.h>
 
-#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "suite/iut/messages.hpp"
+#include "suite/upper_tester/answers.hpp"
 
 namespace suite::upper_tester::verbs {
 
@@ -28,14 +27,5 @@ namespace suite::upper_tester::verbs {
 [[nodiscard]] std::optional<ibv_wr_opcode> opcode(const std::string& operation);
 
 [[nodiscard]] iut::Reply failed(const std::string& call, int error);
-[[nodiscard]] iut::Reply refused(const std::string& why, int code);
-[[nodiscard]] iut::Reply unsupported(const std::string& why);
-[[nodiscard]] iut::Reply no_such(const char* kind, iut::Handle handle);
-[[nodiscard]] iut::Reply exists(const char* kind, iut::Handle handle);
-
-/// A literal with a port as a socket address, and back. Nothing if it is no literal.
-[[nodiscard]] std::optional<sockaddr_storage> socket_address(const std::string& literal,
-                                                             std::uint16_t port);
-[[nodiscard]] std::string host_text(const sockaddr* address);
 
 }  // namespace suite::upper_tester::verbs

@@ -77,7 +77,7 @@ class LineReport final : public DatReport {
 
 int list() {
   for (const DatCase& one : all_dat_cases())
-    fmt::print("{}  ({})\n", one.id, fmt::join(one.calls, ", "));
+    fmt::print("{}  ({})  [{}]\n", one.id, fmt::join(one.calls, ", "), fmt::join(one.rules, ", "));
   return 0;
 }
 
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   std::string id;
   DatTarget target;
   bool listed = false;
-  app.add_flag("--list", listed, "the cases and the calls that they judge");
+  app.add_flag("--list", listed, "the cases, the calls that they judge, and the rules");
   app.add_option("--run", id, "the case to run");
   app.add_option("--ia", target.ia, "the provider's name in dat.conf (see DAT_OVERRIDE)");
   app.add_option("--address", target.address, "where the IA is reached, if not where it says");

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Shows that the cases of the DAT API can fail: each against faults of the calls that it judges, until one is noticed.
+
+A fault is noticed where the case's verdict is fail, at a rule of its own, or where the case hangs because an event or an
+effect never came. What the shim can do wrong is listed in fault.hpp.
+"""
+
+import argparse
+import concurrent.futures
+import fnmatch
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+IA = "rnic0"
+KINDS = ["returns", "error", "out_zero", "out_other", "swallow", "in_other"]
+EVENT_KINDS = ["event_number", "event_status", "event_cookie", "event_length", "event_handle", "event_operation",
+               "event_context", "event_data", "event_again", "event_drop"]
+MAY_HANG = {"swallow", "event_drop", "event_number", "in_other", "event_cookie", "event_again"}
+NTH = range(9)
+# Calls that cases make on their way to what they judge.
+WAYS = ["dat_ep_post_recv", "dat_ep_post_send", "dat_ep_post_rdma_write", "dat_ep_post_rdma_read", "dat_evd_dequeue",
+        "dat_ep_get_status", "dat_ep_query", "dat_ep_disconnect", "dat_evd_wait"]
+
+
+def enter_private_network():
+    """Runs this script again in a namespace whose only interface is lo; ports are free there."""
+    if os.environ.get("RNIC_DAT_SELF_TEST") == "1":
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        return
+    os.execvpe("unshare", ["unshare", "-rn", sys.executable, *sys.argv], os.environ | {"RNIC_DAT_SELF_TEST": "1"})
+
+
+class Case:
+    def __init__(self, line):
+        self.id, rest = line.split("  (", 1)
+        calls, rules = rest.split(")  [", 1)
+        self.calls = [call for call in calls.split(", ") if call]
+        self.rules = rules.rstrip("]").split(", ")
+
+
+class Bench:
+    def __init__(self, arguments, folder):
+        conf = pathlib.Path(folder) / "dat.conf"
+        conf.write_text("".join(
+            f'{IA} u2.0 {safety} default {arguments.provider} rnic.1.0 "lo 127.0.0.1" ""\n'
+            for safety in ("nonthreadsafe", "threadsafe")))
+        self.program, self.shim = arguments.cases, arguments.shim
+        self.environment = os.environ | {"DAT_OVERRIDE": str(conf)}
+
+    def cases(self):
+        words = subprocess.run([self.program, "--list"], check=True, capture_output=True, text=True)
+        return [Case(line) for line in words.stdout.splitlines()]
+
+    def run(self, case, fault=None):
+        """The words of one run."""
+        environment = dict(self.environment)
+        if fault is not None:
+            environment |= {"LD_PRELOAD": self.shim, "RNIC_DAT_FAULT": fault}
+        child = subprocess.Popen([self.program, "--run", case.id, "--ia", IA], env=environment, text=True,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        try:
+            text, _ = child.communicate(timeout=60)
+        except subprocess.TimeoutExpired:
+            child.kill()
+            text, _ = child.communicate()
+        words = []
+        for line in text.splitlines():
+            try:
+                words.append(json.loads(line))
+            except ValueError:
+                words.append({})
+        return words
+
+
+def verdict(words):
+    last = words[-1] if words else {}
+    if "end" in last:
+        return last["end"]["verdict"], last["end"]["reason"]
+    return ("hung" if "hung" in last else "died"), json.dumps(last)
+
+
+def faults_of(case):
+    for nth in NTH:
+        for call in case.calls:
+            for kind in KINDS:
+                yield kind, f"call={call},kind={kind}" + (f",nth={nth}" if nth else "")
+        for kind in EVENT_KINDS:
+            yield kind, f"kind={kind}" + (f",nth={nth}" if nth else "")
+    for nth in NTH:
+        for call in WAYS:
+            if call not in case.calls:
+                for kind in KINDS:
+                    yield kind, f"call={call},kind={kind}" + (f",nth={nth}" if nth else "")
+
+
+def noticed(case, kind, words):
+    for word in words:
+        made = word.get("expectation")
+        if made and made["judgement"] == "fail" and made["rule"] in case.rules:
+            return True
+    return verdict(words)[0] == "hung" and kind in MAY_HANG
+
+
+def judge(bench, case):
+    """The fault that made it fail, or None, and why there is none, or None."""
+    how, reason = verdict(bench.run(case))
+    if how == "not_applicable" or (how == "died" and "libdat2" in reason):
+        return None, f"not applicable: {reason}"
+    if how != "pass":
+        return None, f"it is {how} without a fault: {reason}"
+    for kind, fault in faults_of(case):
+        if noticed(case, kind, bench.run(case, fault)):
+            return fault, None
+    return None, "no fault fails it"
+
+
+def read_reasons(path):
+    """Cases that no fault fails, with the reason: `case: reason` a line."""
+    reasons = {}
+    for line in pathlib.Path(path).read_text().splitlines():
+        if line and not line.startswith("#"):
+            name, _, reason = line.partition(": ")
+            reasons[name] = reason
+    return reasons
+
+
+def arguments_of():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="exit: 0 every case failed under some fault "
+                                     "or is listed with a reason; 1 not; 2 wrong usage")
+    parser.add_argument("--cases", required=True, help="the program rnic-dat-cases")
+    parser.add_argument("--provider", required=True, help="the provider's library")
+    parser.add_argument("--shim", required=True, help="librnic_dat_shim.so")
+    parser.add_argument("--known", required=True, help="file of the cases that no fault fails, with reasons")
+    parser.add_argument("--select", default="*", help="only cases whose id matches this pattern")
+    parser.add_argument("--every", type=int, default=1, help="only one of so many cases")
+    parser.add_argument("--jobs", type=int, default=4 * (os.cpu_count() or 1), help="cases at a time")
+    parser.add_argument("--json", help="write which fault failed which case to this file")
+    return parser.parse_args()
+
+
+def main():
+    arguments = arguments_of()
+    enter_private_network()
+    known = read_reasons(arguments.known)
+    seen, open_cases = {}, []
+    with tempfile.TemporaryDirectory() as folder:
+        bench = Bench(arguments, folder)
+        cases = [case for case in bench.cases() if fnmatch.fnmatch(case.id, arguments.select)][::arguments.every]
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            for case, (fault, why) in zip(cases, pool.map(lambda case: judge(bench, case), cases)):
+                if fault:
+                    seen[case.id] = [fault]
+                elif case.id not in known and not why.startswith("not applicable"):
+                    open_cases.append(f"{case.id}: {why}")
+    stale = [name for name in known if name in seen]
+    for line in open_cases:
+        print(line)
+    for name in stale:
+        print(f"{name} is listed in {arguments.known}, and {seen[name][0]} fails it: remove the line")
+    print(f"{len(cases)} cases, {len(seen)} seen to fail, {len(open_cases)} not and not listed, {len(stale)} listed wrongly")
+    if arguments.json:
+        pathlib.Path(arguments.json).write_text(json.dumps({"seen_to_fail_by": seen}, indent=1) + "\n")
+    return 1 if open_cases or stale or not seen else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

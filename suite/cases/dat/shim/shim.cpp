@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// librnic_dat_shim.so: loaded ahead of libdat2 (LD_PRELOAD), it stands in the way of every call of
+// DAT and lets one go wrong, so that a case can be seen to fail. It knows no provider.
+#include <dlfcn.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <utility>
+
+#include "suite/cases/dat/shim/fault.hpp"
+
+namespace suite::cases::dat::shim {
+
+namespace {
+
+/// libdat2's own function of this name.
+void* behind(const char* name) {
+  void* found = dlsym(RTLD_NEXT, name);
+  if (found == nullptr) {
+    std::fprintf(stderr, "librnic_dat_shim: libdat2 has no %s\n", name);
+    std::_Exit(2);
+  }
+  return found;
+}
+
+template <typename Function>
+Function* original_of(const char* name) {
+  return reinterpret_cast<Function*>(behind(name));
+}
+
+template <typename Function, unsigned Position>
+struct ParameterOf;
+template <typename... Parameters, unsigned Position>
+struct ParameterOf<DAT_RETURN(Parameters...), Position> {
+  using Type = std::tuple_element_t<Position, std::tuple<Parameters...>>;
+};
+template <typename Function, unsigned Position>
+using Parameter = typename ParameterOf<Function, Position>::Type;
+
+/// The event that a dispatcher hands out goes wrong on its way. Dropped ones are lost: the next is
+/// asked for.
+template <typename Next>
+DAT_RETURN take_event(DAT_EVENT* event, Next next) {
+  static std::mutex mutex;
+  static std::optional<DAT_EVENT> again;
+  if (the_fault().kind == Kind::event_again && event != nullptr) {
+    const std::scoped_lock lock(mutex);
+    if (again && again->evd_handle != nullptr) {
+      *event = *again;
+      again.reset();
+      return DAT_SUCCESS;
+    }
+  }
+  while (true) {
+    const DAT_RETURN result = next();
+    if (result != DAT_SUCCESS || event == nullptr || !strikes_event()) return result;
+    if (the_fault().kind == Kind::event_drop) continue;
+    if (the_fault().kind == Kind::event_again) {
+      const std::scoped_lock lock(mutex);
+      again = *event;
+    }
+    static_cast<void>(alter(*event, the_fault().kind));
+    return result;
+  }
+}
+
+template <typename... Parameters>
+DAT_RETURN exported(const char* name, DAT_RETURN (*original)(Parameters...),
+                    Parameters... arguments) {
+  const auto go_on = [&] { return call_with_fault<Parameters...>(name, original, arguments...); };
+  DAT_EVENT* event = nullptr;
+  const auto note = [&event](auto argument) {
+    if constexpr (std::is_same_v<decltype(argument), DAT_EVENT*>) event = argument;
+  };
+  (note(arguments), ...);
+  return event == nullptr ? go_on() : take_event(event, go_on);
+}
+
+// ---------------------------------------------------------------- the provider's table
+
+DAT_PROVIDER original_table{};
+
+template <auto Member>
+struct TableCall;
+template <typename... Parameters, DAT_RETURN (*DAT_PROVIDER::*Member)(Parameters...)>
+struct TableCall<Member> {
+  static inline const char* name = nullptr;
+  static DAT_RETURN call(Parameters... arguments) {
+    return call_with_fault<Parameters...>(name, original_table.*Member, arguments...);
+  }
+  static void put_into(DAT_PROVIDER& table, const char* its_name) {
+    if (table.*Member == nullptr) return;
+    name = its_name;
+    table.*Member = call;
+  }
+};
+
+/// The one call whose arguments are not known.
+DAT_RETURN extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  const bool struck = strikes("dat_extension_op");
+  if (struck && the_fault().kind == Kind::swallow) return DAT_SUCCESS;
+  const DAT_RETURN result = original_table.handle_extendedop_func(handle, operation, arguments);
+  return struck && the_fault().kind == Kind::returns ? another_class(result) : result;
+}
+
+/// A provider registers once for each line of dat.conf; all its tables have the same calls.
+void stand_between(DAT_PROVIDER& table) {
+  static bool saved = false;
+  if (!std::exchange(saved, true)) original_table = table;
+#define EXPORTED_CALL(call, count)
+#define TABLE_CALL(member, call) TableCall<&DAT_PROVIDER::member>::put_into(table, #call);
+#include "suite/cases/dat/shim/calls.def"
+#undef EXPORTED_CALL
+#undef TABLE_CALL
+  if (table.handle_extendedop_func != nullptr) table.handle_extendedop_func = extension_op;
+}
+
+}  // namespace
+
+}  // namespace suite::cases::dat::shim
+
+// ---------------------------------------------------------------- what libdat2 exports
+
+#define PARAMETER(function, position) \
+  ::suite::cases::dat::shim::Parameter<decltype(function), position> a##position
+#define PARAMETERS_1(f) PARAMETER(f, 0)
+#define PARAMETERS_2(f) PARAMETERS_1(f), PARAMETER(f, 1)
+#define PARAMETERS_3(f) PARAMETERS_2(f), PARAMETER(f, 2)
+#define PARAMETERS_4(f) PARAMETERS_3(f), PARAMETER(f, 3)
+#define PARAMETERS_5(f) PARAMETERS_4(f), PARAMETER(f, 4)
+#define PARAMETERS_6(f) PARAMETERS_5(f), PARAMETER(f, 5)
+#define PARAMETERS_7(f) PARAMETERS_6(f), PARAMETER(f, 6)
+#define PARAMETERS_8(f) PARAMETERS_7(f), PARAMETER(f, 7)
+#define PARAMETERS_9(f) PARAMETERS_8(f), PARAMETER(f, 8)
+#define PARAMETERS_12(f) PARAMETERS_9(f), PARAMETER(f, 9), PARAMETER(f, 10), PARAMETER(f, 11)
+#define ARGUMENTS_1 a0
+#define ARGUMENTS_2 ARGUMENTS_1, a1
+#define ARGUMENTS_3 ARGUMENTS_2, a2
+#define ARGUMENTS_4 ARGUMENTS_3, a3
+#define ARGUMENTS_5 ARGUMENTS_4, a4
+#define ARGUMENTS_6 ARGUMENTS_5, a5
+#define ARGUMENTS_7 ARGUMENTS_6, a6
+#define ARGUMENTS_8 ARGUMENTS_7, a7
+#define ARGUMENTS_9 ARGUMENTS_8, a8
+#define ARGUMENTS_12 ARGUMENTS_9, a9, a10, a11
+
+extern "C" {
+
+#define EXPORTED_CALL(function, count)                                                  \
+  [[gnu::visibility("default")]] DAT_RETURN function(PARAMETERS_##count(function)) {    \
+    static auto* const original =                                                       \
+        ::suite::cases::dat::shim::original_of<decltype(function)>(#function);          \
+    return ::suite::cases::dat::shim::exported(#function, original, ARGUMENTS_##count); \
+  }
+#define TABLE_CALL(member, call)
+#include "suite/cases/dat/shim/calls.def"
+#undef EXPORTED_CALL
+#undef TABLE_CALL
+
+[[gnu::visibility("default")]] DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER* table,
+                                                                    const DAT_PROVIDER_INFO* info) {
+  namespace shim = suite::cases::dat::shim;
+  static auto* const original =
+      shim::original_of<decltype(dat_registry_add_provider)>("dat_registry_add_provider");
+  if (table != nullptr) shim::stand_between(const_cast<DAT_PROVIDER&>(*table));
+  return shim::call_with_fault("dat_registry_add_provider", original, table, info);
+}
+
+}  // extern "C"

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/upper_tester/answers.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace suite::upper_tester {
+
+iut::Reply refused(const std::string& why, int code) {
+  iut::Reply reply;
+  reply.outcome = iut::Outcome::failed;
+  reply.code = code;
+  reply.error = why;
+  return reply;
+}
+
+iut::Reply unsupported(const std::string& why) {
+  iut::Reply reply;
+  reply.outcome = iut::Outcome::unsupported;
+  reply.error = why;
+  return reply;
+}
+
+iut::Reply no_such(const char* kind, iut::Handle handle) {
+  return refused(std::string("there is no ") + kind + ' ' + std::to_string(handle), ENOENT);
+}
+
+iut::Reply exists(const char* kind, iut::Handle handle) {
+  if (handle == 0) return refused(std::string("0 is no ") + kind, EINVAL);
+  return refused(std::string("there is a ") + kind + ' ' + std::to_string(handle) + " already",
+                 EEXIST);
+}
+
+std::optional<sockaddr_storage> socket_address(const std::string& literal, std::uint16_t port) {
+  sockaddr_storage storage{};
+  sockaddr_in ipv4{};
+  if (::inet_pton(AF_INET, literal.c_str(), &ipv4.sin_addr) == 1) {
+    ipv4.sin_family = AF_INET;
+    ipv4.sin_port = htons(port);
+    std::memcpy(&storage, &ipv4, sizeof ipv4);
+    return storage;
+  }
+  sockaddr_in6 ipv6{};
+  if (::inet_pton(AF_INET6, literal.c_str(), &ipv6.sin6_addr) == 1) {
+    ipv6.sin6_family = AF_INET6;
+    ipv6.sin6_port = htons(port);
+    std::memcpy(&storage, &ipv6, sizeof ipv6);
+    return storage;
+  }
+  return std::nullopt;
+}
+
+std::string host_text(const sockaddr* address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (address->sa_family == AF_INET) {
+    sockaddr_in ipv4{};
+    std::memcpy(&ipv4, address, sizeof ipv4);
+    ::inet_ntop(AF_INET, &ipv4.sin_addr, text.data(), text.size());
+  } else if (address->sa_family == AF_INET6) {
+    sockaddr_in6 ipv6{};
+    std::memcpy(&ipv6, address, sizeof ipv6);
+    ::inet_ntop(AF_INET6, &ipv6.sin6_addr, text.data(), text.size());
+  }
+  return text.data();
+}
+
+}  // namespace suite::upper_tester

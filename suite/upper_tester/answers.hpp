@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Answers that the drivers of vendors' APIs share, and socket addresses from literals.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "suite/iut/messages.hpp"
+
+namespace suite::upper_tester {
+
+[[nodiscard]] iut::Reply refused(const std::string& why, int code);
+[[nodiscard]] iut::Reply unsupported(const std::string& why);
+[[nodiscard]] iut::Reply no_such(const char* kind, iut::Handle handle);
+[[nodiscard]] iut::Reply exists(const char* kind, iut::Handle handle);
+
+/// A literal with a port as a socket address, and back. Nothing if it is no literal.
+[[nodiscard]] std::optional<sockaddr_storage> socket_address(const std::string& literal,
+                                                             std::uint16_t port);
+[[nodiscard]] std::string host_text(const sockaddr* address);
+
+}  // namespace suite::upper_tester

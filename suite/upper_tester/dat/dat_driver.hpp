@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Drives a DAT 2.0 provider through libdat2.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suite/upper_tester/buffer.hpp"
+#include "suite/upper_tester/dat/dat_api.hpp"
+#include "suite/upper_tester/dat/waker.hpp"
+#include "suite/upper_tester/driver.hpp"
+#include "suite/upper_tester/start.hpp"
+
+namespace suite::upper_tester::dat {
+
+class DatDriver final : public Driver {
+ public:
+  /// Null with the reason where the IA cannot be had.
+  [[nodiscard]] static std::unique_ptr<DatDriver> open(const DriverOptions& options, Sink sink,
+                                                       std::string& error);
+  ~DatDriver() override;
+
+  [[nodiscard]] iut::Hello hello() override;
+  void execute(std::uint64_t number, const iut::Command& command) override;
+  [[nodiscard]] int event_fd() const override { return waker_.fd(); }
+  void dispatch() override;
+
+ private:
+  using Handle = iut::Handle;
+  /// Work given for an endpoint that has accepted and is not connected yet.
+  struct Waiting {
+    std::uint64_t number = 0;
+    iut::PostWork command;
+  };
+  /// Of a piece of work, never used twice.
+  using Token = std::uint64_t;
+
+  struct Region {
+    std::unique_ptr<Buffer> buffer;
+    LocalRegion registration;  ///< gone once deregistered; the buffer stays
+    DAT_LMR_CONTEXT context = 0;
+    DAT_VADDR base = 0;  ///< the address of the first octet in segments, ours and the peer's
+  };
+  struct Posted {
+    Handle endpoint = 0;
+    iut::WorkId work = 0;
+    std::string operation;
+  };
+  struct Endpoint {
+    // Destroyed from last to first: the endpoint before what it uses.
+    Dispatcher receives, requests, connection;
+    EndpointObject object;
+    std::vector<Waiting> waiting;
+    bool drained = true;  ///< false: its dispatchers are left to overflow
+  };
+  struct Listener {
+    Dispatcher requests;
+    ServicePoint point;
+  };
+  struct Shared {
+    SharedReceiveQueue queue;
+    std::uint32_t depth = 0;
+  };
+
+  DatDriver(const DriverOptions& options, Sink sink);
+  [[nodiscard]] std::string prepare();
+  [[nodiscard]] bool implements_send_with_invalidate() const;
+  [[nodiscard]] std::vector<std::string> capabilities() const;
+  [[nodiscard]] std::string make(Dispatcher& dispatcher, std::uint64_t length,
+                                 unsigned flags) const;
+
+  // memory.cpp
+  iut::Reply run(const iut::CreateDomain& command);
+  iut::Reply run(const iut::DestroyDomain& command);
+  iut::Reply run(const iut::RegisterMemory& command);
+  iut::Reply run(const iut::DeregisterMemory& command);
+  iut::Reply run(const iut::ReadMemory& command);
+  iut::Reply run(const iut::WriteMemory& command);
+  iut::Reply run(const iut::AllocateWindow& command);
+  iut::Reply run(const iut::FreeWindow& command);
+  [[nodiscard]] DAT_PZ_HANDLE domain(Handle handle) const;
+
+  // endpoints.cpp
+  iut::Reply run(const iut::CreateSharedQueue& command);
+  iut::Reply run(const iut::ResizeSharedQueue& command);
+  iut::Reply run(const iut::DestroySharedQueue& command);
+  iut::Reply run(const iut::ArmSharedQueueLimit& command);
+  iut::Reply run(const iut::CreateEndpoint& command);
+  iut::Reply run(const iut::DestroyEndpoint& command);
+  iut::Reply run(const iut::QueryEndpoint& command);
+  iut::Reply run(const iut::AbortEndpoint& command);
+  iut::Reply run(const iut::ResetEndpoint& command);
+  [[nodiscard]] DAT_EP_ATTR attributes(const iut::CreateEndpoint& command) const;
+
+  // connections.cpp
+  iut::Reply run(const iut::Listen& command);
+  iut::Reply run(const iut::StopListening& command);
+  iut::Reply run(const iut::Connect& command);
+  iut::Reply run(const iut::Accept& command);
+  iut::Reply run(const iut::Reject& command);
+  iut::Reply run(const iut::Disconnect& command);
+  iut::Reply run(const iut::Cancel& command);
+  [[nodiscard]] std::optional<iut::Reply> set_depths(Endpoint& endpoint,
+                                                     const iut::ConnectParameters& parameters);
+  void take_requests(Handle listener, const Listener& from);
+  void take_connection(Handle handle, const DAT_EVENT& event);
+
+  // work.cpp
+  iut::Reply run(const iut::PostReceive& command);
+  iut::Reply run(const iut::PostWork& command);
+  [[nodiscard]] std::optional<iut::Reply> segments(const std::vector<iut::Piece>& pieces,
+                                                   std::vector<DAT_LMR_TRIPLET>& list) const;
+  iut::Reply bind(const Endpoint& endpoint, const iut::PostWork& command, Token token);
+  DAT_RETURN post(const Endpoint& endpoint, const iut::PostWork& command,
+                  std::vector<DAT_LMR_TRIPLET>& list, Token token) const;
+  void take_completion(const DAT_EVENT& event);
+  bool must_wait(const iut::PostWork& command);
+  void post_waiting(Endpoint& endpoint);
+  void give_up_waiting(Endpoint& endpoint);
+
+  // dat_driver.cpp
+  iut::Reply run(const iut::Configure& command);
+  iut::Reply run(const iut::Reset& command);
+  void take_endpoint(Handle handle, Endpoint& endpoint);
+  void take_asynchronous();
+
+  DriverOptions options_;
+  DAT_IA_HANDLE ia_ = nullptr;
+  DAT_EVD_HANDLE asynchronous_ = nullptr;
+  DAT_IA_ATTR attr_{};
+  DAT_PROVIDER_ATTR provider_{};
+  Waker waker_;
+
+  std::map<Handle, Zone> domains_;  ///< 0 is the default one
+  std::map<Handle, Region> regions_;
+  std::map<Handle, RemoteRegion> windows_;
+  std::map<Handle, Shared> shared_queues_;
+  std::map<Handle, Endpoint> endpoints_;
+  std::map<Handle, Listener> listeners_;
+  std::map<Handle, Request> requests_;
+  std::map<Token, Posted> posted_;
+  Token next_token_ = 1;
+  Handle next_request_ = 1;
+};
+
+}  // namespace suite::upper_tester::dat

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The agent's words for what a DAT provider says, and the other way round.
+#pragma once
+
+#include <string>
+
+#include "suite/iut/messages.hpp"
+#include "suite/upper_tester/answers.hpp"
+#include "suite/upper_tester/dat/dat_api.hpp"
+
+namespace suite::upper_tester::dat {
+
+[[nodiscard]] const char* status_word(DAT_DTO_COMPLETION_STATUS status);
+[[nodiscard]] const char* state_word(DAT_EP_STATE state);
+/// Why a connection did not come up.
+[[nodiscard]] const char* connect_failure_word(DAT_EVENT_NUMBER number);
+[[nodiscard]] DAT_MEM_PRIV_FLAGS privileges(const iut::Access& access);
+
+/// `dat_pz_free: DAT_INVALID_STATE DAT_INVALID_STATE_PZ_IN_USE`
+[[nodiscard]] std::string return_text(const std::string& call, DAT_RETURN code);
+[[nodiscard]] iut::Reply failed(const std::string& call, DAT_RETURN code);
+
+}  // namespace suite::upper_tester::dat
