@@ -36,10 +36,10 @@ ALLOWED = {
     "suite/cases": ["suite/lower_tester", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
                     "reference_rnic/stream"],
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
-    "suite/runner": ["suite", "dissectors/capture", "reference_rnic/llp", "reference_rnic/stream",
+    "suite/runner": ["suite", "dissectors/analyzer", "dissectors/capture", "reference_rnic/llp", "reference_rnic/stream",
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
-    "suite/self_test": ["suite", "reference_rnic/stream", "reference_rnic/llp", "rules"],
+    "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/stream", "reference_rnic/llp", "rules"],
     "tools": [],
 }
 GENERATED = ("rules/", "suite/runner/commit.hpp")  # made by the build
