@@ -114,6 +114,7 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
   for (const Case& one : parts.table) {
     const CaseOutcome& outcome = baseline[one.id] =
         parts.execute(one, (*conforming)->environment());
+    if (plan.observe) plan.observe(nullptr, one, outcome);
     if (outcome.verdict != Verdict::pass && outcome.verdict != Verdict::not_applicable)
       matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
   }
@@ -125,9 +126,12 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
     auto bench = bench_with(parts, plan, info.name);
     if (!bench) return std::unexpected(bench.error());
     DeviationResult result{.info = &info, .own = {}, .collateral = {}};
-    for (const Case& one : parts.table)
-      if (plan.every_case || judges(one, info.rule))
-        judge(one, parts.execute(one, (*bench)->environment()), baseline, result);
+    for (const Case& one : parts.table) {
+      if (!plan.every_case && !judges(one, info.rule)) continue;
+      const CaseOutcome outcome = parts.execute(one, (*bench)->environment());
+      if (plan.observe) plan.observe(&info, one, outcome);
+      judge(one, outcome, baseline, result);
+    }
     if (plan.progress) plan.progress(result);
     matrix.deviations.push_back(std::move(result));
   }
