@@ -60,6 +60,10 @@ class BorrowedConnection final : public llp::Connection, private llp::Connection
   [[nodiscard]] std::uint64_t data_segments_received() const override {
     return tcp_.data_segments_received();
   }
+  // A consumer's socket is not the tester's to disturb.
+  [[nodiscard]] bool can_disturb() const override { return false; }
+  bool send_lost(wire::Bytes) override { return false; }
+  bool inject(std::int64_t, wire::Bytes) override { return false; }
   [[nodiscard]] bool change_emss(std::size_t octets) override { return tcp_.change_emss(octets); }
   void pause_receiving(bool paused) override { tcp_.pause_receiving(paused); }
   void set_receive_buffer(std::size_t octets) override { tcp_.set_receive_buffer(octets); }
