@@ -21,6 +21,7 @@ ALLOWED = {
     "dissectors/capture": ["reference_rnic/wire", "rules"],
     "dissectors/analyzer": ["dissectors/capture", "reference_rnic/wire", "rules"],
     "dissectors/lint": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
+    "dissectors/bench": ["dissectors/capture", "reference_rnic/wire"],
     "dissectors/wireshark": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
     "suite/iut": ["reference_rnic/llp"],
     # The agent's program ties its drivers in.
