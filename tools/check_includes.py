@@ -21,6 +21,7 @@ ALLOWED = {
     "dissectors/capture": ["reference_rnic/wire", "rules"],
     "dissectors/analyzer": ["dissectors/capture", "reference_rnic/wire", "rules"],
     "dissectors/lint": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
+    "dissectors/bench": ["dissectors/capture", "reference_rnic/wire"],
     "dissectors/wireshark": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
     "suite/iut": ["reference_rnic/llp"],
     # The agent's program ties its drivers in.
@@ -37,10 +38,10 @@ ALLOWED = {
     "suite/cases": ["suite/lower_tester", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
                     "reference_rnic/stream"],
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
-    "suite/runner": ["suite", "dissectors/capture", "reference_rnic/llp", "reference_rnic/stream",
+    "suite/runner": ["suite", "dissectors/analyzer", "dissectors/capture", "reference_rnic/llp", "reference_rnic/stream",
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
-    "suite/self_test": ["suite", "reference_rnic/stream", "reference_rnic/llp", "rules"],
+    "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/stream", "reference_rnic/llp", "rules"],
     # Of the suite what reaches an agent, and digests; the world that agents are awaited in.
     "plugfest": ["suite/iut", "suite/lab", "suite/results", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],

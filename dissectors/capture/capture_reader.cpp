@@ -16,8 +16,7 @@ namespace dissectors::capture {
 
 namespace {
 
-// What libpcap's FILE reads from. The FILE has no buffer of its own, so `position` is exactly what
-// libpcap took.
+// What libpcap's FILE reads from, `position` octets so far.
 struct Feed {
   std::unique_ptr<OctetSource> source;
   std::vector<std::byte> buffer = std::vector<std::byte>(std::size_t{256} * 1024);
@@ -43,6 +42,13 @@ ssize_t read_feed(void* cookie, char* target, std::size_t size) {
   return static_cast<ssize_t>(feed.read({reinterpret_cast<std::byte*>(target), size}));
 }
 
+// Tells where it is and goes nowhere: what ftello() asks for.
+int tell_feed(void* cookie, off64_t* offset, int whence) {
+  if (whence != SEEK_CUR || *offset != 0) return -1;
+  *offset = static_cast<off64_t>(static_cast<Feed*>(cookie)->position);
+  return 0;
+}
+
 struct PcapCloser {
   void operator()(pcap_t* handle) const { pcap_close(handle); }
 };
@@ -64,12 +70,17 @@ std::string one_line(std::string text) {
 
 struct CaptureReader::State {
   Feed feed;  // outlives the handle, which reads from it
+  std::vector<char> file_buffer = std::vector<char>(std::size_t{64} * 1024);  // so does this
   std::unique_ptr<pcap_t, PcapCloser> handle;
   LinkType link = LinkType::ethernet;
   std::uint64_t frames = 0;
   bool ended = false;
   std::optional<Tear> tear;
 
+  // Octets that libpcap took: what waits in the FILE's buffer is not among them.
+  [[nodiscard]] std::uint64_t taken() const {
+    return static_cast<std::uint64_t>(::ftello(::pcap_file(handle.get())));
+  }
   void end_at(std::uint64_t offset, std::string reason, bool unsupported) {
     ended = true;
     if (!reason.empty())
@@ -105,10 +116,11 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
   };
   auto state = std::make_unique<State>();
   state->feed.source = std::move(source);
-  std::FILE* file =
-      fopencookie(&state->feed, "r", {.read = read_feed, .write = {}, .seek = {}, .close = {}});
+  std::FILE* file = fopencookie(&state->feed, "r",
+                                {.read = read_feed, .write = {}, .seek = tell_feed, .close = {}});
   if (file == nullptr) return refuse("no memory");
-  std::setvbuf(file, nullptr, _IONBF, 0);
+  // Without a buffer, every octet would be a call of its own.
+  std::setvbuf(file, state->file_buffer.data(), _IOFBF, state->file_buffer.size());
   std::array<char, PCAP_ERRBUF_SIZE> error{};
   state->handle.reset(
       pcap_fopen_offline_with_tstamp_precision(file, PCAP_TSTAMP_PRECISION_NANO, error.data()));
@@ -138,7 +150,7 @@ std::uint64_t CaptureReader::frames() const { return state_->frames; }
 
 std::optional<FrameView> CaptureReader::next() {
   if (state_->ended) return {};
-  const std::uint64_t before = state_->feed.position;
+  const std::uint64_t before = state_->taken();
   pcap_pkthdr* header = nullptr;
   const unsigned char* octets = nullptr;
   const int status = pcap_next_ex(state_->handle.get(), &header, &octets);

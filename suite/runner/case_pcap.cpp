@@ -10,6 +10,7 @@
 #include "dissectors/capture/pcap_file.hpp"
 #include "suite/results/sha256.hpp"
 #include "suite/runner/case_record.hpp"
+#include "suite/runner/passive_judge.hpp"
 
 namespace suite::runner {
 
@@ -36,13 +37,25 @@ results::Result<void> write(const std::filesystem::path& path, std::span<const s
       fmt::format("cannot write {}: {}", path.string(), std::generic_category().message(code)));
 }
 
+std::vector<Flow> flows_to_iut(const cases::CaseOutcome& outcome) {
+  std::vector<Flow> flows;
+  for (const auto& connection : outcome.connections) flows.push_back(flow_to_iut(connection));
+  return flows;
+}
+
 }  // namespace
 
 CasePcaps::CasePcaps(rnic::llp::RealWorld& world, std::filesystem::path folder,
-                     std::unique_ptr<RunCapture> capture)
-    : world_(world), folder_(std::move(folder)), capture_(std::move(capture)) {}
+                     std::unique_ptr<RunCapture> capture, bool strict)
+    : world_(world), folder_(std::move(folder)), capture_(std::move(capture)), strict_(strict) {}
 
-void CasePcaps::begin(const Attempt& attempt) { begun_.insert(wall_nanoseconds(attempt)); }
+void CasePcaps::begin(const Attempt& attempt) { begun_.emplace(wall_nanoseconds(attempt), lost()); }
+
+std::uint64_t CasePcaps::lost() const {
+  if (!capture_) return 0;
+  const auto counts = capture_->counts();
+  return counts.dropped + counts.interface_dropped + capture_->given_up();
+}
 
 void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt,
                          cases::CaseOutcome outcome, Done done) {
@@ -53,7 +66,7 @@ void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt,
     auto finished = finish(record, attempt, outcome, all_seen);
     --pending_;
     begun_.erase(begun_.find(wall_nanoseconds(attempt)));
-    if (capture_ && !begun_.empty()) capture_->forget_before(*begun_.begin());
+    if (capture_ && !begun_.empty()) capture_->forget_before(begun_.begin()->first);
     done(std::move(finished));
   };
   if (capture_ && on_the_wire) {
@@ -68,10 +81,10 @@ CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt, const cases::CaseOu
   Pieces pieces;
   const std::uint64_t start = wall_nanoseconds(attempt);
   if (capture_) {
-    std::vector<Flow> flows;
-    for (const auto& connection : outcome.connections) flows.push_back(flow_to_iut(connection));
     const bool all_are_its_own = attempt.died && attempt.job.alone;
-    pieces.frames = all_are_its_own ? capture_->take_all(start) : capture_->take(flows, start);
+    pieces.frames =
+        all_are_its_own ? capture_->take_all(start) : capture_->take(flows_to_iut(outcome), start);
+    if (!outcome.connections.empty()) pieces.lost = lost() - begun_.find(start)->second;
     pieces.link = capture_->link();
     if (!all_seen) pieces.note = "the capture lagged behind: later frames may be missing";
     if (capture_->given_up() > 0)
@@ -92,6 +105,7 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
   const Pieces pieces = collect(attempt, outcome, all_seen);
   if (pieces.frames.empty()) {
     add_outcome(record, outcome, nullptr);
+    doubt(record, pieces.lost);
     return record;
   }
   const auto file = dissectors::capture::pcap_file(pieces.link, pieces.frames);
@@ -107,6 +121,11 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
   const FrameFinder finder(outcome.connections,
                            dissectors::capture::StreamIndex(pieces.link, pieces.frames));
   add_outcome(record, outcome, &finder);
+  // The sentinel asks whether the IUT lives, and nothing else.
+  if (pieces.source == results::PcapSource::capture && record.layer != "harness")
+    add_findings(record, find_passively(pieces.link, pieces.frames, flows_to_iut(outcome)),
+                 wall_nanoseconds(attempt), strict_);
+  doubt(record, pieces.lost);
   return record;
 }
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The pcap of each attempt: cut out of the run's capture, its frames named in the completed record.
+// The pcap of each attempt: cut out of the run's capture, its frames named in the completed record
+// and judged by the analyzer.
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
-#include <set>
 #include <string>
 
 #include "reference_rnic/llp/real_world.hpp"
@@ -16,9 +17,11 @@ namespace suite::runner {
 
 class CasePcaps {
  public:
-  /// `capture` may be null: every pcap is then the tester's own record.
+  /// `capture` may be null: every pcap is then the tester's own record, and nothing is judged by
+  /// it, since its TCP headers are made up. In a `strict` run a SHOULD that the capture shows
+  /// broken fails the case.
   CasePcaps(rnic::llp::RealWorld& world, std::filesystem::path folder,
-            std::unique_ptr<RunCapture> capture);
+            std::unique_ptr<RunCapture> capture, bool strict);
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const Attempt& attempt);
@@ -41,6 +44,7 @@ class CasePcaps {
     dissectors::capture::LinkType link = dissectors::capture::LinkType::ethernet;
     results::PcapSource source = results::PcapSource::capture;
     std::string note;
+    std::uint64_t lost = 0;  ///< frames that the capture dropped while the attempt ran
   };
   [[nodiscard]] Pieces collect(const Attempt& attempt, const cases::CaseOutcome& outcome,
                                bool all_seen);
@@ -48,11 +52,15 @@ class CasePcaps {
                                                             const Attempt& attempt,
                                                             const cases::CaseOutcome& outcome,
                                                             bool all_seen);
+  /// Frames that the capture has dropped so far, for whatever want.
+  [[nodiscard]] std::uint64_t lost() const;
 
   rnic::llp::RealWorld& world_;
   std::filesystem::path folder_;
   std::unique_ptr<RunCapture> capture_;
-  std::multiset<std::uint64_t> begun_;  ///< starts of attempts that are not complete
+  bool strict_;
+  /// Attempts that are not complete: their starts, and what the capture had lost by then.
+  std::multimap<std::uint64_t, std::uint64_t> begun_;
   std::size_t pending_ = 0;
 };
 

@@ -315,7 +315,7 @@ Checked<void> Run::prepare_site() {
   site_ = std::move(*site);
   std::unique_ptr<RunCapture> capture;
   open_capture(capture);
-  evidence_.emplace(world_, folder_->path(), std::move(capture));
+  evidence_.emplace(world_, folder_->path(), std::move(capture), options_.strict);
 
   schedule_.emplace(plan_.jobs, site_->configuration_is_shared());
   const unsigned wanted = options_.jobs > 0 ? options_.jobs : site_->usual_jobs();

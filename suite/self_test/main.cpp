@@ -16,6 +16,7 @@
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/site.hpp"
 #include "suite/runner/the_suite.hpp"
+#include "suite/self_test/deviation_captures.hpp"
 #include "suite/self_test/report.hpp"
 
 namespace {
@@ -27,7 +28,7 @@ struct Arguments {
   unsigned shard_number = 1, shards = 1;
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
-  std::filesystem::path out, known;
+  std::filesystem::path out, known, captures;
   std::set<std::string> known_names;  ///< what is in `known`
 };
 
@@ -37,6 +38,9 @@ constexpr const char* footer =
     "rule, in simulated time\n"
     "  rnic-self-test --matrix --out matrix.json     every deviation against every case\n"
     "  rnic-self-test --link tcp --shard 1/2         half of the deviations, over TCP\n"
+    "  rnic-self-test --captures out/deviations      also a pcap of what each deviation puts on "
+    "the "
+    "wire\n"
     "exit: 0 every deviation is noticed at its rule (with --matrix also: every case fails for some "
     "deviation),\n"
     "      1 not so, 2 usage, 3 the bench could not be made\n";
@@ -115,6 +119,21 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
   return unnoticed + wrongly_listed + unfailed + matrix.broken.size() == 0 ? 0 : 1;
 }
 
+// Has the plan fill `captures`, if they are asked for.
+std::expected<void, std::string> open_captures(
+    const Arguments& arguments, std::optional<self_test::DeviationCaptures>& captures,
+    self_test::Plan& plan) {
+  if (arguments.captures.empty()) return {};
+  auto made = self_test::DeviationCaptures::create(arguments.captures);
+  if (!made) return std::unexpected(made.error());
+  captures = std::move(*made);
+  plan.observe = [&captures](const auto* deviation, const auto& one, const auto& outcome) {
+    captures->add(deviation == nullptr ? "conforming" : deviation->name,
+                  deviation == nullptr ? "" : deviation->rule, one.id, outcome);
+  };
+  return {};
+}
+
 int run(const Arguments& arguments) {
   const runner::SuiteParts parts = runner::the_wire_suite();
   const auto options =
@@ -129,7 +148,8 @@ int run(const Arguments& arguments) {
                        .every_case = arguments.every_case,
                        .complete = arguments.complete,
                        .chosen = arguments.deviations,
-                       .progress = {}};
+                       .progress = {},
+                       .observe = {}};
   plan.shard = arguments.shard_number;
   plan.shards = arguments.shards;
   plan.setup.strict = true;
@@ -141,9 +161,15 @@ int run(const Arguments& arguments) {
     fmt::print("{}\n", line_of(result));
     std::fflush(stdout);
   };
+  std::optional<self_test::DeviationCaptures> captures;
+  if (const auto opened = open_captures(arguments, captures, plan); !opened) {
+    fmt::print(stderr, "rnic-self-test: --captures: {}\n", opened.error());
+    return 3;
+  }
   const auto matrix = run_matrix(parts, plan);
-  if (!matrix) {
-    fmt::print(stderr, "rnic-self-test: {}\n", matrix.error());
+  const auto written = captures ? captures->finish() : std::expected<void, std::string>();
+  if (!matrix || !written) {
+    fmt::print(stderr, "rnic-self-test: {}\n", matrix ? written.error() : matrix.error());
     return 3;
   }
   return report(parts, *matrix, arguments);
@@ -170,6 +196,8 @@ int main(int argc, char** argv) {
   app.add_option("--known", arguments.known,
                  "file of deviations that are known to go unnoticed, one a line")
       ->check(CLI::ExistingFile);
+  app.add_option("--captures", arguments.captures,
+                 "write a pcap of each deviation's traffic into this folder");
   app.add_option("--out", arguments.out, "write the matrix to this file (JSON)");
   app.footer(footer);
   try {

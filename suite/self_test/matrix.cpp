@@ -140,6 +140,7 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
     if (!is_met(one, chosen, plan)) continue;
     const CaseOutcome& outcome = baseline[one.id] =
         parts.execute(one, (*conforming)->environment());
+    if (plan.observe) plan.observe(nullptr, one, outcome);
     if (outcome.verdict != Verdict::pass && outcome.verdict != Verdict::not_applicable)
       matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
   }
@@ -149,8 +150,10 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
     DeviationResult result{.info = info, .own = {}, .collateral = {}};
     for (const Case& one : parts.table) {
       if (plan.until_noticed && !result.own.empty()) break;
-      if (plan.every_case || judges(one, info->rule))
-        judge(one, parts.execute(one, (*bench)->environment()), baseline, result);
+      if (!plan.every_case && !judges(one, info->rule)) continue;
+      const CaseOutcome outcome = parts.execute(one, (*bench)->environment());
+      if (plan.observe) plan.observe(info, one, outcome);
+      judge(one, outcome, baseline, result);
     }
     if (plan.progress) plan.progress(result);
     matrix.deviations.push_back(std::move(result));

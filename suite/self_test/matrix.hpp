@@ -48,6 +48,10 @@ struct Plan {
   std::vector<std::string> chosen;  ///< names of deviations; empty: all
   unsigned shard = 1, shards = 1;
   std::function<void(const DeviationResult&)> progress;  ///< after each deviation
+  /// After each case: under which deviation (null: none) it ran, and all that it saw.
+  std::function<void(const rnic::stream::DeviationInfo*, const cases::Case&,
+                     const cases::CaseOutcome&)>
+      observe;
 };
 
 /// The error is one line: the bench could not be made.

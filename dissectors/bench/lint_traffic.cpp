@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// rnic-lint-traffic: writes the captures that bench_lint.py has judged, and runs the plain loop
+// over them that no judge can beat: every frame counted, every CRC computed.
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "dissectors/capture/pcap_file.hpp"
+#include "reference_rnic/wire/crc32c.hpp"
+
+namespace {
+
+using Octets = std::vector<std::byte>;
+
+// Ethernet, IPv4 and TCP without options; what the plain loop takes for granted.
+constexpr std::size_t headers = 14 + 20 + 20;
+constexpr std::size_t pcap_file_header = 24, pcap_record_header = 16;
+constexpr std::size_t mss = 1460;
+constexpr std::uint32_t segments_of_a_write = 64;
+
+void put16(Octets& out, unsigned value) {
+  out.push_back(static_cast<std::byte>(value >> 8 & 0xFFU));
+  out.push_back(static_cast<std::byte>(value & 0xFFU));
+}
+void put32(Octets& out, std::uint32_t value) {
+  put16(out, value >> 16);
+  put16(out, value & 0xFFFFU);
+}
+void put(Octets& out, std::string_view text) {
+  const auto octets = std::as_bytes(std::span(text));
+  out.insert(out.end(), octets.begin(), octets.end());
+}
+
+/// Writes one connection into a pcap, frame by frame.
+class Writer {
+ public:
+  explicit Writer(const std::string& path) : file_(path, std::ios::binary | std::ios::trunc) {
+    buffer_ = dissectors::capture::pcap_header(dissectors::capture::LinkType::ethernet);
+  }
+
+  /// Opens a connection, from then on the one that data() is for.
+  void begin() {
+    port_ = port_ % 50000 + 1;
+    next_[0] = next_[1] = 1;
+    frame(0, syn, {}, true);
+    frame(1, syn | ack, {}, true);
+    for (const char* key : {"MPA ID Req Frame", "MPA ID Rep Frame"}) {
+      Octets startup;
+      put(startup, key);
+      put32(startup, 0x40010000);
+      frame(startup[9] == std::byte{'q'} ? 0 : 1, ack, startup);
+    }
+  }
+  /// Every second segment is acknowledged, as TCP does; without, a dissector's list of what is
+  /// unacknowledged would grow for ever.
+  void data(const Octets& payload) {
+    frame(0, ack, payload);
+    if (++segments_ % 2 == 0) frame(1, ack, {});
+  }
+  [[nodiscard]] std::uint64_t written() const { return written_ + buffer_.size(); }
+  [[nodiscard]] bool finish() {
+    flush();
+    file_.close();
+    return static_cast<bool>(file_);
+  }
+
+ private:
+  static constexpr unsigned syn = 0x02, ack = 0x10;
+
+  void frame(unsigned end, unsigned flags, const Octets& payload, bool announces_mss = false) {
+    const std::size_t options = announces_mss ? 4 : 0;
+    frame_.assign(12, std::byte{2});
+    put16(frame_, 0x0800);
+    put16(frame_, 0x4500);
+    put16(frame_, static_cast<unsigned>(40 + options + payload.size()));
+    put32(frame_, 0x00004000);
+    put32(frame_, 0x40060000);
+    put32(frame_, 0xC0000201 + end);
+    put32(frame_, 0xC0000202 - end);
+    put16(frame_, end == 0 ? 10000 + port_ : 5445);
+    put16(frame_, end == 0 ? 5445 : 10000 + port_);
+    put32(frame_, next_[end]);
+    put32(frame_, next_[1 - end]);
+    put16(frame_, static_cast<unsigned>((5 + options / 4) << 12) | flags);
+    put16(frame_, 65535);
+    put32(frame_, 0);
+    if (announces_mss) put32(frame_, 0x02040000 + mss);
+    frame_.insert(frame_.end(), payload.begin(), payload.end());
+    next_[end] += static_cast<std::uint32_t>(payload.size()) + (announces_mss ? 1 : 0);
+    time_ += 1000;
+    dissectors::capture::append_pcap_frame(
+        buffer_, {.time = time_,
+                  .original_length = static_cast<std::uint32_t>(frame_.size()),
+                  .octets = frame_});
+    if (buffer_.size() > 1U << 20) flush();
+  }
+  void flush() {
+    file_.write(reinterpret_cast<const char*>(buffer_.data()),
+                static_cast<std::streamsize>(buffer_.size()));
+    written_ += buffer_.size();
+    buffer_.clear();
+  }
+
+  std::ofstream file_;
+  Octets buffer_, frame_;
+  std::uint64_t segments_ = 0, written_ = 0, time_ = std::uint64_t{1'000'000'000} * 1'000'000'000;
+  std::uint32_t next_[2]{1, 1};
+  unsigned port_ = 0;
+};
+
+Octets sealed(Octets ulpdu) {
+  Octets fpdu;
+  put16(fpdu, static_cast<unsigned>(ulpdu.size()));
+  fpdu.insert(fpdu.end(), ulpdu.begin(), ulpdu.end());
+  fpdu.resize((fpdu.size() + 3) / 4 * 4);
+  const auto crc = rnic::wire::crc32c_trailer(fpdu);
+  fpdu.insert(fpdu.end(), crc.begin(), crc.end());
+  return fpdu;
+}
+
+// The n-th FPDU of long RDMA Writes, each as long as the MSS.
+Octets full_segment(std::uint32_t n) {
+  const std::uint32_t place = n % segments_of_a_write;
+  Octets ulpdu;
+  put16(ulpdu, place + 1 == segments_of_a_write ? 0xC140 : 0x8140);
+  put32(ulpdu, 0x1234);
+  put32(ulpdu, 0);
+  put32(ulpdu, place * static_cast<std::uint32_t>(mss - 6 - 14));
+  ulpdu.resize(mss - 6, static_cast<std::byte>(n));
+  return sealed(std::move(ulpdu));
+}
+
+// The n-th Send of 64 octets.
+Octets small_send(std::uint32_t n) {
+  Octets ulpdu;
+  put16(ulpdu, 0x4143);
+  for (const std::uint32_t word : {0U, 0U, n + 1, 0U}) put32(ulpdu, word);
+  ulpdu.resize(18 + 64, static_cast<std::byte>(n));
+  return sealed(std::move(ulpdu));
+}
+
+// tshark's time grows by the square of a connection's length, so there are many.
+constexpr std::uint32_t fpdus_of_a_connection = 32 * segments_of_a_write;
+
+bool generate(const std::string& kind, std::uint64_t size, const std::string& path) {
+  Writer writer(path);
+  while (writer.written() < size) {
+    writer.begin();
+    for (std::uint32_t n = 0; n < fpdus_of_a_connection; ++n)
+      writer.data(kind == "mss" ? full_segment(n) : small_send(n));
+  }
+  return writer.finish();
+}
+
+struct Counted {
+  std::uint64_t frames = 0, fpdus = 0, wrong = 0;
+};
+
+// What fills its segment by its ULPDU_Length is an FPDU; startup frames do not.
+std::span<const std::byte> fpdu_in(std::span<const std::byte> frame) {
+  if (frame.size() < headers + 8) return {};
+  const auto payload = frame.subspan(headers);
+  const std::size_t length =
+      std::to_integer<std::size_t>(payload[0]) << 8 | std::to_integer<std::size_t>(payload[1]);
+  return (2 + length + 3) / 4 * 4 + 4 == payload.size() ? payload : std::span<const std::byte>();
+}
+
+Counted count(std::span<const std::byte> file) {
+  Counted counted;
+  std::size_t at = pcap_file_header;
+  while (at + pcap_record_header <= file.size()) {
+    std::uint32_t length = 0;
+    std::memcpy(&length, file.data() + at + 8, sizeof length);
+    at += pcap_record_header;
+    if (length > file.size() - at) break;
+    ++counted.frames;
+    if (const auto fpdu = fpdu_in(file.subspan(at, length)); !fpdu.empty()) {
+      const auto crc = rnic::wire::crc32c_trailer(fpdu.first(fpdu.size() - 4));
+      ++counted.fpdus;
+      if (!std::ranges::equal(crc, fpdu.last(4))) ++counted.wrong;
+    }
+    at += length;
+  }
+  return counted;
+}
+
+int plain_loop(const std::string& path) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat status{};
+  if (fd < 0 || ::fstat(fd, &status) != 0 || status.st_size == 0) {
+    fmt::print(stderr, "rnic-lint-traffic: cannot read {}\n", path);
+    return 3;
+  }
+  const auto size = static_cast<std::size_t>(status.st_size);
+  void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE | MAP_POPULATE, fd, 0);
+  ::close(fd);
+  if (mapped == MAP_FAILED) {
+    fmt::print(stderr, "rnic-lint-traffic: cannot map {}\n", path);
+    return 3;
+  }
+  const Counted counted = count({static_cast<const std::byte*>(mapped), size});
+  ::munmap(mapped, size);
+  fmt::print("{} frames, {} FPDUs, {} wrong CRCs\n", counted.frames, counted.fpdus, counted.wrong);
+  return counted.wrong == 0 ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::string kind, path;
+  std::uint64_t size = 16;
+  CLI::App app{"Makes the captures of the lint benchmark, and counts their FPDUs and CRCs.",
+               "rnic-lint-traffic"};
+  app.require_subcommand(1);
+  auto* make = app.add_subcommand("make", "write a capture");
+  make->add_option("KIND", kind, "mss: FPDUs of an MSS each; sends: Sends of 64 octets each")
+      ->required()
+      ->check(CLI::IsMember({"mss", "sends"}));
+  make->add_option("FILE", path)->required();
+  make->add_option("--size", size, "octets of the file, in MiB")
+      ->check(CLI::Range(1U, 1U << 20))
+      ->capture_default_str();
+  auto* loop = app.add_subcommand("count", "the plain loop over such a capture");
+  loop->add_option("FILE", path)->required();
+  app.footer(
+      "example: rnic-lint-traffic make mss /tmp/mss.pcap --size 1024\n"
+      "exit: 0 done, 1 a CRC is wrong, 2 usage, 3 a file cannot be read or written\n");
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& problem) {
+    if (problem.get_exit_code() == 0) return app.exit(problem);
+    fmt::print(stderr, "rnic-lint-traffic: {}; see --help\n", problem.what());
+    return 2;
+  }
+  if (loop->parsed()) return plain_loop(path);
+  if (generate(kind, size << 20, path)) return 0;
+  fmt::print(stderr, "rnic-lint-traffic: cannot write {}\n", path);
+  return 3;
+}

@@ -1,0 +1,355 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Makes the hand-made captures of the corpus, each with what a judge must find in it.
+
+Nothing of the project's own code takes part: headers, Markers and CRCs are written here by the RFCs' figures, so that the
+analyzer is judged by something else than itself. The files in samples/ are what this writes; test_samples.py keeps them so.
+"""
+import argparse
+import gzip
+import json
+import pathlib
+import struct
+
+SPACING = 512  # RFC 5044 section 4.3: a Marker every 512 octets of the stream
+
+
+def crc_table():
+    table = []
+    for octet in range(256):
+        for _ in range(8):
+            octet = (octet >> 1) ^ (0x82F63B78 if octet & 1 else 0)
+        table.append(octet)
+    return table
+
+
+TABLE = crc_table()
+
+
+def crc32c(octets):
+    crc = 0xFFFFFFFF
+    for octet in octets:
+        crc = (crc >> 8) ^ TABLE[(crc ^ octet) & 0xFF]
+    return crc ^ 0xFFFFFFFF
+
+
+class Stream:
+    """What one end sends behind its startup frame."""
+
+    def __init__(self, markers, crc=True):
+        self.markers, self.crc = markers, crc
+        self.octets = bytearray()
+        self.fpdus = self.marker_count = self.payload = 0
+        self.msn = 0
+
+    def fpdu(self, ulpdu, pointer_off=0, pad_octet=0, break_crc=False):
+        body = struct.pack(">H", len(ulpdu)) + ulpdu
+        body += bytes([pad_octet]) * (-len(body) % 4)
+        start, made = len(self.octets), bytearray()
+        length_field = start + (4 if self.markers and start % SPACING == 0 else 0)
+
+        def put(word):
+            at = start + len(made)
+            if self.markers and at % SPACING == 0:
+                # FPDUPTR: from ULPDU_Length to the Marker's first octet; 0 right before the FPDU.
+                pointer = at - length_field if at > start else 0
+                made.extend(struct.pack(">HH", 0, pointer + (pointer_off if pointer else 0)))
+                self.marker_count += 1
+            made.extend(word)
+
+        for i in range(0, len(body), 4):
+            put(body[i:i + 4])
+        if self.markers and (start + len(made)) % SPACING == 0:
+            pointer = start + len(made) - length_field
+            made.extend(struct.pack(">HH", 0, pointer + pointer_off))
+            self.marker_count += 1
+        crc = crc32c(made) if self.crc else 0
+        made.extend(struct.pack("<I", crc ^ (0x100 if break_crc else 0)))
+        self.octets += made
+        self.fpdus += 1
+        return start, len(self.octets)
+
+    def send(self, payload, msn=None, **wrong):
+        """RFC 5041 Figure 4, RFC 5040 Figure 4: DV 1, L; RV 1, Send; queue 0."""
+        self.msn = self.msn + 1 if msn is None else msn
+        self.payload += len(payload)
+        return self.fpdu(struct.pack(">BBIIII", 0x41, 0x43, 0, 0, self.msn, 0) + payload, **wrong)
+
+    def write(self, stag, offset, payload, **wrong):
+        """RFC 5041 Figure 3: T, L, DV 1; RV 1, RDMA Write."""
+        self.payload += len(payload)
+        return self.fpdu(struct.pack(">BBIQ", 0xC1, 0x40, stag, offset) + payload, **wrong)
+
+
+def pattern(length, seed=0):
+    return bytes((i * 7 + seed) & 0xFF for i in range(length))
+
+
+def checksum(octets):
+    octets += b"\0" * (len(octets) % 2)
+    total = sum(struct.unpack(f">{len(octets) // 2}H", octets))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+class Connection:
+    """Two ends, the client being Initiator; collects the frames of a capture."""
+
+    def __init__(self, capture, port, markers_up=False, markers_down=False, crc=True, client_port=40000, ipv6=False, vlan=()):
+        self.capture, self.ipv6, self.vlan = capture, ipv6, vlan
+        self.ports = [client_port, port]
+        self.addresses = [b"\xfd" + b"\0" * 14 + bytes([n]) if ipv6 else bytes([192, 0, 2, n]) for n in (1, 2)]
+        self.up, self.down = Stream(markers_up, crc), Stream(markers_down, crc)
+        self.first = [1000, 0xFFFFF000]  # the second's sequence numbers wrap
+        flags = 0x40 if crc else 0
+        # M asks the other end for Markers.
+        self.startup = [self.mpa(b"MPA ID Req Frame", flags | (0x80 if markers_down else 0), b"corpus"),
+                        self.mpa(b"MPA ID Rep Frame", flags | (0x80 if markers_up else 0), b"")]
+        self.passed = [0, 0]
+
+    @staticmethod
+    def mpa(key, flags, private):
+        return key + struct.pack(">BBH", flags, 1, len(private)) + private
+
+    def frame(self, end, sequence, flags, payload=b"", ack=0):
+        tcp = struct.pack(">HHIIBBHHH", self.ports[end], self.ports[1 - end], sequence & 0xFFFFFFFF, ack & 0xFFFFFFFF, 5 << 4, flags,
+                          65535, 0, 0)
+        pseudo = self.addresses[end] + self.addresses[1 - end] + struct.pack(">II", len(tcp) + len(payload), 6)
+        tcp = tcp[:16] + struct.pack(">H", checksum(pseudo + tcp + payload)) + tcp[18:]
+        if self.ipv6:
+            ip = struct.pack(">IHBB", 6 << 28, len(tcp) + len(payload), 6, 64)
+        else:
+            ip = struct.pack(">BBHHHBBH", 0x45, 0, 20 + len(tcp) + len(payload), 0, 0x4000, 64, 6, 0)
+            ip = ip[:10] + struct.pack(">H", checksum(ip + self.addresses[end] + self.addresses[1 - end]))
+        ip += self.addresses[end] + self.addresses[1 - end]
+        kind = 0x86DD if self.ipv6 else 0x0800
+        tags = b"".join(struct.pack(">HH", 0x8100, tag) for tag in self.vlan)
+        self.capture.append(bytes([2, 0, 0, 0, 0, 2 - end, 2, 0, 0, 0, 0, 1 + end]) + tags + struct.pack(">H", kind) + ip + tcp + payload)
+
+    def begin(self):
+        self.frame(0, self.first[0] - 1, 0x02)
+        self.frame(1, self.first[1] - 1, 0x12, ack=self.first[0])
+        self.frame(0, self.first[0], 0x10, ack=self.first[1])
+        for end in (0, 1):
+            self.frame(end, self.first[end], 0x18, self.startup[end], self.next(1 - end))
+            self.passed[end] = len(self.startup[end])
+
+    def next(self, end):
+        return self.first[end] + self.passed[end]
+
+    def carry(self, end, octets, offset):
+        """Octets of the stream behind the startup frame."""
+        sequence = self.first[end] + len(self.startup[end]) + offset
+        self.frame(end, sequence, 0x18, bytes(octets), self.next(1 - end))
+        self.passed[end] = max(self.passed[end], len(self.startup[end]) + offset + len(octets))
+
+    def pieces(self, end, size=1448):
+        octets = (self.up, self.down)[end].octets
+        return [(octets[at:at + size], at) for at in range(0, len(octets), size)]
+
+    def carry_all(self, end, size=1448):
+        for octets, at in self.pieces(end, size):
+            self.carry(end, octets, at)
+
+    def acknowledge(self, end):
+        self.frame(end, self.next(end), 0x10, ack=self.next(1 - end))
+
+    def end(self):
+        for end in (0, 1):
+            self.frame(end, self.next(end), 0x11, ack=self.next(1 - end))
+            self.passed[end] += 1
+        self.acknowledge(0)
+
+    def expected(self, **more):
+        return {"port": self.ports[1],
+                "first": {"fpdus": self.up.fpdus, "markers": self.up.marker_count, "octets": self.up.payload},
+                "second": {"fpdus": self.down.fpdus, "markers": self.down.marker_count, "octets": self.down.payload},
+                "violations": {}, "notes": [], **more}
+
+
+# Payloads for 0 to 127 Markers in one FPDU; the largest makes the largest MULPDU that there is.
+SIZES = (1, 300, 600, 1100, 2048, 5000, 20000, 64768 - 18)
+
+
+def plain(capture, port, markers_up=False, markers_down=False, crc=True, sizes=SIZES, cut=1448, **how):
+    connection = Connection(capture, port, markers_up, markers_down, crc, **how)
+    for index, size in enumerate(sizes):
+        connection.up.send(pattern(size, index))
+        connection.down.write(0x100 + index, 4096 * index, pattern(size, index + 1))
+    connection.begin()
+    connection.carry_all(0, cut)
+    connection.carry_all(1, cut)
+    connection.end()
+    return connection
+
+
+SMALL = (1, 2, 3, 4, 64, 100, 500, 700, 1000, 1400)
+
+
+def markers_both_ways(capture):
+    return [plain(capture, 5445, True, True).expected()]
+
+
+def markers_to_responder(capture):
+    return [plain(capture, 5445, True, False).expected()]
+
+
+def markers_to_initiator(capture):
+    return [plain(capture, 5445, False, True).expected()]
+
+
+def markers_without_crc(capture):
+    return [plain(capture, 5445, True, True, crc=False, sizes=SMALL).expected()]
+
+
+def without_markers(capture):
+    return [plain(capture, 5445).expected()]
+
+
+def packed(capture):
+    """Up to 30 small FPDUs in each segment, Markers among them."""
+    return [plain(capture, 5445, True, True, sizes=[1 + i % 90 for i in range(300)]).expected()]
+
+
+def one_octet_segments(capture):
+    return [plain(capture, 5445, True, True, sizes=(1, 40, 600), cut=1).expected()]
+
+
+def foreign_ports(capture):
+    """Ports that other protocols claim."""
+    return [plain(capture, port, port == 445, port == 4420, sizes=SMALL, client_port=41000 + port).expected()
+            for port in (445, 5445, 4420, 443)]
+
+
+def ipv6_in_vlans(capture):
+    return [plain(capture, 5445, True, True, sizes=SMALL, ipv6=True, vlan=(7, 42)).expected()]
+
+
+def reordered(capture):
+    """Every pair of segments changes places, and every third comes twice."""
+    connection = Connection(capture, 5445, True, True)
+    for index, size in enumerate(SMALL * 4):
+        connection.up.send(pattern(size, index))
+        connection.down.send(pattern(size, index + 9))
+    connection.begin()
+    for end in (0, 1):
+        pieces = connection.pieces(end, 900)
+        for at in range(0, len(pieces), 2):
+            for octets, offset in reversed(pieces[at:at + 2]):
+                connection.carry(end, octets, offset)
+                if at % 3 == 0:
+                    connection.carry(end, octets, offset)
+    connection.end()
+    return [connection.expected()]
+
+
+def lossy(markers):
+    def make(capture):
+        """One segment of the Initiator's is not in the capture; the Responder acknowledged it."""
+        connection = Connection(capture, 5445, markers, markers)
+        for index in range(60):
+            connection.up.send(pattern(400, index))
+        connection.down.send(b"got it")
+        connection.begin()
+        pieces = connection.pieces(0)
+        for number, (octets, offset) in enumerate(pieces):
+            if number != 5:
+                connection.carry(0, octets, offset)
+            else:
+                connection.passed[0] += len(octets)
+            connection.acknowledge(1)
+        connection.carry_all(1)
+        connection.end()
+        expected = connection.expected(notes=["framing found", "framing lost", "octets missing"])
+        # What the missing segment touched is lost, and no more than a few FPDUs to find the frames again.
+        expected["first"] = {"fpdus": [connection.up.fpdus - 12, connection.up.fpdus - 3]}
+        return [expected]
+    return make
+
+
+def mid_stream(markers):
+    def make(capture):
+        """The capture begins behind the startup frames, within an FPDU."""
+        connection = Connection(capture, 5445, markers, markers)
+        for index in range(80):
+            connection.up.send(pattern(300, index))
+            connection.down.write(0x77, 300 * index, pattern(300, index))
+        for end in (0, 1):
+            for octets, offset in connection.pieces(end, 1000)[3:]:
+                connection.carry(end, octets, offset)
+        connection.end()
+        expected = connection.expected(notes=["framing found", "startup not seen"])
+        for end, stream in (("first", connection.up), ("second", connection.down)):
+            expected[end] = {"fpdus": [stream.fpdus - 20, stream.fpdus - 9]}
+        return [expected]
+    return make
+
+
+def wrong(rule, *, markers=False, **fault):
+    def make(capture):
+        """One FPDU of the Responder's is wrong in one way."""
+        connection = Connection(capture, 5445, markers, markers)
+        for index in range(3):
+            connection.up.send(pattern(600, index))
+        connection.down.send(pattern(600))
+        connection.down.send(pattern(601), **fault)
+        connection.down.send(pattern(600))
+        connection.begin()
+        connection.carry_all(0)
+        connection.carry_all(1)
+        connection.end()
+        return [connection.expected(violations={rule: 1})]
+    return make
+
+
+SAMPLES = {
+    "markers_both_ways": markers_both_ways,
+    "markers_to_responder": markers_to_responder,
+    "markers_to_initiator": markers_to_initiator,
+    "markers_without_crc": markers_without_crc,
+    "without_markers": without_markers,
+    "packed": packed,
+    "one_octet_segments": one_octet_segments,
+    "foreign_ports": foreign_ports,
+    "ipv6_in_vlans": ipv6_in_vlans,
+    "reordered": reordered,
+    "lossy": lossy(False),
+    "lossy_with_markers": lossy(True),
+    "mid_stream": mid_stream(False),
+    "mid_stream_with_markers": mid_stream(True),
+    "wrong_pad": wrong("mpa.framing.pad-sent-as-zero", pad_octet=1),
+    "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", break_crc=True),
+    "wrong_marker": wrong("mpa.markers.pointer-distance-to-header", markers=True, pointer_off=4),
+    "wrong_msn": wrong("ddp.untagged.msn-increments-per-message", msn=7),
+}
+
+
+def pcap(frames):
+    file = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
+    for number, frame in enumerate(frames):
+        file += struct.pack("<IIII", 1000000000, number * 10000, len(frame), len(frame)) + frame
+    return file
+
+
+def make(name):
+    frames = []
+    expected = SAMPLES[name](frames)
+    return pcap(frames), expected
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0], epilog="example: make_samples.py dissectors/corpus/samples")
+    parser.add_argument("folder", type=pathlib.Path, help="where the captures and expected.json go")
+    folder = parser.parse_args().folder
+    folder.mkdir(parents=True, exist_ok=True)
+    manifest = {}
+    for name in SAMPLES:
+        octets, expected = make(name)
+        (folder / f"{name}.pcap.gz").write_bytes(gzip.compress(octets, 9, mtime=0))
+        manifest[name] = expected
+    (folder / "expected.json").write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

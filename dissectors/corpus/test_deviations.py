@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Judges captures of every deviation of the reference RNIC, made by rnic-self-test for the purpose.
+
+A deviation from a rule that the analyzer checks must be flagged by that rule, unless deviations.json says why the capture cannot show
+it; every other finding against the reference is listed there with its cause; and the conforming reference has none.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+MANIFEST = HERE / "deviations.json"
+
+
+def checked_rules():
+    """The rules of the analyzer's tables."""
+    text = "".join(file.read_text() for file in sorted((HERE.parent / "analyzer").glob("*.def")))
+    text = re.sub(r"//.*", "", text)
+    return {rule for entry in re.findall(r"ANALYZER_CHECK\((.*?)\)", text, re.S) for rule in re.findall(r'"([^"]+)"', entry)}
+
+
+def against(addresses, address):
+    return any(address.startswith((f"{one}:", f"[{one}]:")) for one in addresses)
+
+
+def findings(lint, file, addresses):
+    """Of each rule that the reference broke for certain: those that it breaks besides."""
+    ended = subprocess.run([lint, "--json", str(file)], capture_output=True, text=True, check=False)
+    if ended.returncode not in (0, 1):
+        raise SystemExit(f"{file}: {ended.stderr.strip()}")
+    found = {}
+    for line in ended.stdout.splitlines():
+        record = json.loads(line)
+        if record["type"] == "violation" and against(addresses, record["from"]):
+            found.setdefault(record["rule"], set()).update(record["also"])
+    return found
+
+
+def judge(entry, lint, folder, checked):
+    """What came of one deviation: whether its rule flags it (null: the analyzer has no check of it), and the rules besides."""
+    found = findings(lint, folder / entry["file"], entry["iut"])
+    own = {rule for rule, also in found.items() if entry["rule"] == rule or entry["rule"] in also}
+    flagged = bool(own) if entry["rule"] in checked else None
+    return entry["deviation"], {"flagged": flagged, "others": sorted(set(found) - own)}
+
+
+def differences(name, came, listed):
+    if came["flagged"] is False and "unseen" not in listed:
+        yield f"{name}: is not flagged by its rule"
+    if came["flagged"] and "unseen" in listed:
+        yield f"{name}: is flagged now: take its 'unseen' out"
+    if came["others"] != sorted(listed.get("others", [])):
+        yield f"{name}: other findings {came['others']} in place of {listed.get('others', [])}"
+    if listed.get("others") and not listed.get("cause"):
+        yield f"{name}: other findings without a cause"
+    if listed.get("unseen") == "":
+        yield f"{name}: 'unseen' without a reason"
+
+
+def faults(results, manifest):
+    conforming = results.pop("conforming", None)
+    if conforming is None or conforming["others"]:
+        yield f"the conforming reference: {conforming}"
+    for name, came in results.items():
+        yield from differences(name, came, manifest.get(name, {}))
+    for name in sorted(set(manifest) - set(results)):
+        yield f"{name}: is in the manifest and has no capture"
+
+
+def rewritten(results, manifest):
+    """The manifest as the results need it; reasons that stand are kept, the others are left to be written."""
+    fresh = {}
+    for name, came in results.items():
+        listed = manifest.get(name, {})
+        entry = {}
+        if came["flagged"] is False:
+            entry["unseen"] = listed.get("unseen", "")
+        if came["others"]:
+            entry["others"] = came["others"]
+            entry["cause"] = listed.get("cause", "")
+        if entry and name != "conforming":
+            fresh[name] = entry
+    return fresh
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0],
+                                     epilog="example: test_deviations.py SELF_TEST LINT --captures out/deviations")
+    parser.add_argument("self_test", help="rnic-self-test")
+    parser.add_argument("lint", help="rnic-lint")
+    parser.add_argument("--captures", type=pathlib.Path, help="keep the captures in this folder")
+    parser.add_argument("--write", action="store_true", help="write what came into deviations.json; reasons are yours to add")
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = arguments.captures or pathlib.Path(scratch)
+        made = subprocess.run([arguments.self_test, "--link", "memory", "--captures", str(folder)], capture_output=True, text=True,
+                              check=False)
+        if made.returncode not in (0, 1):  # 1: some deviation goes unnoticed, which is another test's business
+            raise SystemExit(made.stderr.strip())
+        index, checked = json.loads((folder / "index.json").read_text()), checked_rules()
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as workers:
+            results = dict(workers.map(lambda entry: judge(entry, arguments.lint, folder, checked), index))
+    manifest = json.loads(MANIFEST.read_text()) if MANIFEST.exists() else {}
+    if arguments.write:
+        manifest = rewritten(results, manifest)
+        MANIFEST.write_text(json.dumps(manifest, indent=1) + "\n")
+    seen = sum(1 for came in results.values() if came["flagged"])
+    visible = sum(1 for came in results.values() if came["flagged"] is not None)
+    found = list(faults(results, manifest))
+    for fault in found:
+        print(fault)
+    print(f"{len(results)} deviations have captures; of {visible} from checked rules {seen} are flagged by their rule; {len(found)} faults")
+    sys.exit(1 if found else 0)
+
+
+if __name__ == "__main__":
+    main()

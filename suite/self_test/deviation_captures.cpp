@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/self_test/deviation_captures.hpp"
+
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "dissectors/capture/pcap_file.hpp"
+#include "suite/runner/frame_finder.hpp"
+
+namespace suite::self_test {
+
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::uint64_t beginning = 1'000'000'000 * second;  // any; the same in every run
+
+bool write(const std::filesystem::path& path, const char* octets, std::size_t size) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(octets, static_cast<std::streamsize>(size));
+  file.close();
+  return static_cast<bool>(file);
+}
+
+}  // namespace
+
+std::expected<DeviationCaptures, std::string> DeviationCaptures::create(
+    std::filesystem::path folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error)
+    return std::unexpected(fmt::format("cannot make {}: {}", folder.string(), error.message()));
+  return DeviationCaptures(std::move(folder));
+}
+
+void DeviationCaptures::add(std::string_view deviation, std::string_view rule,
+                            const std::string& case_id, const cases::CaseOutcome& outcome) {
+  if (deviation != deviation_) {
+    write_file();
+    deviation_ = deviation;
+    rule_ = rule;
+    time_ = beginning;
+  }
+  if (outcome.connections.empty()) return;
+  cases_.push_back(case_id);
+  for (const auto& connection : outcome.connections) addresses_.insert(connection.iut.host());
+  auto frames = runner::synthesize(outcome.connections, time_);
+  // Nothing of the next case may fall before the last of this one.
+  if (!frames.empty()) time_ = frames.back().time + second;
+  frames_.insert(frames_.end(), std::make_move_iterator(frames.begin()),
+                 std::make_move_iterator(frames.end()));
+}
+
+void DeviationCaptures::write_file() {
+  if (!frames_.empty()) {
+    const auto file =
+        dissectors::capture::pcap_file(dissectors::capture::LinkType::ethernet, frames_);
+    const auto path = folder_ / (deviation_ + ".pcap");
+    if (!write(path, reinterpret_cast<const char*>(file.data()), file.size()))
+      problem_ = fmt::format("cannot write {}", path.string());
+    index_.push_back({{"deviation", deviation_},
+                      {"rule", rule_},
+                      {"file", deviation_ + ".pcap"},
+                      {"iut", addresses_},
+                      {"cases", cases_}});
+  }
+  frames_.clear();
+  cases_.clear();
+  addresses_.clear();
+}
+
+std::expected<void, std::string> DeviationCaptures::finish() {
+  write_file();
+  const auto path = folder_ / "index.json";
+  const std::string text = index_.dump(1) + "\n";
+  if (!write(path, text.data(), text.size()))
+    problem_ = fmt::format("cannot write {}", path.string());
+  if (problem_.empty()) return {};
+  return std::unexpected(problem_);
+}
+
+}  // namespace suite::self_test
