@@ -7,6 +7,7 @@ cd "$(dirname "$(readlink -f "$0")")"
 usage() {
   cat <<'USAGE'
 usage: ./run_suite.sh [--no-install] [--preset NAME] [OPTIONS OF rnic-suite run]
+       ./run_suite.sh [--no-install] [--preset NAME] --plugfest EVENT [OPTIONS OF rnic-plugfest run]
 
 Builds the suite and runs it; without further options against the reference RNIC. As root it installs
 missing Debian packages first (not with --no-install, and never for a run against hardware).
@@ -18,18 +19,21 @@ examples:
   ./run_suite.sh --iut dat:reference                 our own DAT provider, at its API and on the wire
   ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
   ./run_suite.sh --list                              what there is
+  ./run_suite.sh --plugfest virtual                  everybody against everybody, on this machine
 exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable, 4 stale expectation
 
 Everything else that rnic-suite run can do:
 USAGE
 }
 
-install=() preset=release set=core arguments=()
+install=() preset=release set=core arguments=() plugfest=""
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-install) install=(--no-install) ;;
     --preset) preset=${2:-}; shift $(($# > 1)) ;;
     --preset=*) preset=${1#*=} ;;
+    --plugfest) plugfest=${2:-}; shift $(($# > 1)); [ -n "$plugfest" ] || { echo "run_suite.sh: --plugfest: say which event" >&2; exit 2; } ;;
+    --plugfest=*) plugfest=${1#*=} ;;
     --help | -h) usage; help=yes; arguments+=("$1") ;;
     *) arguments+=("$1") ;;
   esac
@@ -56,6 +60,11 @@ case "$iut" in
 esac
 
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
+if [ -n "$plugfest" ]; then
+  [ -e "$plugfest" ] || plugfest=plugfest/events/$plugfest.yaml  # a name stands for an event that lies here
+  tools/build.sh "$preset" rnic-plugfest rnic-agent || exit 3
+  exec "build/$preset/plugfest/rnic-plugfest" run "$plugfest" "${arguments[@]}"
+fi
 tools/build.sh "$preset" "${targets[@]}" || exit 3
 if [ "${help:-no}" = yes ]; then exec "build/$preset/suite/runner/rnic-suite" run --help; fi
 exec "build/$preset/suite/runner/rnic-suite" run "${arguments[@]}"

@@ -65,10 +65,6 @@ class BorrowedConnection final : public llp::Connection, private llp::Connection
   bool send_lost(wire::Bytes) override { return false; }
   bool inject(std::int64_t, wire::Bytes) override { return false; }
   [[nodiscard]] bool change_emss(std::size_t octets) override { return tcp_.change_emss(octets); }
-  // A socket that goes back to its owner is not tampered with.
-  [[nodiscard]] bool can_disturb() const override { return false; }
-  bool send_lost(wire::Bytes) override { return false; }
-  bool inject(std::int64_t, wire::Bytes) override { return false; }
   void pause_receiving(bool paused) override { tcp_.pause_receiving(paused); }
   void set_receive_buffer(std::size_t octets) override { tcp_.set_receive_buffer(octets); }
 
