@@ -94,8 +94,9 @@ class MpaFraming final : private RuleVoice {
     Direction direction = Direction::from_first;
     Phase phase = Phase::startup;
     bool from_syn = false;
-    bool startup_lost = false;  ///< its startup frame will not be seen
-    bool capture_over = false;  ///< what is missing may have come later
+    bool startup_lost = false;                   ///< its startup frame will not be seen
+    std::optional<std::uint64_t> no_startup_at;  ///< where what has its key proved to be none
+    bool capture_over = false;                   ///< what is missing may have come later
     std::uint32_t origin_sequence = 0;
     std::optional<Startup> startup;
     Known known;

@@ -83,6 +83,7 @@ void MpaFraming::startup_octets(Half& at, const Chunk& chunk) {
 void MpaFraming::no_startup(Half& at) {
   const Assembly seen = std::move(at.assembly);
   at.assembly = {};
+  at.no_startup_at = seen.begin;
   // From the first octet on the stream is something else: only a startup frame can change that.
   at.startup_lost = !at.from_syn || insisted_ || seen.cut();
   at.phase = at.startup_lost ? Phase::searching : Phase::given_up;
@@ -91,7 +92,7 @@ void MpaFraming::no_startup(Half& at) {
 }
 
 void MpaFraming::look_for_startup(Half& at, const Chunk& chunk) {
-  if (at.startup || !starts_with_key(chunk)) return;
+  if (at.startup || at.no_startup_at == chunk.offset || !starts_with_key(chunk)) return;
   at.phase = Phase::startup;
   at.startup_lost = false;
   startup_octets(at, chunk);
