@@ -10,7 +10,7 @@ import yaml
 
 LEVELS = ("must", "should", "may")
 CHECKS = ("active", "passive", "api", "none")
-BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", "data-sink", "ulp", "implementation", "provider")
+BINDS = ("sender", "receiver", "initiator", "responder", "both", "data-source", "data-sink", "ulp", "implementation", "provider", "registry")
 NEEDS = ("sctp",)  # what no link of this suite has
 REQUIRED = ("id", "section", "level", "binds", "check", "text")
 OPTIONAL = ("reason", "restates", "needs", "note")
