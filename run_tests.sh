@@ -43,5 +43,5 @@ esac
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
 tools/build.sh "$preset" "${definitions[@]}" || exit 3
 # Most tests wait more than they compute.
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((2 * $(nproc)))" -LE long "${ctest_arguments[@]}"
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((3 * $(nproc)))" -LE long "${ctest_arguments[@]}"
 if [ "$long" = yes ]; then tools/long_tests.sh; fi
