@@ -54,6 +54,11 @@ std::vector<pid_t> children() {
   return list;
 }
 
+void reap() {
+  while (::waitpid(-1, nullptr, WNOHANG) > 0) {
+  }
+}
+
 void wait_for_child(const sigset_t& child_ended, steady_clock::time_point until) {
   const auto left =
       std::chrono::duration_cast<std::chrono::nanoseconds>(until - steady_clock::now());
@@ -75,8 +80,7 @@ Descendants::~Descendants() {
   sigprocmask(SIG_BLOCK, &child_ended, &before);
   const auto begin = steady_clock::now();
   while (true) {
-    while (::waitpid(-1, nullptr, WNOHANG) > 0) {
-    }
+    reap();
     const auto left = children();
     const auto now = steady_clock::now();
     if (left.empty() || now >= begin + 2 * farewell) break;
@@ -86,6 +90,7 @@ Descendants::~Descendants() {
     }
     wait_for_child(child_ended, begin + (patient ? 1 : 2) * farewell);
   }
+  reap();  // those that ended while they were being counted
   sigprocmask(SIG_SETMASK, &before, nullptr);
 }
 

@@ -211,7 +211,12 @@ Finished run(const Words& words, const Program::Setting& setting) {
 
 void adopt_orphans() { BOOST_REQUIRE(::prctl(PR_SET_CHILD_SUBREAPER, 1) == 0); }
 
-bool nobody_left() { return ::waitpid(-1, nullptr, WNOHANG) < 0 && errno == ECHILD; }
+bool nobody_left() {
+  const pid_t found = ::waitpid(-1, nullptr, WNOHANG);
+  if (found == 0) BOOST_TEST_MESSAGE("a process that came of the program still runs");
+  if (found > 0) BOOST_TEST_MESSAGE("process " << found << " was left behind as a zombie");
+  return found < 0 && errno == ECHILD;
+}
 
 bool everybody_leaves() {
   sigset_t child_ended;
