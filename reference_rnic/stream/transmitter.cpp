@@ -191,9 +191,7 @@ void Transmitter<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t lim
     if (listed >= limit) break;
     // Consumer memory may have changed since the LLP refused these octets; none of them left, so
     // the CRC can follow.
-    if (unit.shown && skip == 0 && unit.owned.empty() &&
-        !context_.deviates(Deviation::crc_of_old_contents))
-      seal(unit);
+    if (unit.shown && skip == 0 && unit.owned.empty()) seal(unit);
     unit.shown = true;
     list_unit(unit, skip, list);
     listed += unit.size - skip;

@@ -23,6 +23,8 @@ constexpr std::array<std::string_view, 6> isolation_members{"case",   "iut",  "v
                                                             "reason", "date", "link"};
 constexpr std::array<std::string_view, 6> complaint_members{"observed", "iut",  "versions",
                                                             "reason",   "date", "link"};
+constexpr std::array<std::string_view, 7> habit_members{"rule",   "observed", "iut", "versions",
+                                                        "reason", "date",     "link"};
 
 bool is_date(std::string_view text) {
   const auto digits = [&](std::size_t begin, std::size_t count) {
@@ -65,15 +67,18 @@ class Loader {
 
   void take(const YAML::Node& root) {
     const auto lists = [&](const char* name) { return is_list(root[name]) ? 1U : 0U; };
-    const bool good = root.IsMap() && lists("entries") == 1 &&
-                      root.size() == 1 + lists("complaints") + lists("isolated");
+    const bool good =
+        root.IsMap() && lists("entries") == 1 &&
+        root.size() == 1 + lists("complaints") + lists("throughout") + lists("isolated");
     if (!good)
       return fault(1,
-                   "must hold a list named `entries`, maybe ones named `complaints` and "
-                   "`isolated`, and nothing else");
+                   "must hold a list named `entries`, maybe ones named `complaints`, `throughout` "
+                   "and `isolated`, and nothing else");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
     if (lists("complaints"))
       for (const YAML::Node& node : root["complaints"]) take_complaint(node);
+    if (lists("throughout"))
+      for (const YAML::Node& node : root["throughout"]) take_habit(node);
     if (lists("isolated"))
       for (const YAML::Node& node : root["isolated"]) take_isolation(node);
   }
@@ -111,6 +116,25 @@ class Loader {
     if (faults.size() != before) return;
     check_when(node, versions, complaint.versions, complaint.date);
     if (faults.size() == before) listed.complaints.push_back(std::move(complaint));
+  }
+
+  void take_habit(const YAML::Node& node) {
+    const std::size_t before = faults.size();
+    if (!check_members(node, habit_members)) return;
+    Habit habit{.rule = word(node, "rule"),
+                .observed = words(node, "observed"),
+                .iut = word(node, "iut"),
+                .versions = {},
+                .reason = word(node, "reason"),
+                .date = word(node, "date"),
+                .link = node["link"] ? word(node, "link") : ""};
+    if (habit.observed.empty()) fault(line(node), "`observed` is missing");
+    const std::string versions = word(node, "versions");
+    if (faults.size() != before) return;
+    check_when(node, versions, habit.versions, habit.date);
+    if (!known_.is_rule(habit.rule))
+      fault(line(node["rule"]), fmt::format("there is no rule '{}'", habit.rule));
+    if (faults.size() == before) listed.throughout.push_back(std::move(habit));
   }
 
   void take_isolation(const YAML::Node& node) {

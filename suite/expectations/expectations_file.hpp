@@ -19,14 +19,20 @@
 //   complaints:                                            # optional: of the IUT's kernel
 //     - observed: "*WARNING*some_function*"                # shell pattern for the log's excerpt
 //       iut, versions, reason, date, link                  # as above
+//   throughout:                                            # optional: may go along with any entry
+//     - rule: rdmap.terminate.reserved-zero                # the rule that is broken ...
+//       observed: "*(seen in the capture*"                 # ... and how, shell pattern or a list
+//       iut, versions, reason, date, link                  # as above
 //   isolated:                                              # optional
 //     - case: mpa.startup_responder.half_a_request         # exact id
 //       iut, versions, reason, date, link                  # as above
 //
 // An isolated case runs alone, behind all others: the IUT's host may not survive it, or serves
 // nobody else meanwhile. The order of cases is settled before the IUT has said what it is, so this
-// holds for every version; `iut` and `versions` say where the harm was seen. A complaint that is listed, and that no case provokes when it runs alone,
-// leaves the verdicts of those repetitions standing; a case that it strikes is not blamed for it.
+// holds for every version; `iut` and `versions` say where the harm was seen. A complaint that is
+// listed, and that no case provokes when it runs alone, leaves the verdicts of those repetitions
+// standing; a case that it strikes is not blamed for it. What is wrong throughout, in every
+// Terminate say, excuses no case that has no entry of its own.
 #pragma once
 
 #include <expected>
@@ -65,6 +71,15 @@ struct Complaint {
   std::string reason, date, link;
 };
 
+/// A rule that is broken again and again, along with what the cases look at.
+struct Habit {
+  std::string rule;
+  std::vector<std::string> observed;
+  std::string iut;
+  VersionRange versions;
+  std::string reason, date, link;
+};
+
 /// A case that harms those beside it.
 struct Isolation {
   std::string case_id, iut;
@@ -75,6 +90,7 @@ struct Isolation {
 struct KnownDeviations {
   std::vector<Entry> entries;
   std::vector<Complaint> complaints;
+  std::vector<Habit> throughout;
   std::vector<Isolation> isolated;
 };
 

@@ -20,7 +20,7 @@ bool matches(const std::string& pattern, const std::string& text) {
   return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
-// To an Entry or a Complaint.
+// To an Entry, a Complaint or a Habit.
 bool applies(const auto& one, const results::IutRecord& iut) {
   const bool named = one.iut == iut.kind || matches(one.iut, iut.implementation);
   return named && one.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
@@ -42,11 +42,17 @@ std::vector<std::string> observations(const results::CaseRecord& record, const s
   return list;
 }
 
-// A rule that is broken in this case besides those of the entry.
-const results::Expectation* another(const results::CaseRecord& record, const Entry& entry) {
+// A rule that is broken in this case besides those of the entry and what is wrong throughout.
+const results::Expectation* another(const results::CaseRecord& record, const Entry& entry,
+                                    const std::vector<Habit>& throughout) {
+  const auto is_habit = [&](const results::Expectation& one) {
+    return std::ranges::any_of(throughout, [&](const Habit& habit) {
+      return habit.rule == one.rule && fits(habit, one.actual);
+    });
+  };
   const auto unknown = [&](const results::Expectation& one) {
     return one.verdict == Judgement::fail && one.rule != entry.rule &&
-           std::ranges::find(entry.also, one.rule) == entry.also.end();
+           std::ranges::find(entry.also, one.rule) == entry.also.end() && !is_habit(one);
   };
   const auto found = std::ranges::find_if(record.expectations, unknown);
   return found == record.expectations.end() ? nullptr : &*found;
@@ -56,6 +62,7 @@ const results::Expectation* another(const results::CaseRecord& record, const Ent
 
 Gate::Gate(KnownDeviations known, const results::IutRecord& iut) : known_(std::move(known)) {
   std::erase_if(known_.entries, [&](const Entry& one) { return !applies(one, iut); });
+  std::erase_if(known_.throughout, [&](const Habit& one) { return !applies(one, iut); });
   std::erase_if(known_.complaints, [&](const Complaint& one) { return !applies(one, iut); });
 }
 
@@ -99,7 +106,7 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
             fmt::format("'{}' is recorded, '{}' came", fmt::join(entry->observed, "' or '"),
                         came.front())};
   }
-  if (const auto* more = another(record, *entry)) {
+  if (const auto* more = another(record, *entry, known_.throughout)) {
     return {GateResult::new_failure, entry->place,
             fmt::format("{} is broken too, which is not recorded: {}", more->rule, more->actual)};
   }

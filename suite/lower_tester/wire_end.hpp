@@ -57,6 +57,8 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   // -- receiving --
   /// The next thing that came or comes by the deadline; `Nothing` if none.
   [[nodiscard]] Arrival next(rnic::llp::TimePoint deadline);
+  /// What next() gave is the next thing again.
+  void put_back(Arrival arrival) { arrivals_.push_front(std::move(arrival)); }
   /// What next() will yield first, if it is there already.
   [[nodiscard]] const Arrival* front() const {
     return arrivals_.empty() ? nullptr : &arrivals_.front();

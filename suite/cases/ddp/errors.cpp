@@ -151,8 +151,7 @@ CONFORMANCE_CASE(fatal_error_below_is_told_to_the_consumer,
 }
 
 CONFORMANCE_CASE(segment_that_fails_a_check_changes_no_buffer,
-                 rules("ddp.untagged.validated-before-placement"), in_both_roles,
-                 deadline_of(20s)) {
+                 rules("ddp.untagged.validated-before-placement"), in_both_roles) {
   const auto refuse = [&](const char* name, const std::function<Outgoing(const Outgoing&)>& spoil) {
     row(name, [&] {
       const Work first = iut.post_receive(64), second = iut.post_receive(64);

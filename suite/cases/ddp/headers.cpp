@@ -65,7 +65,7 @@ CONFORMANCE_CASE(full_buffer_alone_delivers_nothing, rules("ddp.header.l-zero-is
 }
 
 CONFORMANCE_CASE(opcode_of_a_tagged_segment_reaches_rdmap, rules("ddp.tagged.rsvdulp-given-to-ulp"),
-                 in_both_roles, deadline_of(20s)) {
+                 in_both_roles) {
   // All but Write (0) and Read Response (2) belong to untagged messages or to none.
   for (const std::uint8_t opcode : std::initializer_list<std::uint8_t>{1, 3, 4, 5, 6, 7, 12, 15}) {
     row(fmt::format("opcode {:#x}", opcode), [&] {
@@ -131,7 +131,7 @@ CONFORMANCE_CASE(message_with_a_gap_is_delivered_or_refused,
 }
 
 CONFORMANCE_CASE(ulpdu_shorter_than_its_header_is_no_segment,
-                 rules("ddp.header.truncated-segment-rejected"), in_both_roles, deadline_of(20s)) {
+                 rules("ddp.header.truncated-segment-rejected"), in_both_roles) {
   const auto refuse = [&](const Fpdu& whole, std::size_t length) {
     expect_still_working("ddp.header.truncated-segment-rejected");
     Fpdu fpdu = whole;

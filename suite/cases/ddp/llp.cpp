@@ -16,7 +16,7 @@ constexpr std::size_t long_rest = 200'000;
 }  // namespace
 
 CONFORMANCE_CASE(segments_are_the_same_however_tcp_cuts_them, rules("ddp.llp.boundaries-preserved"),
-                 in_both_roles, deadline_of(20s)) {
+                 in_both_roles) {
   struct Cutting {
     const char* name;
     Cut cut;
@@ -39,8 +39,7 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_cuts_them, rules("ddp.llp.bou
   }
 }
 
-CONFORMANCE_CASE(segment_that_halts_on_its_way_is_taken, rules("ddp.llp.boundaries-preserved"),
-                 deadline_of(20s)) {
+CONFORMANCE_CASE(segment_that_halts_on_its_way_is_taken, rules("ddp.llp.boundaries-preserved")) {
   // Behind the first octet, within ULPDU_Length, STag and TO, at the end of the header, in the CRC.
   for (const std::size_t first : {1UZ, 2UZ, 5UZ, 12UZ, 16UZ, 37UZ}) {
     row(fmt::format("behind {} octets", first), [&] {
@@ -106,8 +105,7 @@ CONFORMANCE_CASE(pad_is_no_payload, rules("ddp.llp.segment-length-given"), in_bo
   }
 }
 
-CONFORMANCE_CASE(segment_with_one_wrong_bit_is_never_taken, rules("ddp.llp.strong-digest"),
-                 deadline_of(20s)) {
+CONFORMANCE_CASE(segment_with_one_wrong_bit_is_never_taken, rules("ddp.llp.strong-digest")) {
   struct Place {
     const char* name;
     std::ptrdiff_t octet;  ///< of the FPDU; counted from its end if negative

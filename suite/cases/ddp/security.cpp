@@ -164,7 +164,7 @@ CONFORMANCE_CASE(write_with_an_stag_of_another_stream_is_not_placed,
 
 CONFORMANCE_CASE(bounds_are_exact_whatever_the_size,
                  rules("ddp.security.octet-level-bounds", "ddp.security.rnic-bounds-enforced"),
-                 in_both_roles, deadline_of(20s)) {
+                 in_both_roles) {
   // Around cache lines and pages.
   for (const std::uint64_t size : {1, 63, 64, 65, 100, 4095, 4096, 4097}) {
     row(fmt::format("{} octets", size), [&] {

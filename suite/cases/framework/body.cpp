@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
@@ -20,6 +21,7 @@ constexpr std::size_t probe_length = 8;
 constexpr int default_depth = 4;  ///< IRD and ORD where a case does not care
 constexpr std::size_t stalled_window = 64 * 1024;
 constexpr std::size_t much = 1024 * 1024;
+constexpr int haste = 10;              ///< how much less time the rows behind a lost one get
 constexpr std::byte usual_fill{0xA5};  ///< of Consumer::register_memory()
 
 /// The first place where two contents differ, for people.
@@ -94,7 +96,20 @@ void Body::limit_segments(std::size_t octets) { context_.network.limit_segments(
 void Body::start_deadline() {
   const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
       case_.deadline * environment_.deadline_scale);
-  context_.deadline = context_.world.now() + scaled;
+  context_.deadline = context_.world.now() + (in_haste_since_.empty() ? scaled : scaled / haste);
+  iut.answer_by(context_.world.now() + scaled);
+}
+
+void Body::let_go() {
+  others_.clear();
+  partner_.reset();
+  entrance_.reset();  // an attempt that the IUT repeats finds nobody
+  peer.renew();
+}
+
+Judgement Body::weighed_in_haste(Judgement judgement) const {
+  const bool late = !in_haste_since_.empty() && time_is_up();
+  return judgement == Judgement::fail && late ? Judgement::inconclusive : judgement;
 }
 
 rnic::llp::Address Body::iut_address() {
@@ -302,16 +317,15 @@ void Body::record(const RuleRef& rule, std::vector<std::string> admissible, std:
                   std::string hex, Judgement judgement, Direction direction) {
   const ExpectationRecord& made =
       add_record(rule, std::move(admissible), std::move(actual), std::move(hex),
-                 weighed(judgement, environment_.strict), direction);
+                 weighed_in_haste(weighed(judgement, environment_.strict)), direction);
   if (made.judgement == Judgement::fail) throw CaseStop{Verdict::fail, failure_text(made)};
   if (made.judgement == Judgement::inconclusive)
     throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", made.rule, made.actual)};
 }
 
 void Body::fail(const RuleRef& rule, std::string admissible, std::string actual) {
-  throw CaseStop{Verdict::fail,
-                 failure_text(add_record(rule, {std::move(admissible)}, std::move(actual), {},
-                                         Judgement::fail, Direction::none))};
+  record(rule, {std::move(admissible)}, std::move(actual), {}, Judgement::fail, Direction::none);
+  std::unreachable();
 }
 
 void Body::note_fault(const SenderFault& fault) {
@@ -387,9 +401,10 @@ void Body::expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::Ter
 void Body::watch(WireEnd& which) {
   const auto until = context_.world.now() + environment_.quiet_window;
   while (true) {
-    const Arrival arrival = which.next(until);
+    Arrival arrival = which.next(until);
     if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
-    if (arrival.as<Nothing>() != nullptr || arrival.is_end()) return;
+    if (arrival.as<Nothing>() != nullptr) return;
+    if (arrival.is_end()) return which.put_back(std::move(arrival));
   }
 }
 
@@ -558,10 +573,7 @@ void Body::settle_with_partner(const RuleRef& rule) {
 
 void Body::row(std::string name, const std::function<void()>& row_body) {
   if (rows_used_) {
-    others_.clear();
-    partner_.reset();
-    entrance_.reset();  // an attempt that the last row's IUT repeats is not this row's
-    peer.renew();
+    let_go();
     probe_.reset();
     terminate_seen_ = false;
     iut.reset();
@@ -571,18 +583,27 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
   row_ = std::move(name);
   context_.note(Direction::none, "row: " + row_);
   std::optional<CaseStop> end;
+  bool late = false;
   const std::size_t before = outcome_.expectations.size();
   try {
     row_body();
+    late = time_is_up();
   } catch (const CaseStop& stop) {
+    late = time_is_up();
     end = stop;
     if (stop.verdict == Verdict::fail)
       context_.world.run_until(context_.world.now() + environment_.quiet_window,
                                [] { return false; });
   }
-  const auto [verdict, reason] =
+  auto [verdict, reason] =
       verdict_of("row", end, {}, std::span(outcome_.expectations).subspan(before));
+  if (late && !in_haste_since_.empty() && verdict != Verdict::fail) {
+    verdict = Verdict::inconclusive;
+    reason = fmt::format("a tenth of the deadline is up, the rest went to row {}{}{}",
+                         in_haste_since_, reason.empty() ? "" : ": ", reason);
+  }
   outcome_.rows.push_back({row_, verdict, reason});
+  if (late && verdict != Verdict::pass && in_haste_since_.empty()) in_haste_since_ = row_;
   row_.clear();
   if (verdict == Verdict::error)
     throw CaseStop{verdict, reason};  // the next row would find the same harness broken

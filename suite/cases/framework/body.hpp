@@ -177,10 +177,11 @@ class Body {
   void expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::TerminateCause> causes,
                         RuleRef check, RuleRef code,
                         std::initializer_list<rnic::wire::TerminateCause> tolerated = {});
-  /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
   /// Much is to come that the IUT had begun to send or should have: this message, whole, or (an
   /// advisory) its beginning only, or an ending. Says whether it came whole.
   bool expect_much(Opcode opcode, RuleRef rule);
+  /// Takes whatever comes within the quiet window, unjudged, so that what it did can be looked at.
+  /// An ending is left for the next expectation.
   void watch() { watch(peer.ready()); }
   void watch(WireEnd& which);
   /// The IUT ends the connection, having sent nothing more.
@@ -218,7 +219,9 @@ class Body {
   void expect_still_working(RuleRef rule = {});
 
   /// Runs `body` as a data row: with a verdict of its own, a fresh connection and a fresh deadline.
-  /// In a new row the IUT is reset.
+  /// In a new row the IUT is reset. Behind a row that waited in vain until its deadline the others
+  /// get a tenth of that time, and what they miss then is inconclusive: the case has failed, and an
+  /// IUT that hangs must not cost a deadline for each of a hundred rows.
   void row(std::string name, const std::function<void()>& body);
   /// Ends the case (or row) with inconclusive or not applicable.
   [[noreturn]] void stop(Verdict verdict, std::string reason) const {
@@ -228,6 +231,8 @@ class Body {
   // -- for the executor --
   /// The case's time begins: again in each row, and when the IUT is reset and configured.
   void start_deadline();
+  /// Closes every connection of the case, so that nothing of it holds up the IUT.
+  void let_go();
   /// The case itself: what stands between the braces of CONFORMANCE_CASE.
   virtual void body() = 0;
   void note_fault(const SenderFault& fault);
@@ -266,6 +271,9 @@ class Body {
   void settle(const RuleRef& rule);
   void settle_with_partner(const RuleRef& rule);
   [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }
+  [[nodiscard]] bool time_is_up() const { return context_.world.now() >= context_.deadline; }
+  /// A failure as it is weighed: for want of time in a row in haste it says nothing.
+  [[nodiscard]] Judgement weighed_in_haste(Judgement judgement) const;
   [[nodiscard]] std::string_view rule_of(const RuleRef& rule) const;
 
   const Case& case_;
@@ -274,6 +282,7 @@ class Body {
   CaseOutcome& outcome_;
   std::string row_;
   bool rows_used_ = false;
+  std::string in_haste_since_;   ///< the row that waited in vain
   std::optional<Region> probe_;  ///< what settle() reads
   std::set<std::string> faults_noted_;
   bool terminate_seen_ = false;

@@ -13,8 +13,9 @@ using rnic::llp::TimePoint;
 namespace {
 
 /// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
-// For a reset: an IUT may first have to give up, by its own timers, what the last case began.
-constexpr auto reset_patience = std::chrono::seconds(12);
+// For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
+// for what configures it, which may load a driver anew.
+constexpr auto patience_between_cases = std::chrono::seconds(12);
 constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
 
 iut::Octets to_message(const Octets& octets) {
@@ -117,7 +118,7 @@ std::string Consumer::untaken() const {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
-  return try_call(std::move(command), what, context_.deadline);
+  return try_call(std::move(command), what, std::max(answers_due_, context_.deadline));
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {
@@ -149,9 +150,16 @@ iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
   return reply;
 }
 
+TimePoint Consumer::patiently() const {
+  return std::max(context_.deadline, context_.world.now() + patience_between_cases);
+}
+
+iut::Reply Consumer::configure(iut::Configure command, std::string_view what) {
+  return try_call(std::move(command), what, patiently());
+}
+
 void Consumer::reset() {
-  const TimePoint until = std::max(context_.deadline, context_.world.now() + reset_patience);
-  checked(try_call(iut::Reset{}, "reset", until), "reset");
+  checked(try_call(iut::Reset{}, "reset", patiently()), "reset");
   events_.clear();
   listening_.clear();
   next_handle_ = 1;

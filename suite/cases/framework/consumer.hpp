@@ -138,6 +138,9 @@ class Consumer {
   /// Ends the case unless the reply is good.
   static iut::Reply checked(iut::Reply reply, std::string_view what);
   void reset();
+  [[nodiscard]] iut::Reply configure(iut::Configure command, std::string_view what);
+  /// From now on an agent that has not answered a command by then is in error.
+  void answer_by(rnic::llp::TimePoint deadline) { answers_due_ = deadline; }
 
   // -- events --
   /// The first event that came or comes by the deadline and of which `wanted` holds. It is taken
@@ -161,10 +164,12 @@ class Consumer {
  private:
   void keep(iut::Event event);
   bool fetch(rnic::llp::TimePoint deadline);
+  [[nodiscard]] rnic::llp::TimePoint patiently() const;
   [[nodiscard]] Region register_as(iut::RegisterMemory command);
   iut::Reply carry_out(iut::PostWork work);
 
   iut::Iut& iut_;
+  rnic::llp::TimePoint answers_due_{};
   lower_tester::Context& context_;
   std::list<iut::Event> events_;
   std::map<rnic::llp::Family, rnic::llp::Address> listening_;

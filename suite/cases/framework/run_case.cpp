@@ -16,7 +16,7 @@ std::vector<std::string> had_by(Consumer& iut, std::vector<std::string> kinds) {
   std::erase_if(kinds, [&](const std::string& kind) {
     iut::Configure alone;
     alone.rtr = {kind};
-    return iut.try_call(alone, "configure rtr " + kind).outcome != iut::Outcome::ok;
+    return iut.configure(alone, "configure rtr " + kind).outcome != iut::Outcome::ok;
   });
   return kinds;
 }
@@ -45,11 +45,11 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
     command.rtr = wanted.rtr;
   }
   environment.standing.reset();
-  iut::Reply reply = iut.try_call(command, "configure " + wanted.text());
+  iut::Reply reply = iut.configure(command, "configure " + wanted.text());
   if (reply.outcome != iut::Outcome::ok && command.rtr && wanted.rtr == Configuration{}.rtr) {
     // A case that names no kinds is content with those that there are.
     command.rtr = had_by(iut, wanted.rtr);
-    reply = iut.try_call(command, "configure what the IUT has of it");
+    reply = iut.configure(command, "configure what the IUT has of it");
   }
   if (reply.outcome != iut::Outcome::ok)
     throw CaseStop{Verdict::not_applicable, fmt::format("the IUT cannot be configured ({}): {}",
@@ -60,11 +60,12 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
 /// The IUT is asked for one thing more, its clean-up: an agent that has died of the case, or dies of
 /// what the case left behind, is this case's finding and not the next one's. What ends now is judged
 /// no more on the wire.
-void prove_alive(Context& context, Consumer& iut, std::optional<CaseStop>& end) {
+void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
   context.on_fault = [](const SenderFault&) {};
   context.on_inconclusive = [](const std::string&) {};
+  body.let_go();  // an IUT may wait for its peer before it is clean
   try {
-    iut.reset();
+    body.iut.reset();
   } catch (const CaseStop& stop) {
     keep_worse(end, stop);
   }
@@ -93,7 +94,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
-  prove_alive(context, body->iut, end);
+  prove_alive(context, *body, end);
   auto [verdict, reason] = verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);

@@ -77,25 +77,6 @@ CONFORMANCE_CASE(fenced_invalidation_waits_for_the_reads_ahead,
   expect_that(iut.read_memory(read.buffer) == payload(24), "the octets read", "others");
 }
 
-CONFORMANCE_CASE(crc_is_that_of_the_octets_that_leave, rules("mpa.crc.field-holds-crc32c"),
-                 in_both_roles, deadline_of(20s)) {
-  see_iut_send();
-  peer.stall();
-  Region source = iut.register_memory(much_data().size());
-  iut::PostWork command;
-  command.operation = operation::send;
-  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
-  const Work send = iut.post(command);
-  // The consumer should leave its buffer alone by now. If it does not, the octets that leave may be
-  // the old ones or the new ones, but not under a CRC of others.
-  iut.write_memory(source, Octets(source.length, std::byte{0x3C}));
-  peer.resume();
-  expect(peer, message(Opcode::send, "as long as it was posted", [&](const Message& arrived) {
-           return arrived.payload.size() == source.length;
-         }));
-  expect(send, completes());
-}
-
 CASES_OF_FILE(rdmap, completions)
 
 }  // namespace suite::cases

@@ -101,7 +101,7 @@ CONFORMANCE_CASE(ddp_fields_of_each_message_are_validated,
 }
 
 CONFORMANCE_CASE(ddp_fields_of_a_read_request_are_validated,
-                 rules("rdmap.error.read-request-ddp-fields"), in_both_roles, deadline_of(20s)) {
+                 rules("rdmap.error.read-request-ddp-fields"), in_both_roles) {
   const auto refuse = [&](const char* name, const std::function<Outgoing(const Outgoing&)>& spoil) {
     row(name, [&] {
       const Region source = iut.register_memory(64, access::remote_read);
@@ -120,7 +120,7 @@ CONFORMANCE_CASE(ddp_fields_of_a_read_request_are_validated,
 }
 
 CONFORMANCE_CASE(send_that_rdmap_cannot_take_ends_the_stream, rules("rdmap.send.invalid-surfaced"),
-                 in_both_roles, deadline_of(20s)) {
+                 in_both_roles) {
   const auto refuse = [&](const std::string& name, const Outgoing& message) {
     row(name, [&] {
       const Work receive = iut.post_receive(16);
@@ -194,7 +194,7 @@ CONFORMANCE_CASE(cause_is_one_of_the_message_at_fault,
                        "rdmap.terminate.code-protection-unspecified",
                        "rdmap.terminate.code-operation-unspecified",
                        "rdmap.terminate.llp-error-passed-up"),
-                 in_both_roles, deadline_of(20s)) {
+                 in_both_roles) {
   using rnic::wire::TerminateCause;
   const auto tell = [&](const Outgoing& message, const char* admissible,
                         const std::function<bool(TerminateCause)>& holds, RuleRef rule) {
@@ -292,7 +292,7 @@ CONFORMANCE_CASE(received_terminate_takes_no_receive, rules("rdmap.terminate.con
 }
 
 CONFORMANCE_CASE(wrong_terminate_ends_the_stream_too, rules("rdmap.terminate.invalid-surfaced"),
-                 in_both_roles, deadline_of(20s)) {
+                 in_both_roles) {
   const auto take = [&](const char* name, const Outgoing& terminate) {
     row(name, [&] {
       see_iut_send();

@@ -32,6 +32,14 @@ CONFORMANCE_CASE(has_rows, rules("mpa.crc.support-implemented")) {
     row("row " + std::to_string(number), [&] { expect_that(number != 2, "not two", "two"); });
 }
 
+CONFORMANCE_CASE(has_slow_rows, rules("mpa.crc.support-implemented")) {
+  row("quick", [&] { expect_that(true, "truth", "truth"); });
+  for (const int number : {1, 2})
+    row("slow " + std::to_string(number), [&] { expect(iut.post_receive(16), completes()); });
+  row("wrong", [&] { expect_that(false, "truth", "lie"); });
+  row("quick again", [&] { expect_that(true, "truth", "truth"); });
+}
+
 CONFORMANCE_CASE(throws, rules("mpa.crc.support-implemented")) {
   throw std::runtime_error("out of the blue");
 }

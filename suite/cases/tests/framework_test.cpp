@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Verdicts: from what happened in a body to what the outcome says.
-#include <boost/test/unit_test.hpp>
+#include <algorithm>
+#include <array>
 #include <set>
+
+#include <boost/test/unit_test.hpp>
 
 #include "rules/catalogue.hpp"
 #include "suite/cases/tests/fake_iut.hpp"
@@ -103,6 +106,20 @@ BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
   BOOST_TEST(iut.count<iut::Reset>() == 4u);
 }
 
+// An IUT that hangs costs one deadline; what is missed in the haste behind it is not held against it.
+BOOST_AUTO_TEST_CASE(rows_behind_one_that_waited_in_vain_make_haste) {
+  const CaseOutcome outcome = run("has_slow_rows");
+  BOOST_TEST((outcome.verdict == Verdict::fail));
+  BOOST_REQUIRE(outcome.rows.size() == 5u);
+  const std::array expected{Verdict::pass, Verdict::fail, Verdict::inconclusive, Verdict::fail,
+                            Verdict::pass};
+  BOOST_TEST(std::ranges::equal(outcome.rows, expected, {}, &RowOutcome::verdict));
+  BOOST_TEST(outcome.rows[2].reason.find("row slow 1") != std::string::npos);
+  BOOST_TEST((outcome.expectations[2].judgement == Judgement::inconclusive));
+  BOOST_TEST((outcome.duration >= std::chrono::milliseconds(5500)));
+  BOOST_TEST((outcome.duration < std::chrono::seconds(7)));
+}
+
 BOOST_AUTO_TEST_CASE(a_fault_of_the_harness_is_an_error) {
   const CaseOutcome outcome = run("throws");
   BOOST_TEST((outcome.verdict == Verdict::error));
@@ -179,7 +196,7 @@ BOOST_AUTO_TEST_CASE(options_give_variants_with_ids_of_their_own) {
   BOOST_TEST(ids.contains("mpa.startup.wants_markers"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@initiator"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@ipv6"));
-  BOOST_TEST(ids.size() == 12u);
+  BOOST_TEST(ids.size() == 13u);
   const Case initiator = find_case("wants_markers@initiator");
   BOOST_TEST((initiator.role == Role::initiator && initiator.variant == "initiator"));
   BOOST_TEST(initiator.title == "wants markers");

@@ -128,11 +128,11 @@ BOOST_AUTO_TEST_CASE(a_good_file) {
 
 BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(fault_of("") ==
-             ":1: must hold a list named `entries`, maybe ones named `complaints` and `isolated`, "
-             "and nothing else");
+             ":1: must hold a list named `entries`, maybe ones named `complaints`, `throughout` "
+             "and `isolated`, and nothing else");
   BOOST_TEST(fault_of("entries: {}\n") ==
-             ":1: must hold a list named `entries`, maybe ones named `complaints` and `isolated`, "
-             "and nothing else");
+             ":1: must hold a list named `entries`, maybe ones named `complaints`, `throughout` "
+             "and `isolated`, and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");
@@ -263,6 +263,30 @@ BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case
   BOOST_TEST(Gate(*listed, siw("6.13")).known_complaint("WARNING put_twice") == nullptr);
   BOOST_TEST(fault_of(good_entry + "complaints:\n  - reason: x\n    iut: y\n    date: z\n    "
                                    "versions: any\n") == ":11: `observed` is missing");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_wrong_throughout_goes_along_with_any_entry_but_excuses_no_case) {
+  const auto listed = load_text(good_entry + R"(throughout:
+  - rule: rdmap.terminate.header-format
+    observed: "reserved bits *"
+    iut: siw-vm
+    versions: kernel < 6.13
+    reason: they are never cleared
+    date: 2026-01-31
+)");
+  BOOST_REQUIRE(listed);
+  CaseRecord record = outcome(Verdict::fail, "closed without a Terminate");
+  record.expectations.push_back(record.expectations.front());
+  record.expectations.back().rule = "rdmap.terminate.header-format";
+  record.expectations.back().actual = "reserved bits 0x01";
+  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::known);
+  BOOST_TEST(Gate(*listed, siw("6.13")).judge(record).result != GateResult::known);
+  record.expectations.back().actual = "another thing";
+  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
+  record.expectations.erase(record.expectations.begin());
+  record.expectations.back().actual = "reserved bits 0x01";
+  record.id = "ddp.a.c";
+  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
 }
 
 BOOST_AUTO_TEST_CASE(a_case_may_be_isolated_without_being_a_failure) {
