@@ -25,7 +25,7 @@ CONFORMANCE_CASE(switch_to_full_operation_survives_any_cut,
   const Work receive = iut.post_receive(64);
   if (iut_is_responder()) {
     send_request(*this, mpa_request().with_private_data(payload(16)), Cut::single_octets());
-    accept(*this, asked(*this));
+    accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
     expect(peer.raw(), accepting_reply());
   } else {
     const StartupFrame reply = accepting(*this, request_of(*this));
