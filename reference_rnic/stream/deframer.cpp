@@ -311,7 +311,10 @@ bool Deframer<Policy>::step_verified() {
   if (context_.deviates(Deviation::fpdus_of_one_read_swapped)) consumed += deliver_next(consumed);
   if (phase_ == Phase::discarding) return false;
   if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
-  if (phase_ == Phase::discarding) return false;
+  if (phase_ == Phase::discarding) {
+    buffer_.consume(consumed);  // what is dropped lies behind it
+    return false;
+  }
   if (context_.deviates(Deviation::next_fpdu_sought_too_early) &&
       wire::pad_length(parsed->ulpdu.size()) == 2)
     consumed -= 2;

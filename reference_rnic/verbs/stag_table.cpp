@@ -10,6 +10,7 @@ namespace {
 
 /// How much a deviation makes up of memory that is not there.
 constexpr std::size_t most_beyond = std::size_t{1} << 20;
+constexpr std::uint32_t key_mask = 0xFF;
 
 }  // namespace
 
@@ -118,7 +119,8 @@ Tag* StagTable<Policy>::usable(std::uint32_t stag, Need need) {
   Tag* tag = at_index(stag);
   if (tag == nullptr) return nullptr;
   const bool near_enough = tolerates(stream::Deviation::stag_key_unchecked, need) ||
-                           tolerates(stream::Deviation::stag_index_cut, need);
+                           (tolerates(stream::Deviation::stag_index_cut, need) &&
+                            (tag->stag & key_mask) == (stag & key_mask));
   if (tag->stag != stag && !near_enough) return nullptr;
   if (!tag->valid &&
       !(tolerates(stream::Deviation::invalid_stag_usable, need) && !tag->memory.empty()))
