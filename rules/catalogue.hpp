@@ -27,6 +27,8 @@ struct Rule {
   /// What has to lie below for anybody to check it: `sctp`, which no link of this suite has; else
   /// empty.
   std::string_view needs{};
+  /// Why nobody can check it from outside, or what of it nobody can; empty: nothing is left out.
+  std::string_view reason{};
 };
 
 /// All rules, sorted by id.

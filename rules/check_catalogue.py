@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks the rule files: their form, and with --rfc-folder that every section with keyword sentences has its rules."""
+"""Checks the rule files: their form, and where the RFCs' texts are at hand that every section with keyword sentences has its rules."""
 
 import argparse
 import collections
@@ -10,6 +10,7 @@ import sys
 
 import catalogue_files
 
+TEXTS = pathlib.Path(__file__).resolve().parents[2] / "shared" / "rfc"
 KEYWORD = re.compile(r"\b(MUST|SHALL|SHOULD|REQUIRED|RECOMMENDED|MAY|OPTIONAL)\b")
 SECTION = re.compile(r"^(\d+(?:\.\d+)*|Appendix [A-Z]|[A-Z](?:\.\d+)+)[.:]?  ?\S")
 PAGE_FURNITURE = re.compile(r"^(RFC \d{4} |\S.*\[Page \d+\]|\f)")
@@ -53,7 +54,8 @@ def coverage(rules, folder):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog="example: check_catalogue.py --rfc-folder ../rfc rules/rfc*.yaml")
-    parser.add_argument("--rfc-folder", type=pathlib.Path, help="folder with rfcNNNN.txt; without it only the form is checked")
+    parser.add_argument("--rfc-folder", type=pathlib.Path, default=TEXTS if TEXTS.is_dir() else None,
+                        help="folder with rfcNNNN.txt (default: shared/rfc beside the project, if it is there); else only the form is checked")
     parser.add_argument("files", nargs="+")
     arguments = parser.parse_args()
     rules, version = catalogue_files.load_or_exit(arguments.files)
@@ -66,7 +68,8 @@ def main():
         print(fault, file=sys.stderr)
     levels = collections.Counter(rule["level"] for rule in rules)
     checks = collections.Counter(rule["check"] for rule in rules)
-    print(f"{len(rules)} rules, version {version}: {dict(levels)}, {dict(checks)}; {len(found)} faults")
+    print(f"{len(rules)} rules, version {version}: {dict(levels)}, {dict(checks)}; {len(found)} faults"
+          + ("" if arguments.rfc_folder else "; without the RFCs' texts, only the form is checked"))
     return 1 if found else 0
 
 

@@ -38,7 +38,7 @@ def main():
         lines.append(
             f"    Rule{{{cpp_string(rule['id'])}, {rule['rfc']}, {cpp_string(rule['section'])}, Level::{rule['level']}, "
             f"Check::{rule['check']}, {cpp_string(rule['binds'])}, {cpp_string(rule['text'])}, "
-            f"{cpp_string(rule.get('needs', ''))}}},\n"
+            f"{cpp_string(rule.get('needs', ''))}, {cpp_string(rule.get('reason', ''))}}},\n"
         )
     lines.append("}};\n\n}  // namespace rules\n")
     arguments.output.parent.mkdir(parents=True, exist_ok=True)

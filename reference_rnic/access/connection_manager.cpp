@@ -110,6 +110,7 @@ struct ConnectionManager::ListenerEntry final : llp::Listener::Observer {
   ListenerId id;
   StartupOptions options;
   std::unique_ptr<llp::Listener> listener;
+  std::unique_ptr<llp::Listener> other_family;  ///< only of a deviation
 };
 
 ConnectionManager::ConnectionManager(llp::World& world, llp::Network& network, verbs::Rnic& rnic,
@@ -134,6 +135,12 @@ auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& 
   if (!listener) return failure(listener.error().code, std::move(listener.error().message));
   entry->listener = std::move(*listener);
   const llp::Address address = entry->listener->local();
+  if (address.family == llp::Family::ipv4 &&
+      deviations_.deviates(Deviation::listens_on_both_families)) {
+    auto other =
+        network_.listen(network_.address(llp::Family::ipv6).with_port(address.port), *entry);
+    if (other) entry->other_family = std::move(*other);
+  }
   listeners_.emplace(id, std::move(entry));
   return Listening{id, address};
 }
@@ -205,7 +212,8 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
   const Link::Settings settings{
       .close_timeout = options.close_timeout,
       .cut_anywhere = deviations_.deviates(Deviation::segments_cut_anywhere),
-      .gives_up_when_blocked = deviations_.deviates(Deviation::gives_up_at_full_window)};
+      .gives_up_when_blocked = deviations_.deviates(Deviation::gives_up_at_full_window),
+      .forgets_longer_header = deviations_.deviates(Deviation::longer_ip_header_forgotten)};
   Link::Owner& owner = *this;
   entry.link = std::make_unique<Link>(world_, owner,
                                       rnic_.streams()->open_stream(std::move(config)), settings);
@@ -263,8 +271,10 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
                                                        verbs::QueuePairHandle queue_pair,
                                                        const ConnectParameters& parameters) {
   Entry* entry = find(connection);
-  if (entry == nullptr || entry->phase != Phase::requested)
+  if (entry == nullptr || entry->phase != Phase::requested) {
+    if (deviations_.deviates(Deviation::late_accept_unanswered)) return {};
     return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
+  }
   if (parameters.private_data.size() > private_data_limit(entry->asked.has_value()))
     return failure(EINVAL, "more private data than a startup frame holds");
   if (const auto attached = rnic_.streams()->attach(queue_pair, entry->link->stream()); !attached)
@@ -391,6 +401,8 @@ void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
     request.depths = PeerDepths{};
   else if (event.enhanced)
     request.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
+  if (request.depths && deviations_.deviates(Deviation::depths_shown_unswapped))
+    std::swap(request.depths->ird, request.depths->ord);
   request.peer_to_peer = event.enhanced && event.enhanced->peer_to_peer;
   request.private_data = shown(std::move(event.private_data));
   emit(std::move(request));

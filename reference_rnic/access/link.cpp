@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr llp::Duration emss_check_interval = std::chrono::milliseconds(100);
+constexpr std::size_t ipv6_header_excess = 20;  ///< octets, over a header of IPv4
 
 }  // namespace
 
@@ -168,7 +169,9 @@ std::size_t Link::group_end(std::size_t first) const {
 
 void Link::refresh_emss() {
   emss_checked_ = world_.now();
-  const std::size_t emss = connection_->emss();
+  std::size_t emss = connection_->emss();
+  if (settings_.forgets_longer_header && connection_->local().family == llp::Family::ipv6)
+    emss += ipv6_header_excess;
   if (emss == 0 || emss == emss_) return;
   emss_ = emss;
   stream_->set_emss(emss);

@@ -33,6 +33,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
     stream::Duration close_timeout{};
     bool cut_anywhere = false;           ///< deviation: TCP segments do not begin with an FPDU
     bool gives_up_when_blocked = false;  ///< deviation: a full window is never got over
+    bool forgets_longer_header = false;  ///< deviation: the EMSS of IPv4 is taken over IPv6 too
   };
 
   Link(llp::World& world, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,

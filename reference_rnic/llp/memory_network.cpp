@@ -451,6 +451,8 @@ class MemoryNetwork final : public Network {
     return family == Family::ipv4 ? ipv4_ : ipv6_;
   }
   void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
+  /// A path belongs to one connection here.
+  [[nodiscard]] bool use_spare_address() override { return true; }
 
  private:
   static Error error(int code, const char* what, const Address& address) {

@@ -68,8 +68,9 @@ class Connection {
   [[nodiscard]] virtual std::uint64_t data_segments_sent() const = 0;
   /// Data segments of the peer that came so far, to see how it cuts; a repetition counts again.
   [[nodiscard]] virtual std::uint64_t data_segments_received() const = 0;
-  /// Changes the EMSS of both directions from now on, as another path MTU would. False: this link
-  /// cannot.
+  /// Changes the EMSS of what the peer sends from now on, as another path MTU would; on the
+  /// in-memory link that of our direction too. False: this link cannot. Over TCP it takes a
+  /// connection from the host's spare address (Network::use_spare_address) and CAP_NET_RAW.
   [[nodiscard]] virtual bool change_emss(std::size_t octets) = 0;
   /// Whether the two calls below do what they say. Over TCP they need CAP_NET_ADMIN and CAP_NET_RAW.
   [[nodiscard]] virtual bool can_disturb() const = 0;
@@ -113,6 +114,10 @@ class Network {
   /// Bounds the EMSS, in both directions, of what is connected to and listened on from now on;
   /// nothing: no bound but the link's own. A bound too small for the link is raised.
   virtual void limit_segments(std::optional<std::size_t> octets) = 0;
+  /// From now on this host connects from and listens on an address that it uses for nothing else,
+  /// so that what a peer learns of the path to it bears on no other connection. False: it has none.
+  [[nodiscard]] virtual bool use_spare_address() { return false; }
+  virtual void use_usual_address() {}
 };
 
 }  // namespace rnic::llp

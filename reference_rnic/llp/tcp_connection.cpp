@@ -43,8 +43,8 @@ bool drain(int fd) {
 
 }  // namespace
 
-TcpConnection::TcpConnection(RealWorld& world, FileDescriptor fd, State state)
-    : world_(world), fd_(std::move(fd)), state_(state) {
+TcpConnection::TcpConnection(RealWorld& world, FileDescriptor fd, State state, bool own_path)
+    : world_(world), fd_(std::move(fd)), state_(state), own_path_(own_path) {
   if (state == State::open) remember_facts();
 }
 
@@ -247,6 +247,10 @@ std::uint64_t TcpConnection::data_segments_sent() const {
 
 std::uint64_t TcpConnection::data_segments_received() const {
   return fd_ ? tcp_facts(fd_.get()).data_segments_received : segments_received_at_end_;
+}
+
+bool TcpConnection::change_emss(std::size_t octets) {
+  return own_path_ && state_ == State::open && announce_path_mtu(fd_.get(), octets);
 }
 
 bool TcpConnection::can_disturb() const {

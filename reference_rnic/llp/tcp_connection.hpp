@@ -16,7 +16,8 @@ class TcpConnection final : public Connection {
   enum class State : std::uint8_t { connecting, open, ended };
 
   /// `open`: an accepted socket; nothing is watched before it has an observer.
-  TcpConnection(RealWorld& world, FileDescriptor fd, State state);
+  /// `own_path`: no other connection has our address, so that its path MTU may be changed.
+  TcpConnection(RealWorld& world, FileDescriptor fd, State state, bool own_path = false);
   ~TcpConnection() override;
   TcpConnection(const TcpConnection&) = delete;
   TcpConnection& operator=(const TcpConnection&) = delete;
@@ -36,7 +37,7 @@ class TcpConnection final : public Connection {
   [[nodiscard]] Address remote() const override;
   [[nodiscard]] std::size_t emss() const override;
   [[nodiscard]] std::uint64_t data_segments_received() const override;
-  [[nodiscard]] bool change_emss(std::size_t) override { return false; }
+  [[nodiscard]] bool change_emss(std::size_t octets) override;
   [[nodiscard]] std::size_t unacknowledged() const override;
   [[nodiscard]] std::uint64_t data_segments_sent() const override;
   [[nodiscard]] bool can_disturb() const override;
@@ -56,6 +57,7 @@ class TcpConnection final : public Connection {
   RealWorld& world_;
   FileDescriptor fd_;
   State state_;
+  bool own_path_;
   Observer* observer_ = nullptr;
   bool watched_ = false;
   bool paused_ = false;

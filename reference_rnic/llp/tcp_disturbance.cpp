@@ -5,8 +5,11 @@
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
+#include <netinet/ip.h>
+#include <netinet/ip_icmp.h>
 #include <sys/ioctl.h>
 
+#include <array>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -19,6 +22,8 @@ namespace {
 
 constexpr int checksum_at = 16;                  ///< in the TCP header
 constexpr std::uint16_t announced_window = 512;  ///< in units of the connection's own scale
+constexpr std::uint16_t usual_mtu = 1500;
+constexpr std::size_t headers_of_ipv4 = sizeof(iphdr) + sizeof(tcphdr);
 
 /// The socket in repair mode, as long as this lives.
 class Repair {
@@ -57,14 +62,17 @@ std::uint32_t add_words(std::uint32_t sum, wire::Bytes octets) {
   return sum;
 }
 
+std::uint16_t folded(std::uint32_t sum) {
+  while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
+  return static_cast<std::uint16_t>(~sum);
+}
+
 /// The checksum of a TCP segment between IPv4 addresses (RFC 9293 section 3.1).
 std::uint16_t checksum(const Address& from, const Address& to, wire::Bytes segment) {
   std::uint32_t sum = add_words(0, std::as_bytes(std::span(from.octets)).first(4));
   sum = add_words(sum, std::as_bytes(std::span(to.octets)).first(4));
   sum += IPPROTO_TCP + static_cast<std::uint32_t>(segment.size());
-  sum = add_words(sum, segment);
-  while (sum >> 16 != 0) sum = (sum & 0xFFFF) + (sum >> 16);
-  return static_cast<std::uint16_t>(~sum);
+  return folded(add_words(sum, segment));
 }
 
 struct Ends {
@@ -100,11 +108,48 @@ std::vector<std::byte> segment_of(const Ends& ends, std::uint32_t sequence,
   return segment;
 }
 
+in_addr ipv4_of(const Address& address) {
+  in_addr result{};
+  std::memcpy(&result, address.octets.data(), sizeof(result));
+  return result;
+}
+
+/// What a router answers to a packet of the peer's that is too long for the way on: the message
+/// and the beginning of that packet (RFC 792, RFC 1191 section 4).
+struct TooLong {
+  icmphdr message{};
+  iphdr packet{};
+  std::array<std::uint8_t, 8> segment{};  ///< ports and sequence number
+
+  TooLong(const Ends& ends, std::uint32_t sequence, std::uint16_t mtu) {
+    packet.version = 4;
+    packet.ihl = sizeof(packet) / 4;
+    packet.tot_len = htons(usual_mtu);
+    packet.frag_off = htons(IP_DF);
+    packet.ttl = 64;
+    packet.protocol = IPPROTO_TCP;
+    packet.saddr = ipv4_of(ends.remote).s_addr;
+    packet.daddr = ipv4_of(ends.local).s_addr;
+    packet.check = htons(folded(add_words(0, std::as_bytes(std::span(&packet, 1)))));
+    const std::array<std::uint16_t, 2> ports{htons(ends.remote.port), htons(ends.local.port)};
+    const std::uint32_t number = htonl(sequence);
+    std::memcpy(segment.data(), ports.data(), sizeof(ports));
+    std::memcpy(segment.data() + sizeof(ports), &number, sizeof(number));
+    message.type = ICMP_DEST_UNREACH;
+    message.code = ICMP_FRAG_NEEDED;
+    message.un.frag.mtu = htons(mtu);
+    message.checksum = htons(folded(add_words(0, octets())));
+  }
+  [[nodiscard]] wire::Bytes octets() const { return std::as_bytes(std::span(this, 1)); }
+};
+static_assert(sizeof(TooLong) == sizeof(icmphdr) + sizeof(iphdr) + 8);
+
 /// A raw socket in the namespace of the connected one, bound to its address.
-std::optional<FileDescriptor> raw_socket_beside(int fd, const Address& local) {
+std::optional<FileDescriptor> raw_socket_beside(int fd, const Address& local,
+                                                int protocol = IPPROTO_TCP) {
   const FileDescriptor home(ioctl(fd, SIOCGSKNS));
   if (!home) return std::nullopt;
-  auto raw = open_raw_socket(home.get(), local.family);
+  auto raw = open_raw_socket(home.get(), local.family, protocol);
   if (!raw) return std::nullopt;
   if (local.family == Family::ipv6 &&
       setsockopt(raw->get(), IPPROTO_IPV6, IPV6_CHECKSUM, &checksum_at, sizeof(checksum_at)) != 0)
@@ -146,6 +191,22 @@ bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets) {
   const ssize_t count =
       sendto(raw->get(), segment.data(), segment.size(), 0, target.data(), target.size);
   return count >= 0 && static_cast<std::size_t>(count) == segment.size();
+}
+
+bool announce_path_mtu(int fd, std::size_t emss) {
+  const auto ends = ends_of(fd);
+  if (!ends || ends->local.family != Family::ipv4 || emss + headers_of_ipv4 > usual_mtu)
+    return false;
+  // What the peer sends next: a host believes only messages about what it may have under way.
+  const auto sequence = Repair(fd).sequence(TCP_RECV_QUEUE);
+  const auto raw = raw_socket_beside(fd, ends->local, IPPROTO_ICMP);
+  if (!raw || !sequence) return false;
+  const TooLong answer(*ends, *sequence, static_cast<std::uint16_t>(emss + headers_of_ipv4));
+  const wire::Bytes octets = answer.octets();
+  const SocketAddress target(ends->remote.with_port(0));
+  const ssize_t count =
+      sendto(raw->get(), octets.data(), octets.size(), 0, target.data(), target.size);
+  return count >= 0 && static_cast<std::size_t>(count) == octets.size();
 }
 
 }  // namespace rnic::llp

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a network does to TCP segments, done by the sender's host: loss, segments out of turn,
-// repetitions.
+// repetitions; and what it tells of the path.
 //
 // The kernel's repair mode lets a socket take octets for sent that never left, and tells its
 // sequence numbers; a raw socket sends segments that TCP knows nothing of. Both need rights over
@@ -19,5 +19,9 @@ namespace rnic::llp {
 [[nodiscard]] bool send_lost(int fd, wire::Bytes octets);
 /// One segment of these octets, at `offset` from the next sequence number of the socket.
 [[nodiscard]] bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets);
+/// Tells the peer, as a router on the way would, that its segments may have so many octets of data
+/// and no more (RFC 1191). IPv4 only. The peer's host takes it for true of all that goes to our
+/// address.
+[[nodiscard]] bool announce_path_mtu(int fd, std::size_t emss);
 
 }  // namespace rnic::llp

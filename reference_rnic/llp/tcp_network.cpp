@@ -4,6 +4,7 @@
 
 #include <netinet/in.h>
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -19,8 +20,8 @@ constexpr std::size_t smallest_segment_limit = 88;  ///< TCP_MAXSEG takes no les
 
 class TcpListener final : public Listener {
  public:
-  TcpListener(RealWorld& world, FileDescriptor fd, Observer& observer)
-      : world_(world), fd_(std::move(fd)), observer_(observer) {
+  TcpListener(RealWorld& world, FileDescriptor fd, bool own_path, Observer& observer)
+      : world_(world), fd_(std::move(fd)), own_path_(own_path), observer_(observer) {
     SocketAddress address;
     if (getsockname(fd_.get(), address.data(), &address.size) == 0) local_ = address.address();
     world_.watch(fd_.get(), EPOLLIN, [this](std::uint32_t) { accept_all(); });
@@ -40,13 +41,14 @@ class TcpListener final : public Listener {
       FileDescriptor fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!fd) return;  // none left, or one that is gone already
       set_no_delay(fd.get());
-      observer_.accepted(
-          std::make_unique<TcpConnection>(world_, std::move(fd), TcpConnection::State::open));
+      observer_.accepted(std::make_unique<TcpConnection>(world_, std::move(fd),
+                                                         TcpConnection::State::open, own_path_));
     }
   }
 
   RealWorld& world_;
   FileDescriptor fd_;
+  bool own_path_;
   Observer& observer_;
   Address local_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
@@ -74,6 +76,17 @@ TcpHost TcpNetwork::limited_host() const {
   return host;
 }
 
+bool TcpNetwork::use_spare_address() {
+  if (host_.spare_count == 0) return false;
+  // Processes beside this one choose as well, each beginning elsewhere.
+  const unsigned number =
+      (static_cast<unsigned>(getpid()) * 7 + spares_used_++) % host_.spare_count;
+  Address spare = host_.spare_ipv4;
+  spare.octets[3] = static_cast<std::uint8_t>(spare.octets[3] + number);
+  spare_ = spare;
+  return true;
+}
+
 std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const Address& local,
                                                                    Listener::Observer& observer) {
   auto fd = open_socket(limited_host(), local.family);
@@ -81,7 +94,8 @@ std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const Address
   const SocketAddress address(local);
   if (bind(fd->get(), address.data(), address.size) != 0 || ::listen(fd->get(), SOMAXCONN) != 0)
     return std::unexpected(error_of("listen on", local, errno));
-  return std::make_unique<TcpListener>(world_, std::move(*fd), observer);
+  const bool own_path = spare_ && local.with_port(0) == spare_->with_port(0);
+  return std::make_unique<TcpListener>(world_, std::move(*fd), own_path, observer);
 }
 
 std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
@@ -93,8 +107,9 @@ std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
     return std::unexpected(error_of("connect from", own, code));
   const SocketAddress target(remote);
   const int code = ::connect(fd->get(), target.data(), target.size) == 0 ? 0 : errno;
-  auto connection =
-      std::make_unique<TcpConnection>(world_, std::move(*fd), TcpConnection::State::connecting);
+  const bool own_path = spare_ && remote.family == Family::ipv4;
+  auto connection = std::make_unique<TcpConnection>(world_, std::move(*fd),
+                                                    TcpConnection::State::connecting, own_path);
   connection->set_observer(observer);
   if (code != 0 && code != EINPROGRESS) connection->fail_later(ending_of(code));
   return connection;

@@ -15,6 +15,8 @@ struct TcpHost {
       namespace_fd;  ///< open fd of a network namespace; sockets are created in it. Not owned.
   Address ipv4;      ///< ports are ignored
   Address ipv6;
+  Address spare_ipv4{};      ///< the first of those that nothing but use_spare_address() uses
+  unsigned spare_count = 0;  ///< how many there are
   std::optional<std::size_t>
       max_segment;  ///< TCP_MAXSEG where the route's own would be too large (loopback)
   std::optional<std::size_t>
@@ -35,9 +37,13 @@ class TcpNetwork final : public Network {
   [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(
       const Address& remote, Connection::Observer& observer) override;
   [[nodiscard]] Address address(Family family) const override {
-    return family == Family::ipv4 ? host_.ipv4 : host_.ipv6;
+    if (family == Family::ipv6) return host_.ipv6;
+    return spare_.value_or(host_.ipv4);
   }
   void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
+  /// IPv4 only; another one each time, and another one in each process.
+  [[nodiscard]] bool use_spare_address() override;
+  void use_usual_address() override { spare_.reset(); }
 
  private:
   RealWorld& world_;
@@ -46,6 +52,8 @@ class TcpNetwork final : public Network {
 
   TcpHost host_;
   std::optional<std::size_t> segment_limit_;
+  std::optional<Address> spare_;  ///< the one in use
+  unsigned spares_used_ = 0;
 };
 
 }  // namespace rnic::llp

@@ -147,11 +147,11 @@ std::expected<FileDescriptor, int> open_socket(const TcpHost& host, Family famil
   return fd;
 }
 
-std::expected<FileDescriptor, int> open_raw_socket(int namespace_fd, Family family) {
+std::expected<FileDescriptor, int> open_raw_socket(int namespace_fd, Family family, int protocol) {
   NamespaceVisit visit(namespace_fd);
   if (visit.error() != 0) return std::unexpected(visit.error());
   FileDescriptor fd(
-      socket(family == Family::ipv4 ? AF_INET : AF_INET6, SOCK_RAW | SOCK_CLOEXEC, IPPROTO_TCP));
+      socket(family == Family::ipv4 ? AF_INET : AF_INET6, SOCK_RAW | SOCK_CLOEXEC, protocol));
   const int code = errno;
   visit.return_home();
   if (!fd) return std::unexpected(code);

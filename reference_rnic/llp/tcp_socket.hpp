@@ -31,8 +31,9 @@ struct SocketAddress {
 
 /// A non-blocking socket of the host's namespace, with the options that every socket here has.
 [[nodiscard]] std::expected<FileDescriptor, int> open_socket(const TcpHost& host, Family family);
-/// A raw socket for TCP segments in a namespace. Only the privileged get one.
-[[nodiscard]] std::expected<FileDescriptor, int> open_raw_socket(int namespace_fd, Family family);
+/// A raw socket for an IP protocol in a namespace. Only the privileged get one.
+[[nodiscard]] std::expected<FileDescriptor, int> open_raw_socket(int namespace_fd, Family family,
+                                                                 int protocol);
 void set_no_delay(int fd);
 
 struct TcpFacts {

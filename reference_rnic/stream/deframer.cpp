@@ -105,7 +105,9 @@ void Deframer<Policy>::resume() {
   while (step()) {
     if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
-  if (phase_ == Phase::discarding) buffer_.clear();
+  if (phase_ != Phase::discarding) return;
+  dropped_some_ = dropped_some_ || !buffer_.view().empty();
+  buffer_.clear();
 }
 
 template <typename Policy>
@@ -201,6 +203,11 @@ std::optional<wire::ParsedFpdu> Deframer<Policy>::verify(std::size_t wire_size) 
 /// Whether a deviation finds fault with an FPDU that is right. It has been reported then.
 template <typename Policy>
 bool Deframer<Policy>::refuses(const wire::ParsedFpdu& fpdu) {
+  if (std::exchange(in_pieces_, false) && checks_crc() &&
+      context_.deviates(Deviation::crc_restarts_at_each_read)) {
+    report(wire::FpduError::bad_crc);
+    return true;
+  }
   const bool has_markers = fpdu.consumed != wire::fpdu_size(fpdu.ulpdu.size());
   if (has_markers && checks_crc() && context_.deviates(Deviation::crc_check_leaves_markers_out)) {
     report(wire::FpduError::bad_crc);
@@ -290,6 +297,7 @@ bool Deframer<Policy>::step_verified() {
         (here < wire::tagged_header_size &&
          context_.deviates(Deviation::fpdu_cut_in_header_refused));
     if (here != 0 && refused) report(wire::FpduError::bad_crc);
+    in_pieces_ = here != 0;
     return false;
   }
   const std::size_t before = buffer_.view().size();
@@ -303,7 +311,10 @@ bool Deframer<Policy>::step_verified() {
   if (context_.deviates(Deviation::fpdus_of_one_read_swapped)) consumed += deliver_next(consumed);
   if (phase_ == Phase::discarding) return false;
   if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
-  if (phase_ == Phase::discarding) return false;
+  if (phase_ == Phase::discarding) {
+    buffer_.consume(consumed);  // what is dropped lies behind it
+    return false;
+  }
   if (context_.deviates(Deviation::next_fpdu_sought_too_early) &&
       wire::pad_length(parsed->ulpdu.size()) == 2)
     consumed -= 2;

@@ -254,6 +254,9 @@ Closing Stream<Policy>::Machine::closing() const {
   switch (state_) {
     case State::terminating:
       if (context_.deviates(Deviation::stays_open_after_terminate)) return Closing::none;
+      if (deframer_.dropped_some() &&
+          context_.deviates(Deviation::rest_behind_an_error_holds_the_close))
+        return Closing::none;
       return context_.deviates(Deviation::resets_after_terminate) ? Closing::reset : graceful;
     case State::closing:
       if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;

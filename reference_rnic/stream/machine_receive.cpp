@@ -101,6 +101,9 @@ bool Stream<Policy>::Machine::passes_over(const IncomingSegment& incoming,
   if (incoming.segment.rdmap().version() == 0 &&
       context_.deviates(Deviation::rdmap_version_zero_dropped))
     return true;
+  if (state_ == State::awaiting_first_fpdu &&
+      context_.deviates(Deviation::wrong_first_fpdu_dropped))
+    return true;
   if (incoming.segment.tagged) return false;
   const bool no_buffer = fault.cause == wire::cause::ddp_untagged_no_buffer;
   switch (incoming.segment.untagged_header.queue_number.value()) {
@@ -169,7 +172,10 @@ std::expected<std::optional<std::uint32_t>, Fault> Stream<Policy>::Machine::inva
                      (stag != 0 && wire::is_immediate(opcode) &&
                       context_.deviates(Deviation::immediate_invalidates));
   if (!asked) return std::optional<std::uint32_t>{};
-  if (!context_.deviates(Deviation::invalidation_not_done)) {
+  const bool left_alone = context_.deviates(Deviation::invalidation_not_done) ||
+                          (segment_->payload_length == 0 &&
+                           context_.deviates(Deviation::empty_send_invalidates_nothing));
+  if (!left_alone) {
     const auto done = context_.memory.invalidate_by_peer(stag);
     if (!done && !context_.deviates(Deviation::failed_invalidation_ignored)) {
       const bool unknown = done.error() == MemoryFault::invalid_stag;

@@ -66,6 +66,7 @@ void Stream<Policy>::Machine::read_startup_frame() {
   const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
   const auto parsed = parse_startup(kind, deframer_.startup_octets(), context_.policy);
   if (!parsed) {
+    frame_in_pieces_ = true;
     if (parsed.error() != wire::MpaFrameError::incomplete ||
         context_.deviates(Deviation::startup_frame_in_pieces_refused))
       fail_startup(StartupFault::invalid_frame);
@@ -127,6 +128,9 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   if (state_ == State::sending_request) {
     transition(state_, State::awaiting_reply);
     if (context_.deviates(Deviation::fpdu_before_reply)) send_rtr(RtrKind::write);
+    if (context_.deviates(Deviation::request_sent_twice))
+      transmitter_.queue_startup_frame(
+          format(make_request(context_.config, context_.policy), context_.policy));
     return;
   }
   if (state_ != State::sending_reply) return;
@@ -254,6 +258,9 @@ void Stream<Policy>::Machine::establish(std::vector<std::byte> private_data) {
   deadline_.reset();
   if (context_.deviates(Deviation::startup_timer_left_running))
     deadline_ = now_ + context_.config.startup_timeout;
+  if (frame_in_pieces_ && context_.config.role == Role::initiator &&
+      context_.deviates(Deviation::established_twice_over_pieces))
+    context_.events.push_back(Established{context_.negotiated, private_data});
   context_.events.push_back(Established{context_.negotiated, std::move(private_data)});
 }
 

@@ -88,7 +88,8 @@ template <typename Policy>
 bool SendQueue<Policy>::must_wait(const Entry& entry) const {
   const bool fenced = entry.work.fence && !(entry.work.kind == WorkKind::local &&
                                             context_.deviates(Deviation::local_work_unfenced));
-  if (fenced && responses_due_ != 0) return true;
+  const bool lifted = answered_since_ && context_.deviates(Deviation::fence_lifted_by_any_response);
+  if (fenced && responses_due_ != 0 && !lifted) return true;
   // rdmap.resources.outbound-limit-kept
   std::size_t limit = context_.negotiated.ord;
   if (limit > 1 && context_.deviates(Deviation::ord_one_too_few)) --limit;
@@ -141,7 +142,10 @@ std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
 template <typename Policy>
 OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
   entry.progress = Progress::issued;
-  if (awaits_response(entry.work.kind)) ++responses_due_;
+  if (awaits_response(entry.work.kind)) {
+    ++responses_due_;
+    answered_since_ = false;
+  }
   OutgoingMessage message;
   switch (entry.work.kind) {
     case WorkKind::send:
@@ -285,6 +289,7 @@ bool SendQueue<Policy>::overtaken(const Entry& entry) const {
 template <typename Policy>
 void SendQueue<Policy>::respond(Entry& entry, WorkStatus status) {
   if (responses_due_ != 0) --responses_due_;
+  answered_since_ = true;
   if (responses_due_ != 0 && context_.deviates(Deviation::two_reads_per_response)) --responses_due_;
   finish(entry, status);
 }

@@ -87,6 +87,7 @@ class SendQueue {
   std::uint64_t next_number_ = 1;
   std::uint32_t next_request_id_ = 1;
   std::optional<std::uint32_t> first_source_stag_;  ///< of the first Read; only of a deviation
+  bool answered_since_ = false;  ///< a Response has come since the last Request left
   bool refusing_ = false;
   bool flushed_ = false;
   bool responses_ended_ = false;

@@ -107,6 +107,7 @@ template <typename Policy>
 bool peer_to_peer(const Values& values, const Policy& policy) {
   if (policy.deviates(Deviation::heeds_rtr_flags_without_flag_a) && any(kinds_of(values)))
     return true;
+  if (policy.deviates(Deviation::flag_a_sought_in_wrong_octet)) return (values.ird & 0x80) != 0;
   return values.peer_to_peer;
 }
 
@@ -128,8 +129,10 @@ void negotiate_depths(const Values& asked, std::uint16_t ird, std::uint16_t ord,
   if (policy.deviates(Deviation::reply_ird_one_too_many)) ++reply.ird;
 
   const bool bounded = asked.ird != read_depth_unnegotiated;
+  const std::uint16_t bound =
+      policy.deviates(Deviation::peer_depths_not_swapped) ? asked.ord : asked.ird;
   negotiated.ord = bounded && !policy.deviates(Deviation::responder_ignores_initiator_ird)
-                       ? std::min(ord, asked.ird)
+                       ? std::min(ord, bound)
                        : ord;
   if (!bounded && policy.deviates(Deviation::takes_all_ones_ird_as_depth))
     negotiated.ord = asked.ird;
@@ -214,6 +217,9 @@ void judge_enhanced(const Values& reply, const Config& config, const Policy& pol
   const bool extra = (reply.rtr_send && !own.send) || (reply.rtr_write && !own.write) ||
                      (reply.rtr_read && !own.read);
   if (extra && policy.deviates(Deviation::extra_rtr_flag_refused))
+    verdict.kind = Kind::no_matching_rtr;
+  if (reply.rtr_send + reply.rtr_write + reply.rtr_read > 1 &&
+      policy.deviates(Deviation::several_rtr_kinds_refused))
     verdict.kind = Kind::no_matching_rtr;
   if (!verdict.rtr && !policy.deviates(Deviation::missing_rtr_match_ignored))
     verdict.kind = Kind::no_matching_rtr;

@@ -97,7 +97,11 @@ void Transmitter<Policy>::seal(Unit& unit) {
     const std::size_t from =
         context_.deviates(Deviation::crc_excludes_length_field) ? wire::fpdu_length_size : 0;
     crc.update(wire::Bytes(unit.head).first(unit.head_size).subspan(from));
-    for (const wire::Bytes piece : unit.payload) crc.update(piece);
+    for (const wire::Bytes piece : unit.payload) {
+      if (unit.payload.size() > 1 && context_.deviates(Deviation::crc_restarts_at_each_piece))
+        crc = {};
+      crc.update(piece);
+    }
     if (!context_.deviates(Deviation::crc_excludes_pad))
       crc.update(trailer.first(trailer.size() - wire::fpdu_crc_size));
   }
@@ -230,12 +234,14 @@ template <typename Policy>
 void Transmitter<Policy>::freeze_front() {
   if (front_sent_ == 0 || !units_.front().owned.empty()) return;
   Unit& front = units_.front();
+  const bool anew = context_.deviates(Deviation::partial_fpdu_sent_anew);
   std::vector<wire::Bytes> pieces;
-  list_unit(front, front_sent_, pieces);
+  list_unit(front, anew ? 0 : front_sent_, pieces);
   std::vector<std::byte> rest;
   for (const wire::Bytes piece : pieces) rest.insert(rest.end(), piece.begin(), piece.end());
   front.owned = std::move(rest);
   front.size = front.owned.size();
+  if (anew) pending_ += front_sent_;
   front.frozen = true;
   front_sent_ = 0;
 }

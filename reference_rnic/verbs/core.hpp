@@ -71,6 +71,7 @@ struct Core {
       case CompletionQueue::Pushed::lost:
         return;
       case CompletionQueue::Pushed::kept_and_due:
+        if (found->woken_before() && deviates(stream::Deviation::notification_lost)) return;
         return call_handler(queue);
       case CompletionQueue::Pushed::first_overflow:
         return overflowed(queue);

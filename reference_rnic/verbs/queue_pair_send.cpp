@@ -8,6 +8,12 @@
 
 namespace rnic::verbs {
 
+namespace {
+
+constexpr std::uint64_t page = 4096;  ///< octets; only a deviation knows of pages
+
+}  // namespace
+
 // ---- posting ----
 
 template <typename Policy>
@@ -146,6 +152,13 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
     if (!octets) return Status::local_protection;
     const bool third = &piece == request.pieces.data() + 2;
     if (third && core_.deviates(stream::Deviation::third_piece_left_out)) continue;
+    const std::uint64_t in_page = page - piece.offset % page;  // up to the next boundary
+    if (piece.length > in_page && piece.length <= page &&
+        core_.deviates(stream::Deviation::page_boundary_repeats)) {
+      work.gather.push_back(wire::Bytes(*octets).first(in_page));
+      work.gather.push_back(wire::Bytes(*octets).first(piece.length - in_page));
+      continue;
+    }
     work.gather.push_back(*octets);
   }
   return std::nullopt;

@@ -6,6 +6,14 @@
 
 namespace rnic::verbs {
 
+namespace {
+
+/// How much a deviation makes up of memory that is not there.
+constexpr std::size_t most_beyond = std::size_t{1} << 20;
+constexpr std::uint32_t key_mask = 0xFF;
+
+}  // namespace
+
 Need need_of(stream::MemoryAccess access) {
   switch (access) {
     case stream::MemoryAccess::remote_write:
@@ -61,6 +69,17 @@ void StagTable<Policy>::release(std::uint32_t stag) {
 template <typename Policy>
 Tag* StagTable<Policy>::at_index(std::uint32_t stag) {
   const auto found = tags_.find(stag >> 8);
+  if (found != tags_.end()) return &found->second;
+  return policy_.deviates(stream::Deviation::stag_index_cut) ? alike(stag) : nullptr;
+}
+
+/// A tag whose STag differs in the upper half of the index only.
+template <typename Policy>
+Tag* StagTable<Policy>::alike(std::uint32_t stag) {
+  constexpr std::uint32_t looked_at = 0x000FFFFF;
+  const auto found = std::ranges::find_if(tags_, [&](const auto& item) {
+    return (item.second.stag & looked_at) == (stag & looked_at);
+  });
   return found == tags_.end() ? nullptr : &found->second;
 }
 
@@ -99,7 +118,10 @@ template <typename Policy>
 Tag* StagTable<Policy>::usable(std::uint32_t stag, Need need) {
   Tag* tag = at_index(stag);
   if (tag == nullptr) return nullptr;
-  if (tag->stag != stag && !tolerates(stream::Deviation::stag_key_unchecked, need)) return nullptr;
+  const bool near_enough = tolerates(stream::Deviation::stag_key_unchecked, need) ||
+                           (tolerates(stream::Deviation::stag_index_cut, need) &&
+                            (tag->stag & key_mask) == (stag & key_mask));
+  if (tag->stag != stag && !near_enough) return nullptr;
   if (!tag->valid &&
       !(tolerates(stream::Deviation::invalid_stag_usable, need) && !tag->memory.empty()))
     return nullptr;
@@ -134,6 +156,7 @@ std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::bounde
   const std::uint64_t shift = tolerates(stream::Deviation::stag_range_shifted, need) ? 8 : 0;
   const std::uint64_t start = offset - tag.base - shift;  // wraps to a huge value below the base
   if (start < size && length <= size - start) return tag.memory.subspan(start, length);
+  if (length > most_beyond) return std::unexpected(stream::MemoryFault::base_or_bounds);
   if (tolerates(stream::Deviation::bounds_unchecked, need)) return beyond(tag, start, length);
   const bool one_too_far = start <= size && length == size - start + 1;
   if (one_too_far && size != 0 && tolerates(stream::Deviation::bounds_one_octet_too_wide, need))

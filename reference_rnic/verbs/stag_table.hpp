@@ -62,6 +62,7 @@ class StagTable {
   void release(std::uint32_t stag);
   /// The tag with this index, whatever key and state.
   [[nodiscard]] Tag* at_index(std::uint32_t stag);
+  [[nodiscard]] Tag* alike(std::uint32_t stag);
 
   /// The octets behind [offset, offset + length), length > 0, if `who` may use them so.
   [[nodiscard]] std::expected<wire::MutableBytes, stream::MemoryFault> resolve(const Requester& who,

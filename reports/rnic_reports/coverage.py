@@ -10,6 +10,8 @@ from .catalogue import Rule
 # Worst first: a rule's state is the worst that any case made of it.
 STATES = ("broken", "error", "known", "inconclusive", "advisory", "kept", "not_applicable", "not_reached", "unjudged", "untestable")
 JUDGED = ("broken", "known", "advisory", "kept")
+LEVELS = ("must", "should", "may")
+WAYS = ("active", "passive", "api", "none")  # how a rule can be checked; none: not from outside, or not over the links that there are
 
 
 @dataclasses.dataclass
@@ -25,6 +27,31 @@ class RuleUse:
 
 
 @dataclasses.dataclass
+class Cell:
+    """The rules of one level that are checked in one way."""
+
+    uses: list  # of RuleUse
+
+    @property
+    def judged(self):
+        return sum(1 for use in self.uses if use.state in JUDGED)
+
+    @property
+    def first(self):
+        """The rule to look at: one that no case judged, if there is one."""
+        return next((use.rule for use in self.uses if use.state not in JUDGED), self.uses[0].rule)
+
+
+def cells_of(uses):
+    """A Cell for each level and way, in the order of LEVELS and WAYS."""
+    found = collections.defaultdict(list)
+    for use in uses:
+        way = "none" if use.rule.needs else use.rule.check
+        found[use.rule.level, way].append(use)
+    return [[Cell(found[level, way]) for way in WAYS] for level in LEVELS]
+
+
+@dataclasses.dataclass
 class Section:
     number: str
     uses: list  # of RuleUse, worst first
@@ -35,6 +62,10 @@ class Section:
     @property
     def testable(self):
         return len(self.uses) - self.count("untestable")
+
+    @property
+    def cells(self):
+        return cells_of(self.uses)
 
 
 @dataclasses.dataclass
@@ -49,6 +80,14 @@ class Rfc:
     @property
     def testable(self):
         return sum(section.testable for section in self.sections)
+
+    @property
+    def cells(self):
+        return cells_of([use for section in self.sections for use in section.uses])
+
+    @property
+    def name(self):
+        return "Unknown" if self.number < 0 else f"RFC {self.number}" if self.number else "DAT 2.0"
 
 
 def states_of(case):

@@ -14,7 +14,7 @@ import urllib.parse
 import jinja2
 import markupsafe
 
-from . import attention, coverage, dat_returns
+from . import attention, behind, coverage, dat_returns
 from .catalogue import Rule
 from .contrast import contrast
 from .ladder import Ladder, ladder
@@ -137,8 +137,10 @@ def render(report, catalogue, folder, html_path):
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         files=_by_file(report, pages), findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT,
         known=attention.known_deviations(report), advisories=attention.advisories(report),
-        not_applicable=attention.not_applicable(report), coverage=found, dat_returns=dat_returns.returns_of(found), bar=_bar(report),
-        outcome=_outcome(report), seconds=_seconds_of(report.run),
+        not_applicable=attention.not_applicable(report), coverage=found,
+        coverage_cells=coverage.cells_of([use for rfc in found for section in rfc.sections for use in section.uses]),
+        dat_returns=dat_returns.returns_of(found), bar=_bar(report),
+        behind=behind.load(), outcome=_outcome(report), seconds=_seconds_of(report.run),
     )
 
 
@@ -148,7 +150,7 @@ def _environment(pages, catalogue):
         undefined=jinja2.StrictUndefined)
     environment.filters.update(hexdump=hexdump, ms=_milliseconds, duration=_duration, when=_when, plural=_plural, size=_size)
     environment.globals.update(
-        GLYPHS=GLYPHS, WORDS=WORDS, STATE_WORDS=STATE_WORDS, VERDICTS=VERDICTS, STATES=coverage.STATES, JUDGED=coverage.JUDGED,
+        GLYPHS=GLYPHS, WORDS=WORDS, STATE_WORDS=STATE_WORDS, VERDICTS=VERDICTS, STATES=coverage.STATES, JUDGED=coverage.JUDGED, LEVELS=coverage.LEVELS, WAYS=coverage.WAYS,
         anchor=pages.anchor, rule_of=catalogue.rule, contrast=contrast, shell=_shell, folder_of=_folder_of)
     return environment
 

@@ -150,6 +150,14 @@ class Html(FolderTest):
         self.assertIn("frames are missing from the pcaps", text)
         self.assertIn("the closing sentinel frame was not seen", text)
 
+    def test_the_matrix_leads_to_rules_sections_and_documents(self):
+        page = self.page(self.sample("mixed"))
+        self.assertEqual(len(page.with_class("matrix")), 9)  # all documents, and the sections of each
+        targets = {link[1:] for link in page.links if link.startswith(("#rfc-", "#rule-"))}
+        self.assertEqual(targets - set(page.ids), set())
+        self.assertIn("rfc-5044-7.1.1", targets)
+        self.assertIn("Broken on purpose by revision_zero_sent", page.text)
+
     def test_many_cases(self):
         document = make_samples.large(120)
         raw = self.rendered(document)[0]

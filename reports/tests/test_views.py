@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """What the reports work out of the results: the ladder, the coverage of rules, the differences, the findings."""
 
+import pathlib
+import tempfile
 import unittest
 
-from rnic_reports import attention, catalogue, coverage
+from rnic_reports import attention, behind, catalogue, coverage
 from rnic_reports.contrast import contrast
 from rnic_reports.html import hexdump
 from rnic_reports.ladder import PASSED_LIMIT, RUNG_LIMIT, ladder
@@ -111,6 +113,39 @@ class Coverage(unittest.TestCase):
         found = coverage.coverage(load.load(SAMPLES / "mixed"), catalogue.Catalogue({}, {}, "", ""))
         self.assertEqual([rfc.number for rfc in found], [-1])
         self.assertEqual(found[0].count("broken"), 2)
+
+
+    def test_cells_count_each_rule_once_by_level_and_way(self):
+        rules = [catalogue.Rule("a", 1, "1", "must", check="active"), catalogue.Rule("b", 1, "1", "must", check="active"),
+                 catalogue.Rule("c", 1, "1", "may", check="api", needs="sctp"), catalogue.Rule("d", 1, "1", "should", check="none")]
+        uses = [coverage.RuleUse(rule, [(None, state)] if state else []) for rule, state in zip(rules, ("kept", "not_applicable", "", ""))]
+        cells = coverage.cells_of(uses)
+        self.assertEqual([[len(cell.uses) for cell in level] for level in cells], [[2, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 1]])
+        self.assertEqual((cells[0][0].judged, cells[0][0].first.id), (1, "b"))
+
+    def test_the_cells_hold_the_whole_catalogue(self):
+        found = coverage.coverage(load.load(SAMPLES / "mixed"), CATALOGUE)
+        self.assertEqual(sum(len(cell.uses) for rfc in found for level in rfc.cells for cell in level), len(CATALOGUE.rules))
+
+
+class StandsBehind(unittest.TestCase):
+    def test_every_deviation_stands_at_a_rule_of_the_catalogue(self):
+        found = behind.load()
+        source = behind.DEVIATIONS.read_text(encoding="utf-8")
+        names = [one.name for deviations in found.deviations.values() for one in deviations]
+        self.assertEqual(len(names), sum(line.startswith("RNIC_DEVIATION(") for line in source.splitlines()))
+        self.assertEqual([rule for rule in found.deviations if rule not in CATALOGUE.rules], [])
+        self.assertIn(behind.Deviation("revision_zero_sent", "sends revision 0"), found.deviations["mpa.startup.revision-one-sent"])
+
+    def test_an_offender_stands_at_each_rule_that_it_breaks(self):
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            (folder / "one.yaml").write_text(
+                "entries:\n- {case: a.b.c, rule: r, also: [s], iut: siw, versions: any, reason: 'two\n  lines'}\n", encoding="utf-8")
+            (folder / "torn.yaml").write_text("entries: [", encoding="utf-8")
+            found = behind.load(folder / "none.def", folder)
+        offender = behind.Offender("siw", "any", "a.b.c", "two lines")
+        self.assertEqual((dict(found.offenders), dict(found.deviations)), ({"r": [offender], "s": [offender]}, {}))
 
 
 class Catalogues(unittest.TestCase):

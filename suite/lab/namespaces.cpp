@@ -81,6 +81,20 @@ Done bring_up(const LabHost& host) {
   return {};
 }
 
+/// All addresses of a network are the host's own; the first and the last one stay unused.
+Done add_spares(LabHost& host, const std::string& network) {
+  const std::size_t slash = network.find('/'), dot = network.rfind('.');
+  const unsigned first = static_cast<unsigned>(std::stoul(network.substr(dot + 1))) + 1;
+  const unsigned prefix = static_cast<unsigned>(std::stoul(network.substr(slash + 1)));
+  if (auto done =
+          run_in(host.network_namespace, {"ip", "route", "add", "local", network, "dev", "lo"});
+      !done)
+    return done;
+  host.spare_ipv4 = network.substr(0, dot + 1) + std::to_string(first);
+  host.spare_count = (1U << (32 - prefix)) - 2;
+  return {};
+}
+
 std::expected<Descriptor, std::string> open_tap(const std::string& interface) {
   Descriptor tap(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!tap)
@@ -177,6 +191,8 @@ std::expected<Lab, std::string> Lab::with_veth(const LabOptions& options) {
   if (!pair) return std::unexpected(pair.error());
   for (const LabHost* host : {&lab.tester_, &lab.iut_})
     if (auto done = bring_up(*host); !done) return std::unexpected(done.error());
+  if (auto done = add_spares(lab.tester_, options.tester_spare); !done)
+    return std::unexpected(done.error());
   return lab;
 }
 
@@ -192,6 +208,8 @@ std::expected<Lab, std::string> Lab::with_tap(const LabOptions& options) {
   });
   if (!made) return std::unexpected(made.error());
   if (auto done = bring_up(lab.tester_); !done) return std::unexpected(done.error());
+  if (auto done = add_spares(lab.tester_, options.tester_spare); !done)
+    return std::unexpected(done.error());
   return lab;
 }
 

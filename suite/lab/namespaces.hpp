@@ -27,12 +27,17 @@ struct LabHost {
   std::string ipv4, ipv6;
   unsigned ipv4_prefix = 24, ipv6_prefix = 64;
   unsigned mtu = 1500;
+  /// The first of `spare_count` addresses that it has besides, each for one use: what others learn
+  /// of the path to one of them bears on nothing else.
+  std::string spare_ipv4{};
+  unsigned spare_count = 0;
 };
 
 struct LabOptions {
   unsigned mtu = 1500;
   std::string tester_ipv4 = "10.77.0.1", iut_ipv4 = "10.77.0.2";
   std::string tester_ipv6 = "fd77::1", iut_ipv6 = "fd77::2";
+  std::string tester_spare = "10.77.0.128/25";  ///< addresses that the tester has besides
 };
 
 /// Tester and IUT on one wire: MTU as asked, segmentation and receive offloads off at both ends,

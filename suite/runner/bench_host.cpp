@@ -36,6 +36,12 @@ Result<BenchHost> make_bench_host(const HostWords& words) {
   if (!ipv6) return std::unexpected(ipv6.error());
   host.tcp.ipv4 = *ipv4;
   host.tcp.ipv6 = *ipv6;
+  if (words.spare_count > 0) {
+    const auto spare = Address::parse(words.spare_ipv4);
+    if (!spare) return std::unexpected(spare.error());
+    host.tcp.spare_ipv4 = *spare;
+    host.tcp.spare_count = words.spare_count;
+  }
   if (words.max_segment > 0) host.tcp.max_segment = words.max_segment;
   if (words.network_namespace.empty()) return host;
   host.network_namespace =

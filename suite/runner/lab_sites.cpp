@@ -25,8 +25,11 @@ using Result = std::expected<Value, std::string>;
 std::string path_of(int fd) { return fd < 0 ? "" : fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
 
 HostWords words(const lab::LabHost& host) {
-  return {
-      .network_namespace = path_of(host.network_namespace), .ipv4 = host.ipv4, .ipv6 = host.ipv6};
+  return {.network_namespace = path_of(host.network_namespace),
+          .ipv4 = host.ipv4,
+          .ipv6 = host.ipv6,
+          .spare_ipv4 = host.spare_ipv4,
+          .spare_count = host.spare_count};
 }
 
 results::LabRecord lab_record(results::LabKind kind, const lab::Lab& lab) {

@@ -205,7 +205,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
                "do not capture; each case's pcap is then the tester's own record");
   app.add_flag("--list", list, "list the cases and stop");
   app.add_flag("--coverage", coverage,
-               "list rules with the cases and deviations of each, and stop");
+               "print how many rules of each RFC section are judged, and stop");
   app.footer(std::string(run_examples) + exit_codes);
 }
 
@@ -336,8 +336,11 @@ class CommandLine {
         command("explain", "say what a rule demands and what checks it", Command::explain);
     explain.add_option("RULE", options_.subject, "rule id, e.g. ddp.tagged.base-or-bounds")
         ->required();
-    CLI::App& coverage =
-        command("coverage", "list rules with the cases and deviations of each", Command::coverage);
+    CLI::App& coverage = command(
+        "coverage", "print how many rules of each RFC section are judged, by level and kind",
+        Command::coverage);
+    coverage.add_flag("--rules", options_.every_rule,
+                      "list every rule with its cases and deviations");
     coverage.add_flag(
         "--terminate", options_.terminate_matrix,
         "list the causes of Terminates with the case that provokes each, or why none can");

@@ -62,6 +62,7 @@ struct Options {
   bool capture = true;
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
+  bool every_rule = false;        ///< coverage: rule by rule in place of their numbers
   std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
 };
 

@@ -7,6 +7,7 @@
 
 #include "suite/results/folder.hpp"
 #include "suite/runner/consult.hpp"
+#include "suite/runner/coverage.hpp"
 #include "suite/runner/descendants.hpp"
 #include "suite/runner/explain.hpp"
 #include "suite/runner/options.hpp"
@@ -76,7 +77,8 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
       return explain(parts, options.subject);
     case Command::coverage:
       end_with_the_reader();
-      return options.terminate_matrix ? print_terminate_matrix() : print_coverage(parts);
+      if (options.terminate_matrix) return print_terminate_matrix();
+      return options.every_rule ? print_rules(parts) : print_coverage(parts);
     case Command::collect:
       return collect(options);
     case Command::probe:

@@ -42,12 +42,12 @@ std::optional<std::string> fault(std::span<const cases::Case> table, const Optio
   for (const std::string& rule : options.rules) {
     if (rules::find(rule) == nullptr) {
       return fmt::format(
-          "--rule: there is no rule '{}'{}; `rnic-suite coverage` lists them", rule,
+          "--rule: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them", rule,
           did_you_mean(rule, rules::all() | std::views::transform(&rules::Rule::id)));
     }
     if (std::ranges::none_of(table, [&](const auto& one) { return judges(one, rule); })) {
       return fmt::format(
-          "--rule: no case judges {}; `rnic-suite coverage` shows which rules have one", rule);
+          "--rule: no case judges {}; `rnic-suite coverage --rules` shows which have one", rule);
     }
   }
   return std::nullopt;

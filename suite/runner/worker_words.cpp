@@ -26,10 +26,13 @@ Json encode(const HostWords& host) {
   return {{"namespace", host.network_namespace},
           {"ipv4", host.ipv4},
           {"ipv6", host.ipv6},
-          {"max_segment", host.max_segment}};
+          {"max_segment", host.max_segment},
+          {"spare_ipv4", host.spare_ipv4},
+          {"spare_count", host.spare_count}};
 }
 HostWords decode_host(const Json& json) {
-  return {json.at("namespace"), json.at("ipv4"), json.at("ipv6"), json.at("max_segment")};
+  return {json.at("namespace"),   json.at("ipv4"),       json.at("ipv6"),
+          json.at("max_segment"), json.at("spare_ipv4"), json.at("spare_count")};
 }
 
 Json encode(const std::optional<cases::DatAccess>& dat) {

@@ -31,6 +31,8 @@ struct HostWords {
   std::string network_namespace;  ///< path of the namespace; empty: the worker's own
   std::string ipv4, ipv6;         ///< literals; empty: the side has none
   std::uint32_t max_segment = 0;  ///< TCP_MAXSEG; 0: as the route says
+  std::string spare_ipv4{};       ///< first of the addresses that nothing is to use by itself
+  std::uint32_t spare_count = 0;  ///< how many there are
 };
 
 /// All that a worker needs to make its environment.

@@ -134,6 +134,21 @@ CONFORMANCE_CASE(reserved_ddp_bits_of_an_untagged_segment_are_ignored,
   expect(receive, completes().with_length(16));
 }
 
+CONFORMANCE_CASE(msn_around_half_of_its_range_is_rejected,
+                 rules("ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range")) {
+  // Where a difference of MSNs changes its sign, and where the number itself is at its end.
+  for (const std::uint32_t msn :
+       {0U, 0x7FFFFFFFU, 0x80000000U, 0x80000001U, 0x80000002U, 0xFFFFFFFEU, 0xFFFFFFFFU}) {
+    row(fmt::format("MSN {:#x} in place of 1", msn), [&] {
+      const Work receive = iut.post_receive(64);
+      peer.send(send_message(payload(16)).with_msn(msn));
+      expect_rejection({cause::ddp_untagged_msn_out_of_range, cause::ddp_untagged_no_buffer},
+                       "ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range");
+      expect(receive.buffer, unchanged, "ddp.untagged.check-msn-in-range");
+    });
+  }
+}
+
 CASES_OF_FILE(ddp, untagged_validation)
 
 }  // namespace suite::cases

@@ -89,9 +89,17 @@ Body::Body(const Case& a_case, Environment& environment, Context& context, CaseO
   start_deadline();
 }
 
-Body::~Body() { context_.network.limit_segments({}); }
+Body::~Body() {
+  context_.network.limit_segments({});
+  context_.network.use_usual_address();
+}
 
 void Body::limit_segments(std::size_t octets) { context_.network.limit_segments(octets); }
+
+void Body::use_spare_address() {
+  if (!context_.network.use_spare_address())
+    stop(Verdict::not_applicable, "the tester has no address to spare");
+}
 
 void Body::start_deadline() {
   const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(

@@ -145,6 +145,9 @@ class Body {
   void stop_listening() { entrance_.reset(); }
   /// TCP segments of what is connected from now on have at most so many octets, both ways.
   void limit_segments(std::size_t octets);
+  /// What is connected from now on has an address of the tester that nothing else uses, so that
+  /// Connection::change_emss() can change its path. Not applicable where there is none.
+  void use_spare_address();
   /// In place of `peer`: one that speaks for itself on the case's connection, a whole RDMA stream
   /// that conforms but for the deviations it is given. It is connected, and both sides may send.
   StreamPeer& connect_partner(const Partner& terms = {});

@@ -172,6 +172,22 @@ CONFORMANCE_CASE(consumer_sees_no_difference_between_crcs_and_none,
   }
 }
 
+CONFORMANCE_CASE(crc_covers_all_pieces_that_are_gathered, rules("mpa.crc.field-holds-crc32c"),
+                 in_both_roles) {
+  let_iut_send();
+  const Octets data = payload(64);
+  Region source = iut.register_memory(data.size());
+  iut.write_memory(source, data);
+  for (const std::uint32_t first : {1U, 4U, 31U, 63U}) {
+    iut::PostWork work;
+    work.operation = operation::send;
+    work.pieces = {{source.handle, 0, first}, {source.handle, first, 64 - first}};
+    const Work sent = iut.post(work);
+    expect(peer, message(Opcode::send, data));
+    expect(sent, completes());
+  }
+}
+
 CASES_OF_FILE(mpa, crc)
 
 }  // namespace suite::cases

@@ -108,6 +108,7 @@ CONFORMANCE_CASE(ulpdus_do_not_shrink_with_a_tiny_emss,
 
 CONFORMANCE_CASE(ulpdus_follow_a_shrinking_emss, rules("mpa.segmentation.mulpdu-follows-emss"),
                  in_both_roles) {
+  use_spare_address();
   let_iut_send();
   const auto before = sizes_of_a_long_send(*this, "mpa.segmentation.mulpdu-follows-emss");
   if (!peer.raw().connection().change_emss(shrunken_emss))

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5044 sections 1.2, 3 and 7.1.5: what TCP recovers from must not show above it: segments cut
-// anywhere, lost, out of order, repeated or overlapping, and a closed window.
+// anywhere, lost, out of order, repeated or overlapping, a closed window, a path that changes, and
+// who is listened to.
+#include <algorithm>
+
+#include "reference_rnic/wire/fpdu.hpp"
 #include "suite/cases/mpa/startup_steps.hpp"
 
 namespace suite::cases {
@@ -8,6 +12,8 @@ namespace suite::cases {
 using namespace startup;  // NOLINT(google-build-using-namespace): the steps are the cases' words
 
 namespace {
+
+constexpr std::size_t shrunken_emss = 700;
 
 /// The peer of a connection on which segments can be lost or reordered.
 Peer& disturbed(Body& on, Peer& peer) {
@@ -138,6 +144,53 @@ CONFORMANCE_CASE(repeated_and_overlapping_segments_are_taken_once,
   expect(second, completes().with_length(80));
   expect(second.buffer, holds(payload(80, 7)));
   expect_none(success_of(third));
+}
+
+CONFORMANCE_CASE(stream_survives_a_path_mtu_that_shrinks,
+                 rules("mpa.dual-stack.tcp-rules-followed", "mpa.segmentation.mulpdu-follows-emss"),
+                 in_both_roles) {
+  use_spare_address();
+  see_iut_send();
+  // FPDUs that are under way when the path changes were made for the longer segments.
+  peer.stall();
+  iut::PostWork command;
+  const Region source = iut.register_memory(much_data().size());
+  command.operation = operation::send;
+  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+  const Work work = iut.post(command);
+  watch();
+  if (!peer.raw().connection().change_emss(shrunken_emss))
+    stop(Verdict::not_applicable, "the tester cannot change the path MTU: it lacks CAP_NET_RAW");
+  peer.resume();
+  if (!expect_much(Opcode::send, "mpa.dual-stack.tcp-rules-followed")) return;
+  expect(work, completes());
+  const Octets data = payload(20'000);
+  const Work later = iut.post_send(data);
+  const Arrival arrival = expect(peer, message(Opcode::send, data));
+  expect(later, completes());
+  const auto& ulpdus = arrival.as<Message>()->segments;
+  const std::size_t longest = std::ranges::max(ulpdus, {}, &Octets::size).size();
+  const std::size_t limit = rnic::wire::mulpdu(shrunken_emss, false);
+  // When a sender looks at the EMSS again is left to it, so this is no more than advice.
+  advise_that(longest <= limit, fmt::format("ULPDUs of at most {} octets", limit),
+              fmt::format("{} octets", longest), "mpa.segmentation.mulpdu-follows-emss");
+  expect_still_working();
+}
+
+CONFORMANCE_CASE(listener_of_one_family_answers_no_other,
+                 rules("mpa.dual-stack.tcp-rules-followed"), needs(capability::ipv6),
+                 over_both_families) {
+  establish();
+  const bool over_ipv4 = the_case().family == rnic::llp::Family::ipv4;
+  const rnic::llp::Address own = over_ipv4 ? environment().iut_ipv6 : environment().iut_ipv4;
+  if (own.octets == rnic::llp::Address{}.octets)
+    stop(Verdict::not_applicable, "the IUT has no address of the other family");
+  Peer& stranger = another_peer();
+  const auto up = stranger.connect(own.with_port(iut_address().port));
+  if (up) stranger.send(mpa_request());
+  expect_none(connect_request());
+  // Another listener of the same host may have this port in the other family.
+  advise_that(!up, "no connection with the same port of the other family", "a connection");
 }
 
 CASES_OF_FILE(mpa, tcp)

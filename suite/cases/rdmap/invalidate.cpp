@@ -86,6 +86,23 @@ CONFORMANCE_CASE(iut_carries_the_stag_to_invalidate, rules("rdmap.invalidate.ref
   }
 }
 
+CONFORMANCE_CASE(empty_send_with_invalidate_invalidates, rules("rdmap.invalidate.stag-invalidated"),
+                 rules("rdmap.send.zero-length-consumes-buffer"),
+                 needs(capability::remote_invalidate), in_both_roles) {
+  for (const bool solicited : {false, true}) {
+    row(solicited ? "Send with SE and Invalidate" : "Send with Invalidate", [&] {
+      const Region region = iut.register_memory(64, access::remote_write);
+      const Work receive = iut.post_receive(16);
+      peer.send(solicited ? send_solicited_invalidate(region.stag, {})
+                          : send_invalidate(region.stag, {}));
+      expect(receive, completes().with_length(0), "rdmap.send.zero-length-consumes-buffer");
+      peer.send(rdma_write(region.stag, region.base, payload(16)));
+      expect(peer, any_terminate() | torn_down());
+      expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "octets placed");
+    });
+  }
+}
+
 CASES_OF_FILE(rdmap, invalidate)
 
 }  // namespace suite::cases

@@ -170,6 +170,37 @@ CONFORMANCE_CASE(message_is_gathered_from_all_its_pieces,
   expect(announcement, completes());
 }
 
+CONFORMANCE_CASE(small_messages_across_a_page_leave_whole, rules("ddp.segmentation.all-data-sent"),
+                 in_both_roles, deadline_of(20s)) {
+  StreamPeer& partner = connect_partner();
+  constexpr std::uint64_t page = 4096;
+  const Octets data = Draw(23).octets(3 * page);
+  Region source = iut.register_memory(data.size());
+  iut.write_memory(source, data);
+  // Offsets are addresses with most APIs, so that here the last page but one ends.
+  const std::uint64_t boundary = 2 * page - source.base % page;
+  for (const std::uint32_t size : {2U, 3U, 8U, 63U, 100U, 500U, 1300U}) {
+    for (const std::uint32_t before : {1U, size / 2, size - 1}) {
+      const std::uint64_t from = boundary - before;
+      const auto begin = data.begin() + static_cast<std::ptrdiff_t>(from);
+      const Octets wanted(begin, begin + size);
+      const TesterBuffer& buffer = partner.add_buffer(Octets(size));
+      iut::PostWork write;
+      write.operation = operation::write;
+      write.pieces = {{source.handle, from, size}};
+      write.remote_stag = buffer.stag;
+      write.remote_offset = buffer.base;
+      iut::PostWork send = write;
+      send.operation = operation::send;
+      const Work written = iut.post(write), sent = iut.post(send);
+      expect_received(partner, wanted);
+      expect_buffer(buffer, wanted);
+      expect(written, completes());
+      expect(sent, completes());
+    }
+  }
+}
+
 // ---------------------------------------------------------------- length
 
 CONFORMANCE_CASE(write_of_mebibytes_is_placed, rules("ddp.tagged.placed-at-to"), in_both_roles,

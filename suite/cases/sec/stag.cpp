@@ -181,6 +181,17 @@ CONFORMANCE_CASE(freed_stag_does_not_come_back_at_once, rules("sec.stag.slow-reu
                           seen.size(), sample));
 }
 
+CONFORMANCE_CASE(each_bit_of_an_stag_counts, rules("ddp.tagged.check-stag-valid")) {
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    row(fmt::format("bit {}", bit), [&] {
+      const Region region = iut.register_memory(64, access::remote_write);
+      peer.send(rdma_write(region.stag ^ (1U << bit), region.base, payload(16)));
+      expect(peer, any_terminate() | torn_down());
+      expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "octets placed");
+    });
+  }
+}
+
 CASES_OF_FILE(sec, stag)
 
 }  // namespace suite::cases

@@ -101,7 +101,7 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_usage_and_the_right_one_is_suggested) {
   refuse(rnic_suite({"--select", "nothing.*"}), usage, "matches no case; --list shows them");
   refuse(rnic_suite({"--select", "ddp.delivery.message_is_delivered_onc"}), usage,
          "did you mean 'ddp.delivery.message_is_delivered_once'?");
-  refuse(rnic_suite({"--rule", "no.such.rule"}), usage, "`rnic-suite coverage` lists them");
+  refuse(rnic_suite({"--rule", "no.such.rule"}), usage, "`rnic-suite coverage --rules` lists them");
   refuse(rnic_suite({"list", "--rule", "no.such.rule"}), usage, "no rule 'no.such.rule'");
   refuse(rnic_suite({"explain", "mpa.startup.request-kee"}), usage,
          "did you mean 'mpa.startup.request-key'?");

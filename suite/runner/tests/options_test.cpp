@@ -31,6 +31,8 @@ BOOST_AUTO_TEST_CASE(without_a_command_it_is_run) {
   BOOST_TEST((good({"--strict"}).command == Command::run));
   BOOST_TEST((good({"--list"}).command == Command::list));
   BOOST_TEST((good({"run", "--coverage"}).command == Command::coverage));
+  BOOST_TEST(!good({"coverage"}).every_rule);
+  BOOST_TEST(good({"coverage", "--rules"}).every_rule);
   BOOST_TEST((good({"list", "--select", "a*"}).command == Command::list));
   BOOST_TEST(good({"explain", "ddp.tagged.base-or-bounds"}).subject == "ddp.tagged.base-or-bounds");
 }

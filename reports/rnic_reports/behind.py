@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What stands behind a rule besides its cases: the deviations that break it on purpose, and who is known to break it."""
+
+import collections
+import dataclasses
+import pathlib
+import re
+
+import yaml
+
+PROJECT = pathlib.Path(__file__).resolve().parents[2]
+DEVIATIONS = PROJECT / "reference_rnic" / "stream" / "deviations.def"
+EXPECTATIONS = PROJECT / "suite" / "expectations"
+ENTRY = re.compile(r'^RNIC_DEVIATION\(\s*(\w+),\s*"([^"]+)",\s*((?:"[^"]*"\s*)+)\)', re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Deviation:
+    name: str
+    text: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Offender:
+    iut: str
+    versions: str
+    case: str
+    reason: str
+
+
+@dataclasses.dataclass
+class Behind:
+    deviations: dict  # rule id -> [Deviation]
+    offenders: dict  # rule id -> [Offender]
+
+
+def load(deviations=DEVIATIONS, expectations=EXPECTATIONS):
+    """What there is of it: a report without it is better than none."""
+    return Behind(_deviations(deviations), _offenders(expectations))
+
+
+def _deviations(path):
+    found = collections.defaultdict(list)
+    try:
+        source = path.read_text(encoding="utf-8")
+    except OSError:
+        return found
+    for name, rule, text in ENTRY.findall(source):
+        found[rule].append(Deviation(name, "".join(re.findall(r'"([^"]*)"', text))))
+    return found
+
+
+def _offenders(folder):
+    found = collections.defaultdict(list)
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            document = yaml.safe_load(path.read_text(encoding="utf-8"))
+            for entry in document.get("entries") or []:
+                offender = Offender(*(" ".join(str(entry[key]).split()) for key in ("iut", "versions", "case", "reason")))
+                for rule in dict.fromkeys([entry["rule"], *entry.get("also", [])]):
+                    found[rule].append(offender)
+        except (OSError, yaml.YAMLError, AttributeError, KeyError, TypeError):
+            continue
+    return found
