@@ -137,7 +137,7 @@ def render(report, catalogue, folder, html_path):
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         files=_by_file(report, pages), findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT,
         known=attention.known_deviations(report), advisories=attention.advisories(report),
-        not_applicable=attention.not_applicable(report), coverage=found, dat_returns=dat_returns.returns_of(found), bar=_bar(report),
+        not_applicable=attention.not_applicable(report), coverage=found, dat_returns=dat_returns.table_of(report, catalogue), bar=_bar(report),
         outcome=_outcome(report), seconds=_seconds_of(report.run),
     )
 
