@@ -428,7 +428,7 @@ DAT_CASE(trigger_of_another_kind_is_refused, calls(dat_cno_trigger),
          rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_CNO))
-    row(name, [&, handle = handle] { expect(trigger(handle), returns(DAT_INVALID_HANDLE)); });
+    row(name, [&] { expect(trigger(handle), returns(DAT_INVALID_HANDLE)); });
 }
 
 // ---------------------------------------------------------------- dat_cno_free
