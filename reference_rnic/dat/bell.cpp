@@ -34,8 +34,8 @@ void Bell::ring() {
   static_cast<void>(futex(rings_, FUTEX_WAKE, INT_MAX, nullptr));
 }
 
-Bell::Woken Bell::sleep(std::unique_lock<std::mutex>& lock,
-                        std::optional<Clock::time_point> deadline) {
+Bell::Woken Bell::wait(std::unique_lock<std::mutex>& lock,
+                       std::optional<Clock::time_point> deadline) {
   using std::chrono::nanoseconds;
   const Clock::time_point now = Clock::now();
   if (deadline && *deadline <= now) return Woken::late;

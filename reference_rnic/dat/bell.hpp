@@ -24,10 +24,10 @@ class Bell {
   Bell(const Bell&) = delete;
   Bell& operator=(const Bell&) = delete;
 
-  /// Wakes all. To be called under the lock that sleep() gives up.
+  /// Wakes all. To be called under the lock that wait() gives up.
   void ring();
   /// Sleeps without the lock, and holds it again on return. No deadline: for as long as it takes.
-  Woken sleep(std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> deadline);
+  Woken wait(std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> deadline);
 
  private:
   std::atomic<std::uint32_t> rings_ = 0;

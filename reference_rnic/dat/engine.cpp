@@ -108,7 +108,7 @@ auto Engine::wait(Lock& lock, Bell& bell, DAT_TIMEOUT timeout, const std::functi
   if (timeout != DAT_TIMEOUT_INFINITE)
     deadline = Bell::Clock::now() + std::chrono::microseconds(timeout);
   while (!done()) {
-    const Bell::Woken woken = bell.sleep(lock, deadline);
+    const Bell::Woken woken = bell.wait(lock, deadline);
     if (woken == Bell::Woken::rung || done()) continue;
     return woken == Bell::Woken::late ? Waited::late : Waited::signaled;
   }
@@ -116,7 +116,7 @@ auto Engine::wait(Lock& lock, Bell& bell, DAT_TIMEOUT timeout, const std::functi
 }
 
 void Engine::wait(Lock& lock, Bell& bell, const std::function<bool()>& done) {
-  while (!done()) bell.sleep(lock, std::nullopt);
+  while (!done()) bell.wait(lock, std::nullopt);
 }
 
 Engine& engine() {
