@@ -22,6 +22,9 @@ class Peer {
  public:
   /// Returns once it listens; what keeps it from that makes the case inconclusive.
   Peer(DatBody& body, PeerRole role);
+  ~Peer() { child_.kill(); }
+  Peer(const Peer&) = delete;
+  Peer& operator=(const Peer&) = delete;
   [[nodiscard]] DAT_CONN_QUAL qualifier() const { return qualifier_; }
   /// Waits for it to say this: `request` (it has one), `established`.
   void await(std::string_view word);
@@ -37,7 +40,8 @@ class Peer {
   DAT_CONN_QUAL qualifier_ = 0;
 };
 
-/// The peer's own side, for the program: serves until its standard input ends. The exit code.
+/// The peer's own side, for the program: serves until it is killed. The exit code, if it
+/// cannot.
 int serve(const DatTarget& target, std::string_view role);
 
 }  // namespace suite::cases::dat
