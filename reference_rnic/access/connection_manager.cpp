@@ -80,6 +80,15 @@ std::uint16_t depth(const std::optional<std::uint16_t>& wanted, std::uint16_t ou
   return std::min(ours, *peers);
 }
 
+std::vector<std::byte> startup_frame_of(const stream::ConnectRequest& request) {
+  std::vector<std::byte> octets(wire::mpa_frame_header_size + wire::mpa_max_private_data);
+  wire::Writer writer(octets);
+  wire::format_mpa_frame(writer, wire::MpaFrameKind::request, request.flags, request.revision,
+                         request.enhanced, request.private_data);
+  octets.resize(writer.size());
+  return octets;
+}
+
 }  // namespace
 
 const char* name(ConnectFailure failure) {
@@ -318,6 +327,22 @@ std::expected<void, Failure> ConnectionManager::refuse(ConnectionId connection) 
   return {};
 }
 
+auto ConnectionManager::undecided(ConnectionId connection) const -> std::optional<Undecided> {
+  const auto found = entries_.find(connection);
+  if (found == entries_.end() || found->second.phase != Phase::requested) return std::nullopt;
+  const Entry& entry = found->second;
+  return Undecided{.connection = entry.link->connection(), .startup_frame = entry.startup_frame};
+}
+
+std::unique_ptr<llp::Connection> ConnectionManager::release(ConnectionId connection) {
+  Entry* entry = find(connection);
+  if (entry == nullptr || entry->phase != Phase::requested) return nullptr;
+  auto released = entry->link->release();
+  entry->phase = Phase::over;
+  link_finished(*entry->link);
+  return released;
+}
+
 std::expected<void, Failure> ConnectionManager::disconnect(verbs::QueuePairHandle queue_pair,
                                                            bool abortive) {
   Entry* entry = find(queue_pair);
@@ -391,6 +416,7 @@ void ConnectionManager::link_event(Link& link, stream::Event& event) {
 void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
   entry.phase = Phase::requested;
   entry.asked = event.enhanced;
+  entry.startup_frame = startup_frame_of(event);
   const llp::Connection& connection = *entry.link->connection();
   ConnectionRequest request{.connection = entry.id,
                             .listener = *entry.listener,

@@ -134,6 +134,15 @@ class ConnectionManager final : private Link::Owner {
   std::expected<void, Failure> reject(ConnectionId connection, wire::Bytes private_data);
   /// Resets a request without a decision: to the peer nobody has listened.
   std::expected<void, Failure> refuse(ConnectionId connection);
+  /// A request that may be decided elsewhere: its LLP connection and the octets of the startup
+  /// frame that were read from it.
+  struct Undecided {
+    const llp::Connection* connection = nullptr;
+    std::vector<std::byte> startup_frame{};
+  };
+  [[nodiscard]] std::optional<Undecided> undecided(ConnectionId connection) const;
+  /// Forgets such a request without a word to the peer; null if there is none.
+  [[nodiscard]] std::unique_ptr<llp::Connection> release(ConnectionId connection);
   /// Orderly (what is posted is carried out first) or abortive (with a Terminate where one may be
   /// sent).
   std::expected<void, Failure> disconnect(verbs::QueuePairHandle queue_pair, bool abortive);
@@ -166,6 +175,7 @@ class ConnectionManager final : private Link::Owner {
     bool llp_fault = false;                            ///< the fault was one of MPA
     bool peer_closed_first = false;                    ///< its half, in good order
     std::optional<wire::EnhancedWords::Values> asked;  ///< responder: of the request
+    std::vector<std::byte> startup_frame;              ///< likewise, as it came
   };
 
   void link_connected(Link& link) override;

@@ -242,6 +242,12 @@ void Link::reset() {
   phase_ = Phase::finished;
 }
 
+std::unique_ptr<llp::Connection> Link::release() {
+  phase_ = Phase::finished;
+  set_timer();
+  return std::move(connection_);
+}
+
 /// The connection object stays until the link goes: we may be inside one of its callbacks.
 void Link::finish() {
   if (std::exchange(phase_, Phase::finished) == Phase::finished) return;

@@ -51,6 +51,8 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void pump();
   /// Ends everything at once, with RST where a connection is.
   void reset();
+  /// Ends here without a word to the peer: the LLP connection goes on with whoever has it now.
+  [[nodiscard]] std::unique_ptr<llp::Connection> release();
 
   [[nodiscard]] verbs::RdmaStream& stream() { return *stream_; }
   [[nodiscard]] const llp::Connection* connection() const { return connection_.get(); }

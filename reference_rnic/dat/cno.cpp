@@ -14,7 +14,7 @@ namespace rnic::dat {
 
 void Cno::trigger(Evd& evd) {
   if (std::ranges::find(triggered_, &evd) == triggered_.end()) triggered_.push_back(&evd);
-  news_.notify_one();
+  news_.ring();
   if (signal) eventfd_write(signal.get(), 1);
   tell_agent(evd.handle);
 }
@@ -31,6 +31,14 @@ void Cno::forget(const Evd& evd) {
   if (signal && triggered_.empty()) eventfd_read(signal.get(), &count);
 }
 
+void Cno::evd_freed(const Evd& evd) {
+  forget(evd);
+  if (users > 1) return;  // the one that goes still counts
+  ++deserted_;
+  tell_agent(DAT_HANDLE_NULL);
+  news_.ring();
+}
+
 Evd* Cno::take() {
   if (triggered_.empty()) return nullptr;
   Evd* first = triggered_.front();
@@ -41,21 +49,24 @@ Evd* Cno::take() {
 DAT_RETURN Cno::wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd) {
   *evd = DAT_HANDLE_NULL;
   ++waiters;
-  const bool woken =
-      engine().wait(lock, news_, timeout, [this] { return closing_ || !triggered_.empty(); });
+  const unsigned deserted = deserted_;
+  const Engine::Waited how = engine().wait(lock, news_, timeout, [&] {
+    return closing_ || deserted_ != deserted || !triggered_.empty();
+  });
   --waiters;
-  if (closing_) news_.notify_all();
+  if (closing_) news_.ring();
   if (closing_) return DAT_SUCCESS;
-  if (!woken) return failure(DAT_QUEUE_EMPTY);
-  *evd = take()->handle;
+  if (how == Engine::Waited::late) return failure(DAT_QUEUE_EMPTY);
+  if (how == Engine::Waited::signaled) return failure(DAT_INTERRUPTED_CALL);
+  if (const Evd* first = take()) *evd = first->handle;
   return DAT_SUCCESS;
 }
 
 void Cno::abort_waiters(Engine::Lock& lock) {
   closing_ = true;
   tell_agent(DAT_HANDLE_NULL);
-  news_.notify_all();
-  news_.wait(lock, [this] { return waiters == 0; });
+  news_.ring();
+  Engine::wait(lock, news_, [this] { return waiters == 0; });
 }
 
 // ---- calls ----

@@ -3,7 +3,6 @@
 // are told instead of a thread.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 
 #include "reference_rnic/dat/engine.hpp"
@@ -24,6 +23,9 @@ class Cno final : public Object {
   void trigger(Evd& evd);
   /// The EVD feeds this CNO no more.
   void forget(const Evd& evd);
+  /// Nor does it exist any more. With the last one all waiters and the agent are unblocked, without
+  /// an EVD.
+  void evd_freed(const Evd& evd);
   /// The EVD that triggered first, if one has since it was last asked.
   [[nodiscard]] Evd* take();
   DAT_RETURN wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd);
@@ -38,8 +40,9 @@ class Cno final : public Object {
   void tell_agent(DAT_EVD_HANDLE evd);
 
   std::deque<Evd*> triggered_;
-  std::condition_variable news_;
+  Bell news_;
   bool closing_ = false;
+  unsigned deserted_ = 0;  ///< times that the last EVD was freed
 };
 
 }  // namespace rnic::dat

@@ -75,11 +75,28 @@ DAT_RETURN cr_reject(DAT_CR_HANDLE cr_handle, DAT_COUNT size, const DAT_PVOID da
   });
 }
 
-/// Hands the request to another service point of the same IA in this process.
+namespace {
+
+DAT_RETURN hand_to_another_process(Cr& cr, DAT_CONN_QUAL handoff) {
+  if (handoff == 0 || handoff > 0xFFFF) return invalid_parameter(2);
+  const auto to = cr.ia->registration().address.with_port(static_cast<std::uint16_t>(handoff));
+  const auto undecided = cr.ia->manager().undecided(cr.connection);
+  if (!undecided || !hand_over(to, *undecided->connection, undecided->startup_frame))
+    return invalid_parameter(2);
+  let_go(cr.ia->manager().release(cr.connection));
+  cr.decided = true;
+  engine().handles().destroy(cr);
+  return DAT_SUCCESS;
+}
+
+}  // namespace
+
+/// Hands the request to another service point at the same IA, of this process or another.
 DAT_RETURN cr_handoff(DAT_CR_HANDLE cr_handle, DAT_CONN_QUAL handoff) {
   return call_on<Cr>(cr_handle, [&](Cr& cr) -> DAT_RETURN {
+    if (cr.ep != nullptr) return invalid_parameter(2);  // no other Endpoint may accept it
     ServicePoint* point = cr.ia->listening_on(handoff);
-    if (point == nullptr || cr.ep != nullptr) return invalid_parameter(2);
+    if (point == nullptr) return hand_to_another_process(cr, handoff);
     const access::ConnectionRequest request{.connection = cr.connection,
                                             .local = cr.local,
                                             .remote = cr.remote,

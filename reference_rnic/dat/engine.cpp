@@ -101,13 +101,22 @@ void Engine::call_unlocked(std::function<void()> function) {
   unlocked_.push_back(std::move(function));
 }
 
-bool Engine::wait(Lock& lock, std::condition_variable& news, DAT_TIMEOUT timeout,
-                  const std::function<bool()>& done) {
+auto Engine::wait(Lock& lock, Bell& bell, DAT_TIMEOUT timeout, const std::function<bool()>& done)
+    -> Waited {
   nudge();
+  std::optional<Bell::Clock::time_point> deadline;
   if (timeout != DAT_TIMEOUT_INFINITE)
-    return news.wait_for(lock, std::chrono::microseconds(timeout), done);
-  news.wait(lock, done);
-  return true;
+    deadline = Bell::Clock::now() + std::chrono::microseconds(timeout);
+  while (!done()) {
+    const Bell::Woken woken = bell.wait(lock, deadline);
+    if (woken == Bell::Woken::rung || done()) continue;
+    return woken == Bell::Woken::late ? Waited::late : Waited::signaled;
+  }
+  return Waited::done;
+}
+
+void Engine::wait(Lock& lock, Bell& bell, const std::function<bool()>& done) {
+  while (!done()) bell.wait(lock, std::nullopt);
 }
 
 Engine& engine() {

@@ -7,7 +7,6 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <mutex>
 #include <new>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "reference_rnic/dat/bell.hpp"
 #include "reference_rnic/dat/handle_table.hpp"
 #include "reference_rnic/llp/file_descriptor.hpp"
 #include "reference_rnic/llp/real_world.hpp"
@@ -43,9 +43,12 @@ class Engine {
   void nudge();
   /// Runs `function` soon, on the progress thread and without the lock.
   void call_unlocked(std::function<void()> function);
-  /// Waits for `done()`, which is asked under the lock. False: the time was up first.
-  bool wait(Lock& lock, std::condition_variable& news, DAT_TIMEOUT timeout,
-            const std::function<bool()>& done);
+  enum class Waited : std::uint8_t { done, late, signaled };
+  /// Waits for `done()`, which is asked under the lock and again at each ring of the bell; or until
+  /// the time is up, or a signal was handled by this thread.
+  Waited wait(Lock& lock, Bell& bell, DAT_TIMEOUT timeout, const std::function<bool()>& done);
+  /// Waits for it whatever comes.
+  static void wait(Lock& lock, Bell& bell, const std::function<bool()>& done);
 
  private:
   void run(std::uint64_t mine);

@@ -311,7 +311,7 @@ DAT_RETURN ep_post_rdma_write(DAT_EP_HANDLE ep_handle, DAT_COUNT count, DAT_LMR_
     if (remote == nullptr) return invalid_parameter(5);
     if (local->total > remote->segment_length || local->total > limits::message)
       return failure(DAT_LENGTH_ERROR);
-    constexpr unsigned known = request_flags & ~DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+    constexpr unsigned known = request_flags & ~unsigned{DAT_COMPLETION_SOLICITED_WAIT_FLAG};
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(6);
     return ep.post({{.request = {.operation = verbs::Operation::write,
                                  .pieces = local->pieces,
@@ -333,7 +333,7 @@ DAT_RETURN ep_post_rdma_read(DAT_EP_HANDLE ep_handle, DAT_COUNT count, DAT_LMR_T
     if (remote == nullptr) return invalid_parameter(5);
     if (local->total < remote->segment_length || remote->segment_length > limits::message)
       return failure(DAT_LENGTH_ERROR);
-    constexpr unsigned known = request_flags & ~DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+    constexpr unsigned known = request_flags & ~unsigned{DAT_COMPLETION_SOLICITED_WAIT_FLAG};
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(6);
     return ep.post_read(local->pieces, *remote,
                         {.operation = DAT_DTO_RDMA_READ,
@@ -351,7 +351,7 @@ DAT_RETURN ep_post_rdma_read_to_rmr(DAT_EP_HANDLE ep_handle, const DAT_RMR_TRIPL
     if (remote == nullptr) return invalid_parameter(4);
     if (sink->segment_length < remote->segment_length || remote->segment_length > limits::message)
       return failure(DAT_LENGTH_ERROR);
-    constexpr unsigned known = request_flags & ~DAT_COMPLETION_SOLICITED_WAIT_FLAG;
+    constexpr unsigned known = request_flags & ~unsigned{DAT_COMPLETION_SOLICITED_WAIT_FLAG};
     if (!admits_flags(flags, known, ep.attr.request_completion_flags)) return invalid_parameter(5);
     return ep.post({{.request = {.operation = verbs::Operation::read,
                                  .pieces = {{.stag = sink->rmr_context,

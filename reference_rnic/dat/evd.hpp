@@ -3,7 +3,6 @@
 // waits here.
 #pragma once
 
-#include <condition_variable>
 #include <deque>
 #include <optional>
 
@@ -54,7 +53,7 @@ class Evd final : public Object {
     DAT_SRQ_HANDLE from_srq;
   };
   std::deque<Entry> queue_;
-  std::condition_variable news_;
+  Bell news_;
   bool noticed_ = false;      ///< a notifying event came since the waiter blocked
   bool interrupted_ = false;  ///< made unwaitable under the waiter
   bool closing_ = false;

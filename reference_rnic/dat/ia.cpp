@@ -122,8 +122,10 @@ void Ia::happened(const access::ConnectionEvent& event) {
   drain();  // what was completed before comes before
   if (const auto* request = std::get_if<access::ConnectionRequest>(&event)) {
     const auto found = listeners_.find(static_cast<std::uint64_t>(request->listener));
-    if (found != listeners_.end()) return found->second->requested(*request);
-    return static_cast<void>(manager_.refuse(request->connection));
+    if (found == listeners_.end()) return static_cast<void>(manager_.refuse(request->connection));
+    ServicePoint& point = *found->second;
+    if (point.listener != request->listener) listeners_.erase(found);  // handed over: its only one
+    return point.requested(*request);
   }
   std::visit(
       [&](const auto& news) {
@@ -140,7 +142,16 @@ std::expected<void, int> Ia::listen(ServicePoint& point, DAT_CONN_QUAL conn_qual
   point.listener = listening->listener;
   point.conn_qual = listening->local.port;
   listeners_[static_cast<std::uint64_t>(listening->listener)] = &point;
+  point.door = Door::open(engine_.world(), listening->local,
+                          [this, &point](std::unique_ptr<llp::Connection> connection) {
+                            handed_over(point, std::move(connection));
+                          });
   return {};
+}
+
+void Ia::handed_over(ServicePoint& point, std::unique_ptr<llp::Connection> connection) {
+  if (const auto serving = manager_.serve(std::move(connection), startup_options()))
+    listeners_[static_cast<std::uint64_t>(*serving)] = &point;
 }
 
 bool Ia::serve(ServicePoint& point, std::unique_ptr<llp::Connection> connection,
@@ -154,8 +165,9 @@ bool Ia::serve(ServicePoint& point, std::unique_ptr<llp::Connection> connection,
 }
 
 void Ia::forget_listener(ServicePoint& point) {
-  if (point.listener) listeners_.erase(static_cast<std::uint64_t>(*point.listener));
+  std::erase_if(listeners_, [&](const auto& item) { return item.second == &point; });
   point.listener.reset();
+  point.door.reset();
 }
 
 void Ia::stop_listening(ServicePoint& point) {

@@ -9,6 +9,7 @@
 
 #include "reference_rnic/access/connection_manager.hpp"
 #include "reference_rnic/dat/evd.hpp"
+#include "reference_rnic/dat/handoff.hpp"
 #include "reference_rnic/dat/socket_address.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
@@ -50,6 +51,7 @@ struct ServicePoint : Object {
   Use<Evd> evd;
   DAT_CONN_QUAL conn_qual = 0;
   std::optional<access::ListenerId> listener;
+  std::unique_ptr<Door> door;  ///< for requests that other processes hand over
 };
 
 /// How every connection of an IA starts: RFC 6581 with all its means.
@@ -102,6 +104,8 @@ class Ia final : public Object {
   void happened(const access::ConnectionEvent& event);
   void happened(const verbs::AsyncEvent& event);
   [[nodiscard]] Ep* owner(verbs::QueuePairHandle pair) const;
+
+  void handed_over(ServicePoint& point, std::unique_ptr<llp::Connection> connection);
 
   Engine& engine_;
   const Registration& registration_;

@@ -27,6 +27,8 @@ class TcpConnection final : public Connection {
   void fail_later(Ending ending);
   /// Closes our descriptor and leaves the connection itself to whoever has another one of it.
   void give_up();
+  /// -1 once it has ended.
+  [[nodiscard]] int descriptor() const { return fd_.get(); }
 
   void set_observer(Observer& observer) override;
   Received receive(std::span<const wire::MutableBytes> targets) override;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The rules that cases name: section, level and text of each, read from the rule files through their own reader."""
 
+import csv
 import dataclasses
 import importlib.util
 import pathlib
@@ -40,6 +41,7 @@ class Catalogue:
     titles: dict  # RFC number -> title
     version: str
     note: str  # why it is not what the run used; empty: it is
+    returns: dict = dataclasses.field(default_factory=dict)  # DAT call -> the returns that documents state for it
 
     def rule(self, rule_id):
         return self.rules.get(rule_id) or Rule(rule_id)
@@ -56,10 +58,20 @@ def load(folder, wanted_version):
         titles = {int(path.stem.removeprefix("rfc")) if path.stem.startswith("rfc") else 0: _title(path) for path in paths}
     except Exception as error:
         return Catalogue({}, {}, "", f"the rule catalogue in {folder} cannot be read, so rule texts are missing: {error}")
+    returns = _returns(folder / "dat20_returns.csv")
     note = "" if rules else f"there are no rule files in {folder}, so rule texts are missing"
     if rules and wanted_version not in ("", version):
         note = f"rule texts are of catalogue {version}; the run used {wanted_version}"
-    return Catalogue(rules, titles, version, note)
+    return Catalogue(rules, titles, version, note, returns)
+
+
+def _returns(path):
+    """{call: [code]} of a file of stated returns; nothing where there is none."""
+    try:
+        lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    except OSError:
+        return {}
+    return {row["call"]: row["returns"].split() for row in csv.DictReader(lines)}
 
 
 def _reader(path):

@@ -1,31 +1,36 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Which return code of which DAT call this run judged, with what outcome, and by which cases."""
+"""Which returns each DAT call gave in this run: those that documents state, and any other, with outcome and cases."""
 
+import collections
 import dataclasses
+import re
 
 from . import coverage
 
-# A rule's id is dat.CALL.ASPECT; an aspect that is a return code, or begins with one, is about that return.
-CODES = ("success", "insufficient-resources", "invalid-handle", "invalid-parameter", "invalid-state", "invalid-address",
-         "length-error", "model-not-supported", "protection-violation", "privileges-violation", "conn-qual-in-use",
-         "conn-qual-unavailable", "queue-empty", "queue-full", "timeout-expired", "abort", "interrupted-call",
-         "provider-not-found", "provider-in-use", "provider-already-registered", "internal-error", "srq-in-use",
-         "comm-not-supported", "port-in-use", "not-implemented")
-OTHER = "behaviour"
+# In the order of dat_error.h.
+CODES = ("SUCCESS", "ABORT", "CONN_QUAL_IN_USE", "INSUFFICIENT_RESOURCES", "INTERNAL_ERROR", "INVALID_HANDLE", "INVALID_PARAMETER",
+         "INVALID_STATE", "LENGTH_ERROR", "MODEL_NOT_SUPPORTED", "PROVIDER_NOT_FOUND", "PRIVILEGES_VIOLATION", "PROTECTION_VIOLATION",
+         "QUEUE_EMPTY", "QUEUE_FULL", "TIMEOUT_EXPIRED", "PROVIDER_ALREADY_REGISTERED", "PROVIDER_IN_USE", "INVALID_ADDRESS",
+         "INTERRUPTED_CALL", "CONN_QUAL_UNAVAILABLE", "PORT_IN_USE", "COMM_NOT_SUPPORTED", "NOT_IMPLEMENTED")
+ORDER = tuple("DAT_" + code for code in CODES)
+# What a case writes of a return: the call, where it is known, and the code, with a subtype behind it.
+RETURNED = re.compile(r"(?:(?P<call>dat_\w+|ia_ha_related): )?(?P<code>DAT_[A-Z_]+)\b")
+OF_VERDICT = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error", "fail": "broken"}
 
 
 @dataclasses.dataclass
 class Return:
-    code: str  # DAT_INVALID_STATE, or OTHER for rules that are about no return
-    uses: list  # of coverage.RuleUse, worst first
+    code: str
+    stated: bool  # by a document
+    uses: list  # (case, state) where it came, or had to
 
     @property
     def state(self):
-        return min((use.state for use in self.uses), key=coverage.STATES.index)
+        return min((state for _, state in self.uses), key=coverage.STATES.index, default="unjudged")
 
     @property
     def cases(self):
-        return list({case.id: case for use in self.uses for case, _ in use.uses}.values())
+        return list({case.id: case for case, _ in self.uses}.values())
 
 
 @dataclasses.dataclass
@@ -34,21 +39,35 @@ class Call:
     returns: list
 
 
-def code_of(rule):
-    aspect = rule.id.split(".", 2)[-1]
-    for code in CODES:
-        if aspect == code or aspect.startswith(code + "-") or aspect.startswith(code + "."):
-            return "DAT_" + code.upper().replace("-", "_")
-    return OTHER
+@dataclasses.dataclass
+class Table:
+    calls: list
+
+    def count(self, stated, came):
+        return sum(1 for call in self.calls for one in call.returns if one.stated == stated and bool(one.uses) == came)
 
 
-def returns_of(found):
-    """A Call for each section of the DAT rules in this coverage, its returns in the order of CODES."""
-    calls = []
-    for section in (section for rfc in found if rfc.number == 0 for section in rfc.sections):
-        by_code = {}
-        for use in section.uses:
-            by_code.setdefault(code_of(use.rule), []).append(use)
-        order = ["DAT_" + code.upper().replace("-", "_") for code in CODES] + [OTHER]
-        calls.append(Call(section.number, [Return(code, by_code[code]) for code in order if code in by_code]))
-    return calls
+def table_of(report, catalogue):
+    """A Call for each that documents or cases of this run know, by name, its returns in the order of CODES."""
+    found = collections.defaultdict(lambda: collections.defaultdict(list))
+    for name, codes in catalogue.returns.items():
+        found[name].update((code, []) for code in codes)
+    for case in report.cases:
+        for judgement in case.judgements:
+            for name, code in _returns(judgement, catalogue):
+                state = "known" if judgement.verdict == "fail" and case.is_known else OF_VERDICT[judgement.verdict]
+                found[name][code].append((case, state))
+    return Table([Call(name, [Return(code, code in catalogue.returns.get(name, ()), returns[code]) for code in ORDER if code in returns])
+                  for name, returns in sorted(found.items())])
+
+
+def _returns(judgement, catalogue):
+    """(call, code) of an expectation about a return: what came, or, where that was wrong, what should have."""
+    came = RETURNED.match(judgement.actual)
+    if not came:
+        return
+    name = came["call"] or catalogue.rule(judgement.rule).section
+    right = judgement.verdict in ("pass", "advisory")
+    for code in [came["code"]] if right else judgement.admissible:
+        if name and code in ORDER:
+            yield name, code

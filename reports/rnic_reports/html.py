@@ -139,7 +139,7 @@ def render(report, catalogue, folder, html_path):
         known=attention.known_deviations(report), advisories=attention.advisories(report),
         not_applicable=attention.not_applicable(report), coverage=found,
         coverage_cells=coverage.cells_of([use for rfc in found for section in rfc.sections for use in section.uses]),
-        dat_returns=dat_returns.returns_of(found), bar=_bar(report),
+        dat_returns=dat_returns.table_of(report, catalogue), bar=_bar(report),
         behind=behind.load(), outcome=_outcome(report), seconds=_seconds_of(report.run),
     )
 

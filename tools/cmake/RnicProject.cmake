@@ -65,3 +65,9 @@ find_package(Python3 3.11 REQUIRED COMPONENTS Interpreter)
 find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
+
+# For code that is called from C, or calls as C may: there a parameter of an enumeration holds any number. To be linked last.
+add_library(rnic_enums_of_c INTERFACE)
+if(RNIC_SANITIZE)
+  target_compile_options(rnic_enums_of_c INTERFACE -fno-sanitize=enum)
+endif()

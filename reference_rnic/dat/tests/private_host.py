@@ -20,10 +20,10 @@ def enter():
     os.execvpe("unshare", ["unshare", "-rn", sys.executable, *sys.argv], environment)
 
 
-def write_dat_conf(folder, library):
+def write_dat_conf(folder, library, address="127.0.0.1"):
     path = pathlib.Path(folder) / "dat.conf"
     path.write_text("".join(
-        f'{IA} u2.0 {safety} default {library} rnic.1.0 "lo 127.0.0.1" ""\n' for safety in ("nonthreadsafe", "threadsafe")))
+        f'{IA} u2.0 {safety} default {library} rnic.1.0 "lo {address}" ""\n' for safety in ("nonthreadsafe", "threadsafe")))
     return os.environ | {"DAT_OVERRIDE": str(path)}
 
 

@@ -200,7 +200,7 @@ BOOST_AUTO_TEST_CASE(what_is_posted_without_a_connection_is_flushed) {
 BOOST_AUTO_TEST_CASE(a_suppressed_success_is_not_seen) {
   Connected pair;
   Region memory(pair, 64);
-  for (DAT_UINT64 id : {1, 2}) post_recv(pair.server, memory.local(0, 8), id);
+  for (DAT_UINT64 id : {1U, 2U}) post_recv(pair.server, memory.local(0, 8), id);
   post_send(pair.client, memory.local(8, 8), 3, DAT_COMPLETION_SUPPRESS_FLAG);
   post_send(pair.client, memory.local(8, 8), 4);
   check(wait_for_dto(pair.client.request), pair.client, DAT_DTO_SEND, 4, 8);
@@ -336,7 +336,7 @@ BOOST_AUTO_TEST_CASE(endpoints_share_receives_and_tell_of_watermarks) {
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
   CHECK_DAT(dat_srq_create(opened.ia, opened.pz, &attr, &srq));
   Region memory(opened, 256);
-  for (DAT_UINT64 id : {1, 2, 3}) {
+  for (DAT_UINT64 id : {1U, 2U, 3U}) {
     DAT_LMR_TRIPLET segment = memory.local(32 * id, 32);
     CHECK_DAT(dat_srq_post_recv(srq, 1, &segment, cookie(id)));
   }

@@ -231,6 +231,58 @@ DAT_CASE(disabled_evd_does_not_notify, calls(dat_cno_wait), rules("dat.cno-wait.
   expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);
 }
 
+DAT_CASE(signal_ends_a_wait, calls(dat_cno_wait), rules("dat.cno-wait.interrupted-call")) {
+  const Fed fed(ia());
+  DAT_RETURN got = DAT_SUCCESS;
+  DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+  Blocked blocked([&] { got = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evd); });
+  blocked.interrupt();
+  need(post(fed.evd), "no event");  // ends a wait that the signal has not ended
+  blocked.join();
+  expect(got, returns(DAT_INTERRUPTED_CALL).or_tolerably(DAT_SUCCESS));
+  if (got == DAT_SUCCESS) return;
+  expect(CALL(dat_cno_wait, fed.cno.get(), 0, &evd), succeeds);
+  same(*this, "EVD", evd, fed.evd.get());
+}
+
+DAT_CASE(waiters_go_when_the_last_evd_is_freed, calls(dat_cno_wait, dat_evd_free),
+         rules("dat.cno-wait.evds-freed")) {
+  Fed fed(ia());
+  Evd other = fed.feed(ia());
+  struct Result {
+    DAT_RETURN code = DAT_SUCCESS;
+    DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
+  } results[2];
+  const auto wait_for = [&](Result& result) {
+    return [&fed, &result] {
+      result.evd = fed.evd.get();
+      result.code = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &result.evd);
+    };
+  };
+  Blocked first(wait_for(results[0])), second(wait_for(results[1]));
+  need(CALL(dat_evd_free, other.release()), "not freed");
+  expect_that(!first.over() && !second.over(), "waiting as long as there is an EVD", "back");
+  need(CALL(dat_evd_free, fed.evd.release()), "not freed");
+  first.join();
+  second.join();
+  for (const Result& result : results) {
+    expect(result.code, succeeds.or_tolerably(DAT_ABORT));
+    same(*this, "EVD", result.evd, DAT_EVD_HANDLE{DAT_HANDLE_NULL});
+  }
+}
+
+DAT_CASE(agent_is_called_when_the_last_evd_is_freed, calls(dat_cno_create, dat_evd_free),
+         rules("dat.cno-wait.evds-freed")) {
+  Told told;
+  told.evd = ia().async_evd();
+  DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_cno_create, ia().get(), told.agent(), &handle), "no CNO");
+  Fed fed(ia(), Cno(handle));
+  expect(CALL(dat_evd_free, fed.evd.release()), succeeds);
+  told.wait();
+  same(*this, "EVD", told.evd.load(), DAT_EVD_HANDLE{DAT_HANDLE_NULL});
+}
+
 DAT_CASE(several_threads_wait_on_one_cno, calls(dat_cno_wait), rules("dat.cno-wait.concurrent")) {
   const Fed fed(ia());
   std::array<DAT_RETURN, 4> got{};
@@ -376,7 +428,7 @@ DAT_CASE(trigger_of_another_kind_is_refused, calls(dat_cno_trigger),
          rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_CNO))
-    row(name, [&, handle = handle] { expect(trigger(handle), returns(DAT_INVALID_HANDLE)); });
+    row(name, [&] { expect(trigger(handle), returns(DAT_INVALID_HANDLE)); });
 }
 
 // ---------------------------------------------------------------- dat_cno_free

@@ -185,9 +185,7 @@ DAT_CASE(accept_with_what_is_no_endpoint_is_refused, calls(dat_cr_accept),
   auto others = strangers.but(DAT_HANDLE_TYPE_EP);
   others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), asked.pz).ep)));
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
-      expect(asked.accept(handle, 0, nullptr), returns(DAT_INVALID_HANDLE));
-    });
+    row(name, [&] { expect(asked.accept(handle, 0, nullptr), returns(DAT_INVALID_HANDLE)); });
 }
 
 DAT_CASE(accept_without_any_endpoint_is_refused, calls(dat_cr_accept),

@@ -122,7 +122,7 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_csp_create
   others.insert(others.begin(),
                 {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(common.create(&common.comm, common.pointer(), handle), returns(DAT_INVALID_HANDLE));
     });
 }
@@ -196,8 +196,7 @@ DAT_CASE(free_of_another_kind_is_refused, calls(dat_csp_free), rules("dat.csp-fr
   expect(common.create(), succeeds);  // there are such service points
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_CSP))
-    row(name,
-        [&, handle = handle] { expect(CALL(DAT_CSP_FREE, handle), returns(DAT_INVALID_HANDLE)); });
+    row(name, [&] { expect(CALL(DAT_CSP_FREE, handle), returns(DAT_INVALID_HANDLE)); });
 }
 
 DAT_CASES_OF_FILE(csp)

@@ -207,7 +207,7 @@ DAT_CASE(negative_attributes_are_refused, calls(dat_ep_create),
       std::pair{"max_recv_iov", &DAT_EP_ATTR::max_recv_iov},
       std::pair{"max_request_iov", &DAT_EP_ATTR::max_request_iov}};
   for (const auto& [name, field] : fields)
-    row(name, [&, field = field] {
+    row(name, [&] {
       DAT_EP_ATTR attr = usual;
       attr.*field = -1;
       DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
@@ -670,7 +670,7 @@ DAT_CASE(what_is_fixed_is_not_modified, calls(dat_ep_modify), rules("dat.ep-modi
                           std::pair{"remote address", DAT_EP_FIELD_REMOTE_IA_ADDRESS_PTR},
                           std::pair{"remote port", DAT_EP_FIELD_REMOTE_PORT_QUAL}};
   for (const auto& [name, field] : fields)
-    row(name, [&, field = field] {
+    row(name, [&] {
       DAT_EP_PARAM same = query(*this, side.ep.get());
       expect(CALL(dat_ep_modify, side.ep.get(), field, &same), returns(DAT_INVALID_PARAMETER));
     });
@@ -732,7 +732,7 @@ DAT_CASE(modify_to_a_dispatcher_that_is_none_is_refused, calls(dat_ep_modify),
   for (const auto& [name, field] : {std::pair{"receives", DAT_EP_FIELD_RECV_EVD_HANDLE},
                                     std::pair{"requests", DAT_EP_FIELD_REQUEST_EVD_HANDLE},
                                     std::pair{"connection", DAT_EP_FIELD_CONNECT_EVD_HANDLE}})
-    row(name, [&, field = field] {
+    row(name, [&] {
       DAT_EP_PARAM asked{};
       asked.recv_evd_handle = asked.request_evd_handle = asked.connect_evd_handle = pz.get();
       expect(CALL(dat_ep_modify, side.ep.get(), field, &asked),

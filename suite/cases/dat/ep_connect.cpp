@@ -486,7 +486,7 @@ DAT_CASE(both_sides_hear_of_a_disconnect, calls(dat_ep_disconnect),
   for (const auto& [name, flag] :
        {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
     for (const bool active : {true, false})
-      row(fmt::format("{} by the {} side", name, active ? "active" : "passive"), [&, flag = flag] {
+      row(fmt::format("{} by the {} side", name, active ? "active" : "passive"), [&] {
         const Pair pair = connected();
         const Side& side = active ? pair.active : pair.passive;
         expect(CALL(dat_ep_disconnect, side.ep.get(), flag), succeeds);
@@ -576,7 +576,7 @@ DAT_CASE(disconnect_of_a_pending_connect_gives_it_up, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.pending")) {
   for (const auto& [name, flag] :
        {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
-    row(name, [&, flag = flag] {
+    row(name, [&] {
       const Pz pz = ia().pz();
       const Side client = make_side(ia(), pz);
       const Lmr memory(ia(), pz.get(), 64);

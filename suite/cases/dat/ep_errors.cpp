@@ -186,7 +186,7 @@ DAT_CASE(receives_are_flushed_by_each_end_of_a_connection, calls(dat_ep_disconne
          rules("dat.ep-disconnect.flush")) {
   for (const auto& [name, flag] :
        {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
-    row(name, [&, flag = flag] {
+    row(name, [&] {
       const Stage stage(*this);
       for (const Side* side : {&stage.pair.active, &stage.pair.passive})
         for (DAT_UINT64 id = 1; id <= 3; ++id)

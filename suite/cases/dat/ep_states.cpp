@@ -236,7 +236,7 @@ DAT_CASE(modify_of_attributes_in_each_state, calls(dat_ep_modify),
   for (const Phase phase : all_phases) {
     const bool open = !is_one_of(phase, {Phase::active, Phase::connected, Phase::disconnected});
     for (const auto& [name, field] : fields)
-      row(fmt::format("{}, {}", name, phase_text(phase)), [&, field = field] {
+      row(fmt::format("{}, {}", name, phase_text(phase)), [&] {
         const EpAt ep(ia(), phase);
         DAT_EP_PARAM same{};
         need(CALL(dat_ep_query, ep.get(), DAT_EP_FIELD_ALL, &same), "no EP query");

@@ -2,6 +2,7 @@
 // The events of a dispatcher: post_se, dequeue, wait, and the threads that wait.
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
+#include "suite/cases/dat/framework/dat_threads.hpp"
 
 namespace suite::cases::dat {
 
@@ -311,6 +312,26 @@ DAT_CASE(every_event_reaches_one_of_many_threads, calls(dat_evd_dequeue, dat_evd
   bool each_once = all.size() == count + 3;
   for (std::size_t i = 0; i < all.size(); ++i) each_once = each_once && all[i] == i + 1;
   expect_that(each_once, "each event once", fmt::format("{} events, or some twice", all.size()));
+}
+
+DAT_CASE(signal_ends_a_wait, calls(dat_evd_wait), rules("dat.evd-wait.interrupted-call")) {
+  const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
+  Waited waited{};
+  Blocked blocked([&] { waited = wait_on(evd, DAT_TIMEOUT_INFINITE, 2); });
+  need(post_software(evd, 5), "no event");
+  blocked.interrupt();
+  const bool back = blocked.over();
+  need(post_software(evd, 6), "no event");  // ends a wait that the signal has not ended
+  blocked.join();
+  expect(waited.code, returns(DAT_INTERRUPTED_CALL).or_tolerably(DAT_SUCCESS));
+  if (waited.code == DAT_SUCCESS) return;
+  expect_that(back, "back before another event", "still waiting");
+  expect_more(*this, waited, 1);
+  for (const std::uintptr_t number : {5U, 6U}) {
+    const Waited next = wait_on(evd, 0);
+    expect(next.code, succeeds);
+    expect_number(*this, next.event, number);
+  }
 }
 
 DAT_CASE(close_of_the_ia_aborts_the_waiter, calls(dat_evd_wait, dat_ia_close),

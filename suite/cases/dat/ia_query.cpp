@@ -179,8 +179,7 @@ DAT_CASE(limits_of_the_ia_let_it_be_used, calls(dat_ia_query),
       {"max_pzs", attr.max_pzs},
       {"max_iov_segments_per_rdma_read", attr.max_iov_segments_per_rdma_read},
       {"max_iov_segments_per_rdma_write", attr.max_iov_segments_per_rdma_write}};
-  for (const auto& [name, count] : counts)
-    row(name, [&, name = name, count = count] { at_least(*this, name, count, 1); });
+  for (const auto& [name, count] : counts) row(name, [&] { at_least(*this, name, count, 1); });
   at_least(*this, "max_message_size", attr.max_message_size, 1);
   at_least(*this, "max_rdma_size", attr.max_rdma_size, 1);
   at_least(*this, "max_lmr_block_size", attr.max_lmr_block_size, 1);

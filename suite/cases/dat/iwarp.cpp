@@ -292,7 +292,7 @@ DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_iw_ssp_creat
   Streams streams(*this);
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_EP))
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(streams.create(*this, streams.passive_socket, handle, streams.requests.get()),
              returns(DAT_INVALID_HANDLE));
     });
@@ -306,7 +306,7 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_iw_ssp_cre
   others.insert(others.begin(),
                 {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(streams.create(*this, streams.passive_socket, streams.passive.ep.get(), handle),
              returns(DAT_INVALID_HANDLE));
     });
@@ -370,9 +370,7 @@ DAT_CASE(free_of_another_kind_is_refused, calls(dat_iw_ssp_free),
   need_extension(*this);
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_EXTENSION_BASE))
-    row(name, [&, handle = handle] {
-      expect(CALL(dat_iw_ssp_free, handle), returns(DAT_INVALID_HANDLE));
-    });
+    row(name, [&] { expect(CALL(dat_iw_ssp_free, handle), returns(DAT_INVALID_HANDLE)); });
 }
 
 // ---------------------------------------------------------------- dat_iw_socket_connect
@@ -457,7 +455,7 @@ DAT_CASE(connect_of_what_is_no_endpoint_is_refused, calls(dat_iw_socket_connect)
   auto others = strangers.but(DAT_HANDLE_TYPE_EP);
   others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), streams.pz).ep)));
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(CALL(dat_iw_socket_connect, handle, streams.active_socket, DAT_TIMEOUT_INFINITE, 0,
                   nullptr),
              returns(DAT_INVALID_HANDLE));

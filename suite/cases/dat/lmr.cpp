@@ -187,7 +187,7 @@ DAT_CASE(region_of_no_region_is_refused, calls(dat_lmr_create),
          rules("dat.lmr-create.invalid-handle"), with_hostile_handles) {
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_LMR))
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       Made made;
       DAT_REGION_DESCRIPTION description{};
       description.for_lmr_handle = handle;
@@ -308,7 +308,7 @@ DAT_CASE(region_in_no_zone_is_refused, calls(dat_lmr_create),
   auto others = strangers.but(DAT_HANDLE_TYPE_PZ);
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       Made made;
       expect(made.create(ia().get(), handle), returns(DAT_INVALID_HANDLE));
     });

@@ -147,7 +147,7 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_psp_create
   const Strangers strangers(ia());
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
   for (const auto& [name, handle] : no_evds_for_requests(strangers))
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       Point point;
       expect(point.create(ia().get(), qualifier, handle), returns(DAT_INVALID_HANDLE));
     });
@@ -270,7 +270,7 @@ DAT_CASE(any_service_point_without_evd_for_requests_is_refused, calls(dat_psp_cr
          rules("dat.psp-create-any.invalid-handle"), with_hostile_handles) {
   const Strangers strangers(ia());
   for (const auto& [name, handle] : no_evds_for_requests(strangers))
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       Point point;
       expect(point.create_any(ia().get(), handle), returns(DAT_INVALID_HANDLE));
     });

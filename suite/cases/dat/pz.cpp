@@ -149,8 +149,7 @@ DAT_CASE(free_of_another_kind_is_refused, calls(dat_pz_free), rules("dat.pz-free
          with_hostile_handles) {
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_PZ))
-    row(name,
-        [&, handle = handle] { expect(CALL(dat_pz_free, handle), returns(DAT_INVALID_HANDLE)); });
+    row(name, [&] { expect(CALL(dat_pz_free, handle), returns(DAT_INVALID_HANDLE)); });
 }
 
 namespace {

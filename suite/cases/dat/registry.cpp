@@ -200,7 +200,8 @@ DAT_CASE(every_type_of_return_has_words_of_its_own, calls(dat_strerror),
     expect(CALL(dat_strerror, type, &major, &minor), succeeds);
     const std::string words = major == nullptr ? "" : major;
     expect_that(!words.empty() && std::ranges::find(seen, words) == seen.end(),
-                "words of its own for " + type_text(type), words.empty() ? "none" : words);
+                "words of its own for " + type_text(type),
+                words.empty() ? "none" : "'" + words + "'");
     seen.push_back(words);
   }
 }

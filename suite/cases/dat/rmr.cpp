@@ -141,7 +141,7 @@ DAT_CASE(window_in_another_kind_is_refused, calls(dat_rmr_create),
          rules("dat.rmr-create.invalid-handle"), with_hostile_handles) {
   const Strangers strangers(ia());
   for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_PZ))
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
       expect(CALL(dat_rmr_create, handle, &rmr), returns(DAT_INVALID_HANDLE));
     });
@@ -470,7 +470,7 @@ DAT_CASE(bind_to_what_is_no_region_is_refused, calls(dat_rmr_bind),
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
   others.emplace_back("a freed region", freed(Lmr(ia(), stage.pair.pz.get(), 64)));
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(stage.bind(stage.window.get(), handle, stage.region.triplet(),
                         stage.pair.passive.ep.get(), {}),
              returns(DAT_INVALID_HANDLE));
@@ -484,7 +484,7 @@ DAT_CASE(bind_on_what_is_no_endpoint_is_refused, calls(dat_rmr_bind),
   auto others = strangers.but(DAT_HANDLE_TYPE_EP);
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(stage.bind(stage.window.get(), stage.region.get(), stage.region.triplet(), handle, {}),
              returns(DAT_INVALID_HANDLE));
     });

@@ -163,7 +163,7 @@ DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_rsp_create),
   auto others = strangers.but(DAT_HANDLE_TYPE_EP);
   others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), reserved.pz).ep)));
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(reserved.create(ia().get(), reserved.qualifier, handle, reserved.requests.get()),
              returns(DAT_INVALID_HANDLE));
     });
@@ -177,7 +177,7 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_rsp_create
   others.insert(others.begin(),
                 {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       expect(reserved.create(ia().get(), reserved.qualifier, reserved.passive.ep.get(), handle),
              returns(DAT_INVALID_HANDLE));
       expect_state(reserved.passive.ep, DAT_EP_STATE_UNCONNECTED);

@@ -133,7 +133,7 @@ DAT_CASE(queue_in_no_zone_is_refused, calls(dat_srq_create), rules("dat.srq-crea
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
   others.emplace_back("a freed zone", freed(ia().pz()));
   for (const auto& [name, handle] : others)
-    row(name, [&, handle = handle] {
+    row(name, [&] {
       DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
       expect(CALL(dat_srq_create, ia().get(), handle, &queue.attr, &srq),
              returns(DAT_INVALID_HANDLE));

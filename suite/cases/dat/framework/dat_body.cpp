@@ -45,13 +45,13 @@ void DatBody::expect(DAT_RETURN got, const Returns& wanted, RuleRef rule) {
   std::vector<std::string> admissible;
   for (const DAT_RETURN_TYPE type : wanted.types)
     admissible.push_back(type_text(static_cast<DAT_RETURN>(type)));
-  if (holds(wanted.types, got))
-    return record(rule, admissible, return_text(got), DatReport::Judgement::pass);
+  const std::string call = call_that_returned(got);
+  const std::string actual = call.empty() ? return_text(got) : call + ": " + return_text(got);
+  if (holds(wanted.types, got)) return record(rule, admissible, actual, DatReport::Judgement::pass);
   if (holds(wanted.tolerated, got))
-    return record(rule, admissible, return_text(got), DatReport::Judgement::advisory);
-  if (is_missing(got))
-    stop("not_applicable", "the provider does not have the call: " + return_text(got));
-  record(rule, admissible, return_text(got), DatReport::Judgement::fail);
+    return record(rule, admissible, actual, DatReport::Judgement::advisory);
+  if (is_missing(got)) stop("not_applicable", "the provider does not have the call: " + actual);
+  record(rule, admissible, actual, DatReport::Judgement::fail);
 }
 
 void DatBody::expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule) {
@@ -115,6 +115,7 @@ void DatBody::row(std::string name, const std::function<void()>& body) {
 }
 
 void DatBody::need(DAT_RETURN got, std::string_view what) const {
+  static_cast<void>(call_that_returned(got));  // nobody else is to be taken for it
   if (got != DAT_SUCCESS) stop("inconclusive", fmt::format("{}: {}", what, return_text(got)));
 }
 

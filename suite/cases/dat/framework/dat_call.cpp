@@ -7,9 +7,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <csignal>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <string_view>
 
 namespace suite::cases::dat {
@@ -117,6 +121,59 @@ void handle(int signal, void (*handler)(int, siginfo_t*, void*)) {
 }
 
 }  // namespace
+
+namespace {
+
+struct Return {
+  const char* call;
+  DAT_RETURN code;
+};
+
+/// Returns that no expectation has asked for, of all threads; those that nobody ever will are
+/// forgotten.
+class Returns {
+ public:
+  void keep(const Return& one) {
+    const std::scoped_lock lock(mutex_);
+    kept_.push_back(one);
+    if (kept_.size() > most) kept_.pop_front();
+  }
+  const char* take(DAT_RETURN code) {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::ranges::find(kept_.rbegin(), kept_.rend(), code, &Return::code);
+    if (found == kept_.rend()) return "";
+    const char* call = found->call;
+    kept_.erase(std::next(found).base());
+    return call;
+  }
+
+ private:
+  static constexpr std::size_t most = 64;
+  std::mutex mutex_;
+  std::deque<Return> kept_;
+};
+
+Returns& returns_kept() {
+  static Returns all;
+  return all;
+}
+
+}  // namespace
+
+void keep_return(const char* call, DAT_RETURN code) { returns_kept().keep({call, code}); }
+
+std::string call_that_returned(DAT_RETURN code) {
+  std::string name = returns_kept().take(code);
+  std::ranges::transform(name, name.begin(), [](unsigned char letter) {
+    return static_cast<char>(std::tolower(letter));  // some are reached through macros,
+  });
+  constexpr std::string_view member = "_func";  // some as members of the provider's table
+  if (name.ends_with(member)) {
+    name.resize(name.size() - member.size());
+    if (name != "ia_ha_related") name.insert(0, "dat_");
+  }
+  return name.starts_with("dat_") || name == "ia_ha_related" ? name : std::string();
+}
 
 InCall::InCall(const char* call) : before_(current_call) {
   current_call = call;

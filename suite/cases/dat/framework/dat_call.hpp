@@ -3,7 +3,11 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
+#include <type_traits>
+
+#include "suite/cases/dat/framework/dat_headers.hpp"
 
 namespace suite::cases::dat {
 
@@ -19,10 +23,18 @@ class InCall {
   const char* before_;
 };
 
+/// Keeps what a call returned, for call_that_returned().
+void keep_return(const char* call, DAT_RETURN code);
+/// The call that returned this: the latest one that nobody has asked for yet. Empty where it was
+/// not made by CALL, or by a name that is none of DAT's.
+[[nodiscard]] std::string call_that_returned(DAT_RETURN code);
+
 template <typename Function>
 auto called(const char* name, Function function) {
   const InCall mark(name);
-  return function();
+  auto result = function();
+  if constexpr (std::is_same_v<decltype(result), DAT_RETURN>) keep_return(name, result);
+  return result;
 }
 /// Makes a call into DAT: CALL(dat_pz_free, pz).
 #define CALL(function, ...) \

@@ -16,6 +16,7 @@ namespace {
 constexpr DAT_COUNT usual_queue = 32;
 
 void need(DAT_RETURN got, const char* what) {
+  static_cast<void>(call_that_returned(got));
   if (got != DAT_SUCCESS)
     throw DatStop{"inconclusive", fmt::format("{}: {}", what, return_text(got))};
 }

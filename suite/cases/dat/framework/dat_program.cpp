@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 
 #include "suite/cases/dat/framework/dat_case.hpp"
+#include "suite/cases/dat/framework/dat_peer.hpp"
 
 namespace suite::cases::dat {
 
@@ -123,11 +124,13 @@ int main(int argc, char** argv) {
       "  rnic-dat-cases --list\n"
       "  rnic-dat-cases --run dat.pz.free_of_no_handle --ia rnic0\n"
       "exit: 0 the case came to an end, which its last line tells; 2 usage; else it died");
-  std::string id;
+  std::string id, role;
   DatTarget target;
   bool listed = false;
   app.add_flag("--list", listed, "the cases, the calls that they judge, and the rules");
   app.add_option("--run", id, "the case to run");
+  app.add_option("--serve", role, "be the second process of a case")
+      ->check(CLI::IsMember({"accept", "hold"}));
   app.add_option("--ia", target.ia, "the provider's name in dat.conf (see DAT_OVERRIDE)");
   app.add_option("--address", target.address, "where the IA is reached, if not where it says");
   app.add_option("--deadline-scale", target.deadline_scale, "multiplies deadlines")
@@ -135,6 +138,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   if (listed) return list();
   if (!id.empty() && !target.ia.empty()) return run_one(id, target);
-  fmt::print(stderr, "rnic-dat-cases: --list, or --run with --ia; see --help\n");
+  if (!role.empty() && !target.ia.empty()) return serve(target, role);
+  fmt::print(stderr, "rnic-dat-cases: --list, or --run or --serve with --ia; see --help\n");
   return exit_usage;
 }

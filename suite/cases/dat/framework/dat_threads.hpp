@@ -2,6 +2,7 @@
 // Threads of a case: several that call at once, and one that is known to be blocked.
 #pragma once
 
+#include <signal.h>  // NOLINT(modernize-deprecated-headers): pthread_kill
 #include <unistd.h>
 
 #include <atomic>
@@ -37,14 +38,29 @@ class Blocked {
           call();
           over_ = true;
         }) {
+    wait_until_asleep();
+  }
+  void join() { thread_.join(); }
+  /// Sends it a signal whose handler does nothing. Returns when it has come back or, the handler
+  /// done, sleeps again.
+  void interrupt() {
+    static std::atomic<int> handled;  // in the handler of whichever thread
+    handled = 0;
+    struct sigaction action{};
+    action.sa_handler = [](int) { ++handled; };
+    ::sigaction(SIGUSR1, &action, nullptr);
+    ::pthread_kill(thread_.native_handle(), SIGUSR1);
+    while (handled == 0) std::this_thread::yield();
+    wait_until_asleep();
+  }
+  [[nodiscard]] bool over() const { return over_; }
+
+ private:
+  void wait_until_asleep() const {
     using Clock = std::chrono::steady_clock;
     const auto patience = Clock::now() + std::chrono::milliseconds(200);
     while (!asleep() && !over_ && Clock::now() < patience) std::this_thread::yield();
   }
-  void join() { thread_.join(); }
-  [[nodiscard]] bool over() const { return over_; }
-
- private:
   [[nodiscard]] bool asleep() const {
     if (id_ == 0) return false;
     std::ifstream file("/proc/self/task/" + std::to_string(id_) + "/stat");

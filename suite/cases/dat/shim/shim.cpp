@@ -3,11 +3,13 @@
 // DAT and lets one go wrong, so that a case can be seen to fail. It knows no provider.
 #include <dlfcn.h>
 
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <utility>
 
+#include "suite/cases/dat/framework/dat_iwarp.hpp"
 #include "suite/cases/dat/shim/fault.hpp"
 
 namespace suite::cases::dat::shim {
@@ -96,14 +98,6 @@ struct TableCall<Member> {
   }
 };
 
-/// The one call whose arguments are not known.
-DAT_RETURN extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
-  const bool struck = strikes("dat_extension_op");
-  if (struck && the_fault().kind == Kind::swallow) return DAT_SUCCESS;
-  const DAT_RETURN result = original_table.handle_extendedop_func(handle, operation, arguments);
-  return struck && the_fault().kind == Kind::returns ? another_class(result) : result;
-}
-
 /// A provider registers once for each line of dat.conf; all its tables have the same calls.
 void stand_between(DAT_PROVIDER& table) {
   static bool saved = false;
@@ -113,7 +107,72 @@ void stand_between(DAT_PROVIDER& table) {
 #include "suite/cases/dat/shim/calls.def"
 #undef EXPORTED_CALL
 #undef TABLE_CALL
-  if (table.handle_extendedop_func != nullptr) table.handle_extendedop_func = extension_op;
+}
+
+// ---------------------------------------------------------------- the iWARP extension
+
+auto* extension_behind() {
+  static auto* const original = original_of<decltype(dat_extension_op)>("dat_extension_op");
+  return original;
+}
+
+DAT_RETURN ssp_create(DAT_HANDLE handle, DAT_IA_HANDLE ia, int socket, DAT_EP_HANDLE ep,
+                      DAT_EVD_HANDLE evd, DAT_PVOID message, DAT_COUNT length, iwarp::Ssp* ssp) {
+  return extension_behind()(handle, iwarp::ssp_create_op, ia, socket, ep, evd, message, length,
+                            ssp);
+}
+DAT_RETURN ssp_free(DAT_HANDLE ssp) { return extension_behind()(ssp, iwarp::ssp_free_op); }
+DAT_RETURN ssp_query(DAT_HANDLE ssp, int mask, iwarp::SspParam* param) {
+  return extension_behind()(ssp, iwarp::ssp_query_op, mask, param);
+}
+DAT_RETURN socket_connect(DAT_HANDLE ep, int socket, DAT_TIMEOUT timeout, DAT_COUNT size,
+                          DAT_PVOID data) {
+  return extension_behind()(ep, iwarp::socket_connect_op, socket, timeout, size, data);
+}
+DAT_RETURN unknown_operation(DAT_HANDLE handle, DAT_EXTENDED_OP operation) {
+  return extension_behind()(handle, operation);
+}
+
+/// A fault may name the operation, or dat_extension_op for any of them.
+template <typename... Parameters>
+DAT_RETURN operation_called(const char* name, DAT_RETURN (*original)(Parameters...),
+                            Parameters... arguments) {
+  const bool any = the_fault().call == "dat_extension_op";
+  return call_with_fault<Parameters...>(any ? "dat_extension_op" : name, original, arguments...);
+}
+
+/// The arguments stand in the order in which dat_iwarp.hpp passes them.
+DAT_RETURN extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
+  switch (operation) {
+    case iwarp::ssp_create_op: {
+      auto* ia = va_arg(arguments, DAT_IA_HANDLE);
+      const int socket = va_arg(arguments, int);
+      auto* ep = va_arg(arguments, DAT_EP_HANDLE);
+      auto* evd = va_arg(arguments, DAT_EVD_HANDLE);
+      auto* message = va_arg(arguments, DAT_PVOID);
+      const auto length = va_arg(arguments, DAT_COUNT);
+      auto* ssp = va_arg(arguments, iwarp::Ssp*);
+      return operation_called("dat_iw_ssp_create", ssp_create, handle, ia, socket, ep, evd, message,
+                              length, ssp);
+    }
+    case iwarp::ssp_free_op:
+      return operation_called("dat_iw_ssp_free", ssp_free, handle);
+    case iwarp::ssp_query_op: {
+      const int mask = va_arg(arguments, int);
+      auto* param = va_arg(arguments, iwarp::SspParam*);
+      return operation_called("dat_iw_ssp_query", ssp_query, handle, mask, param);
+    }
+    case iwarp::socket_connect_op: {
+      const int socket = va_arg(arguments, int);
+      const auto timeout = va_arg(arguments, DAT_TIMEOUT);
+      const auto size = va_arg(arguments, DAT_COUNT);
+      auto* data = va_arg(arguments, DAT_PVOID);
+      return operation_called("dat_iw_socket_connect", socket_connect, handle, socket, timeout,
+                              size, data);
+    }
+    default:
+      return operation_called("dat_extension_op", unknown_operation, handle, operation);
+  }
 }
 
 }  // namespace
@@ -157,6 +216,15 @@ extern "C" {
 #include "suite/cases/dat/shim/calls.def"
 #undef EXPORTED_CALL
 #undef TABLE_CALL
+
+[[gnu::visibility("default")]] DAT_RETURN dat_extension_op(DAT_HANDLE handle,
+                                                           DAT_EXTENDED_OP operation, ...) {
+  va_list arguments;
+  va_start(arguments, operation);
+  const DAT_RETURN result = suite::cases::dat::shim::extension_op(handle, operation, arguments);
+  va_end(arguments);
+  return result;
+}
 
 [[gnu::visibility("default")]] DAT_RETURN dat_registry_add_provider(const DAT_PROVIDER* table,
                                                                     const DAT_PROVIDER_INFO* info) {

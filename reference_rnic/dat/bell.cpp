@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/dat/bell.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <ctime>
+
+namespace rnic::dat {
+
+namespace {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+// Without a timeout the kernel would go on sleeping behind a handler installed with SA_RESTART;
+// with one it never does. So there always is one.
+constexpr auto longest = std::chrono::hours(1);
+
+int futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
+          const timespec* timeout) {
+  const long result =
+      ::syscall(SYS_futex, &word, operation | FUTEX_PRIVATE_FLAG, value, timeout, nullptr, 0);
+  return result < 0 ? errno : 0;
+}
+
+}  // namespace
+
+void Bell::ring() {
+  ++rings_;
+  static_cast<void>(futex(rings_, FUTEX_WAKE, INT_MAX, nullptr));
+}
+
+Bell::Woken Bell::wait(std::unique_lock<std::mutex>& lock,
+                       std::optional<Clock::time_point> deadline) {
+  using std::chrono::nanoseconds;
+  const Clock::time_point now = Clock::now();
+  if (deadline && *deadline <= now) return Woken::late;
+  const auto left = deadline ? std::min<nanoseconds>(*deadline - now, longest) : longest;
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  const timespec timeout{seconds.count(), nanoseconds(left - seconds).count()};
+  const std::uint32_t heard = rings_;
+  lock.unlock();
+  const int fault = futex(rings_, FUTEX_WAIT, heard, &timeout);
+  lock.lock();
+  return fault == EINTR ? Woken::signaled : Woken::rung;
+}
+
+}  // namespace rnic::dat

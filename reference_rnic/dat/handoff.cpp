@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/dat/handoff.hpp"
+
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "reference_rnic/dat/socket_loan.hpp"
+#include "reference_rnic/wire/mpa_frame.hpp"
+
+namespace rnic::dat {
+
+namespace {
+
+constexpr int backlog = 64;
+constexpr std::size_t most_visitors = 64;
+constexpr std::size_t longest_frame = wire::mpa_frame_header_size + wire::mpa_max_private_data;
+
+/// An abstract name: it goes with its socket, and is the network namespace's own.
+struct DoorName {
+  explicit DoorName(const llp::Address& listening) {
+    const std::string name = "librnic_dat/" + listening.text();
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  }
+  [[nodiscard]] const sockaddr* pointer() const {
+    return reinterpret_cast<const sockaddr*>(&address);
+  }
+  sockaddr_un address{};
+  socklen_t size = 0;
+};
+
+llp::FileDescriptor local_socket() {
+  return llp::FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+/// Whether the process at the other end is of our user.
+bool is_of_our_user(int socket) {
+  ucred peer{};
+  socklen_t size = sizeof peer;
+  return ::getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+         peer.uid == ::geteuid();
+}
+
+/// A message of some octets and one descriptor.
+struct Message {
+  Message(void* octets, std::size_t count) : piece{octets, count} {
+    header.msg_iov = &piece;
+    header.msg_iovlen = 1;
+    header.msg_control = control.data();
+    header.msg_controllen = control.size();
+  }
+  Message(const Message&) = delete;
+  Message& operator=(const Message&) = delete;
+  void put(int fd) {
+    cmsghdr* item = CMSG_FIRSTHDR(&header);
+    item->cmsg_level = SOL_SOCKET;
+    item->cmsg_type = SCM_RIGHTS;
+    item->cmsg_len = CMSG_LEN(sizeof fd);
+    std::memcpy(CMSG_DATA(item), &fd, sizeof fd);
+  }
+  /// None, if none came.
+  [[nodiscard]] llp::FileDescriptor take() {
+    const cmsghdr* item = CMSG_FIRSTHDR(&header);
+    if (item == nullptr || item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS ||
+        item->cmsg_len != CMSG_LEN(sizeof(int)))
+      return {};
+    int fd = -1;
+    std::memcpy(&fd, CMSG_DATA(item), sizeof fd);
+    return llp::FileDescriptor(fd);
+  }
+
+  iovec piece;
+  msghdr header{};
+  alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
+};
+
+/// A connection of which another process has read the startup frame: here it comes first again.
+class HandedConnection final : public llp::Connection, private llp::Connection::Observer {
+ public:
+  HandedConnection(llp::RealWorld& world, llp::FileDescriptor socket, std::vector<std::byte> frame)
+      : world_(world),
+        tcp_(world, std::move(socket), llp::TcpConnection::State::open),
+        frame_(std::move(frame)) {}
+
+  [[nodiscard]] llp::TcpConnection& tcp() { return tcp_; }
+  [[nodiscard]] const llp::TcpConnection& tcp() const { return tcp_; }
+
+  void set_observer(llp::Connection::Observer& observer) override {
+    observer_ = &observer;
+    tcp_.set_observer(*this);
+    world_.defer([this, alive = std::weak_ptr<char>(alive_)] {
+      if (!alive.expired() && !frame_.empty()) observer_->readable();
+    });
+  }
+  Received receive(std::span<const wire::MutableBytes> targets) override {
+    if (frame_.empty()) return tcp_.receive(targets);
+    std::size_t given = 0;
+    for (const wire::MutableBytes& target : targets) {
+      const std::size_t count = std::min(target.size(), frame_.size() - given);
+      std::copy_n(frame_.begin() + static_cast<std::ptrdiff_t>(given), count, target.begin());
+      given += count;
+    }
+    frame_.erase(frame_.begin(), frame_.begin() + static_cast<std::ptrdiff_t>(given));
+    return {given, false};
+  }
+  std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) override {
+    return tcp_.send(pieces, end_segment);
+  }
+  void shutdown_send() override { tcp_.shutdown_send(); }
+  void reset() override { tcp_.reset(); }
+  [[nodiscard]] llp::Address local() const override { return tcp_.local(); }
+  [[nodiscard]] llp::Address remote() const override { return tcp_.remote(); }
+  [[nodiscard]] std::size_t emss() const override { return tcp_.emss(); }
+  [[nodiscard]] std::size_t unacknowledged() const override { return tcp_.unacknowledged(); }
+  [[nodiscard]] std::uint64_t data_segments_sent() const override {
+    return tcp_.data_segments_sent();
+  }
+  [[nodiscard]] std::uint64_t data_segments_received() const override {
+    return tcp_.data_segments_received();
+  }
+  [[nodiscard]] bool can_disturb() const override { return tcp_.can_disturb(); }
+  bool send_lost(wire::Bytes octets) override { return tcp_.send_lost(octets); }
+  bool inject(std::int64_t offset, wire::Bytes octets) override {
+    return tcp_.inject(offset, octets);
+  }
+  [[nodiscard]] bool change_emss(std::size_t octets) override { return tcp_.change_emss(octets); }
+  void pause_receiving(bool paused) override { tcp_.pause_receiving(paused); }
+  void set_receive_buffer(std::size_t octets) override { tcp_.set_receive_buffer(octets); }
+
+ private:
+  void readable() override { observer_->readable(); }
+  void writable() override { observer_->writable(); }
+  void ended(llp::Ending ending) override { observer_->ended(ending); }
+
+  llp::RealWorld& world_;
+  llp::TcpConnection tcp_;
+  std::vector<std::byte> frame_;
+  llp::Connection::Observer* observer_ = nullptr;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
+};
+
+const llp::TcpConnection* tcp_of(const llp::Connection& connection) {
+  if (const auto* handed = dynamic_cast<const HandedConnection*>(&connection))
+    return &handed->tcp();
+  return dynamic_cast<const llp::TcpConnection*>(&connection);
+}
+
+}  // namespace
+
+// ---------------------------------------------------------------- in
+
+std::unique_ptr<Door> Door::open(llp::RealWorld& world, const llp::Address& listening,
+                                 Taker taker) {
+  llp::FileDescriptor listener = local_socket();
+  const DoorName name(listening);
+  if (!listener || ::bind(listener.get(), name.pointer(), name.size) != 0 ||
+      ::listen(listener.get(), backlog) != 0)
+    return nullptr;
+  return std::unique_ptr<Door>(new Door(world, std::move(listener), listening, std::move(taker)));
+}
+
+Door::Door(llp::RealWorld& world, llp::FileDescriptor listener, const llp::Address& listening,
+           Taker taker)
+    : world_(world),
+      listener_(std::move(listener)),
+      host_(listening.with_port(0)),
+      taker_(std::move(taker)) {
+  world_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { visited(); });
+}
+
+Door::~Door() {
+  world_.unwatch(listener_.get());
+  for (const llp::FileDescriptor& visitor : visitors_) world_.unwatch(visitor.get());
+}
+
+void Door::visited() {
+  llp::FileDescriptor visitor(
+      ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+  if (!visitor && (errno == EMFILE || errno == ENFILE))
+    return world_.unwatch(listener_.get());  // rather than be told of it for ever
+  if (!visitor || !is_of_our_user(visitor.get()) || visitors_.size() == most_visitors) return;
+  const int number = visitor.get();
+  visitors_.push_back(std::move(visitor));
+  world_.watch(number, EPOLLIN, [this, number](std::uint32_t) { read(number); });
+}
+
+void Door::read(int visitor) {
+  std::vector<std::byte> frame(longest_frame);
+  Message message(frame.data(), frame.size());
+  const ssize_t count = ::recvmsg(visitor, &message.header, MSG_CMSG_CLOEXEC);
+  llp::FileDescriptor socket = count > 0 ? message.take() : llp::FileDescriptor();
+  const bool whole = (message.header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
+  world_.unwatch(visitor);
+  std::erase_if(visitors_, [&](const llp::FileDescriptor& one) { return one.get() == visitor; });
+  if (!socket || !whole || !lendable(socket.get(), host_, 0)) return;
+  frame.resize(static_cast<std::size_t>(count));
+  taker_(std::make_unique<HandedConnection>(world_, std::move(socket), std::move(frame)));
+}
+
+// ---------------------------------------------------------------- out
+
+bool hand_over(const llp::Address& to, const llp::Connection& connection,
+               wire::Bytes startup_frame) {
+  const llp::TcpConnection* tcp = tcp_of(connection);
+  if (tcp == nullptr || tcp->descriptor() < 0) return false;
+  const llp::FileDescriptor door = local_socket();
+  const DoorName name(to);
+  if (!door || ::connect(door.get(), name.pointer(), name.size) != 0 || !is_of_our_user(door.get()))
+    return false;
+  Message message(const_cast<std::byte*>(startup_frame.data()), startup_frame.size());
+  message.put(tcp->descriptor());
+  return ::sendmsg(door.get(), &message.header, MSG_NOSIGNAL) ==
+         static_cast<ssize_t>(startup_frame.size());
+}
+
+void let_go(std::unique_ptr<llp::Connection> connection) {
+  if (auto* handed = dynamic_cast<HandedConnection*>(connection.get()))
+    handed->tcp().give_up();
+  else if (auto* tcp = dynamic_cast<llp::TcpConnection*>(connection.get()))
+    tcp->give_up();
+}
+
+}  // namespace rnic::dat

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Connection requests that go from one process to another: the socket and the octets that were read
+// from it, over a local socket that is named like the port. Only processes of one user, in one
+// network namespace, deal with one another.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "reference_rnic/llp/tcp_connection.hpp"
+
+namespace rnic::dat {
+
+/// Where a service point takes in requests that other processes hand to it.
+class Door {
+ public:
+  /// Called from the loop, for each connection whose request is handed over: it yields the octets
+  /// of the startup frame once more.
+  using Taker = std::function<void(std::unique_ptr<llp::Connection>)>;
+
+  /// Null: there can be none, as another process has it.
+  [[nodiscard]] static std::unique_ptr<Door> open(llp::RealWorld& world,
+                                                  const llp::Address& listening, Taker taker);
+  ~Door();
+  Door(const Door&) = delete;
+  Door& operator=(const Door&) = delete;
+
+ private:
+  Door(llp::RealWorld& world, llp::FileDescriptor listener, const llp::Address& listening,
+       Taker taker);
+  void visited();
+  void read(int visitor);
+
+  llp::RealWorld& world_;
+  llp::FileDescriptor listener_;
+  llp::Address host_;
+  Taker taker_;
+  std::vector<llp::FileDescriptor> visitors_;  ///< that have said nothing yet
+};
+
+/// Hands a connection to whoever listens at this address, in another process. False: nobody does,
+/// and nothing has happened.
+[[nodiscard]] bool hand_over(const llp::Address& to, const llp::Connection& connection,
+                             wire::Bytes startup_frame);
+/// Leaves a connection that was handed over to its new owner.
+void let_go(std::unique_ptr<llp::Connection> connection);
+
+}  // namespace rnic::dat
