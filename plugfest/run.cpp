@@ -234,7 +234,7 @@ ExitCode make_bundle(const Options& options) {
   const auto made = suite::lab::run_command(
       {RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/bundle_plugfest.py", "--vendor", options.vendor,
        "--to", options.to, options.out},
-      {.network_namespace = -1, .time_limit = time_limit, .progress = tell});
+      {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
   if (!made) return complain(ExitCode::harness, "no bundle: " + made.error());
   fmt::print("{}", *made);
   return ExitCode::good;

@@ -78,8 +78,8 @@ BOOST_AUTO_TEST_CASE(what_is_none_is_refused) {
   auto octets = octets_of(request());
   for (const std::size_t size : {0u, 1u, 47u, 48u, 63u})
     BOOST_TEST(!parse_port_mapper(std::span(octets).first(size)));
-  for (const std::uint8_t first : {0x44, 0x84, 0xC4, 0x00, 0x05, 0x0F}) {
-    octets[0] = first;  // another version, no IP version
+  for (const int first : {0x44, 0x84, 0xC4, 0x00, 0x05, 0x0F}) {
+    octets[0] = static_cast<std::uint8_t>(first);  // another version, no IP version
     BOOST_TEST(!parse_port_mapper(octets));
   }
 }
