@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // More than one thing at a time.
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -57,18 +58,22 @@ void expect_arrival(Stage& stage, Side from, const Posted& posted, const std::st
 
 }  // namespace
 
-/// All requests are on their way before the first is looked at.
+/// A hundred requests are on their way before the first of them is looked at.
 void many_connections(Stage& stage, std::size_t count) {
+  constexpr std::size_t wave = 100;  // nobody has to remember more requests that wait
   const std::uint16_t port = stage.responder.listen();
   std::vector<Link> links(count);
-  for (std::size_t at = 0; at < count; ++at) {
-    links[at] = {stage.initiator.endpoint(), stage.responder.endpoint()};
-    stage.initiator.connect(links[at].initiator, stage.responder, port,
-                            {.private_data = number(at)});
-  }
-  for (std::size_t at = 0; at < count; ++at) {
-    const auto request = stage.responder.request();
-    stage.responder.accept(request.request, links[asker(stage, request, count)].responder);
+  for (std::size_t first = 0; first < count; first += wave) {
+    const std::size_t end = std::min(count, first + wave);
+    for (std::size_t at = first; at < end; ++at) {
+      links[at] = {stage.initiator.endpoint(), stage.responder.endpoint()};
+      stage.initiator.connect(links[at].initiator, stage.responder, port,
+                              {.private_data = number(at)});
+    }
+    for (std::size_t at = first; at < end; ++at) {
+      const auto request = stage.responder.request();
+      stage.responder.accept(request.request, links[asker(stage, request, count)].responder);
+    }
   }
   for (const Link& link : links) {
     stage.record.require(Side::initiator, "startup", "established",

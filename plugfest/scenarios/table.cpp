@@ -227,7 +227,7 @@ const std::vector<Scenario>& table() {
        {},
        [](Stage& s) { plays::many_connections(s, 100); }},
       {"many.thousand_connections",
-       "1000 connections, all asked for before the first is looked at",
+       "1000 connections, asked for by the hundred",
        8.0,
        {},
        {},

@@ -144,7 +144,7 @@ BOOST_AUTO_TEST_SUITE(engine)
 
 BOOST_AUTO_TEST_CASE(killed_twenty_times_no_finished_cell_is_lost_or_run_twice) {
   const Scratch scratch;
-  const auto cells = synthetic_cells(20);
+  const auto cells = synthetic_cells(50);
   BOOST_TEST_MESSAGE("seed " << seed());
   std::mt19937 numbers(seed());
   int kills = 0;

@@ -101,8 +101,8 @@ class Cluster:
         self.wait("four idle nodes", lambda: self.idle() == NODES)
 
     def start(self, *words):
-        log = (self.folder / f"{words[0]}.{len(self.processes)}.said").open("wb")
-        self.processes.append(subprocess.Popen([str(word) for word in words], stdout=log, stderr=log, stdin=subprocess.DEVNULL))
+        with (self.folder / f"{words[0]}.{len(self.processes)}.said").open("wb") as log:
+            self.processes.append(subprocess.Popen([str(word) for word in words], stdout=log, stderr=log, stdin=subprocess.DEVNULL))
 
     @staticmethod
     def idle():
