@@ -231,10 +231,10 @@ ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Opti
 
 ExitCode make_bundle(const Options& options) {
   constexpr std::chrono::minutes time_limit{5};
-  const auto made = suite::lab::run_command(
-      {RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/bundle_plugfest.py", "--vendor", options.vendor,
-       "--to", options.to, options.out},
-      {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
+  const auto made =
+      suite::lab::run_command({RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/bundle_plugfest.py",
+                               "--vendor", options.vendor, "--to", options.to, options.out},
+                              {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
   if (!made) return complain(ExitCode::harness, "no bundle: " + made.error());
   fmt::print("{}", *made);
   return ExitCode::good;

@@ -115,7 +115,11 @@ class Cluster:
             if time.monotonic() > until:
                 logs = "".join(path.read_text(errors="replace")[-2000:] for path in sorted(self.folder.glob("*.log")))
                 raise AssertionError(f"no {what} after a minute\n{logs}")
-            time.sleep(0.2)
+            try:
+                self.processes[-1].wait(0.2)
+            except subprocess.TimeoutExpired:
+                continue
+            until = 0  # who was to be waited for has ended
 
     def end(self):
         for process in reversed(self.processes):

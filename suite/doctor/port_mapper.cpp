@@ -78,9 +78,7 @@ std::pair<PortMapperMessage::Address, std::uint16_t> parts_of(const SocketAddres
   return {octets, ntohs(ipv6.sin6_port)};
 }
 
-std::unexpected<std::string> failed() {
-  return std::unexpected(std::string(std::strerror(errno)));
-}
+std::unexpected<std::string> failed() { return std::unexpected(std::string(std::strerror(errno))); }
 
 }  // namespace
 
