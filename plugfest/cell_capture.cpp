@@ -18,13 +18,13 @@ namespace {
 
 using namespace dissectors::capture;
 
-constexpr std::size_t most_octets = std::size_t{512} << 20;
 constexpr std::chrono::seconds patience{3};  // libpcap delivers within 10 ms on an idle host
 
 }  // namespace
 
 std::expected<std::unique_ptr<CellCapture>, std::string> CellCapture::open(
-    rnic::llp::RealWorld& world, int network_namespace, const std::string& interface) {
+    rnic::llp::RealWorld& world, int network_namespace, const std::string& interface,
+    std::size_t most_octets) {
   std::optional<LiveCapture> live;
   std::optional<Sentinel> sentinel;
   const auto make = [&]() -> std::expected<void, std::string> {
@@ -40,11 +40,15 @@ std::expected<std::unique_ptr<CellCapture>, std::string> CellCapture::open(
       network_namespace < 0 ? make() : suite::lab::in_network_namespace(network_namespace, make);
   if (!done) return std::unexpected(done.error());
   return std::unique_ptr<CellCapture>(
-      new CellCapture(world, std::move(*live), std::move(*sentinel)));
+      new CellCapture(world, std::move(*live), std::move(*sentinel), most_octets));
 }
 
-CellCapture::CellCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel)
-    : world_(world), live_(std::move(live)), sentinel_(std::move(sentinel)) {
+CellCapture::CellCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel,
+                         std::size_t most_octets)
+    : world_(world),
+      live_(std::move(live)),
+      sentinel_(std::move(sentinel)),
+      most_octets_(most_octets) {
   world_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
 }
 
@@ -57,10 +61,10 @@ void CellCapture::poll() {
       return;
     }
     octets_ += frame.octets.size();
-    if (octets_ <= most_octets)
+    if (octets_ <= most_octets_)
       frames_.push_back(std::move(frame));
     else
-      trouble_ = fmt::format("more than {} MiB passed", most_octets >> 20U);
+      trouble_ = fmt::format("more than {} MiB passed", most_octets_ >> 20U);
   });
   if (polled) return;
   trouble_ = polled.error();

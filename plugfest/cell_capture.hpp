@@ -14,9 +14,13 @@ namespace plugfest {
 
 class CellCapture {
  public:
-  /// Captures on `interface` in that network namespace (-1: ours). The error is one line.
+  static constexpr std::size_t usual_octets = std::size_t{512} << 20;
+
+  /// Captures on `interface` in that network namespace (-1: ours), so many octets at most. The error
+  /// is one line.
   [[nodiscard]] static std::expected<std::unique_ptr<CellCapture>, std::string> open(
-      rnic::llp::RealWorld& world, int network_namespace, const std::string& interface);
+      rnic::llp::RealWorld& world, int network_namespace, const std::string& interface,
+      std::size_t most_octets = usual_octets);
   ~CellCapture();
   CellCapture(const CellCapture&) = delete;
   CellCapture& operator=(const CellCapture&) = delete;
@@ -31,14 +35,14 @@ class CellCapture {
 
  private:
   CellCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live,
-              dissectors::capture::Sentinel sentinel);
+              dissectors::capture::Sentinel sentinel, std::size_t most_octets);
   void poll();
 
   rnic::llp::RealWorld& world_;
   dissectors::capture::LiveCapture live_;
   dissectors::capture::Sentinel sentinel_;
   std::vector<dissectors::capture::Frame> frames_;
-  std::size_t octets_ = 0;
+  std::size_t octets_ = 0, most_octets_;
   std::uint64_t seen_ = 0;  ///< the highest sentinel
   std::string trouble_;
 };

@@ -10,7 +10,6 @@
 #include "dissectors/capture/pcap_file.hpp"
 #include "plugfest/cell_capture.hpp"
 #include "plugfest/wire_judge.hpp"
-#include "suite/iut/agent_client.hpp"
 
 namespace plugfest {
 
@@ -21,25 +20,7 @@ using suite::iut::AgentClient;
 using suite::iut::AgentOpener;
 
 constexpr std::chrono::seconds hello_patience{20};
-
-/// The agent's process begins in the seat's namespace, and stays there.
-AgentOpener opener_at(int network_namespace, const std::vector<std::string>& command) {
-  AgentOpener open = suite::iut::agent_process(command);
-  if (network_namespace < 0) return open;
-  return [open, network_namespace]() -> std::expected<suite::iut::AgentLink, std::string> {
-    std::expected<suite::iut::AgentLink, std::string> link = std::unexpected("not tried");
-    const auto done = suite::lab::in_network_namespace(network_namespace,
-                                                       [&]() -> std::expected<void, std::string> {
-                                                         auto made = open();
-                                                         if (!made)
-                                                           return std::unexpected(made.error());
-                                                         link.emplace(std::move(*made));
-                                                         return {};
-                                                       });
-    if (!done) return std::unexpected(done.error());
-    return link;
-  };
-}
+constexpr std::size_t long_capture = std::size_t{2} << 30;  ///< octets of a scenario of minutes
 
 class Performance {
  public:
@@ -74,8 +55,9 @@ class Performance {
 
 std::unique_ptr<AgentClient> Performance::start(Side side) {
   auto client =
-      AgentClient::start(world_, opener_at(seat(side).network_namespace, player(side).command),
-                         {.hello = hello_patience, .reply = order_.patience});
+      AgentClient::start(world_, agent_at(seat(side).network_namespace, player(side).command),
+                         {.hello = std::min<rnic::llp::Duration>(hello_patience, order_.deadline),
+                          .reply = order_.patience});
   if (client) return std::move(*client);
   throw ScenarioStop{
       Verdict::error, Fault::unknown,
@@ -147,8 +129,9 @@ Outcome Performance::run() {
     if (order_.table.capture_interface.empty()) {
       outcome_.capture_trouble = "the event names no interface to capture on";
     } else {
-      auto opened = CellCapture::open(world_, order_.table.initiator.network_namespace,
-                                      order_.table.capture_interface);
+      auto opened =
+          CellCapture::open(world_, order_.table.capture_namespace, order_.table.capture_interface,
+                            order_.scenario.on_request ? long_capture : CellCapture::usual_octets);
       if (!opened)
         throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
       capture_ = std::move(*opened);
@@ -180,6 +163,24 @@ Outcome Performance::run() {
 }
 
 }  // namespace
+
+AgentOpener agent_at(int network_namespace, const std::vector<std::string>& command) {
+  AgentOpener open = suite::iut::agent_process(command);
+  if (network_namespace < 0) return open;
+  return [open, network_namespace]() -> std::expected<suite::iut::AgentLink, std::string> {
+    std::expected<suite::iut::AgentLink, std::string> link = std::unexpected("not tried");
+    const auto done = suite::lab::in_network_namespace(network_namespace,
+                                                       [&]() -> std::expected<void, std::string> {
+                                                         auto made = open();
+                                                         if (!made)
+                                                           return std::unexpected(made.error());
+                                                         link.emplace(std::move(*made));
+                                                         return {};
+                                                       });
+    if (!done) return std::unexpected(done.error());
+    return link;
+  };
+}
 
 Outcome play(const CellOrder& order) { return Performance(order).run(); }
 

@@ -12,6 +12,7 @@
 #include "plugfest/scenarios/scenario.hpp"
 #include "plugfest/site.hpp"
 #include "plugfest/verdict.hpp"
+#include "suite/iut/agent_client.hpp"
 
 namespace plugfest {
 
@@ -28,6 +29,10 @@ struct CellOrder {
   std::filesystem::path folder;  ///< of the results
   std::string pcap;              ///< file in there for the capture
 };
+
+/// Starts an agent in a network namespace (-1: ours), where it stays.
+[[nodiscard]] suite::iut::AgentOpener agent_at(int network_namespace,
+                                               const std::vector<std::string>& command);
 
 [[nodiscard]] Outcome play(const CellOrder& order);
 

@@ -52,6 +52,7 @@ class LocalEngine {
     TimePoint begun;
     std::optional<CellProcess> process;
     rnic::llp::TimerId deadline{};
+    std::chrono::milliseconds allowed{};
     bool too_late = false;
   };
   Done start_what_may();
@@ -85,6 +86,7 @@ Done LocalEngine::start_what_may() {
 
 Done LocalEngine::start(std::size_t cell, std::size_t slot) {
   Place& place = places_[slot];
+  options_.before(cells_[cell]);
   const int attempt = journal_.attempts(cells_[cell].id) + 1;
   auto process = CellProcess::start([&, this] {
     return work_(cells_[cell], slot, attempt).dump(-1, ' ', false, json::error_handler_t::replace);
@@ -94,7 +96,10 @@ Done LocalEngine::start(std::size_t cell, std::size_t slot) {
   place.begun = world_.now();
   place.too_late = false;
   place.process.emplace(std::move(*process));
-  place.deadline = world_.schedule(world_.now() + options_.deadline, [this, slot] {
+  place.allowed = options_.deadline + options_.extra(cells_[cell]);
+  place.deadline = world_.schedule(world_.now() + place.allowed, [this, slot] {
+    // It may have ended while this process was busy with another cell: its words wait to be read.
+    if (places_[slot].process->take()) return;
     places_[slot].too_late = true;
     places_[slot].process->kill();
   });
@@ -110,7 +115,7 @@ json LocalEngine::conclude(Place& place) {
   };
   const auto text = place.process->result();
   if (place.too_late)
-    return error(fmt::format("the cell hung: no result within {} ms", options_.deadline.count()));
+    return error(fmt::format("the cell hung: no result within {} ms", place.allowed.count()));
   if (!text) return error(text.error());
   json record = json::parse(*text, nullptr, false);
   return record.is_object() ? record : error("the cell's process said nothing that can be read");
@@ -130,6 +135,7 @@ void LocalEngine::words(std::size_t slot) {
   record["scenario"] = cell.scenario;
   record["repeat"] = cell.repeat;
   record["attempt"] = journal_.attempts(cell.id) + 1;
+  options_.after(cell, record);
   const std::string verdict = record.value("verdict", "error"), reason = record.value("reason", "");
   const double seconds = record.value("seconds", 0.0);
   if (auto added = journal_.add(std::move(record)); !added) return fail(added.error());

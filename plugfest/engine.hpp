@@ -25,6 +25,14 @@ struct EngineOptions {
   /// Attempts at cells that have a result already.
   std::function<bool(const Cell&)> again = [](const Cell&) { return false; };
   std::function<bool()> interrupted = [] { return false; };
+  /// Of a cell, beyond the deadline.
+  std::function<std::chrono::milliseconds(const Cell&)> extra = [](const Cell&) {
+    return std::chrono::milliseconds(0);
+  };
+  /// Called in the engine's own process before a cell starts, and when its record is there.
+  std::function<void(const Cell&)> before = [](const Cell&) {};
+  std::function<void(const Cell&, nlohmann::json& record)> after = [](const Cell&,
+                                                                      nlohmann::json&) {};
 };
 
 /// Whether all cells have a result now (false: interrupted). The error is one line.

@@ -27,7 +27,8 @@ struct ArgvAgent {
 };
 /// The kernel's soft-iWARP in a guest of this machine.
 struct SiwGuest {
-  std::string kernel;  ///< version of Debian's sources, e.g. "6.1"
+  std::string kernel;   ///< series of Debian's kernels, e.g. "6.1"
+  bool checks = false;  ///< its kernel looks for memory errors, and stops at one
 };
 using AgentKind = std::variant<LocalReference, SshAgent, ArgvAgent, SiwGuest>;
 
@@ -36,10 +37,11 @@ struct Participant {
   std::string vendor;
   std::string alias;  ///< shown in its place where it is not to be named; empty: the name
   AgentKind agent;
-  std::string driver = "verbs", device;  ///< of an agent behind ssh
+  std::string driver = "verbs", device;  ///< of an agent behind ssh; of a guest the driver only
   std::string address;                   ///< literal; where its peers reach it outside a lab
   std::map<std::string, bool> claims;    ///< of its PICS: capability to whether it may be used
   int parallel = 1;                      ///< cells that its host may be in at a time
+  std::string node{};                    ///< of a Slurm cluster: its host
 };
 
 /// Which ordered pairs play.

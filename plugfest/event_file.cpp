@@ -23,7 +23,8 @@ namespace {
 using suite::iut::StrictYaml;
 
 constexpr std::size_t longest_file = std::size_t{1} << 20;
-constexpr std::size_t most_participants = 1000, longest_list = 10'000, longest_text = 4096;
+constexpr std::size_t most_participants = 1000, most_guests = 16, longest_list = 10'000,
+                      longest_text = 4096;
 constexpr std::string_view letters =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
@@ -53,6 +54,7 @@ class Reader {
   void word(const Node& node, std::string_view key, std::string_view besides, std::string& into);
   void count(const Node& node, std::string_view key, int low, int high, int& into);
   void seconds(const Node& node, std::string_view key, std::chrono::seconds& into);
+  void flag(const Node& node, std::string_view key, bool& into);
   std::vector<std::string> texts(const Node& node, std::string_view what);
 
   void participant(const Node& node);
@@ -68,6 +70,7 @@ class Reader {
   std::optional<std::size_t> participant_named(const Node& node);
   void expectation(const Node& node);
   void need_addresses();
+  void judge_guests();
 
   StrictYaml yaml_;
   const EventFileOptions& options_;
@@ -134,6 +137,14 @@ void Reader::seconds(const Node& node, std::string_view key, std::chrono::second
   if (const auto value = yaml_.integer(node, key, 1, longest)) into = std::chrono::seconds(*value);
 }
 
+void Reader::flag(const Node& node, std::string_view key, bool& into) {
+  const auto value = yaml_.text(node, key);
+  if (!value) return;
+  if (*value != "true" && *value != "false")
+    return yaml_.fault(node, fmt::format("{} must be true or false", key));
+  into = *value == "true";
+}
+
 std::vector<std::string> Reader::texts(const Node& node, std::string_view what) {
   std::vector<std::string> all;
   items(node, what, [&](const Node& item) {
@@ -157,6 +168,7 @@ void Reader::participant(const Node& node) {
            {"device", [&](const Node& value) { word(value, "device", "._-", made.device); }},
            {"address", [&](const Node& value) { word(value, "address", ".:%", made.address); }},
            {"pics", [&](const Node& value) { pics(value, made); }},
+           {"node", [&](const Node& value) { word(value, "node", "._-", made.node); }},
            {"parallel",
             [&](const Node& value) { count(value, "parallel", 1, most_parallel, made.parallel); }}},
           {"name", "agent"});
@@ -217,7 +229,8 @@ void Reader::argv(const Node& node, Participant& into) {
 void Reader::guest(const Node& node, Participant& into) {
   SiwGuest made;
   mapping(node, "siw-vm",
-          {{"kernel", [&](const Node& value) { word(value, "kernel", ".", made.kernel); }}},
+          {{"kernel", [&](const Node& value) { word(value, "kernel", ".", made.kernel); }},
+           {"checks", [&](const Node& value) { flag(value, "checks", made.checks); }}},
           {"kernel"});
   into.agent = std::move(made);
 }
@@ -237,11 +250,30 @@ void Reader::pics(const Node& node, Participant& into) {
 /// Outside a lab a participant is where it says.
 void Reader::need_addresses() {
   if (plays_in_lab(event_)) return;
-  for (std::size_t at = 0; at < places_.size(); ++at)
-    if (event_.participants[at].address.empty() &&
-        !std::holds_alternative<SiwGuest>(event_.participants[at].agent))
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    if (std::holds_alternative<SiwGuest>(event_.participants[at].agent))
       yaml_.fault(places_[at],
-                  "a participant needs \"address\" where not all are references of this machine");
+                  "a guest is on a wire of this machine: it plays with references and guests only");
+    else if (event_.participants[at].address.empty())
+      yaml_.fault(
+          places_[at],
+          "a participant needs \"address\" where not all are references or guests of this machine");
+  }
+}
+
+void Reader::judge_guests() {
+  std::size_t guests = 0;
+  for (std::size_t at = 0; at < places_.size(); ++at) {
+    const Participant& one = event_.participants[at];
+    if (!std::holds_alternative<SiwGuest>(one.agent)) continue;
+    if (++guests == most_guests + 1)
+      yaml_.fault(places_[at], fmt::format("more than {} guests", most_guests));
+    if (one.parallel != 1)
+      yaml_.fault(places_[at],
+                  "a guest is in one cell at a time: what configures it holds for all of it");
+    if (one.driver != "verbs" && one.driver != "dat")
+      yaml_.fault(places_[at], "the driver of a guest is verbs or dat");
+  }
 }
 
 // ---------------------------------------------------------------- the rest
@@ -348,6 +380,7 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
   if (event_.participants.size() == 1)
     yaml_.fault(places_.front(), "an event has two participants or more");
   need_addresses();
+  judge_guests();
   if (!yaml_.faults().empty()) return std::unexpected(yaml_.faults());
   event_.digest = suite::results::sha256(std::as_bytes(std::span(text_of_file)));
   return event_;
@@ -357,7 +390,8 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
 
 bool plays_in_lab(const Event& event) {
   return std::ranges::all_of(event.participants, [](const Participant& one) {
-    return std::holds_alternative<LocalReference>(one.agent);
+    return std::holds_alternative<LocalReference>(one.agent) ||
+           std::holds_alternative<SiwGuest>(one.agent);
   });
 }
 

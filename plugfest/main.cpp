@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "plugfest/event_file.hpp"
+#include "plugfest/preflight.hpp"
 #include "plugfest/progress.hpp"
 #include "plugfest/run.hpp"
 #include "plugfest/scenarios/scenario.hpp"
@@ -20,7 +21,8 @@ double length_of(std::string_view name) {
 
 ExitCode list_scenarios() {
   for (const Scenario& scenario : scenarios())
-    fmt::print("{:36} {}\n", scenario.name, scenario.title);
+    fmt::print("{:36} {}{}\n", scenario.name, scenario.title,
+               scenario.on_request ? " (only with --long)" : "");
   return ExitCode::good;
 }
 
@@ -38,8 +40,10 @@ ExitCode check(const Event& event, const std::vector<Cell>& cells) {
 
 ExitCode perform(const Options& options) {
   if (options.command == Command::list && options.event.empty()) return list_scenarios();
-  const auto event = load_event(
-      options.event, {.trust = options.trust_event, .scenarios = scenario_names(), .folder = "."});
+  if (options.command == Command::bundle) return make_bundle(options);
+  const auto event = load_event(options.event, {.trust = options.trust_event,
+                                                .scenarios = scenario_names(options.long_scenarios),
+                                                .folder = "."});
   if (!event) {
     for (const std::string& fault : event.error()) fmt::print(stderr, "rnic-plugfest: {}\n", fault);
     return ExitCode::usage;
@@ -53,6 +57,12 @@ ExitCode perform(const Options& options) {
       return ExitCode::good;
     case Command::check:
       return check(*event, cells);
+    case Command::cell:
+      return play_one(*event, cells, options);
+    case Command::bundle:
+      break;  // done above: it needs no event
+    case Command::preflight:
+      return preflight(*event, options);
   }
   return ExitCode::usage;
 }

@@ -15,9 +15,12 @@ constexpr const char* footer =
     "  rnic-plugfest run plugfest/events/virtual.yaml --out /tmp/fest\n"
     "  rnic-plugfest run event.yaml --out fest --rerun 'acme/*/send.*'   # a row, some scenarios\n"
     "  rnic-plugfest run event.yaml --out fest --rerun '*/acme/*'        # a column\n"
+    "  rnic-plugfest run event.yaml --out /shared/fest --engine slurm    # jobs of a cluster\n"
+    "  rnic-plugfest bundle fest --vendor 'Acme Networks' --to acme      # for one vendor\n"
     "  rnic-plugfest list                                                # the scenarios\n"
     "  rnic-plugfest list event.yaml                                     # its cells\n"
     "  rnic-plugfest check event.yaml\n"
+    "  rnic-plugfest preflight event.yaml                                # before the event\n"
     "\n"
     "exit: 0 as expected; 1 a new failure; 2 usage or event file; 3 the run could not go on or "
     "was\n"
@@ -40,15 +43,32 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
       ->check(CLI::Range(std::size_t{1}, most_jobs));
   run->add_option("--select", options.select, "only cells that fit one of these globs");
   run->add_option("--rerun", options.rerun, "plays cells that fit although they have a result");
-  run->add_option("--engine", options.engine, "who runs the cells")
-      ->check(CLI::IsMember({"local"}))
+  run->add_option("--engine", options.engine,
+                  "who runs the cells: this machine, or jobs of a Slurm cluster")
+      ->check(CLI::IsMember({"local", "slurm"}))
       ->capture_default_str();
-  run->add_option("--agent", options.agent, "the rnic-agent of this machine's references");
   auto* list = app.add_subcommand("list", "names the scenarios, or the cells of an event");
   list->add_option("event", options.event, "the event file");
   auto* check = app.add_subcommand("check", "reads an event file and says what it amounts to");
   check->add_option("event", options.event, "the event file")->required();
-  for (auto* command : {run, list, check})
+  auto* preflight = app.add_subcommand(
+      "preflight", "looks for what would spoil the event: each fault with its remedy");
+  preflight->add_option("event", options.event, "the event file")->required();
+  auto* cell = app.add_subcommand("cell", "plays one cell: what a job of --engine slurm does");
+  cell->add_option("event", options.event, "the event file")->required();
+  cell->add_option("--out", options.out, "folder of the run")->required();
+  cell->add_option("--cell", options.cell, "its id")->required();
+  cell->add_option("--attempt", options.attempt, "the how manieth");
+  auto* bundle = app.add_subcommand(
+      "bundle", "what one vendor may see of a run: its own cells, the others under aliases");
+  bundle->add_option("results", options.out, "the --out folder of the run")->required();
+  bundle->add_option("--vendor", options.vendor, "as the event file has it")->required();
+  bundle->add_option("--to", options.to, "folder to make")->required();
+  for (auto* command : {run, preflight, cell})
+    command->add_option("--agent", options.agent, "the rnic-agent of this machine's references");
+  for (auto* command : {run, list, check, cell})
+    command->add_flag("--long", options.long_scenarios, "with the scenarios that take minutes");
+  for (auto* command : {run, list, check, preflight, cell})
     command->add_flag("--trust-event", options.trust_event,
                       "the event file may name programs to run (argv)");
   try {
@@ -58,6 +78,9 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   }
   if (*list) options.command = Command::list;
   if (*check) options.command = Command::check;
+  if (*preflight) options.command = Command::preflight;
+  if (*cell) options.command = Command::cell;
+  if (*bundle) options.command = Command::bundle;
   return options;
 }
 

@@ -17,7 +17,7 @@ enum class ExitCode : int {
   stale = 4,        ///< no new failure, yet an expectation no longer holds
 };
 
-enum class Command { run, list, check };
+enum class Command { run, list, check, preflight, cell, bundle };
 
 struct Options {
   Command command = Command::run;
@@ -27,6 +27,10 @@ struct Options {
   std::string agent;     ///< rnic-agent of the references; empty: beside this program
   std::size_t jobs = 0;  ///< 0: as many as this machine has processors
   bool trust_event = false;
+  bool long_scenarios = false;
+  std::string cell;                        ///< of `cell`: its id
+  int attempt = 1;                         ///< of `cell`
+  std::string vendor, to;                  ///< of `bundle`: for whom, and the folder to make
   std::vector<std::string> select, rerun;  ///< globs over cell ids
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/progress.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -15,6 +16,14 @@ std::string clock_text(double seconds) {
   return fmt::format("{}:{:02}", all / minute, all % minute);
 }
 
+std::string for_terminal(std::string_view text) {
+  constexpr std::size_t longest = 400;
+  std::string line(text.substr(0, longest));
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; };
+  std::ranges::replace_if(line, control, '?');
+  return text.size() > longest ? line + "..." : line;
+}
+
 double Progress::remaining(double bound) const {
   return planned_ > 0 ? bound * taken_ / planned_ : bound;
 }
@@ -26,7 +35,7 @@ void Progress::ended(const std::string& cell, Verdict verdict, const std::string
   taken_ += seconds;
   fmt::print(out_, "[{}/{}] {}: {} ({:.2f} s){}{}\n", done_, total_, cell, word(verdict), seconds,
              done_ < total_ ? ", still " + clock_text(remaining(bound)) : "",
-             reason.empty() ? "" : "\n    " + reason);
+             reason.empty() ? "" : "\n    " + for_terminal(reason));
   std::fflush(out_);
 }
 

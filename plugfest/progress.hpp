@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <string>
+#include <string_view>
 
 #include "plugfest/verdict.hpp"
 
@@ -25,6 +26,9 @@ class Progress {
   std::size_t total_, done_ = 0;
   double planned_ = 0, taken_ = 0;
 };
+
+/// What an agent or a file has said, as one line that does nothing to a terminal.
+[[nodiscard]] std::string for_terminal(std::string_view text);
 
 /// `0:07`, `12:40`, `1:02:03`.
 [[nodiscard]] std::string clock_text(double seconds);

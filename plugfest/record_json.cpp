@@ -31,6 +31,7 @@ json participant_json(const Participant& one) {
             {"agent", kind_of(one.agent)}};
   if (const auto* local = std::get_if<LocalReference>(&one.agent))
     made["deviations"] = local->deviations;
+  if (const auto* guest = std::get_if<SiwGuest>(&one.agent)) made["kernel"] = guest->kernel;
   return made;
 }
 

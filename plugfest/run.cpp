@@ -11,7 +11,7 @@
 #include "plugfest/cell_runner.hpp"
 #include "plugfest/engine.hpp"
 #include "plugfest/record_json.hpp"
-#include "plugfest/site.hpp"
+#include "plugfest/slurm.hpp"
 #include "suite/lab/command.hpp"
 
 namespace plugfest {
@@ -39,14 +39,6 @@ ExitCode complain(ExitCode code, const std::string& why) {
   return code;
 }
 
-std::string own_agent(const Options& options) {
-  if (!options.agent.empty()) return options.agent;
-  std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = own.parent_path().parent_path() / "suite" / "upper_tester" / "rnic-agent";
-  return fs::exists(beside, error) ? beside.string() : "rnic-agent";
-}
-
 bool fits_any(const std::vector<std::string>& globs, const Cell& cell) {
   return std::ranges::any_of(globs, [&](const std::string& glob) { return fits(glob, cell.id); });
 }
@@ -59,17 +51,20 @@ std::string pcap_name(const Cell& cell, int attempt) {
 
 json play_cell(const Event& event, const Site& site, const std::string& agent,
                const fs::path& folder, const Cell& cell, std::size_t slot, int attempt) {
+  for (const std::size_t at : {cell.initiator, cell.responder})
+    if (const std::string trouble = site.guests().trouble(at); !trouble.empty())
+      return {{"verdict", "error"}, {"fault", "unknown"}, {"reason", trouble}, {"seconds", 0.0}};
   const Table table = site.table(event, cell.initiator, cell.responder, slot);
   const auto player = [&](std::size_t at, const Seat& seat) {
-    const Participant& one = event.participants[at];
-    return Player{agent_command(one, seat.address, agent), one.claims};
+    return Player{command_of(event, site, agent, at, seat), event.participants[at].claims};
   };
-  return to_json(play({.scenario = *find_scenario(cell.scenario),
+  const Scenario& scenario = *find_scenario(cell.scenario);
+  return to_json(play({.scenario = scenario,
                        .initiator = player(cell.initiator, table.initiator),
                        .responder = player(cell.responder, table.responder),
                        .table = table,
-                       .deadline = event.deadline,
-                       .patience = event.patience,
+                       .deadline = std::max(event.deadline, scenario.deadline),
+                       .patience = std::max(event.patience, scenario.patience),
                        .folder = folder,
                        .pcap = pcap_name(cell, attempt)}));
 }
@@ -96,7 +91,7 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Jour
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, verdict);
   fmt::print("{} of {} cells: {}\n", counted.played, counted.cells, words.empty() ? "none" : words);
   for (const std::string& cell : counted.news)
-    fmt::print("new: {}: {}\n", cell, journal.latest(cell).value("reason", ""));
+    fmt::print("new: {}: {}\n", cell, for_terminal(journal.latest(cell).value("reason", "")));
   for (const std::string& line : counted.stale) fmt::print("stale: {}\n", line);
   const bool rendered = render_matrix(journal.folder());
   const char* best = rendered ? "report.html" : "results.json";
@@ -116,9 +111,63 @@ std::vector<int> capacities(const Event& event) {
 std::size_t slots_for(const Event& event, const Options& options) {
   std::size_t ends = 0;
   for (const Participant& one : event.participants) ends += static_cast<std::size_t>(one.parallel);
-  const std::size_t wanted =
-      options.jobs > 0 ? options.jobs : std::max(1U, std::thread::hardware_concurrency());
+  const std::size_t wanted = options.jobs > 0 ? options.jobs
+                             : options.engine == "slurm"
+                                 ? ends  // the cluster has slots of its own
+                                 : std::max(1U, std::thread::hardware_concurrency());
   return std::clamp<std::size_t>(ends / 2, 1, wanted);
+}
+
+}  // namespace
+
+std::string own_agent(const Options& options) {
+  if (!options.agent.empty()) return options.agent;
+  std::error_code error;
+  const fs::path own = fs::read_symlink("/proc/self/exe", error);
+  const fs::path beside = own.parent_path().parent_path() / "suite" / "upper_tester" / "rnic-agent";
+  return fs::exists(beside, error) ? beside.string() : "rnic-agent";
+}
+
+std::vector<std::string> command_of(const Event& event, const Site& site, const std::string& agent,
+                                    std::size_t participant, const Seat& seat) {
+  const Participant& one = event.participants[participant];
+  if (site.guests().has(participant)) return site.guests().agent_command(one, participant);
+  return agent_command(one, seat.address, agent);
+}
+
+namespace {
+
+void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+
+/// Whether all cells have a result now.
+std::expected<bool, std::string> play_here(const Event& event, const std::vector<Cell>& cells,
+                                           Journal& journal, const Options& options,
+                                           EngineOptions& engine, Progress& progress) {
+  const std::string agent = own_agent(options);
+  auto site = Site::make(event, engine.slots, Guests(event, journal.folder(), agent), tell);
+  if (!site) return std::unexpected(site.error());
+  engine.before = [&](const Cell& cell) { site->before(cell); };
+  engine.after = [&](const Cell& cell, json& record) { site->after(cell, record); };
+  const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {
+    return play_cell(event, *site, agent, journal.folder(), cell, slot, attempt);
+  };
+  return run_cells(cells, journal, work, engine, &progress);
+}
+
+std::expected<bool, std::string> play_on_slurm(const Event& event, const std::vector<Cell>& cells,
+                                               Journal& journal, const Options& options,
+                                               EngineOptions& engine, Progress& progress) {
+  const auto slurm = Slurm::open(event, options, journal.folder());
+  if (!slurm) return std::unexpected(slurm.error());
+  // A cell waits in the queue as long as it must; its deadline is its job's.
+  constexpr std::chrono::days for_ever{30};
+  engine.deadline = for_ever;
+  const CellWork work = [&](const Cell& cell, std::size_t, int attempt) {
+    return slurm->play(cell, attempt);
+  };
+  auto done = run_cells(cells, journal, work, engine, &progress);
+  slurm->cancel_all();
+  return done;
 }
 
 }  // namespace
@@ -142,25 +191,53 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
                        .capacity = capacities(event),
                        .deadline = event.deadline + grace,
                        .again = [&](const Cell& cell) { return fits_any(options.rerun, cell); },
-                       .interrupted = [] { return interrupted != 0; }};
+                       .interrupted = [] { return interrupted != 0; },
+                       .extra = [&](const Cell& cell) { return extra_time(event, cell.scenario); }};
   const std::size_t left = still_to_play(chosen, *journal, engine).size();
   fmt::print(stderr, "{} cells, {} of them to play, {} at a time\n", chosen.size(), left,
              engine.slots);
   bool complete = left == 0;
   if (left > 0) {
-    const auto site = Site::make(event, engine.slots);
-    if (!site) return complain(ExitCode::harness, site.error());
     end_at_interrupts();
-    const std::string agent = own_agent(options);
-    const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {
-      return play_cell(event, *site, agent, journal->folder(), cell, slot, attempt);
-    };
     Progress progress(stderr, left);
-    const auto done = run_cells(chosen, *journal, work, engine, &progress);
+    const auto conduct = options.engine == "slurm" ? play_on_slurm : play_here;
+    const auto done = conduct(event, chosen, *journal, options, engine, progress);
     if (!done) return complain(ExitCode::harness, done.error());
     complete = *done;
   }
   return conclude(event, chosen, *journal, complete);
+}
+
+ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Options& options) {
+  const auto cell = std::ranges::find(cells, options.cell, &Cell::id);
+  if (cell == cells.end())
+    return complain(ExitCode::usage, fmt::format("the event has no cell {}", options.cell));
+  const fs::path file = slurm_record(options.out, *cell, options.attempt);
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  fs::create_directories(fs::path(options.out) / "pcap", error);
+  const std::string agent = own_agent(options);
+  // The kernel logs of guests are kept as evidence in the record; two nodes may have one guest.
+  auto site = Site::make(event, 1, Guests(event, "", agent), tell);
+  if (!site) return complain(ExitCode::harness, site.error());
+  site->before(*cell);
+  json record = play_cell(event, *site, agent, options.out, *cell, 0, options.attempt);
+  site->after(*cell, record);
+  const auto text = record.dump(-1, ' ', false, json::error_handler_t::replace);
+  if (auto written = write_whole(file, text); !written)
+    return complain(ExitCode::harness, written.error());
+  return ExitCode::good;
+}
+
+ExitCode make_bundle(const Options& options) {
+  constexpr std::chrono::minutes time_limit{5};
+  const auto made =
+      suite::lab::run_command({RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/bundle_plugfest.py",
+                               "--vendor", options.vendor, "--to", options.to, options.out},
+                              {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
+  if (!made) return complain(ExitCode::harness, "no bundle: " + made.error());
+  fmt::print("{}", *made);
+  return ExitCode::good;
 }
 
 }  // namespace plugfest

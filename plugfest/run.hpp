@@ -6,10 +6,24 @@
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
 #include "plugfest/options.hpp"
+#include "plugfest/site.hpp"
 
 namespace plugfest {
 
 [[nodiscard]] ExitCode run(const Event& event, const std::vector<Cell>& cells,
                            const Options& options);
+
+/// `rnic-plugfest cell`: plays one and leaves its record where the engine of the run looks for it.
+[[nodiscard]] ExitCode play_one(const Event& event, const std::vector<Cell>& cells,
+                                const Options& options);
+/// `rnic-plugfest bundle`.
+[[nodiscard]] ExitCode make_bundle(const Options& options);
+
+/// The rnic-agent of this machine's references and guests.
+[[nodiscard]] std::string own_agent(const Options& options);
+/// How a participant's agent is started in its seat.
+[[nodiscard]] std::vector<std::string> command_of(const Event& event, const Site& site,
+                                                  const std::string& agent, std::size_t participant,
+                                                  const Seat& seat);
 
 }  // namespace plugfest

@@ -7,14 +7,12 @@
 
 namespace plugfest {
 
-std::expected<Site, std::string> Site::make(const Event& event, std::size_t slots) {
-  Site site;
-  for (const Participant& one : event.participants)
-    if (std::holds_alternative<SiwGuest>(one.agent))
-      return std::unexpected(fmt::format(
-          "{}: guests are not started by this engine; start one with rnic-lab, and name it by argv",
-          one.name));
+std::expected<Site, std::string> Site::make(const Event& event, std::size_t slots, Guests guests,
+                                            const std::function<void(const std::string&)>& tell) {
+  Site site(std::move(guests));
   if (!plays_in_lab(event)) return site;
+  if (auto prepared = site.guests_.prepare(tell); !prepared)
+    return std::unexpected(prepared.error());
   if (auto entered = suite::lab::enter_private_namespaces(); !entered)
     return std::unexpected(entered.error());
   for (std::size_t slot = 0; slot < slots; ++slot) {
@@ -22,7 +20,16 @@ std::expected<Site, std::string> Site::make(const Event& event, std::size_t slot
     if (!lab) return std::unexpected(lab.error());
     site.labs_.push_back(std::move(*lab));
   }
+  if (site.guests_.empty()) return site;
+  if (auto connected = site.guests_.connect(); !connected)
+    return std::unexpected(connected.error());
   return site;
+}
+
+/// In a cell with a guest; its peer may be one too.
+Seat Site::seat_by_guests(std::size_t participant) const {
+  if (guests_.has(participant)) return {-1, guests_.address(participant)};
+  return {guests_.host().network_namespace, guests_.host().ipv4};
 }
 
 Table Site::table(const Event& event, std::size_t initiator, std::size_t responder,
@@ -30,11 +37,17 @@ Table Site::table(const Event& event, std::size_t initiator, std::size_t respond
   if (labs_.empty())
     return {{-1, event.participants[initiator].address},
             {-1, event.participants[responder].address},
-            event.capture_interface};
+            event.capture_interface,
+            -1};
+  for (const std::size_t guest : {initiator, responder})
+    if (guests_.has(guest))
+      return {seat_by_guests(initiator), seat_by_guests(responder), guests_.interface(guest),
+              guests_.host().network_namespace};
   const suite::lab::Lab& lab = labs_[slot];
   return {{lab.tester().network_namespace, lab.tester().ipv4},
           {lab.iut().network_namespace, lab.iut().ipv4},
-          lab.tester().interface};
+          lab.tester().interface,
+          lab.tester().network_namespace};
 }
 
 std::vector<std::string> agent_command(const Participant& participant, const std::string& address,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "plugfest/event.hpp"
+#include "plugfest/guests.hpp"
 #include "suite/lab/namespaces.hpp"
 
 namespace plugfest {
@@ -20,20 +21,36 @@ struct Seat {
 
 struct Table {
   Seat initiator, responder;
-  std::string capture_interface;  ///< in the initiator's namespace; empty: none
+  std::string capture_interface;  ///< empty: none
+  int capture_namespace = -1;     ///< that it is in; -1: ours
 };
 
 class Site {
  public:
-  /// Makes one lab for each slot, where the event plays in labs. The process must have one thread
-  /// and is in namespaces of its own from then on. The error is one line.
-  [[nodiscard]] static std::expected<Site, std::string> make(const Event& event, std::size_t slots);
+  /// Makes one lab for each slot, where the event plays in labs, and the wire of its guests. The
+  /// process must have one thread and is in namespaces of its own from then on. The error is one
+  /// line.
+  [[nodiscard]] static std::expected<Site, std::string> make(
+      const Event& event, std::size_t slots, Guests guests,
+      const std::function<void(const std::string&)>& tell);
+
+  /// To be called in the process that made it, before a cell begins and when its record is there.
+  void before(const Cell& cell) {
+    for (const std::size_t at : {cell.initiator, cell.responder}) guests_.bring_up(at);
+  }
+  void after(const Cell& cell, nlohmann::json& record) { guests_.look_back(cell, record); }
+  [[nodiscard]] const Guests& guests() const { return guests_; }
+  [[nodiscard]] Guests& guests() { return guests_; }
 
   [[nodiscard]] Table table(const Event& event, std::size_t initiator, std::size_t responder,
                             std::size_t slot) const;
 
  private:
+  explicit Site(Guests guests) : guests_(std::move(guests)) {}
+  [[nodiscard]] Seat seat_by_guests(std::size_t participant) const;
+
   std::vector<suite::lab::Lab> labs_;  ///< empty: the network
+  Guests guests_;
 };
 
 /// How the participant's agent is started, at this address.

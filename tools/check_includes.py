@@ -42,8 +42,8 @@ ALLOWED = {
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/stream", "reference_rnic/llp", "rules"],
-    # Of the suite what reaches an agent, and digests; the world that agents are awaited in.
-    "plugfest": ["suite/iut", "suite/lab", "suite/results", "dissectors/capture", "dissectors/analyzer", "rules",
+    # Of the suite what reaches an agent or examines a host, and digests; the world that agents are awaited in.
+    "plugfest": ["suite/iut", "suite/lab", "suite/doctor", "suite/results", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],
     "tools": [],
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // More than one thing at a time.
+#include <algorithm>
 #include <array>
 #include <random>
 
@@ -15,6 +16,16 @@ namespace {
 /// One octet of a number each, so that the responder can tell who asks.
 Octets number(std::size_t value) {
   return {static_cast<std::uint8_t>(value >> 8U), static_cast<std::uint8_t>(value)};
+}
+
+/// Who of so many asks for a connection.
+std::size_t asker(Stage& stage, const iut::ConnectRequestEvent& request, std::size_t count) {
+  const auto& said = request.private_data;
+  const std::size_t who = said.size() == 2 ? said[0] * std::size_t{256} + said[1] : count;
+  const std::string right = fmt::format("a number below {}", count);
+  stage.record.require(Side::responder, "private data of a request", right,
+                       who < count ? right : count_of(said));
+  return who;
 }
 
 struct Posted {
@@ -47,23 +58,22 @@ void expect_arrival(Stage& stage, Side from, const Posted& posted, const std::st
 
 }  // namespace
 
-/// All requests are on their way before the first is looked at.
-void hundred_connections(Stage& stage) {
-  constexpr std::size_t count = 100;
+/// A hundred requests are on their way before the first of them is looked at.
+void many_connections(Stage& stage, std::size_t count) {
+  constexpr std::size_t wave = 100;  // nobody has to remember more requests that wait
   const std::uint16_t port = stage.responder.listen();
   std::vector<Link> links(count);
-  for (std::size_t at = 0; at < count; ++at) {
-    links[at] = {stage.initiator.endpoint(), stage.responder.endpoint()};
-    stage.initiator.connect(links[at].initiator, stage.responder, port,
-                            {.private_data = number(at)});
-  }
-  for (std::size_t at = 0; at < count; ++at) {
-    const auto request = stage.responder.request();
-    const auto& said = request.private_data;
-    const std::size_t who = said.size() == 2 ? said[0] * std::size_t{256} + said[1] : count;
-    stage.record.require(Side::responder, "private data of a request", "a number below 100",
-                         who < count ? "a number below 100" : count_of(said));
-    stage.responder.accept(request.request, links[who].responder);
+  for (std::size_t first = 0; first < count; first += wave) {
+    const std::size_t end = std::min(count, first + wave);
+    for (std::size_t at = first; at < end; ++at) {
+      links[at] = {stage.initiator.endpoint(), stage.responder.endpoint()};
+      stage.initiator.connect(links[at].initiator, stage.responder, port,
+                              {.private_data = number(at)});
+    }
+    for (std::size_t at = first; at < end; ++at) {
+      const auto request = stage.responder.request();
+      stage.responder.accept(request.request, links[asker(stage, request, count)].responder);
+    }
   }
   for (const Link& link : links) {
     stage.record.require(Side::initiator, "startup", "established",
@@ -75,8 +85,51 @@ void hundred_connections(Stage& stage) {
   for (std::size_t at = 0; at < count; ++at)
     posted.push_back(post_send(stage, links[at], Side::initiator, 64, at));
   for (const Posted& each : posted)
-    expect_arrival(stage, Side::initiator, each, "a send on one of 100 connections");
+    expect_arrival(stage, Side::initiator, each, "a send on one of many connections");
   for (const Link& link : links) close(stage, link);
+}
+
+/// Some are rejected, the others end as soon as they are up, in every way that there is. Then one
+/// more comes up as if nothing had happened.
+void connect_storm(Stage& stage) {
+  constexpr std::size_t rounds = 4, count = 24, ways = 4;
+  const std::uint16_t port = stage.responder.listen();
+  for (std::size_t round = 0; round < rounds; ++round) {
+    std::vector<Link> links(count);
+    for (std::size_t at = 0; at < count; ++at) {
+      links[at].initiator = stage.initiator.endpoint();
+      stage.initiator.connect(links[at].initiator, stage.responder, port,
+                              {.private_data = number(at)});
+    }
+    for (std::size_t at = 0; at < count; ++at) {
+      const auto request = stage.responder.request();
+      const std::size_t who = asker(stage, request, count);
+      if (who % ways == 0) {
+        stage.responder.call(iut::Reject{request.request, {}}, "reject");
+        continue;
+      }
+      links[who].responder = stage.responder.endpoint();
+      stage.responder.accept(request.request, links[who].responder);
+    }
+    for (std::size_t at = 0; at < count; ++at) {
+      const bool rejected = at % ways == 0;
+      stage.record.require(Side::initiator, "startup", rejected ? "rejected" : "established",
+                           word_of(stage.initiator.startup_of(links[at].initiator)));
+      if (rejected) continue;
+      stage.record.require(Side::responder, "startup", "established",
+                           word_of(stage.responder.startup_of(links[at].responder)));
+      const Side by = at % ways == 2 ? Side::responder : Side::initiator;
+      stage.of(by).disconnect(links[at].of(by), at % ways != 3);
+    }
+    for (std::size_t at = 0; at < count; ++at)
+      for (const Side side : {Side::initiator, Side::responder}) {
+        const Handle endpoint = links[at].of(side);
+        if (endpoint == 0) continue;
+        if (at % ways != 0) stage.of(side).expect_disconnected(endpoint);
+        stage.of(side).call(iut::DestroyEndpoint{endpoint}, "destroy an endpoint");
+      }
+  }
+  close(stage, open(stage));
 }
 
 /// Each side connects to the other at the same time: two connections, each with its own roles.

@@ -19,7 +19,9 @@ void private_data(Stage& stage);
 void reject(Stage& stage, bool with_private_data);
 
 // -- many.cpp --
-void hundred_connections(Stage& stage);
+/// So many at a time.
+void many_connections(Stage& stage, std::size_t count);
+void connect_storm(Stage& stage);
 void both_at_once(Stage& stage);
 void traffic_both_ways(Stage& stage);
 void mixed_traffic(Stage& stage);
@@ -29,6 +31,8 @@ void sends(Stage& stage, const char* operation);
 void writes(Stage& stage);
 void reads(Stage& stage);
 void mebibyte(Stage& stage, bool by_reading);
+void gibibyte(Stage& stage, bool by_reading);
+void shared_queue(Stage& stage);
 void immediate(Stage& stage);
 void atomics(Stage& stage);
 

@@ -2,10 +2,12 @@
 // The table of scenarios: name, what the agents must be able to do, and the function that plays it.
 #pragma once
 
+#include <chrono>
 #include <span>
 #include <string_view>
 #include <vector>
 
+#include "plugfest/event.hpp"
 #include "plugfest/scenarios/stage.hpp"
 
 namespace plugfest {
@@ -18,12 +20,16 @@ struct Scenario {
   double length = 1;                  ///< seconds that it is likely to take
   Capabilities initiator, responder;  ///< words of the agents' hellos
   void (*play)(Stage&) = nullptr;
+  std::chrono::seconds deadline{0}, patience{0};  ///< at least, whatever the event says
+  bool on_request = false;                        ///< only with --long
 };
 
 [[nodiscard]] std::span<const Scenario> scenarios();
-/// The names, in the table's order.
-[[nodiscard]] std::span<const std::string_view> scenario_names();
+/// The names, in the table's order, with or without those that are only played on request.
+[[nodiscard]] std::span<const std::string_view> scenario_names(bool with_long = false);
 /// nullptr if there is none of that name.
 [[nodiscard]] const Scenario* find_scenario(std::string_view name);
+/// How much longer a cell of the scenario may take than the event gives.
+[[nodiscard]] std::chrono::seconds extra_time(const Event& event, std::string_view scenario);
 
 }  // namespace plugfest

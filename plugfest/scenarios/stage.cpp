@@ -131,8 +131,9 @@ Octets Party::contents(const Region& region) {
 
 // ---------------------------------------------------------------- connections
 
-Handle Party::endpoint() {
+Handle Party::endpoint(Handle shared_queue) {
   iut::CreateEndpoint command;
+  command.shared_queue = shared_queue;
   command.endpoint = next_handle_++;
   call(command, fmt::format("create endpoint {}", command.endpoint));
   return command.endpoint;
@@ -202,6 +203,23 @@ iut::WorkId Party::receive(Handle endpoint, const Region* into) {
   if (into != nullptr && into->length > 0)
     command.pieces = {{into->handle, 0, static_cast<std::uint32_t>(into->length)}};
   call(command, fmt::format("post receive {}", command.work));
+  return command.work;
+}
+
+Handle Party::shared_queue(std::uint32_t depth) {
+  iut::CreateSharedQueue command;
+  command.queue = next_handle_++;
+  command.depth = depth;
+  call(command, fmt::format("create shared receive queue {}", command.queue));
+  return command.queue;
+}
+
+iut::WorkId Party::receive_from_queue(Handle queue, const Region& into) {
+  iut::PostReceive command;
+  command.shared_queue = queue;
+  command.work = next_work_++;
+  command.pieces = {{into.handle, 0, static_cast<std::uint32_t>(into.length)}};
+  call(command, fmt::format("post receive {} to the shared queue", command.work));
   return command.work;
 }
 

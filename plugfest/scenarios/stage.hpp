@@ -75,7 +75,7 @@ class Party {
   [[nodiscard]] Octets contents(const Region& region);
 
   // -- connections --
-  [[nodiscard]] Handle endpoint();
+  [[nodiscard]] Handle endpoint(Handle shared_queue = 0);
   /// Its port; one listener for the whole scenario.
   [[nodiscard]] std::uint16_t listen();
   void connect(Handle endpoint, const Party& to, std::uint16_t port,
@@ -89,6 +89,8 @@ class Party {
 
   // -- work --
   [[nodiscard]] iut::WorkId receive(Handle endpoint, const Region* into);
+  [[nodiscard]] Handle shared_queue(std::uint32_t depth);
+  [[nodiscard]] iut::WorkId receive_from_queue(Handle queue, const Region& into);
   /// Number and, for a send or write, source are filled in.
   [[nodiscard]] iut::WorkId post(iut::PostWork work);
   /// The completion; ends the scenario if none comes.

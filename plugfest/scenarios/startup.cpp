@@ -36,7 +36,10 @@ void revision(Stage& stage, int revision) {
   stage.wish.revision = revision;
   configure(stage.initiator, iut::capability::configure_revision_1,
             chosen([=](auto& it) { it.revision = revision; }));
-  transfer_and_close(stage, connect(stage));
+  // Revision 1 tells the peer nothing of the depths: each side says what it takes.
+  constexpr int depth = 4;
+  const iut::ConnectParameters said{.ird = depth, .ord = depth};
+  transfer_and_close(stage, connect(stage, {.request = said, .reply = said}));
 }
 
 void peer_to_peer(Stage& stage, const char* rtr) {

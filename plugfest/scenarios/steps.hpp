@@ -22,6 +22,8 @@ struct ConnectOptions {
 };
 /// Connects, and compares the private data that each side was shown with what the other gave.
 [[nodiscard]] Link connect(Stage& stage, const ConnectOptions& options = {});
+/// The same, where the responder's end takes its receives out of a shared queue.
+[[nodiscard]] Link connect_shared(Stage& stage, Handle shared_queue);
 /// A connection on which both sides may send: the initiator has sent the first message.
 [[nodiscard]] Link open(Stage& stage, const ConnectOptions& options = {});
 

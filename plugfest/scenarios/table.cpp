@@ -117,6 +117,15 @@ const std::vector<Scenario>& table() {
        {},
        {},
        [](Stage& s) { plays::mebibyte(s, false); }},
+      {"write.gibibyte",
+       "a Write of 1 GiB",
+       60,
+       {},
+       {},
+       [](Stage& s) { plays::gibibyte(s, false); },
+       std::chrono::seconds(1200),
+       std::chrono::seconds(600),
+       true},
       {"read.sizes", "Reads of 0 to 65537 octets", 0.5, {}, {}, plays::reads},
       {"read.mebibyte",
        "a Read of 1 MiB each way",
@@ -124,6 +133,21 @@ const std::vector<Scenario>& table() {
        {},
        {},
        [](Stage& s) { plays::mebibyte(s, true); }},
+      {"read.gibibyte",
+       "a Read of 1 GiB",
+       60,
+       {},
+       {},
+       [](Stage& s) { plays::gibibyte(s, true); },
+       std::chrono::seconds(1200),
+       std::chrono::seconds(600),
+       true},
+      {"receive.shared_queue",
+       "two connections of the responder share a receive queue",
+       0.3,
+       {},
+       {can::shared_receive_queue},
+       plays::shared_queue},
       {"invalidate.then_write",
        "a Write to an STag that the peer has invalidated",
        0.3,
@@ -201,7 +225,22 @@ const std::vector<Scenario>& table() {
        1.0,
        {},
        {},
-       plays::hundred_connections},
+       [](Stage& s) { plays::many_connections(s, 100); }},
+      {"many.thousand_connections",
+       "1000 connections, asked for by the hundred",
+       8.0,
+       {},
+       {},
+       [](Stage& s) { plays::many_connections(s, 1000); },
+       std::chrono::seconds(180),
+       std::chrono::seconds(30)},
+      {"many.connect_storm",
+       "connections by the dozen: accepted, rejected, closed and aborted by turns",
+       1.5,
+       {},
+       {},
+       plays::connect_storm,
+       std::chrono::seconds(60)},
       {"many.both_at_once",
        "each connects to the other at the same time",
        0.3,
@@ -223,13 +262,21 @@ const std::vector<Scenario>& table() {
 
 std::span<const Scenario> scenarios() { return table(); }
 
-std::span<const std::string_view> scenario_names() {
-  static const std::vector<std::string_view> names = [] {
+std::span<const std::string_view> scenario_names(bool with_long) {
+  const auto names = [](bool also_long) {
     std::vector<std::string_view> all;
-    for (const Scenario& scenario : table()) all.push_back(scenario.name);
+    for (const Scenario& scenario : table())
+      if (also_long || !scenario.on_request) all.push_back(scenario.name);
     return all;
-  }();
-  return names;
+  };
+  static const std::vector<std::string_view> usual = names(false), all = names(true);
+  return with_long ? all : usual;
+}
+
+std::chrono::seconds extra_time(const Event& event, std::string_view scenario) {
+  const Scenario* found = find_scenario(scenario);
+  if (found == nullptr) return std::chrono::seconds(0);
+  return std::max(event.deadline, found->deadline) - event.deadline;
 }
 
 const Scenario* find_scenario(std::string_view name) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include <array>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -55,6 +56,79 @@ void mebibyte(Stage& stage, bool by_reading) {
       write(stage, link, by, length);
   }
   close(stage, link);
+}
+
+/// One message of so many segments that every counter of octets is put to the test. Both sides'
+/// memory is compared piece by piece.
+void gibibyte(Stage& stage, bool by_reading) {
+  constexpr std::uint32_t length = std::uint32_t{1} << 30U, piece = std::uint32_t{1} << 22U;
+  const Link link = open(stage);
+  Party& owner = by_reading ? stage.responder : stage.initiator;
+  Party& taker = by_reading ? stage.initiator : stage.responder;
+  const Region source = owner.memory(length, rights::read);
+  const Region sink = taker.memory(length, rights::write);
+  for (std::uint32_t at = 0; at < length; at += piece)
+    owner.call(iut::WriteMemory{source.handle, at, content(piece, at)}, "fill a piece");
+  const Region& remote = by_reading ? source : sink;
+  iut::PostWork work;
+  work.endpoint = link.initiator;
+  work.operation = by_reading ? iut::operation::read : iut::operation::write;
+  work.remote_stag = remote.stag;
+  work.remote_offset = remote.base;
+  work.pieces = {{(by_reading ? sink : source).handle, 0, length}};
+  stage.initiator.expect_completion(stage.initiator.post(work), "a transfer of 1 GiB");
+  send(stage, link, Side::initiator, 1);  // delivered when what was sent before it is in place
+  for (std::uint32_t at = 0; at < length; at += piece) {
+    const auto came = taker.call(iut::ReadMemory{sink.handle, at, piece}, "read a piece");
+    stage.record.require(taker.side(), fmt::format("4 MiB from octet {}", at),
+                         hash(content(piece, at)), hash(came.octets.value_or(Octets{})));
+  }
+  close(stage, link);
+}
+
+namespace {
+
+/// The next receive of that endpoint that completes, whichever receive of the queue it took.
+iut::CompletionEvent next_received(Party& party, Handle endpoint, Record& record) {
+  const auto event = party.take([endpoint](const iut::Event& candidate) {
+    const auto* done = std::get_if<iut::CompletionEvent>(&candidate);
+    return done != nullptr && done->endpoint == endpoint &&
+           done->operation == iut::operation::receive;
+  });
+  record.require(party.side(), "completion of a receive", "one", event ? "one" : "none in time");
+  return std::get<iut::CompletionEvent>(*event);
+}
+
+}  // namespace
+
+/// Messages of both connections take receives out of one queue, each one that no other took.
+void shared_queue(Stage& stage) {
+  constexpr std::size_t count = 8, length = 512;
+  Party& taker = stage.responder;
+  const Handle queue = taker.shared_queue(2 * count);
+  const std::array<Link, 2> links{connect_shared(stage, queue), connect_shared(stage, queue)};
+  std::map<iut::WorkId, Region> waiting;
+  for (std::size_t at = 0; at < 2 * count; ++at) {
+    const Region sink = taker.memory(length);
+    waiting.emplace(taker.receive_from_queue(queue, sink), sink);
+  }
+  for (std::size_t at = 0; at < 2 * count; ++at) {
+    const Link& link = links[at % links.size()];
+    const Octets data = content(length, at);
+    iut::PostWork work;
+    work.endpoint = link.initiator;
+    work.operation = iut::operation::send;
+    work.pieces = {{stage.initiator.memory_of(data).handle, 0, length}};
+    stage.initiator.expect_completion(stage.initiator.post(work), "a send");
+    const auto done = next_received(taker, link.responder, stage.record);
+    stage.record.require(Side::responder, "status of a receive", "success", done.status);
+    const auto taken = waiting.extract(done.work);
+    stage.record.require(Side::responder, "the receive that a message took", "one that waited",
+                         taken ? "one that waited" : "another");
+    stage.record.require(Side::responder, "contents of a send", hash(data),
+                         hash(taker.contents(taken.mapped())));
+  }
+  for (const Link& link : links) close(stage, link);
 }
 
 /// RFC 7306 section 6: eight octets, which the receive's completion brings.

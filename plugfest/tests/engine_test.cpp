@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
@@ -79,6 +80,11 @@ EngineOptions options_for(std::size_t slots) {
       .slots = slots, .capacity = std::vector<int>(hosts, 1), .deadline = std::chrono::seconds(5)};
 }
 
+/// The same in every run.
+const char* verdict_of(const Cell& cell) {
+  return std::hash<std::string>()(cell.id) % 5 == 0 ? "fail" : "pass";
+}
+
 /// One run from what the journal holds to the end.
 bool play_on(const fs::path& folder, const std::vector<Cell>& cells) {
   auto journal = Journal::open(folder, event);
@@ -86,7 +92,7 @@ bool play_on(const fs::path& folder, const std::vector<Cell>& cells) {
   const auto work = [&](const Cell& cell, std::size_t, int) {
     say(folder / "starts", cell.id);
     wait_for(std::chrono::microseconds(1000 + std::hash<std::string>()(cell.id) % 8000));
-    return json{{"verdict", "pass"},
+    return json{{"verdict", verdict_of(cell)},
                 {"fault", "none"},
                 {"reason", ""},
                 {"seconds", 0.01},
@@ -96,14 +102,28 @@ bool play_on(const fs::path& folder, const std::vector<Cell>& cells) {
   return done && *done;
 }
 
-std::set<std::string> finished(const fs::path& folder) {
-  std::set<std::string> ids;
+/// The verdict of each cell that has one.
+std::map<std::string, std::string> matrix(const fs::path& folder) {
+  std::map<std::string, std::string> verdicts;
   for (const std::string& line : lines_of(folder / "cells.ndjson")) {
     const json value = json::parse(line, nullptr, false);
     if (value.is_object() && value.contains("cell"))
-      ids.insert(value["cell"]["id"].get<std::string>());
+      verdicts[value["cell"]["id"].get<std::string>()] =
+          value["cell"]["verdict"].get<std::string>();
   }
+  return verdicts;
+}
+
+std::set<std::string> finished(const fs::path& folder) {
+  std::set<std::string> ids;
+  for (const auto& [id, verdict] : matrix(folder)) ids.insert(id);
   return ids;
+}
+
+/// Of the moments at which runs are killed; PLUGFEST_SEED chooses another than the usual.
+unsigned seed() {
+  const char* given = std::getenv("PLUGFEST_SEED");
+  return given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 10)) : 20'261'121;
 }
 
 /// Starts a run in a process and kills it after so long; whether it had not ended before.
@@ -124,8 +144,9 @@ BOOST_AUTO_TEST_SUITE(engine)
 
 BOOST_AUTO_TEST_CASE(killed_twenty_times_no_finished_cell_is_lost_or_run_twice) {
   const Scratch scratch;
-  const auto cells = synthetic_cells(20);
-  std::mt19937 numbers(std::random_device{}());
+  const auto cells = synthetic_cells(50);
+  BOOST_TEST_MESSAGE("seed " << seed());
+  std::mt19937 numbers(seed());
   int kills = 0;
   for (int round = 0; round < 20; ++round) {
     const auto before = finished(scratch.path);
@@ -144,6 +165,63 @@ BOOST_AUTO_TEST_CASE(killed_twenty_times_no_finished_cell_is_lost_or_run_twice) 
   BOOST_TEST(all.size() == cells.size() + 1);  // each once, and the event
   BOOST_TEST(finished(scratch.path).size() == cells.size());
   for (const std::string& line : all) BOOST_TEST(json::accept(line));
+  const Scratch undisturbed;
+  BOOST_TEST(play_on(undisturbed.path, cells));
+  BOOST_TEST((matrix(scratch.path) == matrix(undisturbed.path)));
+  BOOST_TEST(std::ranges::count(matrix(scratch.path), "fail",
+                                [](const auto& cell) { return cell.second; }) > 0);
+}
+
+BOOST_AUTO_TEST_CASE(what_a_process_knows_better_goes_into_the_record) {
+  const Scratch scratch;
+  auto journal = Journal::open(scratch.path, event).value();
+  const auto cells = synthetic_cells(1);
+  const auto work = [](const Cell&, std::size_t, int) { return json{{"verdict", "pass"}}; };
+  std::set<std::string> announced;
+  auto options = options_for(2);
+  options.before = [&](const Cell& cell) { announced.insert(cell.id); };
+  options.after = [&](const Cell& cell, json& record) {
+    BOOST_TEST(announced.contains(cell.id));
+    if (cell.initiator == 2) record["verdict"] = "fail";
+  };
+  BOOST_TEST(run_cells(cells, journal, work, options).value());
+  for (const Cell& cell : cells)
+    BOOST_TEST(journal.latest(cell.id).value("verdict", "") ==
+               (cell.initiator == 2 ? "fail" : "pass"));
+}
+
+/// A cell that ended in time is not late because the engine was busy.
+BOOST_AUTO_TEST_CASE(an_engine_that_was_busy_blames_no_cell) {
+  const Scratch scratch;
+  auto journal = Journal::open(scratch.path, event).value();
+  const auto cells = synthetic_cells(1);
+  const auto work = [](const Cell&, std::size_t, int) { return json{{"verdict", "pass"}}; };
+  auto options = options_for(2);
+  options.deadline = std::chrono::milliseconds(1500);
+  int busy = 0;
+  options.before = [&](const Cell&) {
+    if (++busy == 4) wait_for(std::chrono::milliseconds(2500));  // boots a guest
+  };
+  BOOST_TEST(run_cells(cells, journal, work, options).value());
+  for (const Cell& cell : cells) BOOST_TEST(journal.latest(cell.id).value("verdict", "") == "pass");
+}
+
+BOOST_AUTO_TEST_CASE(a_long_scenario_has_its_time) {
+  const Scratch scratch;
+  auto journal = Journal::open(scratch.path, event).value();
+  const auto cells = synthetic_cells(1);
+  const auto work = [](const Cell& cell, std::size_t, int) {
+    if (cell.initiator == 0) wait_for(std::chrono::milliseconds(400));
+    return json{{"verdict", "pass"}};
+  };
+  auto options = options_for(3);
+  options.deadline = std::chrono::milliseconds(200);
+  options.extra = [](const Cell& cell) {
+    return std::chrono::milliseconds(cell.responder == 1 ? 60'000 : 0);
+  };
+  BOOST_TEST(run_cells(cells, journal, work, options).value());
+  BOOST_TEST(journal.latest("0/1/x#1").value("verdict", "") == "pass");
+  BOOST_TEST(journal.latest("0/2/x#1").value("verdict", "") == "error");
 }
 
 BOOST_AUTO_TEST_CASE(a_torn_line_is_cut_off) {

@@ -95,6 +95,30 @@ BOOST_AUTO_TEST_CASE(programs_run_only_where_the_author_is_trusted) {
   BOOST_TEST(ssh.back() == "siw0");
 }
 
+BOOST_AUTO_TEST_CASE(guests_of_this_machine) {
+  const auto with = [](const std::string& guest,
+                       const std::string& other = "agent: {reference: }") {
+    return "event: e\nparticipants:\n  - {name: g, " + guest + "}\n  - {name: o, " + other +
+           "}\nscenarios: ['*']\n";
+  };
+  const auto event = parse(with("agent: {siw-vm: {kernel: '6.12', checks: true}}, driver: dat"));
+  BOOST_REQUIRE(event);
+  BOOST_TEST(plays_in_lab(*event));
+  const auto& guest = std::get<SiwGuest>(event->participants[0].agent);
+  BOOST_TEST(guest.kernel == "6.12");
+  BOOST_TEST(guest.checks);
+  expect_fault(
+      with("agent: {siw-vm: {kernel: '6.1'}}", "agent: {ssh: {host: h}}, address: 1.2.3.4"),
+      "e.yaml:3: a guest is on a wire of this machine");
+  expect_fault(with("agent: {siw-vm: {kernel: '6.1'}}, parallel: 2"), "in one cell at a time");
+  expect_fault(with("agent: {siw-vm: {kernel: '6.1'}}, driver: reference"), "verbs or dat");
+  expect_fault(with("agent: {siw-vm: {kernel: '$(reboot)'}}"), "e.yaml:3: kernel must be made of");
+  expect_fault(with("agent: {siw-vm: {kernel: [6, 1]}}"), "kernel");
+  expect_fault(with("agent: {siw-vm: {kernel: '6.1', checks: perhaps}}"), "true or false");
+  expect_fault(with("agent: {siw-vm: {}}"), "needs \"kernel\"");
+  expect_fault(with("agent: {reference: }, node: 'n1;reboot'"), "e.yaml:3: node must be made of");
+}
+
 BOOST_AUTO_TEST_CASE(metacharacters_stay_out) {
   for (const std::string name :
        {"'a b'", "'$(reboot)'", "'-oProxyCommand=x'", "a/b", "'a;b'", "''"}) {

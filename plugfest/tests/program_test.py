@@ -7,6 +7,7 @@ played."""
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import sys
@@ -19,9 +20,12 @@ PROGRAM, PROJECT = sys.argv[1], pathlib.Path(sys.argv[2])
 VIRTUAL = PROJECT / "plugfest" / "events" / "virtual.yaml"
 SCENARIOS = ("startup.markers", "startup.private_data", "send.solicited", "invalidate.then_write", "startup.revision_2",
              "close.graceful_by_initiator", "error.write_bad_stag_by_initiator")
+HELLO = """echo '{"type":"hello","version":1,"driver":"x","implementation":"x","driver_version":"","firmware":"","kernel":"","capabilities":[],"limits":{}}'
+"""
+ESCAPES = r"printf '\033[2J\033]0;x\007\n'"
 TOY = """
 event: toy
-deadline: 10
+deadline: 4
 patience: 2
 capture: lo
 participants:
@@ -51,6 +55,11 @@ class Program(unittest.TestCase):
     def event(self, text):
         file = self.folder / "event.yaml"
         file.write_text(text, encoding="utf-8")
+        return file
+
+    def script(self, text):
+        file = self.folder / f"{len(list(self.folder.glob('*.sh')))}.sh"
+        file.write_text(text + "\n", encoding="utf-8")
         return file
 
     def test_virtual_event(self):
@@ -115,11 +124,20 @@ class Program(unittest.TestCase):
         self.assertEqual(run("run", VIRTUAL, "--engine", "none").returncode, 2)
         self.assertEqual(run("run", VIRTUAL, "--out", self.folder / "o", "--select", "nobody/*").returncode, 2)
         self.assertEqual(run("list").returncode, 0)
-        self.assertIn("720 cells", run("check", VIRTUAL).stdout)
+        self.assertIn("780 cells", run("check", VIRTUAL).stdout)
+        long_one = VIRTUAL.read_text(encoding="utf-8").replace('scenarios: ["*"]', "scenarios: [write.gibibyte]")
+        self.assertEqual(run("check", self.event(long_one)).returncode, 2)
+        self.assertIn("20 cells", run("check", self.event(long_one), "--long").stdout)
 
     def test_agents_that_are_none(self):
         """Each costs its cells, as error, and the run goes on to its end."""
-        odd = {"garbage": "echo, nonsense", "gone": "/bin/false", "missing": "/nowhere/agent", "endless": "yes"}
+        odd = {"garbage": "echo, nonsense", "gone": "/bin/false", "missing": "/nowhere/agent", "endless": "yes",
+               "nothing": "sleep, 1000", "one line of gigabytes": "head, -c, 4G, /dev/zero", "binary": "cat, /bin/true",
+               "errors of gigabytes": f"sh, {self.script('head -c 2G /dev/zero >&2; exit 1')}",
+               "hello, then gigabytes": f"sh, {self.script(HELLO + 'head -c 4G /dev/zero')}",
+               "hello, then garbage": f"sh, {self.script(HELLO + 'yes nonsense')}",
+               "escape sequences": f"sh, {self.script(ESCAPES)}",
+               "a hello of another version": f"sh, {self.script(HELLO.replace(':1,', ':99,', 1))}"}
         for name, argv in odd.items():
             with self.subTest(name):
                 out = self.folder / name
@@ -127,7 +145,9 @@ class Program(unittest.TestCase):
                 self.assertEqual(done.returncode, 1, done.stderr)
                 verdicts = [cell["verdict"] for cell in document(out)["cells"]]
                 self.assertEqual(verdicts, ["error", "error"])
-                self.assertIn("agent does not start", document(out)["cells"][0]["reason"])
+                self.assertRegex(document(out)["cells"][0]["reason"], "agent does not start|agent is gone|does not .* in time")
+                self.assertNotIn("\033", done.stderr + done.stdout)
+        self.assertLess(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss, 600_000, "KiB: what an agent says must not be kept")
 
     def test_shell_signs_are_words(self):
         mark = self.folder / "mark"

@@ -134,9 +134,13 @@ Done Guest::prepare(const Progress& progress) {
   if (find_program(emulator).empty())
     return std::unexpected(
         fmt::format("'{}' is missing: apt-get install qemu-system-x86", emulator));
-  std::vector<std::string> argv = {options_.paths.prepare_script.string(), "--cache",
-                                   options_.paths.cache.string(), "--daemon",
-                                   options_.paths.daemon.string()};
+  std::vector<std::string> argv = {options_.paths.prepare_script.string(),
+                                   "--cache",
+                                   options_.paths.cache.string(),
+                                   "--daemon",
+                                   options_.paths.daemon.string(),
+                                   "--series",
+                                   options_.series};
   for (const auto& program : options_.programs) append(argv, {"--program", program.string()});
   CommandOptions command;
   command.time_limit = 15min;  // the first time, over a slow line

@@ -30,6 +30,7 @@ struct GuestPaths {
 
 struct GuestOptions {
   GuestPaths paths = default_guest_paths();
+  std::string series = "6.1";  ///< of Debian's kernels, the newest of which is taken
   std::vector<std::filesystem::path> programs;  ///< packed into the guest's /bin, e.g. rnic-agent
   unsigned agent_channels = 4;
   unsigned processors = 2;

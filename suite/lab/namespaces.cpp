@@ -22,6 +22,7 @@ using Done = std::expected<void, std::string>;
 
 constexpr const char* tester_interface = "tester0";
 constexpr const char* iut_interface = "iut0";
+constexpr const char* hub_interface = "hub0";
 
 std::unexpected<std::string> failed(std::string_view what) {
   return std::unexpected(fmt::format("{}: {}", what, std::strerror(errno)));
@@ -64,18 +65,27 @@ Done quieten(int network_namespace, const std::string& interface) {
   });
 }
 
-/// Addresses, MTU and offloads of one end, and up.
-Done bring_up(const LabHost& host) {
-  const std::string& name = host.interface;
+/// MTU and offloads of an interface, and up.
+Done bring_up_link(int network_namespace, const std::string& name, unsigned mtu) {
   const std::vector<std::vector<std::string>> steps = {
       {"ip", "link", "set", "lo", "up"},
-      {"ip", "link", "set", name, "mtu", std::to_string(host.mtu)},
+      {"ip", "link", "set", name, "mtu", std::to_string(mtu)},
       {"ethtool", "-K", name, "tso", "off", "gso", "off", "gro", "off", "tx", "off", "sg", "off"},
-      {"ip", "link", "set", name, "up"},
+      {"ip", "link", "set", name, "up"}};
+  if (auto done = quieten(network_namespace, name); !done) return done;
+  for (const auto& step : steps)
+    if (auto done = run_in(network_namespace, step); !done) return done;
+  return {};
+}
+
+/// The same, and its addresses.
+Done bring_up(const LabHost& host) {
+  const std::string& name = host.interface;
+  if (auto done = bring_up_link(host.network_namespace, name, host.mtu); !done) return done;
+  const std::vector<std::vector<std::string>> steps = {
       {"ip", "addr", "add", fmt::format("{}/{}", host.ipv4, host.ipv4_prefix), "dev", name},
       {"ip", "addr", "add", fmt::format("{}/{}", host.ipv6, host.ipv6_prefix), "dev", name,
        "nodad"}};
-  if (auto done = quieten(host.network_namespace, name); !done) return done;
   for (const auto& step : steps)
     if (auto done = run_in(host.network_namespace, step); !done) return done;
   return {};
@@ -211,6 +221,42 @@ std::expected<Lab, std::string> Lab::with_tap(const LabOptions& options) {
   if (auto done = add_spares(lab.tester_, options.tester_spare); !done)
     return std::unexpected(done.error());
   return lab;
+}
+
+std::string Hub::tap_interface(std::size_t guest) { return fmt::format("guest{}", guest); }
+
+std::expected<void, std::string> Hub::add_tap(std::size_t guest) {
+  const std::string name = tap_interface(guest);
+  auto made = in_network_namespace(namespace_.get(), [&]() -> Done {
+    auto tap = open_tap(name);
+    if (!tap) return std::unexpected(tap.error());
+    taps_.push_back(std::move(*tap));
+    return {};
+  });
+  if (!made) return made;
+  if (auto done = run_in(namespace_.get(), {"ip", "link", "set", name, "master", hub_interface});
+      !done)
+    return done;
+  return bring_up_link(namespace_.get(), name, host_.mtu);
+}
+
+std::expected<Hub, std::string> Hub::with_taps(std::size_t guests, const LabOptions& options) {
+  Hub hub;
+  auto made = make_network_namespace();
+  if (!made) return std::unexpected(made.error());
+  hub.namespace_ = std::move(*made);
+  hub.host_ = host_of(hub_interface, options.tester_ipv4, options.tester_ipv6, options.mtu);
+  hub.host_.network_namespace = hub.namespace_.get();
+  // No spanning tree, no waiting: the first frame passes.
+  if (auto done = run_in(hub.namespace_.get(),
+                         {"ip", "link", "add", hub_interface, "type", "bridge", "stp_state", "0",
+                          "forward_delay", "0", "mcast_snooping", "0"});
+      !done)
+    return std::unexpected(done.error());
+  for (std::size_t guest = 0; guest < guests; ++guest)
+    if (auto done = hub.add_tap(guest); !done) return std::unexpected(done.error());
+  if (auto done = bring_up(hub.host_); !done) return std::unexpected(done.error());
+  return hub;
 }
 
 }  // namespace suite::lab

@@ -7,6 +7,7 @@
 #include <expected>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "suite/lab/descriptor.hpp"
 
@@ -60,6 +61,27 @@ class Lab {
 
   Descriptor tester_namespace_, iut_namespace_, tap_;
   LabHost tester_, iut_;
+};
+
+/// Several guests on one wire, and a host of ours with them: a namespace with a bridge, which is
+/// the host's interface, and a tap device for each guest. Offloads are off everywhere.
+class Hub {
+ public:
+  [[nodiscard]] static std::expected<Hub, std::string> with_taps(std::size_t guests,
+                                                                 const LabOptions& options = {});
+
+  [[nodiscard]] const LabHost& host() const { return host_; }
+  [[nodiscard]] int tap(std::size_t guest) const { return taps_.at(guest).get(); }
+  /// The name of that guest's tap device, in the host's namespace: all that it sends and receives.
+  [[nodiscard]] static std::string tap_interface(std::size_t guest);
+
+ private:
+  Hub() = default;
+  [[nodiscard]] std::expected<void, std::string> add_tap(std::size_t guest);
+
+  Descriptor namespace_;
+  std::vector<Descriptor> taps_;
+  LabHost host_;
 };
 
 /// A new network namespace; this thread stays in its own.

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/guests.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "suite/lab/kernel_log.hpp"
+
+namespace plugfest {
+
+namespace {
+
+namespace fs = std::filesystem;
+namespace lab = suite::lab;
+using nlohmann::json;
+
+constexpr std::size_t first_address = 10;  ///< the last octet of the first guest's
+constexpr int most_failed_boots = 2;
+constexpr std::chrono::seconds dying_time{3}, boot_time{120}, order_time{10};
+
+lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const fs::path& log,
+                                const std::string& agent) {
+  const std::size_t number = first_address + place;
+  lab::GuestOptions options;
+  options.series = wanted.kernel;
+  options.programs = {agent};
+  options.agent_channels = 1;
+  options.variant = "tunable";
+  options.slab_checks = wanted.checks;
+  options.ipv4 = fmt::format("10.77.0.{}/24", number);
+  options.ipv6 = fmt::format("fd77::{}/64", number);
+  options.mac = fmt::format("52:54:00:77:00:{:02x}", number);
+  options.log_file = log;
+  return options;
+}
+
+/// The verdict that a kernel's complaint makes of a cell, whatever else was seen in it.
+void blame(json& record, std::string_view side, const std::string& complaint) {
+  const std::string before = record.value("reason", "");
+  const bool other_too =
+      record.value("verdict", "") == "fail" && record.value("fault", "none") != "none" &&
+      record.value("fault", "unknown") != "unknown" && record.value("fault", "") != side;
+  record["verdict"] = "fail";
+  record["fault"] = other_too ? "both" : std::string(side);
+  record["reason"] =
+      fmt::format("the {}'s kernel: {}{}{}", side, complaint.substr(0, complaint.find('\n')),
+                  before.empty() ? "" : "; ", before);
+  record["said"].push_back({{"side", side}, {"text", "kernel log:\n" + complaint}});
+}
+
+}  // namespace
+
+Guests::Guests(const Event& event, const fs::path& folder, const std::string& agent) {
+  for (std::size_t at = 0; at < event.participants.size(); ++at) {
+    const Participant& participant = event.participants[at];
+    const auto* wanted = std::get_if<SiwGuest>(&participant.agent);
+    if (wanted == nullptr) continue;
+    One one;
+    one.name = participant.name;
+    one.place = guests_.size();
+    one.address = fmt::format("10.77.0.{}", first_address + one.place);
+    one.guest = std::make_unique<lab::Guest>(guest_options(
+        *wanted, one.place,
+        folder.empty() ? fs::path() : folder / (participant.name + ".kernel.log"), agent));
+    guests_.emplace(at, std::move(one));
+  }
+}
+
+std::expected<void, std::string> Guests::prepare(
+    const std::function<void(const std::string&)>& tell) {
+  for (auto& [participant, one] : guests_)
+    if (auto done = one.guest->prepare([&](std::string_view line) { tell(std::string(line)); });
+        !done)
+      return std::unexpected(fmt::format("{}: {}", one.name, done.error()));
+  return {};
+}
+
+std::expected<void, std::string> Guests::connect() {
+  auto made = lab::Hub::with_taps(guests_.size());
+  if (!made) return std::unexpected(made.error());
+  hub_.emplace(std::move(*made));
+  return {};
+}
+
+void Guests::boot(One& one) {
+  if (one.guest->alive() || one.failed_boots >= most_failed_boots) return;
+  const auto booted = one.guest->boot(hub_->tap(one.place), boot_time);
+  one.position = one.guest->log_position();
+  one.trouble = booted ? "" : fmt::format("{}: {}", one.name, booted.error());
+  one.failed_boots = booted ? 0 : one.failed_boots + 1;
+}
+
+void Guests::bring_up(std::size_t participant) {
+  if (const auto found = guests_.find(participant); found != guests_.end()) boot(found->second);
+}
+
+std::string Guests::trouble(std::size_t participant) const {
+  const auto found = guests_.find(participant);
+  return found == guests_.end() ? "" : found->second.trouble;
+}
+
+std::string Guests::complaints(One& one, bool agent_may_hang) {
+  lab::Guest& guest = *one.guest;
+  // An agent that its kernel does not let go would keep the next one from starting.
+  bool answers = guest.flush_log();
+  if (answers && agent_may_hang) answers = guest.control("kill-agent 0", order_time).has_value();
+  std::string log = guest.log_since(one.position);
+  const auto faults = lab::find_kernel_faults(log);
+  const bool fatal = std::ranges::any_of(faults, [](const lab::KernelFault& fault) {
+    return fault.kind == lab::KernelFaultKind::bug || fault.kind == lab::KernelFaultKind::panic;
+  });
+  const bool dead = (fatal && guest.dies_within(dying_time)) || !guest.alive();
+  if (dead) log = guest.log_since(one.position);  // with what it said while it died
+  const std::string last_words = dead ? guest.obituary() : "";
+  if (dead || !answers) guest.shutdown(std::chrono::milliseconds(0));
+  one.position = guest.log_position();
+  if (!faults.empty()) return lab::kernel_log_excerpt(log, faults.front().offset);
+  if (dead) return "the guest died: " + last_words;
+  return answers ? "" : "the guest answers no more\n" + log;
+}
+
+void Guests::look_back(const Cell& cell, json& record) {
+  if (!trouble(cell.initiator).empty() || !trouble(cell.responder).empty()) return;
+  const std::string verdict = record.value("verdict", "error");
+  for (const auto& [side, at] :
+       {std::pair{"initiator", cell.initiator}, std::pair{"responder", cell.responder}}) {
+    const auto found = guests_.find(at);
+    if (found == guests_.end()) continue;
+    const std::string complaint = complaints(found->second, verdict == "error");
+    if (!complaint.empty()) blame(record, side, complaint);
+  }
+}
+
+const std::string& Guests::address(std::size_t participant) const {
+  return guests_.at(participant).address;
+}
+
+std::string Guests::interface(std::size_t participant) const {
+  return lab::Hub::tap_interface(guests_.at(participant).place);
+}
+
+std::vector<std::string> Guests::agent_command(const Participant& participant,
+                                               std::size_t at) const {
+  const One& one = guests_.at(at);
+  // What an earlier cell has configured stands in the module's parameters.
+  std::vector<std::string> argv{
+      "/bin/sh", "-c",
+      "/bin/siw-configure revision=2 crc=off peer_to_peer=off rtr=write,read && exec \"$@\"", "sh",
+      "/bin/rnic-agent", "--configure-script", "/bin/siw-configure", "--driver", participant.driver,
+      // What no call of verbs tells of siw.
+      "--claim", "enhanced_startup", "--claim", "peer_to_peer"};
+  if (participant.driver == "dat")
+    argv.insert(argv.end(), {"--ia", "siw"});
+  else
+    argv.insert(argv.end(), {"--device", "siw0", "--address", one.address});
+  return one.guest->agent_command(0, argv);
+}
+
+}  // namespace plugfest

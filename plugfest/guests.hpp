@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The participants that are soft-iWARP of a Linux kernel: a guest each, all on one wire with a host
+// of ours. What their kernels say while a cell is played belongs to that cell.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <expected>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugfest/cell.hpp"
+#include "plugfest/event.hpp"
+#include "suite/lab/guest.hpp"
+#include "suite/lab/namespaces.hpp"
+
+namespace plugfest {
+
+class Guests {
+ public:
+  /// The guests of the event; their kernel logs are kept in `folder`, unless that is empty. Nothing
+  /// runs yet.
+  Guests(const Event& event, const std::filesystem::path& folder, const std::string& agent);
+
+  [[nodiscard]] bool empty() const { return guests_.empty(); }
+  [[nodiscard]] bool has(std::size_t participant) const { return guests_.contains(participant); }
+
+  /// Downloads and compiles what is not there yet: needs the host's own network and user.
+  [[nodiscard]] std::expected<void, std::string> prepare(
+      const std::function<void(const std::string&)>& tell);
+  /// Makes the wire, in namespaces of the run's own.
+  [[nodiscard]] std::expected<void, std::string> connect();
+
+  /// Boots the guest of the participant if it has one that is not up. To be called by the thread
+  /// that lives longest: a guest dies with the one that booted it.
+  void bring_up(std::size_t participant);
+  /// Why the participant cannot play now; empty: it can.
+  [[nodiscard]] std::string trouble(std::size_t participant) const;
+  /// Lays at their door what the kernels of its guests have complained of since the cell began, and
+  /// their death.
+  void look_back(const Cell& cell, nlohmann::json& record);
+
+  /// The host of ours that the guests' peers run on, where they are no guests themselves.
+  [[nodiscard]] const suite::lab::LabHost& host() const { return hub_->host(); }
+  [[nodiscard]] const std::string& address(std::size_t participant) const;
+  /// In the host's namespace: all that this guest sends and receives.
+  [[nodiscard]] std::string interface(std::size_t participant) const;
+  /// Starts its agent, with soft-iWARP as it is by nature.
+  [[nodiscard]] std::vector<std::string> agent_command(const Participant& one,
+                                                       std::size_t participant) const;
+
+ private:
+  struct One {
+    std::string name, address;
+    std::size_t place = 0;  ///< on the hub
+    std::unique_ptr<suite::lab::Guest> guest;
+    std::uint64_t position = 0;  ///< of the kernel log, behind what was looked at
+    int failed_boots = 0;        ///< in a row
+    std::string trouble;
+  };
+  void boot(One& one);
+  std::string complaints(One& one, bool agent_may_hang);
+
+  std::map<std::size_t, One> guests_;  ///< by participant
+  std::optional<suite::lab::Hub> hub_;
+};
+
+}  // namespace plugfest

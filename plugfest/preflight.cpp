@@ -1,0 +1,408 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/preflight.hpp"
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include <fmt/format.h>
+
+#include "plugfest/cell_capture.hpp"
+#include "plugfest/cell_runner.hpp"
+#include "plugfest/progress.hpp"
+#include "plugfest/remote_system.hpp"
+#include "plugfest/run.hpp"
+#include "plugfest/scenarios/stage.hpp"
+#include "reference_rnic/llp/tcp_socket.hpp"
+#include "suite/doctor/port_mapper.hpp"
+#include "suite/iut/agent_client.hpp"
+
+namespace plugfest {
+
+namespace {
+
+namespace doctor = suite::doctor;
+using doctor::Finding;
+using doctor::Severity;
+using nlohmann::json;
+using Findings = std::vector<Finding>;
+
+constexpr std::chrono::milliseconds mapper_patience{1500};
+constexpr std::chrono::seconds agent_patience{20}, step_patience{10};
+
+Finding ok(std::string check, std::string what) {
+  return {Severity::ok, std::move(check), std::move(what), ""};
+}
+Finding warn(std::string check, std::string what, std::string remedy) {
+  return {Severity::warning, std::move(check), std::move(what), std::move(remedy)};
+}
+Finding fail(std::string check, std::string what, std::string remedy) {
+  return {Severity::failure, std::move(check), std::move(what), std::move(remedy)};
+}
+
+/// The first object of what `ip -j` says; null where it says none.
+json first_of(const std::expected<std::string, std::string>& said) {
+  const json all = json::parse(said.value_or(""), nullptr, false);
+  return all.is_array() && !all.empty() && all[0].is_object() ? all[0] : json();
+}
+
+bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
+
+/// The link-layer address of the interface that has this address, by what `ip -j addr` said there.
+std::string mac_of(const std::string& its_links, const std::string& address) {
+  const json links = json::parse(its_links, nullptr, false);
+  if (!links.is_array()) return {};
+  for (const json& link : links) {
+    if (!link.is_object() || !link.contains("addr_info") || !link["addr_info"].is_array()) continue;
+    for (const json& one : link["addr_info"])
+      if (one.is_object() && one.value("local", "") == address) return link.value("address", "");
+  }
+  return {};
+}
+
+double seconds_since_1970() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// One participant's agent: started where a cell would start it, and asked for what every cell
+/// asks first.
+class AgentExamination {
+ public:
+  AgentExamination(const Participant& one, std::vector<std::string> command, const Seat& seat,
+                   const Event& event)
+      : one_(one), command_(std::move(command)), seat_(seat), event_(event) {}
+
+  Findings all();
+
+ private:
+  void listens(Party& party);
+  void reaches_us(Party& party);
+
+  const Participant& one_;
+  std::vector<std::string> command_;
+  const Seat& seat_;
+  const Event& event_;
+  rnic::llp::RealWorld world_;
+  Findings findings_;
+};
+
+void AgentExamination::listens(Party& party) {
+  try {
+    const auto port = party.listen();
+    findings_.push_back(ok("port", fmt::format("it listens, on port {}", port)));
+  } catch (const ScenarioStop& why) {
+    findings_.push_back(
+        fail("port", why.reason,
+             fmt::format("see that {} is an address of its RNIC, and that a port is "
+                         "free there: ss -ltn",
+                         party.address())));
+  }
+}
+
+/// Its RNIC connects to a listener of ours, and may ask the port mapper here before it does.
+void AgentExamination::reaches_us(Party& party) {
+  using rnic::llp::Address;
+  const auto to = Address::parse(party.address());
+  if (!to) return;
+  const rnic::llp::SocketAddress target(to->with_port(9));
+  rnic::llp::SocketAddress own;
+  const int family = is_ipv6(party.address()) ? AF_INET6 : AF_INET;
+  const rnic::llp::FileDescriptor probe(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (::connect(probe.get(), target.data(), target.size) != 0 ||
+      ::getsockname(probe.get(), own.data(), &own.size) != 0)
+    return findings_.push_back(warn("to here",
+                                    fmt::format("no route from here to {}", party.address()),
+                                    "only a monitor host may do without one"));
+  const std::string here = own.address().host();
+  const rnic::llp::SocketAddress at(own.address().with_port(0));
+  const rnic::llp::FileDescriptor listener(
+      ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (::bind(listener.get(), at.data(), at.size) != 0 || ::listen(listener.get(), 1) != 0 ||
+      ::getsockname(listener.get(), own.data(), &own.size) != 0)
+    return;
+  auto mapper = doctor::PortMapperServer::open(here, own.address().port);
+  bool came = false;
+  world_.watch(listener.get(), EPOLLIN, [&](std::uint32_t) { came = true; });
+  if (mapper) world_.watch(mapper->fd(), EPOLLIN, [&](std::uint32_t) { mapper->serve(); });
+  std::string why = "no connection comes";
+  try {
+    const Handle endpoint = party.endpoint();
+    party.call(iut::Connect{endpoint, here, own.address().port, {}}, "connect to here");
+    world_.run_until(world_.now() + step_patience, [&] { return came; });
+  } catch (const ScenarioStop& stop) {
+    why = stop.reason;
+  }
+  world_.unwatch(listener.get());
+  if (mapper) world_.unwatch(mapper->fd());
+  const unsigned asked = mapper ? mapper->requests() : 0;
+  if (!came)
+    return findings_.push_back(
+        warn("to here",
+             fmt::format("its RNIC does not reach {}: {}{}", here, why,
+                         asked > 0 ? ", though it asked the port mapper here" : ""),
+             "see that the network of the RNICs is cabled and no firewall drops TCP; only a "
+             "monitor host may do without it"));
+  findings_.push_back(
+      ok("to here", asked > 0 ? "its RNIC connects to this host, and asks the port mapper first"
+                              : "its RNIC connects to this host without asking a port mapper"));
+}
+
+Findings AgentExamination::all() {
+  auto client = suite::iut::AgentClient::start(world_, agent_at(seat_.network_namespace, command_),
+                                               {.hello = agent_patience, .reply = step_patience});
+  if (!client) {
+    std::string words;
+    for (const std::string& word : command_) words += (words.empty() ? "" : " ") + word;
+    return {fail("agent", client.error().detail,
+                 fmt::format("make this say hello (docs/porting.md; this program speaks version {} "
+                             "of the protocol): {}",
+                             suite::iut::protocol_version, words))};
+  }
+  const auto& hello = (*client)->hello();
+  findings_.push_back(
+      ok("agent", fmt::format("speaks version {}, driver {} {}, {}{}", hello.version, hello.driver,
+                              hello.driver_version, hello.implementation,
+                              hello.kernel.empty() ? "" : ", " + hello.kernel)));
+  Record record{world_, world_.now(), world_.now() + 3 * step_patience, step_patience};
+  Party party(Side::initiator, **client, seat_.address, record);
+  listens(party);
+  if (!plays_in_lab(event_)) reaches_us(party);
+  return std::move(findings_);
+}
+
+Finding examine_capture(int network_namespace, const std::string& interface) {
+  const char* nothing = "cells without a capture are inconclusive at best: give \"capture\"";
+  if (interface.empty()) return warn("capture", "the event names no interface", nothing);
+  rnic::llp::RealWorld world;
+  auto capture = CellCapture::open(world, network_namespace, interface);
+  if (capture) (*capture)->finish();
+  const std::string trouble = capture ? (*capture)->trouble() : capture.error();
+  if (trouble.empty()) return ok("capture", fmt::format("{} is captured", interface));
+  return fail("capture", fmt::format("{}: {}", interface, trouble),
+              "run as root, or setcap cap_net_raw+ep on rnic-plugfest; name an interface that `ip "
+              "link` shows and that is up");
+}
+
+/// What a doctor on that host would look at.
+doctor::Request request_for(const Participant& one, const std::vector<std::string>& peers) {
+  doctor::Request request;
+  const bool device = one.driver == "verbs" && !one.device.empty();
+  request.iut = device ? doctor::Request::Iut::device : doctor::Request::Iut::remote;
+  request.device = one.device;
+  if (const auto* remote = std::get_if<SshAgent>(&one.agent)) request.agent = {remote->program};
+  request.addresses = peers;
+  request.capture = false;
+  return request;
+}
+
+class Preflight {
+ public:
+  Preflight(const Event& event, const Options& options)
+      : event_(event), agent_(own_agent(options)) {}
+
+  std::vector<Examined> all();
+
+ private:
+  void in_labs();
+  void on_the_network();
+  void host(std::size_t at, Findings& into);
+  [[nodiscard]] std::vector<std::size_t> peers_of(std::size_t at) const;
+  void agents(Site& site);
+
+  const Event& event_;
+  std::string agent_;
+  std::vector<Examined> found_;  ///< as the participants, then the event
+  std::vector<std::string> links_;
+};
+
+std::vector<std::size_t> Preflight::peers_of(std::size_t at) const {
+  std::vector<std::size_t> peers;
+  for (const Cell& cell : cells_of(event_, [](std::string_view) { return 1.0; })) {
+    if (cell.initiator != at && cell.responder != at) continue;
+    const std::size_t peer = cell.initiator == at ? cell.responder : cell.initiator;
+    if (std::ranges::find(peers, peer) == peers.end()) peers.push_back(peer);
+  }
+  return peers;
+}
+
+void Preflight::host(std::size_t at, Findings& into) {
+  const Participant& one = event_.participants[at];
+  const auto system = system_of(one);
+  if (!system)
+    return into.push_back(warn("host", "nothing is known of its host: its agent is all there is",
+                               "look there yourself, with `rnic-suite doctor`; or name it by ssh"));
+  const bool ours = std::holds_alternative<LocalReference>(one.agent);
+  if (!ours) {
+    if (const auto there = system->ask({"true"}); !there)
+      return into.push_back(fail("host", there.error(),
+                                 "make `ssh HOST true` work without a password: keys, known_hosts, "
+                                 "an entry in ~/.ssh/config"));
+    into.push_back(ok("host", "it is reached by ssh"));
+    std::vector<std::string> addresses;
+    for (const std::size_t peer : peers_of(at))
+      addresses.push_back(event_.participants[peer].address);
+    for (Finding& found : doctor::examine(request_for(one, addresses), *system))
+      if (found.check != "report tools") into.push_back(std::move(found));  // reports are made here
+    into.push_back(examine_clock(*system));
+  }
+  for (const std::size_t peer : peers_of(at))
+    for (Finding& found : examine_path(*system, event_.participants[peer], links_[peer]))
+      into.push_back(std::move(found));
+}
+
+void Preflight::agents(Site& site) {
+  for (std::size_t at = 0; at < event_.participants.size(); ++at) {
+    const auto peers = peers_of(at);
+    if (peers.empty()) {
+      found_[at].findings.push_back(warn("pairs", "it plays with nobody", "see \"pairs\""));
+      continue;
+    }
+    site.guests().bring_up(at);
+    const Table table = site.table(event_, at, peers.front(), 0);
+    const Participant& one = event_.participants[at];
+    const auto command = command_of(event_, site, agent_, at, table.initiator);
+    const std::string trouble = site.guests().trouble(at);
+    Findings seen = trouble.empty()
+                        ? AgentExamination(one, command, table.initiator, event_).all()
+                        : Findings{fail("guest", trouble, "rnic-suite doctor --iut siw-vm")};
+    found_[at].findings.insert(found_[at].findings.begin(), seen.begin(), seen.end());
+    if (at == 0 || site.guests().has(at))
+      found_[at].findings.push_back(
+          examine_capture(table.capture_namespace, table.capture_interface));
+  }
+}
+
+void Preflight::in_labs() {
+  Findings& whole = found_.back().findings;
+  const bool guests = std::ranges::any_of(event_.participants, [](const Participant& one) {
+    return std::holds_alternative<SiwGuest>(one.agent);
+  });
+  doctor::Request request;
+  request.iut = guests ? doctor::Request::Iut::siw_vm : doctor::Request::Iut::reference;
+  request.guest_cache = suite::lab::default_guest_paths().cache;
+  whole = doctor::examine(request, doctor::HostSystem());
+  if (doctor::worst(whole) == Severity::failure) return;
+  auto site = Site::make(event_, 1, Guests(event_, "", agent_),
+                         [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+  if (!site) return whole.push_back(fail("lab", site.error(), "rnic-suite doctor"));
+  agents(*site);
+}
+
+void Preflight::on_the_network() {
+  for (const Participant& one : event_.participants) {
+    const auto system = system_of(one);
+    links_.push_back(system ? system->ask({"ip", "-j", "addr", "show"}).value_or("") : "");
+  }
+  for (std::size_t at = 0; at < event_.participants.size(); ++at) {
+    host(at, found_[at].findings);
+    found_[at].findings.push_back(examine_port_mapper(event_.participants[at].address));
+  }
+  auto site = Site::make(event_, 1, Guests(event_, "", agent_), [](const std::string&) {});
+  if (site) agents(*site);
+}
+
+std::vector<Examined> Preflight::all() {
+  for (const Participant& one : event_.participants) found_.push_back({one.name, {}});
+  found_.push_back({"this host", {}});
+  plays_in_lab(event_) ? in_labs() : on_the_network();
+  return std::move(found_);
+}
+
+}  // namespace
+
+Findings examine_path(const doctor::System& from, const Participant& to,
+                      const std::string& its_links) {
+  const json route = first_of(from.ask({"ip", "-j", "route", "get", to.address}));
+  const std::string interface = route.is_object() ? route.value("dev", "") : "";
+  if (interface.empty())
+    return {fail("path", fmt::format("no route to {} ({})", to.name, to.address),
+                 "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV")};
+  if (route.value("type", "") == "local") return {};  // one host, no path
+  const json link = first_of(from.ask({"ip", "-j", "link", "show", "dev", interface}));
+  const int mtu = link.is_object() ? link.value("mtu", 0) : 0;
+  const int headers = is_ipv6(to.address) ? 48 : 28;
+  Findings found;
+  const auto ping = [&](int size) {
+    return from.ask({"ping", "-n", "-q", "-c", "1", "-W", "2", "-M", "do", "-s",
+                     std::to_string(size - headers), to.address});
+  };
+  constexpr int smallest = 576;
+  if (ping(mtu))
+    found.push_back(ok("path mtu", fmt::format("{} octets pass to {}", mtu, to.name)));
+  else if (ping(smallest))
+    found.push_back(fail("path mtu",
+                         fmt::format("packets of {}'s MTU of {} do not pass to {}, small ones do",
+                                     interface, mtu, to.name),
+                         "give both hosts and every switch between them one MTU"));
+  else
+    found.push_back(fail("path", fmt::format("{} ({}) does not answer a ping", to.name, to.address),
+                         "check cable, VLAN, address and firewall; an address of a device's own "
+                         "stack must be up on its interface"));
+  const std::string gateway = route.value("gateway", "");
+  const std::string next_hop = gateway.empty() ? to.address : gateway;
+  const json neighbour = first_of(from.ask({"ip", "-j", "neigh", "show", "to", next_hop}));
+  const std::string seen = neighbour.is_object() ? neighbour.value("lladdr", "") : "";
+  if (seen.empty())
+    found.push_back(warn("next hop",
+                         fmt::format("{} has no MAC address on {}", next_hop, interface),
+                         "ip neigh show; see that both are in one VLAN"));
+  else if (const std::string own = mac_of(its_links, to.address);
+           gateway.empty() && !own.empty() && own != seen)
+    found.push_back(fail("mac",
+                         fmt::format("{} answers for {} as {}, its own interface is {}", to.address,
+                                     to.name, seen, own),
+                         "two hosts have this address, or a proxy answers for it: give each its "
+                         "own, and flush: ip neigh flush dev DEV"));
+  else
+    found.push_back(ok("next hop", fmt::format("{} is at {} on {}", next_hop, seen, interface)));
+  return found;
+}
+
+Finding examine_clock(const doctor::System& host) {
+  constexpr double tolerable = 1.0;
+  const double before = seconds_since_1970();
+  const auto said = host.ask({"date", "+%s.%N"});
+  const double after = seconds_since_1970();
+  double there = 0;
+  if (said) std::from_chars(said->data(), said->data() + said->size(), there);
+  if (there <= 0) return warn("clock", "its clock cannot be read", "make `date +%s.%N` work there");
+  const double skew = std::max({0.0, before - there, there - after});
+  if (skew <= tolerable) return ok("clock", "it goes with this host's");
+  return warn("clock",
+              fmt::format("it is {:.1f} s {} this host's: logs and captures do not line up", skew,
+                          there > after ? "ahead of" : "behind"),
+              "synchronise it: chronyc makestep, or systemctl start chrony");
+}
+
+Finding examine_port_mapper(const std::string& address) {
+  const auto answer = doctor::ask_port_mapper(address, 1, mapper_patience);
+  if (answer) return ok("port mapper", "iwpmd answers");
+  return warn(
+      "port mapper",
+      fmt::format("no iwpmd at {} port {}: {}", address, doctor::port_mapper_port, answer.error()),
+      "where its RNIC has a TCP of its own: systemctl start iwpmd (package rdma-core), and "
+      "let UDP 3935 through; soft-iWARP and a stack in software need none");
+}
+
+ExitCode preflight(const Event& event, const Options& options) {
+  Severity severity = Severity::ok;
+  for (const Examined& one : Preflight(event, options).all()) {
+    severity = std::max(severity, doctor::worst(one.findings));
+    if (one.findings.empty()) continue;
+    Findings said = one.findings;
+    for (Finding& found : said) found.what = for_terminal(found.what);
+    fmt::print("{}\n{}", one.who, doctor::report_text(said, ::isatty(STDOUT_FILENO) != 0));
+  }
+  if (severity == Severity::failure)
+    fmt::print("the event cannot be played as it is: mend what FAILs\n");
+  return severity == Severity::failure ? ExitCode::harness : ExitCode::good;
+}
+
+}  // namespace plugfest

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""What one vendor may see of a plugfest: its own cells, and of everybody else no name, no log and no hardware address."""
+
+import copy
+import json
+import pathlib
+import re
+import struct
+
+from . import plugfest
+
+PCAP_HEADER = struct.Struct("<IHHiIII")
+RECORD_HEADER = struct.Struct("<IIII")
+MAGICS = (0xA1B2C3D4, 0xA1B23C4D)  # times in microseconds, in nanoseconds
+ETHERNET = 1
+IPV4, IPV6, EXPERIMENTAL = 0x0800, 0x86DD, 0x88B5
+TCP = 6
+LONGEST_FRAME = 1 << 18
+NOTHING = bytes(12) + struct.pack(">H", EXPERIMENTAL)
+
+
+class Refused(Exception):
+    """One line that says what is wrong."""
+
+
+def make(folder, vendor, target):
+    """Writes the bundle of `vendor`; returns how many cells it holds."""
+    folder, target = pathlib.Path(folder), pathlib.Path(target)
+    plugfest.load(folder)  # refuses what is no plugfest
+    whole = json.loads((folder / "results.json").read_text(encoding="utf-8"))
+    own = [one["name"] for one in whole["event"]["participants"] if one["vendor"] == vendor]
+    if not own:
+        vendors = ", ".join(sorted({one["vendor"] for one in whole["event"]["participants"] if one["vendor"]})) or "none"
+        raise Refused(f"no participant is of the vendor {vendor!r}; there are: {vendors}")
+    if target.exists() and any(target.iterdir()):
+        raise Refused(f"{target} is not empty; name a folder that is to be made")
+    document, pcaps = reduce(whole, own)
+    (target / "pcap").mkdir(parents=True, exist_ok=True)
+    for source, name in pcaps.items():
+        path = (folder / source).resolve()
+        if folder.resolve() in path.parents and path.is_file():
+            (target / name).write_bytes(without_addresses(path.read_bytes()))
+    for cell in document["cells"]:
+        if not (target / cell["pcap"]).is_file():
+            cell["pcap"] = ""
+    (target / "results.json").write_text(json.dumps(document, indent=1), encoding="utf-8")
+    return len(document["cells"])
+
+
+def reduce(whole, own):
+    """The document with the own cells only, and what each kept pcap is to be called."""
+    others = [one for one in whole["event"]["participants"] if one["name"] not in own]
+    names = {one["name"]: f"peer-{at}" for at, one in enumerate(others, 1)}
+    shown = {one["name"]: one["alias"] or names[one["name"]] for one in others}
+    hide = _scrubber(others, shown)
+    document = {key: whole[key] for key in ("plugfest", "complete")}
+    cells = [cell for cell in whole["cells"] if cell["initiator"] in own or cell["responder"] in own]
+    met = {cell[side] for cell in cells for side in ("initiator", "responder")}
+    document["event"] = copy.deepcopy(whole["event"])
+    document["event"]["participants"] = [
+        one if one["name"] in own else {"name": names[one["name"]], "vendor": "", "alias": shown[one["name"]], "agent": "argv"}
+        for one in document["event"]["participants"] if one["name"] in met]
+    pcaps = {}
+    document["cells"] = [_cell(cell, own, names, hide, pcaps) for cell in cells]
+    ids = {cell["id"]: made["id"] for cell, made in zip(cells, document["cells"])}
+    last = [cell for cell in document["cells"] if not cell["superseded"]]
+    verdicts = {}
+    for cell in last:
+        verdicts[cell["verdict"]] = verdicts.get(cell["verdict"], 0) + 1
+    document["summary"] = {"cells": len(last), "played": len(last), "verdicts": verdicts,
+                           "news": [ids[cell] for cell in whole["summary"]["news"] if cell in ids], "stale": []}
+    return document, pcaps
+
+
+def _scrubber(others, shown):
+    """Replaces every mention of the others in a text that an agent or an organiser wrote."""
+    words = {one["name"]: shown[one["name"]] for one in others}
+    words.update({one["vendor"]: shown[one["name"]] for one in others if one["vendor"]})
+    if not words:
+        return lambda text: text
+    known = re.compile("|".join(re.escape(word) for word in sorted(words, key=len, reverse=True)), re.IGNORECASE)
+    folded = {word.casefold(): alias for word, alias in words.items()}
+    return lambda text: known.sub(lambda found: folded.get(found[0].casefold(), "peer"), text)
+
+
+def _cell(cell, own, names, hide, pcaps):
+    made = _hidden({key: value for key, value in cell.items() if key not in ("id", "initiator", "responder", "scenario", "pcap", "said")},
+                   hide)
+    for side in ("initiator", "responder"):
+        made[side] = names.get(cell[side], cell[side])
+    made["scenario"] = cell["scenario"]
+    made["id"] = f"{made['initiator']}/{made['responder']}/{made['scenario']}#{made['repeat']}"
+    # What an agent wrote to its standard error is its vendor's.
+    made["said"] = [said for said in cell.get("said", []) if cell[said["side"]] in own]
+    made["pcap"] = ""
+    if cell.get("pcap"):
+        made["pcap"] = f"pcap/{made['initiator']}--{made['responder']}--{made['scenario']}.{made['repeat']}.{made['attempt']}.pcap"
+        pcaps[cell["pcap"]] = made["pcap"]
+    return made
+
+
+def _hidden(value, hide):
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, list):
+        return [_hidden(one, hide) for one in value]
+    if isinstance(value, dict):
+        return {key: _hidden(one, hide) for key, one in value.items()}
+    return value
+
+
+def without_addresses(pcap):
+    """The same frames under the same numbers, with neutral MAC addresses; what is no TCP is blanked, for ARP and its like tell them too.
+    Of a file that is not understood nothing is left."""
+    if len(pcap) < PCAP_HEADER.size:
+        return b""
+    header = PCAP_HEADER.unpack_from(pcap)
+    if header[0] not in MAGICS or header[6] & 0xFFFF != ETHERNET:
+        return b""
+    out, at, macs = [pcap[:PCAP_HEADER.size]], PCAP_HEADER.size, {}
+    while at + RECORD_HEADER.size <= len(pcap):
+        seconds, fraction, kept, length = RECORD_HEADER.unpack_from(pcap, at)
+        at += RECORD_HEADER.size
+        if kept > LONGEST_FRAME or at + kept > len(pcap):
+            break
+        frame = _neutral(pcap[at:at + kept], macs)
+        at += kept
+        out.append(RECORD_HEADER.pack(seconds, fraction, len(frame), max(len(frame), length) if len(frame) == kept else len(frame)) + frame)
+    return b"".join(out)
+
+
+def _neutral(frame, macs):
+    if not _is_tcp(frame):
+        return NOTHING
+    ends = [macs.setdefault(frame[start:start + 6], bytes((2, 0, 0, 0, 0, 1 + len(macs) % 250))) for start in (0, 6)]
+    return ends[0] + ends[1] + frame[12:]
+
+
+def _is_tcp(frame):
+    kind = frame[12:14]
+    if kind == struct.pack(">H", IPV4):
+        return len(frame) > 23 and frame[23] == TCP
+    return kind == struct.pack(">H", IPV6) and len(frame) > 20 and frame[20] == TCP
