@@ -1,27 +1,98 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 # What takes minutes: sanitizers, clang-tidy, fuzzing, the whole deviation matrix, mutants. Called by run_tests.sh --long.
-set -euo pipefail
+set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
-if [ "${1:-}" = --help ]; then
-  echo "usage: tools/long_tests.sh"
-  echo "Runs, after ./run_tests.sh has built the preset 'dev': the deviation matrix, both sanitizer presets, clang-tidy,"
-  echo "the fuzzers for a while, and 100 mutants. Results land in out/."
-  echo "example: ./run_tests.sh --long"
-  exit 0
+usage() {
+  cat <<'USAGE'
+usage: tools/long_tests.sh [STEP...]
+
+Runs the steps named, all of them when none is named, after ./run_tests.sh has built the preset 'dev'.
+A step that fails does not keep the next from running; the summary at the end tells them apart.
+  guest       the tests with the siw guest
+  matrix      every deviation against every case, in simulated time
+  asan        builds with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests
+  tsan        the same with ThreadSanitizer
+  tidy        clang-tidy over everything but the tests
+  fuzz        each fuzz target for a minute
+  big-endian  the codecs on a big-endian machine
+  mutants     100 mutants of stream and verbs
+What a sanitizer finds ends the program that it finds it in. Findings lie in out/sanitizers/PRESET, also those
+of programs that a test starts and expects to fail.
+
+examples:
+  ./run_tests.sh --long
+  tools/long_tests.sh asan tsan
+exit: 0 all passed, 1 a step failed, 2 usage
+USAGE
+}
+
+# What a test makes of the exit code of a program that it started does not matter: a finding is a file, and a file is a failure.
+sanitized() {
+  local preset=$1 failed=0
+  local findings=$PWD/out/sanitizers/$preset
+  rm -rf "$findings"
+  mkdir -p "$findings"
+  local -x ASAN_OPTIONS=log_path=$findings/finding TSAN_OPTIONS=log_path=$findings/finding UBSAN_OPTIONS=print_stacktrace=1
+  # The build derives what the reports need by running programs.
+  tools/build.sh "$preset" || return 1
+  ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) + 1))" -LE long || failed=1
+  local files=("$findings"/finding.*)
+  if [ -e "${files[0]}" ]; then
+    grep -hE 'ERROR: |WARNING: ThreadSanitizer|SUMMARY: |runtime error: ' "${files[@]}" | sed 's/^==[0-9]*==//' | sort | uniq -c >&2
+    echo "long_tests.sh: ${#files[@]} programs had findings of the sanitizers; they lie in $findings" >&2
+    failed=1
+  fi
+  return "$failed"
+}
+
+tidy() {
+  find reference_rnic suite dissectors rules -name '*.cpp' -not -path '*/tests/*' -print0 |
+    xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 -p build/dev --quiet
+}
+
+fuzz() {
+  cmake --preset asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++-19 -DRNIC_FUZZ=ON &&
+    cmake --build build/fuzz --target fuzz_run_all
+}
+
+run() {
+  case "$1" in
+    guest) ctest --test-dir build/dev --output-on-failure --no-tests=error -L long ;;
+    matrix) build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json ;;
+    asan | tsan) sanitized "$1" ;;
+    tidy) tidy ;;
+    fuzz) fuzz ;;
+    big-endian) tools/big_endian_test.sh ;;
+    mutants) tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json ;;
+  esac
+}
+
+all=(guest matrix asan tsan tidy fuzz big-endian mutants)
+for argument in "$@"; do
+  case "$argument" in
+    --help | -h) usage; exit 0 ;;
+  esac
+  case " ${all[*]} " in
+    *" $argument "*) ;;
+    *) echo "long_tests.sh: there is no step '$argument'; the steps are ${all[*]}" >&2; exit 2 ;;
+  esac
+done
+[ $# -gt 0 ] || set -- "${all[@]}"
+if [ ! -x build/dev/suite/self_test/rnic-self-test ]; then
+  echo "long_tests.sh: the preset 'dev' is not built; run ./run_tests.sh first" >&2
+  exit 2
 fi
 
-step() { printf '\n== %s\n' "$*"; "$@"; }
 mkdir -p out
-step ctest --test-dir build/dev --output-on-failure --no-tests=error -L long
-step build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json
-for preset in asan tsan; do
-  step tools/build.sh "$preset"
-  step ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)"
+summary=() failures=0
+for step in "$@"; do
+  printf '\n== %s\n' "$step"
+  begun=$SECONDS
+  if run "$step"; then verdict=passed; else verdict=FAILED; failures=$((failures + 1)); fi
+  summary+=("$(printf '%-10s %s in %d s' "$step" "$verdict" $((SECONDS - begun)))")
 done
-step find reference_rnic suite dissectors rules -name '*.cpp' -not -path '*/tests/*' -exec clang-tidy-19 -p build/dev --quiet {} +
-step cmake --preset dev -B build/fuzz -DCMAKE_CXX_COMPILER=clang++-19 -DRNIC_FUZZ=ON
-step cmake --build build/fuzz --target fuzz_run_all
-step tools/big_endian_test.sh
-step tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json
+printf '\n== summary\n'
+printf '%s\n' "${summary[@]}"
+[ "$failures" -eq 0 ] || { echo "long_tests.sh: $failures of $# steps failed (what they say stands above)" >&2; exit 1; }

@@ -17,8 +17,8 @@ class MemoryFabric {
   struct Options {
     std::size_t emss_ipv4 = 1448;
     std::size_t emss_ipv6 = 1428;
-    std::size_t window =
-        256 * 1024;  ///< octets in flight per direction before send() takes no more
+    /// Octets in flight per direction before send() takes no more.
+    std::size_t window = std::size_t{256} * 1024;
     Duration latency = std::chrono::microseconds(20);
   };
   /// What passed over the fabric, for pcaps and for comparing two runs.

@@ -65,7 +65,7 @@ class RealWorld::State {
   std::uint32_t generation_ = 0;  ///< tells a watch from an earlier one on the same number
 
  private:
-  enum class Round { nothing, dispatched, done };
+  enum class Round : std::uint8_t { nothing, dispatched, done };
 
   Round run_due_timers(const std::function<bool()>& done) {
     const TimePoint now = Clock::now();

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <optional>
-#include <utility>
 
 #include "reference_rnic/llp/network.hpp"
 #include "reference_rnic/llp/real_world.hpp"
@@ -31,7 +30,7 @@ struct TcpHost {
 /// std::system_error if it cannot return.
 class TcpNetwork final : public Network {
  public:
-  TcpNetwork(RealWorld& world, TcpHost host) : world_(world), host_(std::move(host)) {}
+  TcpNetwork(RealWorld& world, TcpHost host) : world_(world), host_(host) {}
   [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(
       const Address& local, Listener::Observer& observer) override;
   [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(

@@ -15,10 +15,6 @@ std::optional<QueuePairState> next_state(QueuePairState state, StateInput input)
       if (input == reset_asked) return idle;
       break;
     case rts:
-      if (input == close_asked) return closing;
-      if (input == fault) return terminate;
-      if (input == stream_ended) return error;
-      break;
     case closing:
       if (input == close_asked) return closing;
       if (input == fault) return terminate;

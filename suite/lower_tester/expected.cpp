@@ -15,6 +15,7 @@ Judgement Expected::judge(const Arrival& arrival) const {
 
 std::vector<std::string> Expected::admissible() const {
   std::vector<std::string> list;
+  list.reserve(alternatives_.size());
   for (const Alternative& alternative : alternatives_)
     list.push_back(alternative.judgement == Judgement::pass
                        ? alternative.text

@@ -56,7 +56,7 @@ std::function<void(std::size_t, Header&)> after(std::function<void(std::size_t, 
 
 /// Changes the two control octets, which both header forms have in the same place.
 Outgoing with_control(const Outgoing& message,
-                      std::function<void(wire::DdpControl&, wire::RdmapControl&)> change) {
+                      const std::function<void(wire::DdpControl&, wire::RdmapControl&)>& change) {
   return message
       .with_tagged(
           [change](std::size_t, wire::TaggedHeader& header) { change(header.ddp, header.rdmap); })

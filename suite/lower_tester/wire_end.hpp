@@ -38,6 +38,7 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
 
   WireEnd(const WireEnd&) = delete;
   WireEnd& operator=(const WireEnd&) = delete;
+  ~WireEnd() override;  ///< closes gracefully
 
   // -- opening --
   /// Connects to the IUT as MPA initiator. The error says why there is no connection.
@@ -84,7 +85,6 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
 
  protected:
   explicit WireEnd(Context& context);
-  ~WireEnd() override;  ///< closes gracefully
 
   using Mark = ConnectionRecord::Mark;
   void mark(Mark::Kind kind, Direction direction, wire::Bytes octets = {});

@@ -26,6 +26,9 @@ using namespace suite;
 struct Arguments {
   std::string link = "memory", shard = "1/1";
   unsigned shard_number = 1, shards = 1;
+  // A deviation that makes the IUT silent costs a case its deadline; over TCP that is real time, and
+  // nothing here is slow unless the build makes it so.
+  double deadline_scale_over_tcp = 0.5;
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
   std::filesystem::path out, known, captures;
@@ -77,10 +80,6 @@ void check(Arguments& arguments) {
   if (!read || arguments.shard_number < 1 || arguments.shard_number > arguments.shards)
     throw CLI::ValidationError("--shard", fmt::format("'{}' is not I/N with I from 1 to N", shard));
 }
-
-// A deviation that makes the IUT silent costs a case its deadline; over TCP that is real time, and
-// nothing here is slow.
-constexpr double deadline_scale_over_tcp = 0.5;
 
 int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
            const Arguments& arguments) {
@@ -154,7 +153,7 @@ int run(const Arguments& arguments) {
   plan.shards = arguments.shards;
   plan.setup.strict = true;
   if (arguments.link == "tcp") {
-    plan.setup.deadline_scale = deadline_scale_over_tcp;
+    plan.setup.deadline_scale = arguments.deadline_scale_over_tcp;
     plan.until_noticed = !arguments.every_case && !arguments.complete;
   }
   plan.progress = [](const self_test::DeviationResult& result) {
@@ -192,6 +191,10 @@ int main(int argc, char** argv) {
                "cases that no deviation of their rules makes fail meet the others, until one does");
   app.add_option("--deviation", arguments.deviations, "only this one; may be repeated");
   app.add_option("--shard", arguments.shard, "the I-th of N parts of the deviations")
+      ->capture_default_str();
+  app.add_option("--deadline-scale", arguments.deadline_scale_over_tcp,
+                 "over TCP: the cases' deadlines times this")
+      ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--known", arguments.known,
                  "file of deviations that are known to go unnoticed, one a line")

@@ -19,11 +19,21 @@ add_library(rnic_options INTERFACE)
 target_include_directories(rnic_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
 target_compile_options(rnic_options INTERFACE -Wall -Wextra -Wconversion -Wshadow -Werror)
 if(RNIC_SANITIZE)
-  target_compile_options(rnic_options INTERFACE -fsanitize=${RNIC_SANITIZE} -fno-omit-frame-pointer)
+  # What a sanitizer finds ends the program: UBSan would else print it and go on, and the test pass.
+  target_compile_options(rnic_options INTERFACE
+    -fsanitize=${RNIC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(rnic_options INTERFACE -fsanitize=${RNIC_SANITIZE})
   # GCC 12 sees std::regex of its own library use what is not set, with sanitizers only.
   target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
+
+# rnic_timeout(SECONDS TEST ...): when the tests of this folder are given up; sanitizers make them slower by this factor.
+function(rnic_timeout seconds)
+  if(RNIC_SANITIZE)
+    math(EXPR seconds "${seconds} * 5")
+  endif()
+  set_tests_properties(${ARGN} PROPERTIES TIMEOUT ${seconds})
+endfunction()
 
 # rnic_library(NAME SOURCES a.cpp ... LIBS x ...): one room's static library.
 function(rnic_library name)
@@ -40,7 +50,7 @@ function(rnic_test name)
   target_link_libraries(${name} PRIVATE rnic_options ${ARG_LIBS} Boost::unit_test_framework)
   target_compile_definitions(${name} PRIVATE BOOST_TEST_DYN_LINK)
   add_test(NAME ${name} COMMAND ${name} --catch_system_errors=no --color_output=no)
-  set_tests_properties(${name} PROPERTIES TIMEOUT 120)
+  rnic_timeout(120 ${name})
 endfunction()
 
 # rnic_optional(FOUND_VARIABLE PART PACKAGES): says what is left out and what to install, or fails where all is required.
