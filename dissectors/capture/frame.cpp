@@ -192,21 +192,26 @@ Parsed parse_packet(LinkType link, Octets octets) {
   }
 }
 
-// The Maximum Segment Size option of a TCP header (RFC 9293 3.2), or 0.
-std::uint16_t announced_mss(Octets header) {
+// What is read of the options of a SYN's TCP header: Maximum Segment Size (RFC 9293 3.2) and Window
+// Scale (RFC 7323 2.2).
+void read_syn_options(Octets header, Segment& segment) {
   constexpr std::size_t fixed_part = 20;
-  constexpr std::uint8_t end_of_options = 0, no_operation = 1, maximum_segment_size = 2;
+  constexpr std::uint8_t end_of_options = 0, no_operation = 1, maximum_segment_size = 2,
+                         window_scale = 3, largest_scale = 14;
   Cursor options(header.subspan(std::min(header.size(), fixed_part)));
   while (options.good() && !options.rest().empty()) {
     const std::uint8_t kind = options.u8();
     if (kind == no_operation) continue;
-    if (kind == end_of_options) return 0;
+    if (kind == end_of_options) return;
     const std::size_t length = options.u8();
-    if (length < 2) return 0;
-    if (kind == maximum_segment_size && length == 4) return options.u16();
-    options.take(length - 2);
+    if (length < 2) return;
+    if (kind == maximum_segment_size && length == 4)
+      segment.mss = options.u16();
+    else if (kind == window_scale && length == 3)
+      segment.window_scale = std::min(options.u8(), largest_scale);
+    else
+      options.take(length - 2);
   }
-  return 0;
 }
 
 }  // namespace
@@ -271,7 +276,7 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
   segment.rst = (flags & 0x04U) != 0;
   segment.ack = (flags & 0x10U) != 0;
   if (segment.syn)
-    segment.mss = announced_mss(packet->payload.first(std::min(packet->payload.size(), header)));
+    read_syn_options(packet->payload.first(std::min(packet->payload.size(), header)), segment);
   segment.payload_length = packet->length - header;
   if (packet->payload.size() > header) segment.payload = packet->payload.subspan(header);
   return segment;
