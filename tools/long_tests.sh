@@ -7,7 +7,7 @@ cd "$(dirname "$(readlink -f "$0")")/.."
 if [ "${1:-}" = --help ]; then
   echo "usage: tools/long_tests.sh"
   echo "Runs, after ./run_tests.sh has built the preset 'dev': the deviation matrix, both sanitizer presets, clang-tidy,"
-  echo "the fuzzers for a while, and 100 mutants. Results land in out/."
+  echo "the fuzzers for a while, the Wireshark plugin in the next Debian (as root only), and 100 mutants. Results land in out/."
   echo "example: ./run_tests.sh --long"
   exit 0
 fi
@@ -21,7 +21,8 @@ for preset in asan tsan; do
   step ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)"
 done
 step find reference_rnic suite dissectors rules -name '*.cpp' -not -path '*/tests/*' -exec clang-tidy-19 -p build/dev --quiet {} +
-step cmake --preset dev -B build/fuzz -DCMAKE_CXX_COMPILER=clang++-19 -DRNIC_FUZZ=ON
+step cmake --preset asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++-19 -DRNIC_FUZZ=ON
 step cmake --build build/fuzz --target fuzz_run_all
 step tools/big_endian_test.sh
+[ "$(id -u)" != 0 ] || step tools/next_debian_test.sh
 step tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json
