@@ -5,6 +5,9 @@
 #include <pcap/dlt.h>
 
 #include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,14 +41,17 @@ class Cursor {
     rest_ = rest_.subspan(count);
     return taken;
   }
-  std::uint32_t number(std::size_t count) {
-    std::uint32_t value = 0;
-    for (const std::byte octet : take(count))
-      value = (value << 8) | std::to_integer<std::uint32_t>(octet);
-    return value;
+  template <std::unsigned_integral Number>
+  Number number() {
+    Number value = 0;
+    const Octets taken = take(sizeof value);
+    if (taken.empty()) return 0;
+    std::memcpy(&value, taken.data(), sizeof value);
+    return std::endian::native == std::endian::big ? value : std::byteswap(value);
   }
-  std::uint8_t u8() { return static_cast<std::uint8_t>(number(1)); }
-  std::uint16_t u16() { return static_cast<std::uint16_t>(number(2)); }
+  std::uint8_t u8() { return number<std::uint8_t>(); }
+  std::uint16_t u16() { return number<std::uint16_t>(); }
+  std::uint32_t u32() { return number<std::uint32_t>(); }
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] Octets rest() const { return rest_; }
 
@@ -264,8 +270,8 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
   segment.flow = packet->flow;
   segment.flow.from.port = cursor.u16();
   segment.flow.to.port = cursor.u16();
-  segment.sequence = cursor.number(4);
-  segment.acknowledgement = cursor.number(4);
+  segment.sequence = cursor.u32();
+  segment.acknowledgement = cursor.u32();
   const std::size_t header = (cursor.u8() >> 4) * std::size_t{4};
   const std::uint8_t flags = cursor.u8();
   if (!cursor.good() || header < 20 || packet->length < header)
