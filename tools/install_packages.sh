@@ -11,7 +11,8 @@ Makes sure that the Debian packages of a set are installed.
   core   build the suite and run it against the reference RNIC
   siw    core, and what the QEMU guest with the kernel's soft-iWARP needs
   full   siw, and what the project's own tests need
-  long   full, and what the long tests need: sanitizers, clang-tidy, fuzzers, a big-endian compiler, a browser, a Slurm cluster
+  long   full, and what the long tests need: sanitizers, clang-tidy, fuzzers, a big-endian compiler, a browser, a Slurm cluster,
+         debootstrap
 As root it installs what is missing and says so. Otherwise, and with --no-install, it prints the
 command that would install it and stops.
 
@@ -30,7 +31,7 @@ siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make fl
   ibverbs-providers rdma-core rdmacm-utils iputils-ping)
 full=("${siw[@]}" clang-format-19 tshark libwireshark-dev wireshark-dev libdapl-dev dapl2-utils)
 long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
-  chromium fonts-dejavu-core slurmctld slurmd slurm-client munge)
+  chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap)
 
 install=yes print=no set=
 for argument in "$@"; do

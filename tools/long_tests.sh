@@ -17,6 +17,7 @@ A step that fails does not keep the next from running; the summary at the end te
   tidy        clang-tidy over everything but the tests
   fuzz        each fuzz target for a minute
   big-endian  the codecs on a big-endian machine
+  debian      the Wireshark plugin in the next Debian (as root)
   mutants     100 mutants of stream and verbs
 What a sanitizer finds ends the program that it finds it in. Findings lie in out/sanitizers/PRESET, also those
 of programs that a test starts and expects to fail.
@@ -65,11 +66,12 @@ run() {
     tidy) tidy ;;
     fuzz) fuzz ;;
     big-endian) tools/big_endian_test.sh ;;
+    debian) tools/next_debian_test.sh ;;
     mutants) tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json ;;
   esac
 }
 
-all=(guest matrix asan tsan tidy fuzz big-endian mutants)
+all=(guest matrix asan tsan tidy fuzz big-endian debian mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;

@@ -38,6 +38,11 @@ struct FlowEqual {
   }
 };
 
+bool is_of(const capture::Flow& flow, const Connection& connection) {
+  return (flow.from == connection.first && flow.to == connection.second) ||
+         (flow.from == connection.second && flow.to == connection.first);
+}
+
 }  // namespace
 
 struct Analyzer::State {
@@ -77,6 +82,11 @@ ConnectionState& Analyzer::State::open(const capture::Flow& flow) {
 }
 
 ConnectionState& Analyzer::State::connection(const capture::Segment& segment) {
+  // Most segments belong to the connection of the one before.
+  if (!segment.syn && !connections.empty()) {
+    const Connection& latest = connections.back().connection();
+    if (is_of(segment.flow, latest)) return connections.back();
+  }
   const auto found = table.find(segment.flow);
   if (found == table.end()) return open(segment.flow);
   const auto which = found->second;

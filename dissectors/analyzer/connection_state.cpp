@@ -34,6 +34,7 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
   from.seen = true;
   from.octets += segment.payload_length;
   if (segment.syn && segment.mss != 0) framing_.announced_mss(direction, segment.mss);
+  framing_.advertised(direction, segment);
   // First what was acknowledged: what this segment carries was sent knowing of it.
   if (segment.ack && !segment.rst)
     to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "dissectors/analyzer/fpdu_shape.hpp"
+#include "dissectors/analyzer/receive_window.hpp"
 #include "dissectors/analyzer/tcp_reassembly.hpp"
 
 namespace dissectors::analyzer {
@@ -47,7 +48,8 @@ struct FramedFpdu {
   bool whole = false;  ///< all octets were captured
   SegmentFacts first, last;
   bool first_of_direction = false;
-  bool follows_hole = false;  ///< what stood before it in the direction was not seen
+  bool follows_hole = false;          ///< what stood before it in the direction was not seen
+  std::uint32_t origin_sequence = 0;  ///< the TCP sequence number of offset 0
 };
 
 /// Says what is broken. The reader's sentences are made only then.
@@ -64,6 +66,8 @@ class FramingRules {
  public:
   /// The other end announced its MSS in its SYN.
   void announced_mss(std::uint16_t mss) { mss_ = mss; }
+  /// The other end's.
+  [[nodiscard]] ReceiveWindow& window() { return window_; }
   /// To be called for each FPDU, in stream order.
   void fpdu(const FramedFpdu& fpdu, RuleVoice& voice);
   /// What stands before the next FPDU is not known: alignment and Markers are judged anew.
@@ -78,8 +82,10 @@ class FramingRules {
   void check_alignment(const FramedFpdu& fpdu, RuleVoice& voice);
   void check_fullness(const FramedFpdu& fpdu, RuleVoice& voice);
   [[nodiscard]] bool segments_are_real(const FramedFpdu& fpdu, RuleVoice& voice);
+  [[nodiscard]] bool cut_by_window(const FramedFpdu& fpdu) const;
 
   std::uint16_t mss_ = 0;
+  ReceiveWindow window_;
   bool offloaded_ = false;       ///< segments longer than the MSS: merged before the capture
   bool alignment_lost_ = false;  ///< said already; until alignment is regained
   bool half_full_ = false;       ///< said already

@@ -43,6 +43,11 @@ void MpaFraming::announced_mss(Direction from, std::uint16_t mss) {
   half(opposite(from)).rules.announced_mss(mss);
 }
 
+void MpaFraming::advertised(Direction from, const capture::Segment& segment) {
+  half(opposite(from)).rules.window().advertised(segment);
+  if (segment.syn) half(from).rules.window().other_end_scales(segment.window_scale.has_value());
+}
+
 void MpaFraming::begins(Direction direction, bool from_syn, std::uint32_t origin_sequence) {
   half(direction).from_syn = from_syn;
   half(direction).origin_sequence = origin_sequence;
@@ -347,7 +352,8 @@ void MpaFraming::emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen
                  .first = piece.first,
                  .last = piece.last,
                  .first_of_direction = !at.any_fpdu && at.certainty == Certainty::certain,
-                 .follows_hole = at.follows_hole},
+                 .follows_hole = at.follows_hole,
+                 .origin_sequence = at.origin_sequence},
                 *this);
   listener_->fpdu(seen);
   after_fpdu(at, shape);

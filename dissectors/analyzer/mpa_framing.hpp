@@ -45,6 +45,8 @@ class MpaFraming final : private RuleVoice {
   void insist() { insisted_ = true; }
   /// The end that sends in this direction announced its MSS, for the other one to keep to.
   void announced_mss(Direction from, std::uint16_t mss);
+  /// A segment of this direction, for the window that it advertises and what its SYN offers.
+  void advertised(Direction from, const capture::Segment& segment);
   /// The stream begins here: `from_syn` if the connection's first octets are to come.
   void begins(Direction direction, bool from_syn, std::uint32_t origin_sequence);
   void octets(Direction direction, const Chunk& chunk);

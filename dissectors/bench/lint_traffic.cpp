@@ -41,31 +41,37 @@ void put(Octets& out, std::string_view text) {
   out.insert(out.end(), octets.begin(), octets.end());
 }
 
-/// Writes one connection into a pcap, frame by frame.
+/// One TCP connection; no two have the same client.
+struct Connection {
+  std::uint32_t number = 0;
+  std::uint32_t next[2]{1, 1};  ///< sequence numbers of client and server
+  std::uint64_t segments = 0;
+};
+
+/// Writes connections into a pcap, frame by frame.
 class Writer {
  public:
   explicit Writer(const std::string& path) : file_(path, std::ios::binary | std::ios::trunc) {
     buffer_ = dissectors::capture::pcap_header(dissectors::capture::LinkType::ethernet);
   }
 
-  /// Opens a connection, from then on the one that data() is for.
-  void begin() {
-    port_ = port_ % 50000 + 1;
-    next_[0] = next_[1] = 1;
-    frame(0, syn, {}, true);
-    frame(1, syn | ack, {}, true);
+  [[nodiscard]] Connection open() {
+    Connection connection{.number = connections_++};
+    frame(connection, 0, syn, {}, true);
+    frame(connection, 1, syn | ack, {}, true);
     for (const char* key : {"MPA ID Req Frame", "MPA ID Rep Frame"}) {
       Octets startup;
       put(startup, key);
       put32(startup, 0x40010000);
-      frame(startup[9] == std::byte{'q'} ? 0 : 1, ack, startup);
+      frame(connection, startup[9] == std::byte{'q'} ? 0 : 1, ack, startup);
     }
+    return connection;
   }
   /// Every second segment is acknowledged, as TCP does; without, a dissector's list of what is
   /// unacknowledged would grow for ever.
-  void data(const Octets& payload) {
-    frame(0, ack, payload);
-    if (++segments_ % 2 == 0) frame(1, ack, {});
+  void data(Connection& connection, const Octets& payload) {
+    frame(connection, 0, ack, payload);
+    if (++connection.segments % 2 == 0) frame(connection, 1, ack, {});
   }
   [[nodiscard]] std::uint64_t written() const { return written_ + buffer_.size(); }
   [[nodiscard]] bool finish() {
@@ -77,7 +83,11 @@ class Writer {
  private:
   static constexpr unsigned syn = 0x02, ack = 0x10;
 
-  void frame(unsigned end, unsigned flags, const Octets& payload, bool announces_mss = false) {
+  void frame(Connection& connection, unsigned end, unsigned flags, const Octets& payload,
+             bool announces_mss = false) {
+    constexpr std::uint32_t server = 0xC0000201, ports_of_a_client = 50000, first_port = 10001;
+    const std::uint32_t client = 0x0A000001 + connection.number / ports_of_a_client;
+    const unsigned port = first_port + connection.number % ports_of_a_client;
     const std::size_t options = announces_mss ? 4 : 0;
     frame_.assign(12, std::byte{2});
     put16(frame_, 0x0800);
@@ -85,18 +95,18 @@ class Writer {
     put16(frame_, static_cast<unsigned>(40 + options + payload.size()));
     put32(frame_, 0x00004000);
     put32(frame_, 0x40060000);
-    put32(frame_, 0xC0000201 + end);
-    put32(frame_, 0xC0000202 - end);
-    put16(frame_, end == 0 ? 10000 + port_ : 5445);
-    put16(frame_, end == 0 ? 5445 : 10000 + port_);
-    put32(frame_, next_[end]);
-    put32(frame_, next_[1 - end]);
+    put32(frame_, end == 0 ? client : server);
+    put32(frame_, end == 0 ? server : client);
+    put16(frame_, end == 0 ? port : 5445);
+    put16(frame_, end == 0 ? 5445 : port);
+    put32(frame_, connection.next[end]);
+    put32(frame_, connection.next[1 - end]);
     put16(frame_, static_cast<unsigned>((5 + options / 4) << 12) | flags);
     put16(frame_, 65535);
     put32(frame_, 0);
     if (announces_mss) put32(frame_, 0x02040000 + mss);
     frame_.insert(frame_.end(), payload.begin(), payload.end());
-    next_[end] += static_cast<std::uint32_t>(payload.size()) + (announces_mss ? 1 : 0);
+    connection.next[end] += static_cast<std::uint32_t>(payload.size()) + (announces_mss ? 1 : 0);
     time_ += 1000;
     dissectors::capture::append_pcap_frame(
         buffer_, {.time = time_,
@@ -113,9 +123,8 @@ class Writer {
 
   std::ofstream file_;
   Octets buffer_, frame_;
-  std::uint64_t segments_ = 0, written_ = 0, time_ = std::uint64_t{1'000'000'000} * 1'000'000'000;
-  std::uint32_t next_[2]{1, 1};
-  unsigned port_ = 0;
+  std::uint64_t written_ = 0, time_ = std::uint64_t{1'000'000'000} * 1'000'000'000;
+  std::uint32_t connections_ = 0;
 };
 
 Octets sealed(Octets ulpdu) {
@@ -155,9 +164,21 @@ constexpr std::uint32_t fpdus_of_a_connection = 32 * segments_of_a_write;
 bool generate(const std::string& kind, std::uint64_t size, const std::string& path) {
   Writer writer(path);
   while (writer.written() < size) {
-    writer.begin();
+    Connection connection = writer.open();
     for (std::uint32_t n = 0; n < fpdus_of_a_connection; ++n)
-      writer.data(kind == "mss" ? full_segment(n) : small_send(n));
+      writer.data(connection, kind == "mss" ? full_segment(n) : small_send(n));
+  }
+  return writer.finish();
+}
+
+// All connections stay open, and each has its turn again and again.
+bool generate_side_by_side(std::size_t count, std::uint64_t size, const std::string& path) {
+  Writer writer(path);
+  std::vector<Connection> connections;
+  while (connections.size() < count) connections.push_back(writer.open());
+  for (std::uint32_t n = 0; writer.written() < size; ++n) {
+    const Octets fpdu = full_segment(n);
+    for (Connection& connection : connections) writer.data(connection, fpdu);
   }
   return writer.finish();
 }
@@ -219,14 +240,20 @@ int plain_loop(const std::string& path) {
 int main(int argc, char** argv) {
   std::string kind, path;
   std::uint64_t size = 16;
+  std::size_t connections = 100'000;
   CLI::App app{"Makes the captures of the lint benchmark, and counts their FPDUs and CRCs.",
                "rnic-lint-traffic"};
   app.require_subcommand(1);
   auto* make = app.add_subcommand("make", "write a capture");
-  make->add_option("KIND", kind, "mss: FPDUs of an MSS each; sends: Sends of 64 octets each")
+  make->add_option("KIND", kind,
+                   "mss: FPDUs of an MSS each; sends: Sends of 64 octets each; open: as mss, "
+                   "spread over connections that all stay open")
       ->required()
-      ->check(CLI::IsMember({"mss", "sends"}));
-  make->add_option("FILE", path)->required();
+      ->check(CLI::IsMember({"mss", "sends", "open"}));
+  make->add_option("FILE", path, "/dev/stdout for a pipe")->required();
+  make->add_option("--connections", connections, "for `open`")
+      ->check(CLI::Range(1U, 10'000'000U))
+      ->capture_default_str();
   make->add_option("--size", size, "octets of the file, in MiB")
       ->check(CLI::Range(1U, 1U << 20))
       ->capture_default_str();
@@ -243,7 +270,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (loop->parsed()) return plain_loop(path);
-  if (generate(kind, size << 20, path)) return 0;
+  const bool written = kind == "open" ? generate_side_by_side(connections, size << 20, path)
+                                      : generate(kind, size << 20, path);
+  if (written) return 0;
   fmt::print(stderr, "rnic-lint-traffic: cannot write {}\n", path);
   return 3;
 }

@@ -12,16 +12,38 @@
 
 #include <fmt/format.h>
 
+#include "dissectors/capture/pcap_records.hpp"
+
 namespace dissectors::capture {
 
 namespace {
 
-// What libpcap's FILE reads from, `position` octets so far.
+// What libpcap's FILE reads from, or what records are viewed in; `position` octets were taken so far.
 struct Feed {
   std::unique_ptr<OctetSource> source;
-  std::vector<std::byte> buffer = std::vector<std::byte>(std::size_t{256} * 1024);
+  std::vector<std::byte> buffer = std::vector<std::byte>(2 * longest_captured_frame);
   std::size_t begin = 0, end = 0;
   std::uint64_t position = 0;
+
+  // At least as many octets, or all that are left; they stay where they are until the next call.
+  Octets peek(std::size_t count) {
+    while (end - begin < count) {
+      if (begin + count > buffer.size()) {
+        std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(begin),
+                  buffer.begin() + static_cast<std::ptrdiff_t>(end), buffer.begin());
+        end -= std::exchange(begin, 0);
+      }
+      const std::size_t more = source->read(std::span(buffer).subspan(end));
+      if (more == 0) break;
+      end += more;
+    }
+    return Octets(buffer).subspan(begin, end - begin);
+  }
+  void drop(std::size_t count) {
+    begin += count;
+    position += count;
+    if (begin == end) begin = end = 0;
+  }
 
   std::size_t read(std::span<std::byte> target) {
     if (begin == end) {
@@ -72,6 +94,7 @@ struct CaptureReader::State {
   Feed feed;  // outlives the handle, which reads from it
   std::vector<char> file_buffer = std::vector<char>(std::size_t{64} * 1024);  // so does this
   std::unique_ptr<pcap_t, PcapCloser> handle;
+  std::optional<PcapFileHeader> ordinary;  // then there is no handle
   LinkType link = LinkType::ethernet;
   std::uint64_t frames = 0;
   bool ended = false;
@@ -96,7 +119,38 @@ struct CaptureReader::State {
     const bool several = below.empty() && several_interfaces(reason);
     end_at(offset, several ? fmt::format("{}; {}", reason, take_apart) : reason, several);
   }
+  // The same where there is no libpcap.
+  std::optional<FrameView> torn(std::string reason) {
+    const std::string& below = feed.source->fault();
+    end_at(feed.position, below.empty() ? std::move(reason) : below, false);
+    return {};
+  }
+  std::optional<FrameView> next_record();
 };
+
+std::optional<FrameView> CaptureReader::State::next_record() {
+  const Octets head = feed.peek(pcap_record_header_size);
+  if (head.empty()) return torn({});
+  if (head.size() < pcap_record_header_size)
+    return torn(
+        fmt::format("the file ends within the header of a record, behind {} of its {} octets",
+                    head.size(), pcap_record_header_size));
+  const PcapRecordHeader header = parse_record_header(*ordinary, head);
+  if (header.captured > longest_captured_frame)
+    return torn(fmt::format("a record of {} octets, where frames have at most {}", header.captured,
+                            longest_captured_frame));
+  const std::size_t size = pcap_record_header_size + header.captured;
+  const Octets record = feed.peek(size);
+  if (record.size() < size)
+    return torn(fmt::format("the file ends within a frame, behind {} of {} octets",
+                            record.size() - pcap_record_header_size, header.captured));
+  feed.drop(size);
+  ++frames;
+  return FrameView{.time = header.time,
+                   .original_length = header.original,
+                   .octets = record.subspan(pcap_record_header_size,
+                                            std::min(header.captured, ordinary->snapshot))};
+}
 
 CaptureReader::CaptureReader(std::unique_ptr<State> state) : state_(std::move(state)) {}
 CaptureReader::CaptureReader(CaptureReader&&) noexcept = default;
@@ -116,6 +170,12 @@ std::expected<CaptureReader, std::string> CaptureReader::read_from(
   };
   auto state = std::make_unique<State>();
   state->feed.source = std::move(source);
+  state->ordinary = ordinary_pcap(state->feed.peek(pcap_file_header_size));
+  if (state->ordinary) {
+    state->feed.drop(pcap_file_header_size);
+    state->link = state->ordinary->link;
+    return CaptureReader(std::move(state));
+  }
   std::FILE* file = fopencookie(&state->feed, "r",
                                 {.read = read_feed, .write = {}, .seek = tell_feed, .close = {}});
   if (file == nullptr) return refuse("no memory");
@@ -150,6 +210,7 @@ std::uint64_t CaptureReader::frames() const { return state_->frames; }
 
 std::optional<FrameView> CaptureReader::next() {
   if (state_->ended) return {};
+  if (state_->ordinary) return state_->next_record();
   const std::uint64_t before = state_->taken();
   pcap_pkthdr* header = nullptr;
   const unsigned char* octets = nullptr;

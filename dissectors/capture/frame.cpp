@@ -5,6 +5,9 @@
 #include <pcap/dlt.h>
 
 #include <algorithm>
+#include <bit>
+#include <concepts>
+#include <cstring>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,14 +41,17 @@ class Cursor {
     rest_ = rest_.subspan(count);
     return taken;
   }
-  std::uint32_t number(std::size_t count) {
-    std::uint32_t value = 0;
-    for (const std::byte octet : take(count))
-      value = (value << 8) | std::to_integer<std::uint32_t>(octet);
-    return value;
+  template <std::unsigned_integral Number>
+  Number number() {
+    Number value = 0;
+    const Octets taken = take(sizeof value);
+    if (taken.empty()) return 0;
+    std::memcpy(&value, taken.data(), sizeof value);
+    return std::endian::native == std::endian::big ? value : std::byteswap(value);
   }
-  std::uint8_t u8() { return static_cast<std::uint8_t>(number(1)); }
-  std::uint16_t u16() { return static_cast<std::uint16_t>(number(2)); }
+  std::uint8_t u8() { return number<std::uint8_t>(); }
+  std::uint16_t u16() { return number<std::uint16_t>(); }
+  std::uint32_t u32() { return number<std::uint32_t>(); }
   [[nodiscard]] bool good() const { return good_; }
   [[nodiscard]] Octets rest() const { return rest_; }
 
@@ -192,21 +198,26 @@ Parsed parse_packet(LinkType link, Octets octets) {
   }
 }
 
-// The Maximum Segment Size option of a TCP header (RFC 9293 3.2), or 0.
-std::uint16_t announced_mss(Octets header) {
+// What is read of the options of a SYN's TCP header: Maximum Segment Size (RFC 9293 3.2) and Window
+// Scale (RFC 7323 2.2).
+void read_syn_options(Octets header, Segment& segment) {
   constexpr std::size_t fixed_part = 20;
-  constexpr std::uint8_t end_of_options = 0, no_operation = 1, maximum_segment_size = 2;
+  constexpr std::uint8_t end_of_options = 0, no_operation = 1, maximum_segment_size = 2,
+                         window_scale = 3, largest_scale = 14;
   Cursor options(header.subspan(std::min(header.size(), fixed_part)));
   while (options.good() && !options.rest().empty()) {
     const std::uint8_t kind = options.u8();
     if (kind == no_operation) continue;
-    if (kind == end_of_options) return 0;
+    if (kind == end_of_options) return;
     const std::size_t length = options.u8();
-    if (length < 2) return 0;
-    if (kind == maximum_segment_size && length == 4) return options.u16();
-    options.take(length - 2);
+    if (length < 2) return;
+    if (kind == maximum_segment_size && length == 4)
+      segment.mss = options.u16();
+    else if (kind == window_scale && length == 3)
+      segment.window_scale = std::min(options.u8(), largest_scale);
+    else
+      options.take(length - 2);
   }
-  return 0;
 }
 
 }  // namespace
@@ -259,8 +270,8 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
   segment.flow = packet->flow;
   segment.flow.from.port = cursor.u16();
   segment.flow.to.port = cursor.u16();
-  segment.sequence = cursor.number(4);
-  segment.acknowledgement = cursor.number(4);
+  segment.sequence = cursor.u32();
+  segment.acknowledgement = cursor.u32();
   const std::size_t header = (cursor.u8() >> 4) * std::size_t{4};
   const std::uint8_t flags = cursor.u8();
   if (!cursor.good() || header < 20 || packet->length < header)
@@ -271,7 +282,7 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
   segment.rst = (flags & 0x04U) != 0;
   segment.ack = (flags & 0x10U) != 0;
   if (segment.syn)
-    segment.mss = announced_mss(packet->payload.first(std::min(packet->payload.size(), header)));
+    read_syn_options(packet->payload.first(std::min(packet->payload.size(), header)), segment);
   segment.payload_length = packet->length - header;
   if (packet->payload.size() > header) segment.payload = packet->payload.subspan(header);
   return segment;

@@ -69,7 +69,8 @@ struct Segment {
   std::uint32_t acknowledgement = 0;  ///< meaningful with `ack`
   std::uint16_t window = 0;           ///< as it came, not scaled
   bool syn = false, ack = false, fin = false, rst = false;
-  std::uint16_t mss = 0;  ///< what a SYN announces; 0: nothing
+  std::uint16_t mss = 0;                     ///< what a SYN announces; 0: nothing
+  std::optional<std::uint8_t> window_scale;  ///< what a SYN offers, at most 14
   Octets payload;
   std::size_t payload_length =
       0;  ///< by the IP header; larger than `payload` where the capture cut the frame

@@ -28,6 +28,7 @@ class Collector final : public analyzer::Sink {
     frame_ = frame;
     time_ = time;
   }
+  [[nodiscard]] bool empty() const { return records_.empty(); }
   /// What was said since, in order.
   [[nodiscard]] std::vector<Record> take() { return std::exchange(records_, {}); }
 

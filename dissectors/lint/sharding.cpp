@@ -189,6 +189,7 @@ struct Sharding::State {
     if (threads.empty()) {
       Shard& shard = *shards.front();
       shard.take(piece);
+      if (shard.collector.empty()) return;  // as after nearly every frame
       for (Record& record : shard.collector.take()) tell(shard, std::move(record));
       return;
     }

@@ -22,6 +22,8 @@ analyzer::Bytes Sketch::bytes() const {
       std::span(tvb_get_ptr(octets_, begin_, length_), static_cast<std::size_t>(length_)));
 }
 
+tvbuff_t* Sketch::buffer() const { return tvb_new_subset_length(octets_, begin_, length_); }
+
 proto_item* Sketch::field(int id, int offset, int count) const {
   if (count < 0 || !has(offset, count)) return nullptr;
   return proto_tree_add_item(tree_, id, octets_, begin_ + offset, count, ENC_BIG_ENDIAN);

@@ -30,6 +30,8 @@ class Sketch {
   [[nodiscard]] int length() const { return length_; }
   [[nodiscard]] bool has(int offset, int count) const { return offset + count <= length_; }
   [[nodiscard]] analyzer::Bytes bytes() const;
+  /// The same for another dissector.
+  [[nodiscard]] tvbuff_t* buffer() const;
   /// The same octets from `offset` on.
   [[nodiscard]] Sketch from(int offset) const {
     return {tree_, octets_, begin_ + offset, length_ - offset};

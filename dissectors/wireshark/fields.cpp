@@ -377,6 +377,18 @@ hf_register_info field_table[]{
     {&fields.message_octets,
      {"Octets of the message so far", "rnic_iwarp.message.octets", FT_UINT64, BASE_DEC, nullptr, 0,
       nullptr, HFILL}},
+    {&fields.joined,
+     {"Message", "rnic_iwarp.joined", FT_BYTES, BASE_NONE, nullptr, 0,
+      "Payload of a message, joined out of several FPDUs", HFILL}},
+    {&fields.joined_segments,
+     {"FPDUs", "rnic_iwarp.joined.segments", FT_UINT32, BASE_DEC, nullptr, 0,
+      "That the message came in", HFILL}},
+    {&fields.joined_frame,
+     {"FPDU in frame", "rnic_iwarp.joined.frame", FT_FRAMENUM, BASE_NONE, nullptr, 0, nullptr,
+      HFILL}},
+    {&fields.joined_in,
+     {"Whole message in frame", "rnic_iwarp.joined_in", FT_FRAMENUM, BASE_NONE, nullptr, 0, nullptr,
+      HFILL}},
     {&fields.request_in,
      {"Request in frame", "rnic_iwarp.request_in", FT_FRAMENUM, BASE_NONE,
       FRAMENUM_TYPE(FT_FRAMENUM_REQUEST), 0, nullptr, HFILL}},
@@ -388,9 +400,9 @@ hf_register_info field_table[]{
       HFILL}},
 };
 
-int* tree_table[]{&trees.frame,     &trees.connection, &trees.violation,
-                  &trees.mpa_frame, &trees.fpdu,       &trees.markers,
-                  &trees.ddp,       &trees.rdmap,      &trees.header};
+int* tree_table[]{&trees.frame, &trees.connection, &trees.violation, &trees.mpa_frame,
+                  &trees.fpdu,  &trees.markers,    &trees.joined,    &trees.ddp,
+                  &trees.rdmap, &trees.header};
 
 }  // namespace
 

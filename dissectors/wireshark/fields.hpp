@@ -135,6 +135,10 @@ struct Fields {
   int message = -1;
   int message_first = -1;
   int message_octets = -1;
+  int joined = -1;
+  int joined_segments = -1;
+  int joined_frame = -1;
+  int joined_in = -1;
   int request_in = -1;
   int response_in = -1;
   int response_time = -1;
@@ -142,7 +146,8 @@ struct Fields {
 
 /// And to what can be folded in the tree.
 struct Trees {
-  int frame = -1, connection = -1, violation = -1, mpa_frame = -1, fpdu = -1, markers = -1;
+  int frame = -1, connection = -1, violation = -1, mpa_frame = -1, fpdu = -1, markers = -1,
+      joined = -1;
   int ddp = -1, rdmap = -1, header = -1;
 };
 

@@ -38,6 +38,7 @@ void show_message(proto_tree* tree, const FpduFact& fact) {
   state(tree, fields.message, fact.message);
   state(tree, fields.message_first, fact.first_segment);
   state(tree, fields.message_octets, fact.message_octets);
+  if (fact.joined_in != 0) state(tree, fields.joined_in, fact.joined_in);
   if (fact.request_frame == 0) return;
   state(tree, fields.request_in, fact.request_frame);
   constexpr std::uint64_t second = 1'000'000'000;
@@ -78,6 +79,15 @@ void show_fpdu(const Canvas& canvas, const FpduFact& fact) {
   show_trailer(tree, fact);
   show_message(tree, fact);
   show_place(tree, fact);
+}
+
+void show_joined(const Sketch& payload, const MessageFact& fact) {
+  const Sketch message = payload.branch(fields.joined, trees.joined, 0, payload.length());
+  proto_tree* tree = message.tree();
+  proto_item_append_text(proto_tree_get_parent(tree), " (%s)", rnic::wire::name(fact.head.opcode));
+  state(tree, fields.message, fact.head.number);
+  state(tree, fields.joined_segments, static_cast<std::uint32_t>(fact.frames.size()));
+  for (const std::uint32_t frame : fact.frames) state(tree, fields.joined_frame, frame);
 }
 
 }  // namespace dissectors::wireshark

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 #include "dissectors/wireshark/frame_facts.hpp"
 
+#include <algorithm>
 #include <functional>
 #include <utility>
 
 namespace dissectors::wireshark {
+
+namespace wire = rnic::wire;
+
+namespace {
+
+// More of them are not outstanding in any connection that works.
+constexpr std::size_t most_reads = 65536;
+
+std::size_t index_of(analyzer::Direction direction) { return std::to_underlying(direction); }
+
+}  // namespace
 
 std::size_t FactStore::FlowHash::operator()(const capture::Flow& flow) const {
   const auto of = [](const capture::Endpoint& end) {
@@ -46,6 +58,10 @@ void FactStore::settle() {
     if (fact.request_frame != 0) events_of(fact.request_frame).responses.push_back(frame);
     events_of(frame).fpdus.push_back(std::move(fact));
   }
+  for (MessageFact& fact : facts.events->messages) {
+    point_to_whole(fact);
+    events_of(number_).messages.push_back(std::move(fact));
+  }
   for (Finding& fact : facts.events->findings)
     events_of(fact.frame).findings.push_back(std::move(fact));
   for (NoteFact& fact : facts.events->notes) events_of(fact.frame).notes.push_back(std::move(fact));
@@ -56,18 +72,31 @@ const FrameFacts* FactStore::facts(std::uint32_t number) const {
   return found == frames_.end() ? nullptr : &found->second;
 }
 
+void FactStore::point_to_whole(const MessageFact& fact) {
+  if (fact.frames.size() < 2) return;
+  for (const std::uint32_t frame : fact.frames)
+    for (FpduFact& part : events_of(frame).fpdus)
+      if (part.message == fact.head.number && part.place.direction == fact.direction)
+        part.joined_in = number_;
+}
+
+Conversation& FactStore::conversation(const analyzer::Connection& connection) {
+  return *connections_.at(base_ + connection.number - 1);
+}
+
 ConnectionFacts& FactStore::known(const analyzer::Connection& connection) {
-  ConnectionFacts& facts = *connections_.at(base_ + connection.number - 1);
+  ConnectionFacts& facts = conversation(connection).facts;
   facts.connection = connection;
   return facts;
 }
 
 void FactStore::opened(const analyzer::Connection& connection) {
   connections_.resize(base_ + connection.number);
-  auto& facts = connections_.back();
-  facts = std::make_unique<ConnectionFacts>();
-  facts->connection = connection;
-  by_flow_[capture::Flow{connection.first, connection.second}.canonical()] = facts.get();
+  connections_.back() = std::make_unique<Conversation>();
+  ConnectionFacts& facts = connections_.back()->facts;
+  facts.connection = connection;
+  facts.ordinal = static_cast<std::uint32_t>(connections_.size());
+  by_flow_[capture::Flow{connection.first, connection.second}.canonical()] = &facts;
 }
 
 std::uint32_t FactStore::frame_of(const analyzer::Place& place) const {
@@ -103,7 +132,12 @@ KeptOctets FactStore::keep(analyzer::Bytes octets, const analyzer::Place& place)
 
 void FactStore::mpa_frame(const analyzer::Connection& connection,
                           const analyzer::MpaFrameSeen& seen) {
-  known(connection).iwarp = true;
+  ConnectionFacts& facts = known(connection);
+  facts.iwarp = true;
+  if (seen.frame.kind == wire::MpaFrameKind::request) {
+    const analyzer::Bytes of_ulp = seen.frame.ulp_private_data();
+    facts.private_data.assign(of_ulp.begin(), of_ulp.end());
+  }
   current().mpa_frames.push_back(
       {.place = seen.place,
        .kind = seen.frame.kind,
@@ -141,7 +175,7 @@ void FactStore::fpdu(const analyzer::Connection& connection, const analyzer::Fpd
   current().fpdus.push_back(std::move(fact));
 }
 
-void FactStore::message(const analyzer::Connection&, const analyzer::MessageSeen& seen) {
+void FactStore::message(const analyzer::Connection& connection, const analyzer::MessageSeen& seen) {
   // It follows the FPDU that it is about.
   if (seen.fpdu == nullptr || current().fpdus.empty()) return;
   FpduFact& fact = current().fpdus.back();
@@ -151,6 +185,45 @@ void FactStore::message(const analyzer::Connection&, const analyzer::MessageSeen
   fact.message_octets = seen.message_octets;
   fact.request_frame = seen.request_frame;
   fact.response_time = seen.response_time;
+  if (seen.message == 0) return;
+  const analyzer::Direction direction = seen.fpdu->place.direction;
+  const analyzer::Bytes payload = seen.fpdu->segment->payload;
+  Conversation& between = conversation(connection);
+  if (!seen.first_segment || !seen.last_segment) {
+    auto joined = between.assemblies[index_of(direction)].take(seen, frame_of(seen.fpdu->place));
+    if (!joined) return;
+    KeptOctets kept;
+    kept.length = static_cast<std::uint32_t>(joined->payload.size());
+    kept.copy = std::move(joined->payload);
+    whole(between, {.head = joined->head,
+                    .direction = direction,
+                    .frames = std::move(joined->frames),
+                    .payload = std::move(kept)});
+  } else if (concerns_upper_layers(fact.opcode) && !payload.empty() &&
+             seen.fpdu->ulpdu.size() == seen.fpdu->ulpdu_length) {
+    whole(between, {.head = head_of(seen),
+                    .direction = direction,
+                    .frames = {frame_of(seen.fpdu->place)},
+                    .payload = keep(payload, seen.fpdu->place)});
+  }
+}
+
+void FactStore::whole(Conversation& between, MessageFact fact) {
+  fact.exchange = ++between.exchanges;
+  auto& requests = between.reads[index_of(fact.direction)];
+  auto& answered = between.reads[index_of(opposite(fact.direction))];
+  if (fact.head.opcode == wire::Opcode::read_request &&
+      fact.payload.length == sizeof(wire::ReadRequestHeader)) {
+    wire::Reader in(fact.payload.in_frame ? frame_.subspan(fact.payload.offset, fact.payload.length)
+                                          : analyzer::Bytes(fact.payload.copy));
+    fact.read = in.read<wire::ReadRequestHeader>();
+    if (requests.size() >= most_reads) requests.clear();
+    requests[{fact.read->sink_stag.value(), fact.read->sink_offset.value()}] = fact.exchange;
+  } else if (fact.head.opcode == wire::Opcode::read_response) {
+    if (const auto request = answered.extract({fact.head.stag, fact.head.tagged_offset}))
+      fact.exchange = request.mapped();
+  }
+  current().messages.push_back(std::move(fact));
 }
 
 void FactStore::finding(const analyzer::Connection& connection, const analyzer::Finding& found) {

@@ -3,14 +3,20 @@
 // can be shown at any time and in any order.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "dissectors/analyzer/events.hpp"
+#include "dissectors/wireshark/message_assembly.hpp"
+#include "reference_rnic/wire/rdmap.hpp"
 
 namespace dissectors::wireshark {
 
@@ -18,7 +24,18 @@ namespace dissectors::wireshark {
 struct ConnectionFacts {
   analyzer::Connection connection;
   analyzer::Negotiated negotiated;
-  bool iwarp = false;  ///< MPA frames or FPDUs were seen in it
+  bool iwarp = false;                   ///< MPA frames or FPDUs were seen in it
+  std::uint32_t ordinal = 0;            ///< of all that the capture file ever had
+  std::vector<std::byte> private_data;  ///< of the ULP, in the MPA Request
+};
+
+/// Messages of one connection that are not done with.
+struct Conversation {
+  ConnectionFacts facts;
+  std::array<MessageAssembly, 2> assemblies;
+  std::uint32_t exchanges = 0;
+  /// Read Requests of either direction by sink STag and offset, which a Read Response repeats.
+  std::array<std::map<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t>, 2> reads;
 };
 
 /// Octets that the analyzer gave: where they lie in the frame, or a copy where they lie in several
@@ -56,6 +73,18 @@ struct FpduFact {
   std::uint64_t message = 0, message_octets = 0, payload_octets = 0;
   std::uint32_t request_frame = 0;  ///< 0: it answers nothing that was seen
   std::uint64_t response_time = 0;  ///< nanoseconds
+  std::uint32_t joined_in = 0;      ///< the frame that shows the message as a whole; 0: none
+};
+
+/// A whole message.
+struct MessageFact {
+  MessageHead head;
+  analyzer::Direction direction = analyzer::Direction::from_first;
+  std::vector<std::uint32_t> frames;  ///< one for each of its FPDUs
+  KeptOctets payload;
+  std::optional<rnic::wire::ReadRequestHeader> read = {};  ///< of a Read Request
+  /// A number of its own in the connection; a Read Response has that of its request.
+  std::uint32_t exchange = 0;
 };
 
 struct Finding {
@@ -77,6 +106,7 @@ struct NoteFact {
 struct Events {
   std::vector<MpaFrameFact> mpa_frames;
   std::vector<FpduFact> fpdus;
+  std::vector<MessageFact> messages;  ///< that are whole with this frame, be their octets in others
   std::vector<Finding> findings;
   std::vector<NoteFact> notes;
   std::vector<std::uint32_t> responses;  ///< frames that answer a request in this one
@@ -120,7 +150,10 @@ class FactStore final : public analyzer::Sink {
   void note(const analyzer::Connection& connection, const analyzer::Note& said) override;
 
  private:
+  Conversation& conversation(const analyzer::Connection& connection);
   ConnectionFacts& known(const analyzer::Connection& connection);
+  void whole(Conversation& between, MessageFact fact);
+  void point_to_whole(const MessageFact& fact);
   [[nodiscard]] KeptOctets keep(analyzer::Bytes octets, const analyzer::Place& place) const;
   [[nodiscard]] std::uint32_t frame_of(const analyzer::Place& place) const;
   Events& events_of(std::uint32_t number);
@@ -129,7 +162,7 @@ class FactStore final : public analyzer::Sink {
   struct FlowHash {
     std::size_t operator()(const capture::Flow& flow) const;
   };
-  std::vector<std::unique_ptr<ConnectionFacts>> connections_;
+  std::vector<std::unique_ptr<Conversation>> connections_;
   std::size_t base_ = 0;  ///< the analyzer's connection 1 stands here
   std::unordered_map<capture::Flow, ConnectionFacts*, FlowHash> by_flow_;  ///< canonical flows
   std::unordered_map<std::uint32_t, FrameFacts> frames_;

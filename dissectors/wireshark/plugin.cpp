@@ -20,6 +20,7 @@
 #include "dissectors/wireshark/file_analysis.hpp"
 #include "dissectors/wireshark/taps.hpp"
 #include "dissectors/wireshark/tree.hpp"
+#include "dissectors/wireshark/upper_layers.hpp"
 
 using namespace dissectors;
 using namespace dissectors::wireshark;
@@ -32,10 +33,11 @@ int protocol = -1;
 dissector_handle_t payload_handle;
 range_t* iwarp_ports = nullptr;
 #if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 4
-bool replace_builtin = true;
+using Choice = bool;
 #else
-gboolean replace_builtin = TRUE;
+using Choice = gboolean;
 #endif
+Choice replace_builtin = 1, hands_on = 1;
 
 std::optional<capture::LinkType> link_of(const packet_info& packet) {
   if (packet.rec == nullptr || packet.rec->rec_type != REC_TYPE_PACKET) return std::nullopt;
@@ -93,6 +95,14 @@ void claim(packet_info* packet) {
                                                payload_handle);
 }
 
+void show_messages(const Canvas& frame, const Canvas& ours, const FrameFacts& facts) {
+  for (const MessageFact& fact : facts.events->messages) {
+    const Sketch payload = Sketch::of(frame, ours.tree, fact.payload, "Message");
+    if (ours.tree != nullptr && fact.frames.size() > 1) show_joined(payload, fact);
+    if (hands_on) hand_on(frame, facts, fact, payload);
+  }
+}
+
 void show(const Canvas& frame, const FrameFacts& facts) {
   proto_item* item = proto_tree_add_item(frame.tree, protocol, frame.frame, 0, 0, ENC_NA);
   const Canvas canvas{frame.frame, frame.packet, proto_item_add_subtree(item, trees.frame)};
@@ -108,6 +118,7 @@ void show(const Canvas& frame, const FrameFacts& facts) {
       state(canvas.tree, fields.response_in, response);
   }
   show_columns(canvas, events);
+  show_messages(frame, canvas, facts);
   count(canvas.packet, events);
 }
 
@@ -159,6 +170,10 @@ void register_preferences() {
   prefs_register_bool_preference(
       module, "replace_builtin", "Leave out Wireshark's own iWARP dissectors",
       "Otherwise frames that both understand show the same fields twice.", &replace_builtin);
+  prefs_register_bool_preference(
+      module, "hand_on", "Hand messages on to SMB Direct, RPC over RDMA, iSER and NVMe",
+      "Whole messages are shown by the dissectors of these protocols where they know them.",
+      &hands_on);
   prefs_register_range_preference(
       module, "ports", "TCP ports that carry iWARP",
       "Connections with one of these ports are taken for iWARP even if their startup was not seen "
@@ -181,6 +196,7 @@ void register_protocol() {
 
 void hand_off() {
   dissector_add_for_decode_as("tcp.port", create_dissector_handle(dissect_as, protocol));
+  find_upper_layers();
   apply_preferences();
 }
 

@@ -10,6 +10,8 @@ namespace dissectors::wireshark {
 void show_connection(const Canvas& canvas, const FrameFacts& facts);
 void show_mpa_frame(const Canvas& canvas, const MpaFrameFact& fact);
 void show_fpdu(const Canvas& canvas, const FpduFact& fact);
+/// A message whose octets came in several FPDUs.
+void show_joined(const Sketch& payload, const MessageFact& fact);
 /// DDP and RDMAP: all that lies in a ULPDU.
 void show_ulpdu(const Sketch& ulpdu);
 /// The engineers' one-liner.

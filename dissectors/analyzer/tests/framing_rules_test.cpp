@@ -261,6 +261,63 @@ BOOST_AUTO_TEST_CASE(alignment_is_advice_where_segments_are_real) {
   BOOST_TEST(merged.noted(NoteKind::not_judged) == 1U);
 }
 
+// An FPDU cut where the window ends, as TCP does; the sender begins the next ones with a segment.
+struct WindowTraffic {
+  std::uint16_t window = 4000;  ///< as it stands in the segments
+  std::optional<std::uint8_t> client_scale = {}, server_scale = {};
+  std::uint32_t wrong_by = 0;
+
+  [[nodiscard]] Record run() const {
+    Pair pair(false, false);
+    std::vector<std::size_t> begins;
+    for (int count = 0; count < 30; ++count) begins.push_back(pair.client.send(1000));
+    Link link;
+    for (const Direction from : {to_server, to_client}) {
+      capture::Segment syn = link.blank(from);
+      --syn.sequence;
+      syn.syn = true;
+      syn.mss = 1460;
+      syn.window_scale = from == to_server ? client_scale : server_scale;
+      link.pass(syn);
+    }
+    link.carry(to_server, pair.client.octets, 0, pair.client.origin);
+    link.carry(to_client, pair.server.octets, 0, pair.server.origin);
+    const int scale = client_scale && server_scale ? *server_scale : 0;
+    std::size_t edge = 0;
+    const auto acknowledge = [&](std::size_t octets) {
+      link.acknowledge(to_client, octets, window);
+      edge = octets + (std::size_t{window} << scale) - wrong_by;
+    };
+    acknowledge(pair.client.origin);
+    for (std::size_t at = 0; at < begins.size(); ++at) {
+      const std::size_t begin = begins[at];
+      const std::size_t end = at + 1 < begins.size() ? begins[at + 1] : pair.client.octets.size();
+      // Where nothing fits, TCP asks with one octet whether the window is open again.
+      const std::size_t first = std::max<std::size_t>(std::min(edge, end) - begin, 1);
+      link.carry(to_server, pair.client.octets, begin, first);
+      if (begin + first == end) continue;
+      acknowledge(begin + first);
+      link.carry(to_server, pair.client.octets, begin + first, end - begin - first);
+    }
+    return link.record;
+  }
+};
+
+BOOST_AUTO_TEST_CASE(a_full_window_cuts_and_nobody_is_to_blame) {
+  const auto blamed = [](const WindowTraffic& traffic) {
+    return traffic.run().broken("mpa.segmentation.segments-begin-with-fpdu");
+  };
+  BOOST_TEST(!blamed({}));
+  BOOST_TEST(blamed({.wrong_by = 1}));
+  BOOST_TEST(!blamed({.window = 500, .client_scale = 7, .server_scale = 3}));
+  BOOST_TEST(blamed({.window = 500, .client_scale = 7, .server_scale = 3, .wrong_by = 8}));
+  // Both must offer scaling.
+  BOOST_TEST(!blamed({.server_scale = 3}));
+  BOOST_TEST(!blamed({.client_scale = 7}));
+  // The first windows end between two FPDUs.
+  BOOST_TEST(!blamed({.window = 4096}));
+}
+
 BOOST_AUTO_TEST_CASE(half_full_segments_of_a_long_message) {
   const auto run = [](std::size_t payload, bool last) {
     Pair pair(false, false);

@@ -122,6 +122,8 @@ class Script {
     segment.ack = which == 3;
     segment.acknowledgement = next_[segment.flow.from == first_ ? 1 : 0];
     segment.mss = segment.syn ? 1460 : 0;
+    segment.window = 200;
+    if (segment.syn) segment.window_scale = 1;
     if (segment.syn || segment.fin) ++next;
   }
 

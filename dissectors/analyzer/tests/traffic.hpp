@@ -169,9 +169,10 @@ class Link {
     for (; begin < octets.size(); begin += size)
       carry(from, octets, begin, std::min(size, octets.size() - begin));
   }
-  void acknowledge(Direction from, std::size_t octets) {
+  void acknowledge(Direction from, std::size_t octets, std::uint16_t window = 0) {
     capture::Segment segment = blank(from);
     segment.ack = true;
+    segment.window = window;
     segment.acknowledgement = sequence_[index(opposite(from))] + static_cast<std::uint32_t>(octets);
     pass(segment);
   }

@@ -3,12 +3,17 @@
 // is read again.
 #include <boost/test/unit_test.hpp>
 
+#include <pcap/pcap.h>
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
 
+#include <algorithm>
+#include <array>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <span>
 
 #include "dissectors/capture/capture_reader.hpp"
 #include "dissectors/capture/pcap_file.hpp"
@@ -128,6 +133,45 @@ BOOST_AUTO_TEST_CASE(both_byte_orders_and_both_units_of_time) {
                   "00000001 00000007 00000001 00000001 45"));
   BOOST_REQUIRE(nano.frames.size() == 1U);
   BOOST_TEST(nano.frames[0].time == 1'000'000'007U);
+}
+
+// Ordinary pcap files are read without libpcap: what it would make of them is the measure.
+BOOST_AUTO_TEST_CASE(hostile_records_are_read_as_libpcap_reads_them) {
+  const std::string header = "d4c3b2a1 0200 0400 00000000 00000000 04000000 01000000";
+  for (const char* record :
+       {"01000000 02000000 02000000 02000000 aabb",          // as it should be
+        "01000000 02000000 06000000 06000000 aabbccddeeff",  // beyond the snapshot length
+        "ffffffff 02000000 02000000 02000000 aabb",          // before 1970
+        "01000000 ffffffff 02000000 ffffffff aabb",          // a negative fraction
+        "01000000 00000000 00000000 00000000",               // nothing captured
+        "01000000 00000000 01000400 01000400 aabb",          // 262145 octets
+        "01000000 00000000 04000000 04000000 aabb",          // torn
+        "01000000 00000000 0400"}) {
+    File file = octets(header + record + "03000000 04000000 01000000 01000000 99");
+    if (std::string_view(record).ends_with("0400")) file.resize(24 + 10);
+    std::FILE* stream = ::fmemopen(file.data(), file.size(), "rb");
+    std::array<char, PCAP_ERRBUF_SIZE> error{};
+    pcap_t* theirs =
+        pcap_fopen_offline_with_tstamp_precision(stream, PCAP_TSTAMP_PRECISION_NANO, error.data());
+    BOOST_REQUIRE(theirs != nullptr);
+    const Result ours = read(file);
+    pcap_pkthdr* head = nullptr;
+    const unsigned char* data = nullptr;
+    std::size_t count = 0;
+    int status = 0;
+    for (; (status = pcap_next_ex(theirs, &head, &data)) == 1; ++count) {
+      BOOST_REQUIRE_MESSAGE(count < ours.frames.size(), record);
+      const auto time = static_cast<std::uint64_t>(head->ts.tv_sec) * 1'000'000'000 +
+                        static_cast<std::uint64_t>(head->ts.tv_usec);
+      BOOST_TEST(ours.frames[count].time == time, record);
+      BOOST_TEST(ours.frames[count].original_length == head->len, record);
+      const auto octets_of_theirs = std::as_bytes(std::span(data, head->caplen));
+      BOOST_TEST(std::ranges::equal(ours.frames[count].octets, octets_of_theirs), record);
+    }
+    BOOST_TEST(ours.frames.size() == count, record);
+    BOOST_TEST(ours.tear.has_value() == (status != PCAP_ERROR_BREAK), record);
+    pcap_close(theirs);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(every_link_type_that_frames_are_read_from) {

@@ -119,6 +119,22 @@ BOOST_AUTO_TEST_CASE(acknowledgement_and_window) {
   BOOST_TEST(segment->window == 0xFFFFU);
 }
 
+BOOST_AUTO_TEST_CASE(what_a_syn_offers) {
+  const auto offered = [](const char* options) -> std::pair<int, int> {
+    const auto segment = parse_segment(
+        LinkType::raw_ipv4, octets(std::string("4500 0034 0000 4000 4006 0000 0a4d0001 0a4d0002"
+                                               "04d2 162e 00000007 00000000 8002 ffff 0000 0000") +
+                                   options));
+    BOOST_REQUIRE(segment);
+    return {segment->mss, segment->window_scale.value_or(99)};
+  };
+  BOOST_TEST((offered("020405b4 0402 01 030307 00 0000") == std::pair(1460, 7)));
+  BOOST_TEST((offered("03030f 01 020405b4 00000000") == std::pair(1460, 14)));  // 15 means 14
+  BOOST_TEST((offered("01010101 01010101 01010101") == std::pair(0, 99)));
+  BOOST_TEST((offered("00 030307 020405b4 00000000") == std::pair(0, 99)));
+  BOOST_TEST((offered("0301 020405b4 030307 000000") == std::pair(0, 99)));  // no length is below 2
+}
+
 BOOST_AUTO_TEST_CASE(the_links_of_other_systems) {
   const auto plain = octets(ipv4_frame);
   const Octets packet = Octets(plain).subspan(14);

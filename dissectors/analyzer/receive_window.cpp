@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "dissectors/analyzer/receive_window.hpp"
+
+#include <algorithm>
+
+namespace dissectors::analyzer {
+
+void ReceiveWindow::advertised(const capture::Segment& segment) {
+  // A SYN's own window is never scaled.
+  if (segment.syn) scale_ = segment.window_scale.value_or(0);
+  if (!segment.ack || segment.rst) return;
+  const int scale = segment.syn || !other_end_scales_ ? 0 : scale_;
+  const std::uint32_t edge = segment.acknowledgement + (std::uint32_t{segment.window} << scale);
+  if (count_ > 0 && edges_[(count_ - 1) % kept] == edge) return;
+  edges_[count_++ % kept] = edge;
+}
+
+bool ReceiveWindow::ends_at(std::uint32_t sequence) const {
+  const auto end = edges_.begin() + static_cast<std::ptrdiff_t>(std::min(count_, kept));
+  return std::find(edges_.begin(), end, sequence) != end;
+}
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later
+// Joins the payloads of the DDP segments of one direction to the messages that they are parts of.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "dissectors/analyzer/events.hpp"
+
+namespace dissectors::wireshark {
+
+/// What the headers of a message say of all of it.
+struct MessageHead {
+  std::uint64_t number = 0;  ///< in its direction, as the analyzer counts
+  rnic::wire::Opcode opcode{};
+  bool tagged = false;
+  std::uint32_t stag = 0;           ///< of its first segment, if tagged
+  std::uint64_t tagged_offset = 0;  ///< likewise
+  std::uint32_t queue = 0, msn = 0;
+};
+
+struct JoinedMessage {
+  MessageHead head;
+  std::vector<std::byte> payload;
+  std::vector<std::uint32_t> frames;  ///< that its FPDUs ended in, in their order
+};
+
+/// Octets of unfinished messages are held up to a bound; what goes beyond, or has a hole, is not joined.
+class MessageAssembly {
+ public:
+  static constexpr std::size_t longest = std::size_t{16} << 20;  ///< octets of one message
+
+  /// Takes what belongs to a message of several FPDUs, of which each has a segment; `frame` is the
+  /// one that it ended in. The message, if this was its last.
+  std::optional<JoinedMessage> take(const analyzer::MessageSeen& seen, std::uint32_t frame);
+
+ private:
+  static constexpr std::size_t most_open = 8;
+  std::map<std::uint64_t, JoinedMessage> open_;  ///< by their numbers
+};
+
+[[nodiscard]] bool is_send(rnic::wire::Opcode opcode);
+/// Whether messages with this opcode carry octets of the layers above RDMAP, or ask for some.
+[[nodiscard]] bool concerns_upper_layers(rnic::wire::Opcode opcode);
+[[nodiscard]] MessageHead head_of(const analyzer::MessageSeen& seen);
+
+}  // namespace dissectors::wireshark
