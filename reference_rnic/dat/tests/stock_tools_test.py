@@ -42,6 +42,12 @@ def functions(feature, *cases):
     return None, ["dapltest", "-T", "F", "-D", private_host.IA, "-f", feature, *cases], None, None, "Result: PASS"
 
 
+# dtestcm's server takes connection events without a look at what they say. If the client has begun to disconnect before the server
+# has seen all connections come up, it frees endpoints that are still connected, and waits for ever for ends that were cut off so.
+# Nothing but the next try tells this from an end that the provider has lost.
+TRIES = {"dtestcm": 4}
+SECONDS_PER_TRY = {"dtestcm": 20}
+
 # Left out for faults of the tools themselves: dtest -p compares a return code with a bare DAT_QUEUE_EMPTY, dtestx wants InfiniBand.
 RUNS = {
     "dtest": dtest_pair("dtest"),
@@ -113,6 +119,11 @@ def run(name, environment, seconds):
                 program.end()
 
 
+def passes(name, environment, seconds):
+    seconds = min(seconds, SECONDS_PER_TRY.get(name, seconds))
+    return any(run(name, environment, seconds) for _ in range(TRIES.get(name, 1)))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, epilog="example: stock_tools_test.py librnic_dat.so --only 'dtest -c'")
     parser.add_argument("library")
@@ -125,7 +136,7 @@ def main():
     private_host.enter()
     with tempfile.TemporaryDirectory() as folder:
         environment = private_host.write_dat_conf(folder, arguments.library)
-        failed = [name for name in ([arguments.only] if arguments.only else RUNS) if not run(name, environment, arguments.seconds)]
+        failed = [name for name in ([arguments.only] if arguments.only else RUNS) if not passes(name, environment, arguments.seconds)]
     print(f"{len(failed)} failed: {', '.join(failed)}" if failed else "all passed")
     return 1 if failed else 0
 
