@@ -101,40 +101,36 @@ class Loader {
     return true;
   }
 
-  void take_complaint(const YAML::Node& node) {
+  // What a Complaint and a Habit have in common; false if it is not as it must be.
+  bool take_pattern(const YAML::Node& node, std::span<const std::string_view> allowed, auto& one) {
     const std::size_t before = faults.size();
-    if (!check_members(node, complaint_members)) return;
-    Complaint complaint{.place = fmt::format("{}:{}", file_.string(), line(node)),
-                        .observed = words(node, "observed"),
-                        .iut = word(node, "iut"),
-                        .versions = {},
-                        .reason = word(node, "reason"),
-                        .date = word(node, "date"),
-                        .link = node["link"] ? word(node, "link") : ""};
-    if (complaint.observed.empty()) fault(line(node), "`observed` is missing");
+    if (!check_members(node, allowed)) return false;
+    one.observed = words(node, "observed");
+    one.iut = word(node, "iut");
+    one.reason = word(node, "reason");
+    one.date = word(node, "date");
+    if (node["link"]) one.link = word(node, "link");
+    if (one.observed.empty()) fault(line(node), "`observed` is missing");
     const std::string versions = word(node, "versions");
-    if (faults.size() != before) return;
-    check_when(node, versions, complaint.versions, complaint.date);
-    if (faults.size() == before) listed.complaints.push_back(std::move(complaint));
+    if (faults.size() == before) check_when(node, versions, one.versions, one.date);
+    return faults.size() == before;
+  }
+
+  void take_complaint(const YAML::Node& node) {
+    Complaint complaint;
+    complaint.place = fmt::format("{}:{}", file_.string(), line(node));
+    if (take_pattern(node, complaint_members, complaint))
+      listed.complaints.push_back(std::move(complaint));
   }
 
   void take_habit(const YAML::Node& node) {
-    const std::size_t before = faults.size();
-    if (!check_members(node, habit_members)) return;
-    Habit habit{.rule = word(node, "rule"),
-                .observed = words(node, "observed"),
-                .iut = word(node, "iut"),
-                .versions = {},
-                .reason = word(node, "reason"),
-                .date = word(node, "date"),
-                .link = node["link"] ? word(node, "link") : ""};
-    if (habit.observed.empty()) fault(line(node), "`observed` is missing");
-    const std::string versions = word(node, "versions");
-    if (faults.size() != before) return;
-    check_when(node, versions, habit.versions, habit.date);
+    Habit habit;
+    if (!take_pattern(node, habit_members, habit)) return;
+    habit.rule = word(node, "rule");
+    if (habit.rule.empty()) return;
     if (!known_.is_rule(habit.rule))
-      fault(line(node["rule"]), fmt::format("there is no rule '{}'", habit.rule));
-    if (faults.size() == before) listed.throughout.push_back(std::move(habit));
+      return fault(line(node["rule"]), fmt::format("there is no rule '{}'", habit.rule));
+    listed.throughout.push_back(std::move(habit));
   }
 
   void take_isolation(const YAML::Node& node) {
