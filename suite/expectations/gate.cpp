@@ -42,17 +42,30 @@ std::vector<std::string> observations(const results::CaseRecord& record, const s
   return list;
 }
 
+bool is_habit(const results::Expectation& one, const std::vector<Habit>& throughout) {
+  return std::ranges::any_of(throughout, [&](const Habit& habit) {
+    return habit.rule == one.rule && fits(habit, one.actual);
+  });
+}
+
+// A race may hide what the entry is about, and leave of the failure what is wrong throughout.
+bool fails_by_habit_alone(const results::CaseRecord& record, const std::vector<Habit>& throughout) {
+  bool failed = false;
+  for (const results::Expectation& one : record.expectations) {
+    if (one.verdict == Judgement::pass || one.verdict == Judgement::advisory) continue;
+    if (!is_habit(one, throughout)) return false;
+    failed = true;
+  }
+  return failed;
+}
+
 // A rule that is broken in this case besides those of the entry and what is wrong throughout.
 const results::Expectation* another(const results::CaseRecord& record, const Entry& entry,
                                     const std::vector<Habit>& throughout) {
-  const auto is_habit = [&](const results::Expectation& one) {
-    return std::ranges::any_of(throughout, [&](const Habit& habit) {
-      return habit.rule == one.rule && fits(habit, one.actual);
-    });
-  };
   const auto unknown = [&](const results::Expectation& one) {
     return one.verdict == Judgement::fail && one.rule != entry.rule &&
-           std::ranges::find(entry.also, one.rule) == entry.also.end() && !is_habit(one);
+           std::ranges::find(entry.also, one.rule) == entry.also.end() &&
+           !is_habit(one, throughout);
   };
   const auto found = std::ranges::find_if(record.expectations, unknown);
   return found == record.expectations.end() ? nullptr : &*found;
@@ -100,6 +113,8 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
             fmt::format("{} is recorded, {} came", results::name(entry->verdict),
                         results::name(record.verdict))};
   }
+  if (fails_by_habit_alone(record, known_.throughout))
+    return {GateResult::known, entry->place, entry->reason};
   const auto came = observations(record, entry->rule);
   if (std::ranges::none_of(came, [&](const std::string& text) { return fits(*entry, text); })) {
     return {GateResult::new_failure, entry->place,

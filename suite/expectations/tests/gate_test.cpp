@@ -284,7 +284,9 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_throughout_goes_along_with_any_entry_but_excu
   record.expectations.back().actual = "another thing";
   BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
   record.expectations.erase(record.expectations.begin());
+  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
   record.expectations.back().actual = "reserved bits 0x01";
+  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::known);
   record.id = "ddp.a.c";
   BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
 }
