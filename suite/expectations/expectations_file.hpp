@@ -27,8 +27,8 @@
 //     - case: mpa.startup_responder.half_a_request         # exact id
 //       iut, versions, reason, date, link                  # as above
 //
-// An isolated case runs alone, behind all others: the IUT's host may not survive it, or serves
-// nobody else meanwhile. The order of cases is settled before the IUT has said what it is, so this
+// An isolated case runs alone, behind all others or on a copy of the IUT of its own: the IUT's host
+// may not survive it, or serves nobody else meanwhile. The order of cases is settled before the IUT has said what it is, so this
 // holds for every version; `iut` and `versions` say where the harm was seen. A complaint that is
 // listed, and that no case provokes when it runs alone, leaves the verdicts of those repetitions
 // standing; a case that it strikes is not blamed for it. What is wrong throughout, in every

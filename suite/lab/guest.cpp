@@ -51,6 +51,9 @@ std::expected<Descriptor, std::string> listen_at(const std::string& path) {
   return fd;
 }
 
+constexpr std::uint64_t first_order = 1;
+constexpr std::string_view boot_order = "ping";  // answered as soon as somebody is there to answer
+
 constexpr const char* emulator = "qemu-system-x86_64";
 
 /// The part of the command line that is the same for every use of a kernel here.
@@ -116,7 +119,7 @@ struct Guest::Running {
   Machine machine;
   Descriptor control;
   std::uint64_t first_line;  ///< of its console output
-  std::uint64_t next_order = 1;
+  std::uint64_t next_order = first_order;
   channel::LineCutter lines;
 };
 
@@ -162,6 +165,12 @@ Done Guest::prepare(const Progress& progress) {
   return {};
 }
 
+void Guest::prepare_as(const Guest& other) {
+  release_ = other.release_;
+  kernel_ = other.kernel_;
+  initramfs_ = other.initramfs_;
+}
+
 std::vector<std::string> Guest::command_line(int tap, int control,
                                              const std::vector<Descriptor>& channels) const {
   auto argv = bare_machine(accelerator_);
@@ -196,13 +205,38 @@ std::vector<std::string> Guest::command_line(int tap, int control,
 }
 
 Done Guest::boot(int tap, std::chrono::milliseconds time_limit) {
+  const auto deadline = SteadyClock::now() + time_limit;
+  if (auto started = start(tap); !started) return started;
+  return await_boot(left_until(deadline));
+}
+
+Done Guest::start(int tap) {
   running_.reset();
   console_.join();
   if (kernel_.empty())
     if (auto done = prepare(); !done) return done;
-  const auto deadline = SteadyClock::now() + time_limit;
   if (accelerator_.empty())
     accelerator_ = kvm_is_usable(options_.paths.cache, kernel_) ? "kvm" : "tcg";
+  const auto channels = open_channels();
+  if (!channels) return std::unexpected(channels.error());
+  std::array<int, 2> pair{};
+  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
+    return failed("a socket pair");
+  Descriptor control(pair[0]);
+  const Descriptor control_of_qemu(pair[1]);
+
+  std::vector<int> inherited = {tap, control_of_qemu.get()};
+  for (const Descriptor& channel : *channels) inherited.push_back(channel.get());
+  auto machine = Machine::start(command_line(tap, control_of_qemu.get(), *channels), inherited);
+  if (!machine) return std::unexpected(machine.error());
+  running_ =
+      std::make_unique<Running>(std::move(*machine), std::move(control), console_.position());
+  console_.follow(running_->machine.take_console());
+  if (const auto asked = send_order(boot_order); !asked) return std::unexpected(asked.error());
+  return {};
+}
+
+std::expected<std::vector<Descriptor>, std::string> Guest::open_channels() {
   if (sockets_.empty()) {
     std::string folder = (std::filesystem::temp_directory_path() / "rnic-guest-XXXXXX").string();
     if (::mkdtemp(folder.data()) == nullptr) return failed(folder);
@@ -214,25 +248,18 @@ Done Guest::boot(int tap, std::chrono::milliseconds time_limit) {
     if (!listening) return std::unexpected(listening.error());
     channels.push_back(std::move(*listening));
   }
-  std::array<int, 2> pair{};
-  if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
-    return failed("a socket pair");
-  Descriptor control(pair[0]);
-  const Descriptor control_of_qemu(pair[1]);
+  return channels;
+}
 
-  std::vector<int> inherited = {tap, control_of_qemu.get()};
-  for (const Descriptor& channel : channels) inherited.push_back(channel.get());
-  auto machine = Machine::start(command_line(tap, control_of_qemu.get(), channels), inherited);
-  if (!machine) return std::unexpected(machine.error());
-  running_ =
-      std::make_unique<Running>(std::move(*machine), std::move(control), console_.position());
-  console_.follow(running_->machine.take_console());
-  const auto answer = this->control("ping", left_until(deadline));
+Done Guest::await_boot(std::chrono::milliseconds time_limit) {
+  const auto answer = answer_to(first_order, boot_order, time_limit);
   if (answer) return {};
   const std::string why = fmt::format("the guest did not come up: {}", answer.error());
   running_.reset();
   return std::unexpected(why);
 }
+
+int Guest::answer_descriptor() const { return running_ ? running_->control.get() : -1; }
 
 bool Guest::dies_within(std::chrono::milliseconds time_limit) {
   return !running_ || console_.wait_for(panic_words, running_->first_line, time_limit);
@@ -258,24 +285,38 @@ std::string Guest::obituary() {
 
 std::expected<std::string, std::string> Guest::control(std::string_view order,
                                                        std::chrono::milliseconds time_limit) {
+  const auto number = send_order(order);
+  if (!number) return std::unexpected(number.error());
+  return answer_to(*number, order, time_limit);
+}
+
+std::expected<std::uint64_t, std::string> Guest::send_order(std::string_view order) {
+  if (!running_) return std::unexpected("the guest was not booted, or was shut down");
+  const std::uint64_t number = running_->next_order++;
+  const std::string line = fmt::format("{} {}\n", number, order);
+  const auto sent = ::send(running_->control.get(), line.data(), line.size(), MSG_NOSIGNAL);
+  if (sent != static_cast<ssize_t>(line.size())) return std::unexpected(why_hung_up());
+  return number;
+}
+
+// A machine that ends hangs up first: what its console still says is to be read before it is
+// judged.
+std::string Guest::why_hung_up() {
+  running_->machine.wait(1000ms);
+  if (!running_->machine.running()) console_.join();
+  return alive() ? "the control channel is broken" : obituary();
+}
+
+std::expected<std::string, std::string> Guest::answer_to(std::uint64_t number,
+                                                         std::string_view order,
+                                                         std::chrono::milliseconds time_limit) {
   if (!running_) return std::unexpected("the guest was not booted, or was shut down");
   const auto deadline = SteadyClock::now() + time_limit;
-  const std::string number = std::to_string(running_->next_order++);
-  const std::string line = fmt::format("{} {}\n", number, order);
   const int fd = running_->control.get();
-  // A machine that ends hangs up first: what its console still says is to be read before it is
-  // judged.
-  const auto hung_up = [&] {
-    running_->machine.wait(1000ms);
-    if (!running_->machine.running()) console_.join();
-    return std::unexpected(alive() ? "the control channel is broken" : obituary());
-  };
-  if (::send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
-    return hung_up();
-
+  const std::string tag = std::to_string(number);
   std::string answer;
   const auto take = [&](std::string_view got) {
-    if (channel::take_word(got) == number) answer = got;
+    if (channel::take_word(got) == tag) answer = got;
   };
   while (answer.empty()) {
     std::array<pollfd, 2> watched{pollfd{fd, POLLIN, 0},
@@ -292,7 +333,7 @@ std::expected<std::string, std::string> Guest::control(std::string_view order,
     if (count > 0)
       running_->lines.add({chunk.data(), static_cast<std::size_t>(count)}, take);
     else if (watched[1].revents != 0 || count == 0)
-      return hung_up();
+      return std::unexpected(why_hung_up());
   }
   std::string_view said = answer;
   if (channel::take_word(said) == "ok") return std::string(said);

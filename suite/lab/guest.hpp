@@ -59,11 +59,20 @@ class Guest {
   /// Downloads, compiles and packs what is not in the cache yet. The first time needs the package
   /// archive and half a minute.
   [[nodiscard]] std::expected<void, std::string> prepare(const Progress& progress = {});
+  /// Takes what another guest of the same options has prepared.
+  void prepare_as(const Guest& other);
 
   /// Starts QEMU on the tap device of a Lab and waits until the guest answers. Prepares first if
   /// that was not done. Also boots anew after the guest has died or was shut down.
   [[nodiscard]] std::expected<void, std::string> boot(
-      int tap, std::chrono::milliseconds time_limit = std::chrono::seconds(60));
+      int tap, std::chrono::milliseconds time_limit = boot_time);
+  /// boot() in two steps, for who has other things to do meanwhile: this starts QEMU ...
+  [[nodiscard]] std::expected<void, std::string> start(int tap);
+  /// ... and this, when answer_descriptor() is readable or the time is up, waits for the rest of
+  /// the guest's answer. Whatever is not alive then is ended.
+  [[nodiscard]] std::expected<void, std::string> await_boot(std::chrono::milliseconds time_limit);
+  [[nodiscard]] int answer_descriptor() const;
+  static constexpr std::chrono::seconds boot_time{60};
 
   /// QEMU runs and the kernel has not panicked.
   [[nodiscard]] bool alive();
@@ -101,6 +110,11 @@ class Guest {
 
  private:
   struct Running;  // QEMU and its control channel
+  [[nodiscard]] std::expected<std::vector<Descriptor>, std::string> open_channels();
+  [[nodiscard]] std::expected<std::uint64_t, std::string> send_order(std::string_view order);
+  [[nodiscard]] std::expected<std::string, std::string> answer_to(
+      std::uint64_t number, std::string_view order, std::chrono::milliseconds time_limit);
+  [[nodiscard]] std::string why_hung_up();
   [[nodiscard]] std::vector<std::string> command_line(
       int tap, int control, const std::vector<Descriptor>& channels) const;
 

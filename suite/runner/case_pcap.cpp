@@ -140,9 +140,9 @@ void CasePcaps::close(std::function<void(bool)> seen) {
 void CasePcaps::report(results::CaptureRecord& record) const {
   if (!capture_) return;
   const auto counts = capture_->counts();
-  record.received = counts.received;
-  record.dropped = counts.dropped;
-  record.interface_dropped = counts.interface_dropped;
+  record.received += counts.received;
+  record.dropped += counts.dropped;
+  record.interface_dropped += counts.interface_dropped;
   if (!capture_->broken().empty()) record.note = capture_->broken();
   if (capture_->given_up() > 0)
     record.note = fmt::format("{} frames were given up for want of memory", capture_->given_up());

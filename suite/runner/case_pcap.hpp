@@ -35,7 +35,7 @@ class CasePcaps {
   /// Sends the closing sentinel; the callback learns whether it was seen.
   void close(std::function<void(bool)> seen);
   [[nodiscard]] bool live() const { return capture_ != nullptr; }
-  /// Counters and doubts for the results.
+  /// Adds its counters and doubts to the results.
   void report(results::CaptureRecord& record) const;
 
  private:

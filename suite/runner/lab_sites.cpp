@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include <sys/epoll.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -74,17 +75,19 @@ class NamespaceSite final : public Site {
 
 constexpr unsigned guest_channels = 6;
 
-lab::GuestOptions guest_options(const Options& options) {
+lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   lab::GuestOptions guest;
   guest.programs = {agent_program()};
   guest.agent_channels = guest_channels;
   guest.variant = "tunable";
   guest.slab_checks = options.slab_checks;
-  guest.log_file = fs::absolute(options.out) / "kernel.log";
+  guest.log_file = fs::absolute(options.out) /
+                   (place == 0 ? "kernel.log" : fmt::format("kernel-{}.log", place + 1));
   return guest;
 }
 
 constexpr auto dying_time = std::chrono::seconds(3);
+constexpr auto rest_of_an_answer = std::chrono::seconds(2);  // that has begun to arrive
 
 class GuestSite final : public Site {
  public:
@@ -133,12 +136,32 @@ class GuestSite final : public Site {
     }
     return {};
   }
-  bool up() override { return guest_->alive(); }
-  Result<void> bring_up() override {
-    auto booted = guest_->boot(lab_.tap());
-    position_ = guest_->log_position();
-    mourned_ = false;
-    return booted;
+  bool up() override { return !coming_up_ && guest_->alive(); }
+  void bring_up(rnic::llp::RealWorld& world, BroughtUp done) override {
+    if (auto started = guest_->start(lab_.tap()); !started) {
+      world.defer([done = std::move(done), started] { done(started); });
+      return;
+    }
+    coming_up_ = true;
+    const auto answered =
+        std::make_shared<BroughtUp>([this, done = std::move(done)](Result<void> up) {
+          position_ = guest_->log_position();
+          mourned_ = false;
+          coming_up_ = false;
+          done(std::move(up));
+        });
+    const int fd = guest_->answer_descriptor();
+    // What came of it is heard once: the descriptor is not watched any more, the timer gone.
+    const auto hear = [this, &world, fd, answered](std::chrono::milliseconds patience) {
+      world.unwatch(fd);
+      (*answered)(guest_->await_boot(patience));
+    };
+    const auto timer = world.schedule(world.now() + lab::Guest::boot_time,
+                                      [hear] { hear(std::chrono::milliseconds(0)); });
+    world.watch(fd, EPOLLIN, [&world, hear, timer](std::uint32_t) {
+      world.cancel(timer);
+      hear(rest_of_an_answer);
+    });
   }
 
  private:
@@ -148,11 +171,12 @@ class GuestSite final : public Site {
   WorkerSetup setup_;
   std::uint64_t position_ = 0;  ///< of the kernel log, behind what was looked at
   bool mourned_ = false;
+  bool coming_up_ = false;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Site>> namespace_site(const Options& options) {
+SiteOr namespace_site(const Options& options) {
   if (auto entered = lab::enter_private_namespaces(); !entered)
     return std::unexpected(entered.error());
   auto made = lab::Lab::with_veth();
@@ -162,20 +186,27 @@ Result<std::unique_ptr<Site>> namespace_site(const Options& options) {
   return site;
 }
 
-Result<std::unique_ptr<Site>> guest_site(const Options& options,
-                                         const std::function<void(const std::string&)>& tell) {
-  auto guest = std::make_unique<lab::Guest>(guest_options(options));
+SitesOr guest_sites(const Options& options, std::size_t count, const Tell& tell) {
+  auto first = std::make_unique<lab::Guest>(guest_options(options, 0));
   // The first time this downloads packages, for which it needs the host's own network and user.
-  if (auto prepared = guest->prepare([&](std::string_view line) { tell(std::string(line)); });
+  if (auto prepared = first->prepare([&](std::string_view line) { tell(std::string(line)); });
       !prepared)
     return std::unexpected(prepared.error());
   if (auto entered = lab::enter_private_namespaces(); !entered)
     return std::unexpected(entered.error());
-  auto made = lab::Lab::with_tap();
-  if (!made) return std::unexpected(made.error());
-  auto site = std::make_unique<GuestSite>(std::move(*made), std::move(guest), options);
-  if (auto booted = site->bring_up(); !booted) return std::unexpected(booted.error());
-  return site;
+  std::vector<std::unique_ptr<lab::Guest>> guests;
+  guests.push_back(std::move(first));
+  while (guests.size() < count) {
+    guests.push_back(std::make_unique<lab::Guest>(guest_options(options, guests.size())));
+    guests.back()->prepare_as(*guests.front());
+  }
+  std::vector<std::unique_ptr<Site>> sites;
+  for (auto& guest : guests) {
+    auto made = lab::Lab::with_tap();
+    if (!made) return std::unexpected(made.error());
+    sites.push_back(std::make_unique<GuestSite>(std::move(*made), std::move(guest), options));
+  }
+  return sites;
 }
 
 WorkerSetup common_setup(const Options& options) {

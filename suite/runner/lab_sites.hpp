@@ -7,11 +7,9 @@
 namespace suite::runner {
 
 /// Two namespaces of the run's own, for the reference in process or as an agent.
-[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> namespace_site(
-    const Options& options);
-/// A namespace and the guest with soft-iWARP.
-[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> guest_site(
-    const Options& options, const std::function<void(const std::string&)>& tell);
+[[nodiscard]] SiteOr namespace_site(const Options& options);
+/// As many sites, each a namespace and a guest with soft-iWARP that is not up yet.
+[[nodiscard]] SitesOr guest_sites(const Options& options, std::size_t count, const Tell& tell);
 
 /// What the options say for every worker of every site.
 [[nodiscard]] WorkerSetup common_setup(const Options& options);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <csignal>
-#include <deque>
 #include <map>
 #include <ranges>
 
@@ -18,17 +17,15 @@
 #include "suite/iut/pics/pics.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/results/time_text.hpp"
-#include "suite/runner/case_pcap.hpp"
-#include "suite/runner/case_record.hpp"
-#include "suite/runner/crew.hpp"
 #include "suite/runner/did_you_mean.hpp"
 #include "suite/runner/host_facts.hpp"
-#include "suite/runner/incident.hpp"
 #include "suite/runner/output_file.hpp"
+#include "suite/runner/plan.hpp"
 #include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 #include "suite/runner/selection.hpp"
+#include "suite/runner/station.hpp"
 
 namespace suite::runner {
 
@@ -149,45 +146,9 @@ Checked<expectations::KnownDeviations> load_expectations(const SuiteParts& parts
   return refuse(ExitCode::usage, faults);
 }
 
-// All cases of a run by the schedule's numbers: the sentinel first and last,
-// the selected ones between them.
-struct Plan {
-  std::vector<const cases::Case*> list;
-  std::vector<Job> jobs;
-};
-
-Plan make_plan(const SuiteParts& parts, const std::vector<const cases::Case*>& selected,
-               const std::vector<expectations::Isolation>& apart) {
-  Plan plan;
-  std::vector<cases::Configuration> groups;
-  const auto add = [&](const cases::Case* one, bool alone) {
-    auto group = std::ranges::find(groups, one->configuration);
-    if (group == groups.end()) group = groups.insert(groups.end(), one->configuration);
-    plan.jobs.push_back({.number = plan.list.size(),
-                         .attempt = 1,
-                         .group = static_cast<std::size_t>(group - groups.begin()),
-                         .alone = alone});
-    plan.list.push_back(one);
-  };
-  const auto isolated = [&](const cases::Case* one) {
-    return std::ranges::find(apart, one->id, &expectations::Isolation::case_id) != apart.end();
-  };
-  add(&parts.sentinel, true);
-  for (const cases::Case* one : selected) {
-    if (!isolated(one)) add(one, false);
-  }
-  for (const expectations::Isolation& isolation : apart) {
-    const auto found = std::ranges::find(selected, isolation.case_id,
-                                         [](const cases::Case* one) { return one->id; });
-    if (found != selected.end()) add(*found, true);
-  }
-  add(&parts.sentinel, true);
-  return plan;
-}
-
 // ---------------------------------------------------------------- the run
 
-class Run final : Crew::Observer {
+class Run final : Station::Observer {
  public:
   Run(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command)
       : parts_(parts), options_(options), progress_(stderr) {
@@ -213,36 +174,26 @@ class Run final : Crew::Observer {
 
  private:
   [[nodiscard]] Checked<void> prepare();
-  [[nodiscard]] Checked<void> prepare_site();
-  void open_capture(std::unique_ptr<RunCapture>& capture);
+  [[nodiscard]] Checked<void> prepare_stations(std::vector<Plan> plans);
   [[nodiscard]] Checked<void> meet_iut();
   void compare_claims(const iut::Hello& hello);
   void describe_iut(const iut::Hello& hello);
+  void describe_lab();
   void run_cases();
-  void end_capture();
+  void end_captures();
   [[nodiscard]] ExitCode finish();
   [[nodiscard]] bool nothing_left() const;
-  [[nodiscard]] bool recover_site();
 
-  void attempt_started(const Attempt& attempt) override;
-  void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) override;
-  void crew_changed() override { pump(); }
-  void crew_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
-
-  void consider_death(const Attempt& attempt, cases::CaseOutcome& outcome);
-  void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
-                       results::CaseRecord& record);
-  [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
-  void repeat(const Attempt& attempt);
-  void repeat_suspect(const Attempt& attempt) {
-    incidents_.will_repeat(attempt.job.number);
-    repeat(attempt);
+  void station_met(Station& station) override;
+  void case_started(const std::string& id) override { progress_.started(id); }
+  void case_judged(results::CaseRecord record) override;
+  void more_to_do(std::size_t attempts) override { progress_.expect_more(attempts); }
+  void station_tells(const std::string& line) override { progress_.tell(line); }
+  void station_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
+  bool is_known_complaint(const std::string& excerpt) const override {
+    return gate_->known_complaint(excerpt) != nullptr;
   }
-  [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
-  void settle(results::CaseRecord record, std::size_t number, bool complaint);
-  void write(results::CaseRecord record);
   void abort_run(results::Ending ending, const std::string& why);
-  void pump();
 
   const SuiteParts& parts_;
   const Options& options_;
@@ -255,23 +206,11 @@ class Run final : Crew::Observer {
     return seen;
   }();
   rnic::llp::RealWorld world_;
-  Plan plan_;
-  std::unique_ptr<Site> site_;
   std::optional<results::Folder> folder_;
   expectations::KnownDeviations known_;
   std::optional<expectations::Gate> gate_;
-  std::optional<CasePcaps> evidence_;
-  std::optional<Schedule> schedule_;
-  std::optional<Crew> crew_;
+  std::vector<std::unique_ptr<Station>> stations_;  ///< the first one speaks for the IUT
   std::optional<EndingSignals> signals_;
-  Incidents incidents_;
-  std::map<std::size_t, cases::CaseOutcome>
-      deaths_;  ///< of workers, by case: what the first attempt came to
-  struct Recent {
-    Attempt attempt;
-    steady_clock::time_point ended;
-  };
-  std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
   results::RunRecord record_;
   std::map<std::string, results::CaseRecord>
       failures_;                              ///< new failures by id, to be told at the end
@@ -293,7 +232,7 @@ Checked<void> Run::prepare() {
   auto known = load_expectations(parts_, path);
   if (!known) return std::unexpected(known.error());
   known_ = std::move(*known);
-  plan_ = make_plan(parts_, *selected, known_.isolated);
+  auto plans = make_plans(parts_, *selected, known_.isolated, most_sites(options_));
   record_.expectations_file = path.string();
 
   if (!options_.junit.empty()) {  // found out before the run rather than after it
@@ -306,60 +245,51 @@ Checked<void> Run::prepare() {
   auto folder = results::Folder::open(options_.out);
   if (!folder) return refuse(ExitCode::harness, folder.error());
   folder_.emplace(std::move(*folder));
-  return prepare_site();
+  return prepare_stations(std::move(plans));
 }
 
-Checked<void> Run::prepare_site() {
-  auto site = make_site(options_, [this](const std::string& line) { progress_.tell(line); });
-  if (!site) return refuse(ExitCode::harness, site.error() + advice(options_));
-  site_ = std::move(*site);
-  std::unique_ptr<RunCapture> capture;
-  open_capture(capture);
-  evidence_.emplace(world_, folder_->path(), std::move(capture), options_.strict);
-
-  schedule_.emplace(plan_.jobs, site_->configuration_is_shared());
-  const unsigned wanted = options_.jobs > 0 ? options_.jobs : site_->usual_jobs();
-  crew_.emplace(world_, *site_, *schedule_, plan_.list, std::min(wanted, site_->most_jobs()),
-                site_->setup(0).deadline_scale, static_cast<Crew::Observer&>(*this));
+Checked<void> Run::prepare_stations(std::vector<Plan> plans) {
+  auto sites =
+      make_sites(options_, plans.size(), [this](const std::string& line) { progress_.tell(line); });
+  if (!sites) return refuse(ExitCode::harness, sites.error() + advice(options_));
+  for (std::size_t place = 0; place < plans.size(); ++place) {
+    stations_.push_back(std::make_unique<Station>(
+        Station::Surroundings{world_, parts_, options_, seen_to_fail_, folder_->path()}, place,
+        std::move((*sites)[place]), std::move(plans[place]),
+        static_cast<Station::Observer&>(*this)));
+  }
+  describe_lab();
   if (auto met = meet_iut(); !met) return met;
-
-  record_.lab = site_->record();
-  compare_claims(*crew_->hello());
-  describe_iut(*crew_->hello());
+  const iut::Hello& hello = *stations_.front()->hello();
+  compare_claims(hello);
+  describe_iut(hello);
   gate_.emplace(std::move(known_), record_.iut);
   if (auto begun = folder_->begin(record_); !begun) return refuse(ExitCode::harness, begun.error());
   return {};
 }
 
-void Run::open_capture(std::unique_ptr<RunCapture>& capture) {
-  const std::string interface = site_->record().interface;
-  if (!options_.capture) {
-    record_.capture.note = "switched off";
-  } else if (interface.empty()) {
-    record_.capture.note = "there is no interface to capture on";
-  } else {
-    site_->at_tester([&] {
-      auto opened = RunCapture::open(world_, interface, random_number());
-      if (opened) {
-        capture = std::move(*opened);
-      } else {
-        record_.capture.note = opened.error();
-        progress_.tell(opened.error() + "; each pcap will be the tester's own record");
-      }
-    });
-  }
-  record_.capture.mode = capture ? results::CaptureMode::live : results::CaptureMode::tester;
+void Run::describe_lab() {
+  record_.lab = stations_.front()->site().record();
+  if (stations_.size() > 1) record_.lab.note = fmt::format("{} guests", stations_.size());
+  const bool live = stations_.front()->evidence().live();
+  record_.capture.mode = live ? results::CaptureMode::live : results::CaptureMode::tester;
+  record_.capture.note = stations_.front()->no_capture();
 }
 
-// One worker starts, and the IUT says who it is.
+// All copies of the IUT come up side by side; the run begins when the first has said who it is.
 Checked<void> Run::meet_iut() {
-  crew_->open_first_seat();
-  world_.run_until(rnic::llp::TimePoint::max(), [this] { return over_ || crew_->hello(); });
+  for (const auto& station : stations_) station->meet();
+  world_.run_until(rnic::llp::TimePoint::max(),
+                   [this] { return over_ || stations_.front()->hello(); });
   if (over_) {
     const bool lost = record_.ending == results::Ending::aborted;
     return refuse(ExitCode::harness, record_.ending_reason + (lost ? advice(options_) : ""));
   }
   return {};
+}
+
+void Run::station_met(Station& station) {
+  if (begun_) station.begin();
 }
 
 // What the vendor denies and the agent offers all the same is worth a line.
@@ -383,162 +313,29 @@ void Run::describe_iut(const iut::Hello& hello) {
                  .implementation = hello.implementation,
                  .capabilities = hello.capabilities,
                  .limits = hello.limits,
-                 .addresses = site_->iut_addresses(),
+                 .addresses = stations_.front()->site().iut_addresses(),
                  .deviations = options_.deviations};
 }
 
 void Run::run_cases() {
   record_.timings["setup"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
   const auto start = steady_clock::now();
-  progress_.expect_more(plan_.list.size());
   begun_ = true;
-  pump();
+  for (const auto& station : stations_) {
+    progress_.expect_more(station->cases());
+    if (station->hello()) station->begin();
+  }
   world_.run_until(rnic::llp::TimePoint::max(), [this] { return nothing_left(); });
   record_.timings["cases"] = std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
-bool Run::nothing_left() const { return evidence_->pending() == 0 && (over_ || schedule_->done()); }
-
-void Run::pump() {
-  if (over_ || !begun_) return;
-  if (!site_->up()) {
-    if (schedule_->running() > 0) return;  // they notice by themselves, then it is brought up again
-    if (!schedule_->done() && !recover_site()) return;
-  }
-  crew_->pump();
+bool Run::nothing_left() const {
+  return std::ranges::all_of(stations_, [](const auto& station) { return station->done(); });
 }
 
-bool Run::recover_site() {
-  progress_.tell("the IUT's host is down: bringing it up again");
-  if (auto again = site_->bring_up(); !again) {
-    abort_run(results::Ending::aborted, again.error());
-    return false;
-  }
-  crew_->renew();
-  return true;
-}
+// ---------------------------------------------------------------- verdicts
 
-// ---------------------------------------------------------------- attempts
-
-results::CaseRecord Run::describe(const Attempt& attempt) const {
-  results::CaseRecord record = describe_case(*attempt.one);
-  auto words = judging_arguments(options_);
-  words.insert(words.begin(), {"./run_suite.sh"});
-  if (attempt.one == &parts_.sentinel) {
-    record.id += attempt.job.number == 0 ? ".first" : ".last";
-  } else {
-    words.insert(words.end(), {"--select", record.id});
-  }
-  record.rerun = shell_text(words);
-  record.attempt = attempt.job.attempt;
-  record.worker = attempt.worker;
-  record.start = results::time_text(attempt.wall_start);
-  record.stderr_text = attempt.stderr_text;
-  if (const auto seen = seen_to_fail_.find(record.id); seen != seen_to_fail_.end())
-    record.seen_to_fail_by = seen->second;
-  return record;
-}
-
-void Run::attempt_started(const Attempt& attempt) {
-  evidence_->begin(attempt);
-  progress_.started(describe(attempt).id);
-}
-
-void Run::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
-  results::CaseRecord record = describe(attempt);
-  consider_death(attempt, outcome);
-  consider_kernel(attempt, outcome, record);
-  const std::size_t number = attempt.job.number;
-  const bool complaint = !record.kernel_log.empty();
-  evidence_->complete(std::move(record), attempt, std::move(outcome),
-                      [this, number, complaint](auto completed) {
-                        if (!completed)
-                          return abort_run(results::Ending::aborted, completed.error());
-                        settle(std::move(*completed), number, complaint);
-                      });
-  recent_.push_back({std::move(attempt), steady_clock::now()});
-  pump();
-}
-
-// A worker that dies takes its evidence with it: the case runs again alone, so that all that is
-// captured is its own. What the first attempt came to stands, whether the second dies too or not.
-void Run::consider_death(const Attempt& attempt, cases::CaseOutcome& outcome) {
-  const std::size_t number = attempt.job.number;
-  const auto before = deaths_.find(number);
-  if (before != deaths_.end() && !attempt.died) {
-    outcome.verdict = before->second.verdict;
-    outcome.reason = before->second.reason + "; not when it ran again alone";
-  } else if (attempt.died && !attempt.job.alone) {
-    deaths_.emplace(number, outcome);
-    repeat(attempt);
-  }
-}
-
-// What the IUT's kernel has to say decides over what the case saw.
-void Run::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
-                          results::CaseRecord& record) {
-  const std::size_t number = attempt.job.number;
-  const std::string excerpt = site_->kernel_complaints();
-  std::erase_if(recent_, [](const Recent& one) {
-    return steady_clock::now() - one.ended > std::chrono::milliseconds(500);
-  });
-  if (!excerpt.empty()) {
-    const auto others = flight(attempt);
-    if (attempt.job.alone || others.empty()) {
-      outcome.verdict = cases::Verdict::fail;
-      outcome.reason = results::kernel_complained;
-      outcome.reason += excerpt.substr(0, excerpt.find('\n'));
-      record.kernel_log = excerpt;
-      return;
-    }
-    std::vector<std::size_t> suspects = others;
-    suspects.push_back(number);
-    incidents_.open(excerpt, suspects);
-    for (const Recent& one : std::exchange(recent_, {})) {
-      if (incidents_.suspected(one.attempt.job.number)) repeat_suspect(one.attempt);
-    }
-  }
-  if (const auto suspicion = incidents_.suspected(number)) {
-    outcome.verdict = cases::Verdict::error;
-    outcome.reason =
-        "the IUT's kernel complained while this case ran beside others; it runs again alone";
-    record.kernel_log = *suspicion;
-    repeat_suspect(attempt);
-  }
-}
-
-// The cases, sentinels aside, that run beside this one or have only just ended.
-std::vector<std::size_t> Run::flight(const Attempt& attempt) const {
-  std::vector<std::size_t> numbers;
-  for (const Attempt* other : crew_->running()) {
-    if (other->job.number != attempt.job.number) numbers.push_back(other->job.number);
-  }
-  for (const Recent& one : recent_) {
-    if (!one.attempt.job.alone) numbers.push_back(one.attempt.job.number);
-  }
-  return numbers;
-}
-
-void Run::repeat(const Attempt& attempt) {
-  Job job = attempt.job;
-  ++job.attempt;
-  schedule_->repeat_alone({job});
-  progress_.expect_more(1);
-}
-
-void Run::settle(results::CaseRecord record, std::size_t number, bool complaint) {
-  if (record.attempt > 1 && incidents_.repeating(number)) {
-    for (auto& settled : incidents_.settle(number, std::move(record), complaint,
-                                           [this](const std::string& excerpt) {
-                                             return gate_->known_complaint(excerpt) != nullptr;
-                                           }))
-      write(std::move(settled));
-  } else {
-    write(std::move(record));
-  }
-}
-
-void Run::write(results::CaseRecord record) {
+void Run::case_judged(results::CaseRecord record) {
   record.gate = gate_->judge(record);
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   if (!sentinel && record.verdict != results::Verdict::not_applicable) ++judged_;
@@ -567,28 +364,33 @@ void Run::abort_run(results::Ending ending, const std::string& why) {
   over_ = true;
   record_.ending = ending;
   record_.ending_reason = why;
-  if (schedule_) schedule_->give_up();
-  if (crew_) world_.defer([this] { crew_->dismiss(true); });
+  for (const auto& station : stations_) {
+    station->give_up();
+    world_.defer([&station] { station->dismiss(true); });
+  }
 }
 
 // ---------------------------------------------------------------- after the run
 
-void Run::end_capture() {
-  bool answered = !evidence_->live();
-  if (!answered) {
-    evidence_->close([&](bool seen) {
-      record_.capture.closing_seen = seen;
-      answered = true;
+void Run::end_captures() {
+  std::size_t open = 0;
+  record_.capture.closing_seen = stations_.front()->evidence().live();
+  for (const auto& station : stations_) {
+    if (!station->evidence().live()) continue;
+    ++open;
+    station->evidence().close([&](bool seen) {
+      record_.capture.closing_seen = record_.capture.closing_seen && seen;
+      --open;
     });
   }
-  world_.run_until(rnic::llp::TimePoint::max(), [&] { return answered; });
-  evidence_->report(record_.capture);
+  world_.run_until(rnic::llp::TimePoint::max(), [&] { return open == 0; });
+  for (const auto& station : stations_) station->evidence().report(record_.capture);
 }
 
 ExitCode Run::finish() {
   const auto start = steady_clock::now();
-  crew_->dismiss(over_);
-  end_capture();
+  for (const auto& station : stations_) station->dismiss(over_);
+  end_captures();
   if (!over_) record_.ending = results::Ending::finished;
   record_.complete = !over_;
   record_.end = results::time_text(std::chrono::system_clock::now());

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cassert>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -61,7 +62,7 @@ std::unique_ptr<Site> memory_site(const Options& options) {
 }
 
 // Where no namespace can be had: loopback, its segments cut to those of an Ethernet.
-Result<std::unique_ptr<Site>> loopback_site(const Options& options, const std::string& why) {
+SiteOr loopback_site(const Options& options, const std::string& why) {
   WorkerSetup setup = common_setup(options);
   constexpr std::uint32_t segment = 1448;
   setup.tester = {
@@ -138,7 +139,7 @@ void add_dat_access(WorkerSetup& setup, const Options& options) {
                                .address = options.addresses.front()};
 }
 
-Result<std::unique_ptr<Site>> external_site(const Options& options) {
+SiteOr external_site(const Options& options) {
   WorkerSetup setup = common_setup(options);
   setup.reach = WorkerSetup::Reach::process;
   setup.agent = options.choice.agent;
@@ -196,15 +197,46 @@ std::vector<std::string> Site::iut_addresses() const {
 unsigned processors() { return std::max(1U, std::thread::hardware_concurrency()); }
 unsigned reference_jobs() { return std::clamp(8 * processors(), 8U, 64U); }
 
-Result<std::unique_ptr<Site>> make_site(const Options& options,
-                                        const std::function<void(const std::string&)>& tell) {
+namespace {
+
+SiteOr make_other_site(const Options& options, const Tell& tell) {
   if (options.link == "memory") return memory_site(options);
-  if (options.choice.kind == IutChoice::Kind::siw_vm) return guest_site(options, tell);
   if (!options.choice.in_lab()) return external_site(options);
   auto lab = namespace_site(options);
   if (lab) return lab;
   tell(lab.error() + "; the run uses loopback");
   return loopback_site(options, lab.error());
+}
+
+}  // namespace
+
+std::size_t most_sites(const Options& options) {
+  constexpr std::size_t most_guests = 2;
+  const bool one_at_a_time = options.jobs == 1;
+  const bool guests = options.choice.kind == IutChoice::Kind::siw_vm && options.link != "memory";
+  return guests && !one_at_a_time ? most_guests : 1;
+}
+
+SitesOr make_sites(const Options& options, std::size_t count, const Tell& tell) {
+  if (options.choice.kind == IutChoice::Kind::siw_vm && options.link != "memory")
+    return guest_sites(options, count, tell);
+  assert(count == 1);
+  auto site = make_other_site(options, tell);
+  if (!site) return std::unexpected(site.error());
+  std::vector<std::unique_ptr<Site>> sites;
+  sites.push_back(std::move(*site));
+  return sites;
+}
+
+SiteOr make_site(const Options& options, const Tell& tell) {
+  auto sites = make_sites(options, 1, tell);
+  if (!sites) return std::unexpected(sites.error());
+  rnic::llp::RealWorld world;
+  std::optional<Result<void>> up;
+  sites->front()->bring_up(world, [&up](Result<void> result) { up = std::move(result); });
+  world.run_until(rnic::llp::TimePoint::max(), [&up] { return up.has_value(); });
+  if (!*up) return std::unexpected(up->error());
+  return std::move(sites->front());
 }
 
 }  // namespace suite::runner

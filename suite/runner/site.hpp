@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "reference_rnic/llp/real_world.hpp"
 #include "suite/results/record.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/worker_words.hpp"
@@ -38,15 +40,27 @@ class Site {
   /// Lines of the IUT's kernel log since this was last asked that no healthy kernel writes (BUG,
   /// WARN, oops, ...); empty: none.
   [[nodiscard]] virtual std::string kernel_complaints() { return {}; }
-  /// Whether the IUT's host is up.
+  /// Whether the IUT's host is up; a host that the site itself starts is not, at first.
   [[nodiscard]] virtual bool up() { return true; }
-  /// Brings it up again.
-  [[nodiscard]] virtual std::expected<void, std::string> bring_up() { return {}; }
+  using BroughtUp = std::function<void(std::expected<void, std::string>)>;
+  /// Brings it up, or up again; says from the World's loop how that went. Not to be asked for
+  /// anything but what it is until then.
+  virtual void bring_up(rnic::llp::RealWorld& world, BroughtUp done) {
+    world.defer([done = std::move(done)] { done({}); });
+  }
 };
 
-/// Makes the site that the options ask for; `tell` gets a line about each step that takes long. The
-/// error is one line.
-[[nodiscard]] std::expected<std::unique_ptr<Site>, std::string> make_site(
-    const Options& options, const std::function<void(const std::string&)>& tell);
+using SiteOr = std::expected<std::unique_ptr<Site>, std::string>;
+using SitesOr = std::expected<std::vector<std::unique_ptr<Site>>, std::string>;
+using Tell = std::function<void(const std::string&)>;
+
+/// How many sites there can be at a time for what the options ask: more than one where the run
+/// itself makes the IUT's host.
+[[nodiscard]] std::size_t most_sites(const Options& options);
+/// Makes that many sites of the kind that the options ask for; `tell` gets a line about each step
+/// that takes long. The error is one line.
+[[nodiscard]] SitesOr make_sites(const Options& options, std::size_t count, const Tell& tell);
+/// Makes one site, and brings it up.
+[[nodiscard]] SiteOr make_site(const Options& options, const Tell& tell);
 
 }  // namespace suite::runner

@@ -12,10 +12,12 @@ using rnic::llp::TimePoint;
 
 namespace {
 
-/// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
 // For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
 // for what configures it, which may load a driver anew.
 constexpr auto patience_between_cases = std::chrono::seconds(12);
+// However little is left to the row: how slow the IUT was before says nothing of the agent.
+constexpr auto least_patience = std::chrono::seconds(3);
+// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
 constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
 
 iut::Octets to_message(const Octets& octets) {
@@ -118,7 +120,8 @@ std::string Consumer::untaken() const {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
-  return try_call(std::move(command), what, std::max(answers_due_, context_.deadline));
+  const TimePoint soon = context_.world.now() + least_patience;
+  return try_call(std::move(command), what, std::max({answers_due_, context_.deadline, soon}));
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/plan.hpp"
+
+#include <algorithm>
+
+namespace suite::runner {
+
+namespace {
+
+using Cases = std::vector<const cases::Case*>;
+
+// To bring up another copy of the IUT takes as long as some dozens of cases.
+constexpr std::size_t worth_another_copy = 40;
+
+Plan plan_of(const cases::Case& sentinel, const Cases& together, const Cases& apart) {
+  Plan plan;
+  std::vector<cases::Configuration> groups;
+  const auto add = [&](const cases::Case* one, bool alone) {
+    auto group = std::ranges::find(groups, one->configuration);
+    if (group == groups.end()) group = groups.insert(groups.end(), one->configuration);
+    plan.jobs.push_back({.number = plan.list.size(),
+                         .attempt = 1,
+                         .group = static_cast<std::size_t>(group - groups.begin()),
+                         .alone = alone});
+    plan.list.push_back(one);
+  };
+  add(&sentinel, true);
+  for (const cases::Case* one : together) add(one, false);
+  for (const cases::Case* one : apart) add(one, true);
+  add(&sentinel, true);
+  return plan;
+}
+
+}  // namespace
+
+std::vector<Plan> make_plans(const SuiteParts& parts, const Cases& selected,
+                             const std::vector<expectations::Isolation>& apart,
+                             std::size_t copies) {
+  Cases alone, plain, configured;
+  for (const expectations::Isolation& isolation : apart) {
+    const auto found = std::ranges::find(selected, isolation.case_id,
+                                         [](const cases::Case* one) { return one->id; });
+    if (found != selected.end()) alone.push_back(*found);
+  }
+  for (const cases::Case* one : selected) {
+    if (std::ranges::find(alone, one) != alone.end()) continue;
+    (one->configuration == cases::Configuration() ? plain : configured).push_back(one);
+  }
+  const std::size_t others = configured.size() + alone.size();
+  if (copies > 1 && plain.size() >= worth_another_copy && others >= worth_another_copy)
+    return {plan_of(parts.sentinel, plain, {}), plan_of(parts.sentinel, configured, alone)};
+  Cases together;  // in the order in which they were selected
+  std::ranges::copy_if(selected, std::back_inserter(together), [&](const cases::Case* one) {
+    return std::ranges::find(alone, one) == alone.end();
+  });
+  return {plan_of(parts.sentinel, together, alone)};
+}
+
+}  // namespace suite::runner

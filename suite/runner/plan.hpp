@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Which cases a run has, in which order, and how they are shared out where there is more than one
+// copy of the IUT.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "suite/expectations/expectations_file.hpp"
+#include "suite/runner/schedule.hpp"
+#include "suite/runner/suite_parts.hpp"
+
+namespace suite::runner {
+
+/// The cases of one copy of the IUT by the schedule's numbers: the sentinel first and last, its
+/// share of the selected ones between them.
+struct Plan {
+  std::vector<const cases::Case*> list;
+  std::vector<Job> jobs;
+};
+
+/// At most `copies` plans, and at least one. Those that are `apart` run alone, behind all others of
+/// their plan. A second plan has these, and all that want the IUT configured otherwise than it
+/// comes: what they do to their copy of the IUT reaches nobody else. It is not made for a handful.
+[[nodiscard]] std::vector<Plan> make_plans(const SuiteParts& parts,
+                                           const std::vector<const cases::Case*>& selected,
+                                           const std::vector<expectations::Isolation>& apart,
+                                           std::size_t copies);
+
+}  // namespace suite::runner

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/station.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "suite/results/time_text.hpp"
+#include "suite/runner/case_record.hpp"
+#include "suite/runner/host_facts.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+unsigned workers(const Options& options, const Site& site) {
+  const unsigned wanted = options.jobs > 0 ? options.jobs : site.usual_jobs();
+  return std::min(wanted, site.most_jobs());
+}
+
+}  // namespace
+
+Station::Station(const Surroundings& around, std::size_t place, std::unique_ptr<Site> site,
+                 Plan plan, Observer& observer)
+    : around_(around),
+      place_(place),
+      observer_(observer),
+      site_(std::move(site)),
+      list_(std::move(plan.list)),
+      schedule_(std::move(plan.jobs), site_->configuration_is_shared()),
+      crew_(around.world, *site_, schedule_, list_, workers(around.options, *site_),
+            site_->setup(0).deadline_scale, static_cast<Crew::Observer&>(*this)) {
+  evidence_.emplace(around.world, around.folder, open_capture(), around.options.strict);
+}
+
+Station::~Station() = default;
+
+std::unique_ptr<RunCapture> Station::open_capture() {
+  const std::string interface = site_->record().interface;
+  if (!around_.options.capture) no_capture_ = "switched off";
+  if (interface.empty()) no_capture_ = "there is no interface to capture on";
+  std::unique_ptr<RunCapture> capture;
+  if (!no_capture_.empty()) return capture;
+  site_->at_tester([&] {
+    auto opened = RunCapture::open(around_.world, interface, random_number());
+    if (opened) {
+      capture = std::move(*opened);
+    } else {
+      no_capture_ = opened.error();
+      observer_.station_tells(no_capture_ + "; each pcap will be the tester's own record");
+    }
+  });
+  return capture;
+}
+
+// ---------------------------------------------------------------- the IUT's host
+
+void Station::meet() {
+  bring_up([this] { crew_.open_first_seat(); });
+}
+
+void Station::begin() {
+  begun_ = true;
+  pump();
+}
+
+void Station::give_up() {
+  given_up_ = true;
+  schedule_.give_up();
+}
+
+bool Station::done() const { return evidence_->pending() == 0 && (given_up_ || schedule_.done()); }
+
+void Station::bring_up(const std::function<void()>& then) {
+  coming_up_ = true;
+  site_->bring_up(around_.world, [this, then](std::expected<void, std::string> up) {
+    coming_up_ = false;
+    if (given_up_) return;
+    if (!up) return observer_.station_lost(up.error());
+    then();
+  });
+}
+
+// Whether the IUT's host has to be brought up before anything can start.
+bool Station::recovering() {
+  if (coming_up_) return true;
+  if (site_->up()) return false;
+  if (schedule_.running() > 0) return true;  // they notice by themselves, then it is brought up
+  if (schedule_.done()) return false;
+  observer_.station_tells("the IUT's host is down: bringing it up again");
+  bring_up([this] {
+    crew_.renew();
+    pump();
+  });
+  return true;
+}
+
+void Station::pump() {
+  if (given_up_ || !begun_ || recovering()) return;
+  crew_.pump();
+}
+
+void Station::crew_changed() {
+  if (!met_ && crew_.hello()) {
+    met_ = true;
+    observer_.station_met(*this);
+  }
+  pump();
+}
+
+// ---------------------------------------------------------------- attempts
+
+// The first station's sentinels stand for the run; those of others say whose they are.
+std::string Station::sentinel_name(const Attempt& attempt) const {
+  const char* when = attempt.job.number == 0 ? "first" : "last";
+  return place_ == 0 ? fmt::format("{}.{}", attempt.one->id, when)
+                     : fmt::format("{}.of_copy_{}.{}", attempt.one->id, place_ + 1, when);
+}
+
+results::CaseRecord Station::describe(const Attempt& attempt) const {
+  results::CaseRecord record = describe_case(*attempt.one);
+  auto words = judging_arguments(around_.options);
+  words.insert(words.begin(), {"./run_suite.sh"});
+  if (attempt.one == &around_.parts.sentinel) {
+    record.id = sentinel_name(attempt);
+  } else {
+    words.insert(words.end(), {"--select", record.id});
+  }
+  record.rerun = shell_text(words);
+  record.attempt = attempt.job.attempt;
+  record.worker = attempt.worker;
+  record.start = results::time_text(attempt.wall_start);
+  record.stderr_text = attempt.stderr_text;
+  if (const auto seen = around_.seen_to_fail.find(record.id); seen != around_.seen_to_fail.end())
+    record.seen_to_fail_by = seen->second;
+  return record;
+}
+
+void Station::attempt_started(const Attempt& attempt) {
+  evidence_->begin(attempt);
+  observer_.case_started(describe(attempt).id);
+}
+
+void Station::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
+  results::CaseRecord record = describe(attempt);
+  consider_death(attempt, outcome);
+  consider_kernel(attempt, outcome, record);
+  const std::size_t number = attempt.job.number;
+  const bool complaint = !record.kernel_log.empty();
+  evidence_->complete(std::move(record), attempt, std::move(outcome),
+                      [this, number, complaint](auto completed) {
+                        if (!completed) return observer_.station_lost(completed.error());
+                        settle(std::move(*completed), number, complaint);
+                      });
+  recent_.push_back({std::move(attempt), around_.world.now()});
+  pump();
+}
+
+// A worker that dies takes its evidence with it: the case runs again alone, so that all that is
+// captured is its own. What the first attempt came to stands, whether the second dies too or not.
+void Station::consider_death(const Attempt& attempt, cases::CaseOutcome& outcome) {
+  const std::size_t number = attempt.job.number;
+  const auto before = deaths_.find(number);
+  if (before != deaths_.end() && !attempt.died) {
+    outcome.verdict = before->second.verdict;
+    outcome.reason = before->second.reason + "; not when it ran again alone";
+  } else if (attempt.died && !attempt.job.alone) {
+    deaths_.emplace(number, outcome);
+    repeat(attempt);
+  }
+}
+
+// What the IUT's kernel has to say decides over what the case saw.
+void Station::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
+                              results::CaseRecord& record) {
+  const std::size_t number = attempt.job.number;
+  const std::string excerpt = site_->kernel_complaints();
+  std::erase_if(recent_, [this](const Recent& one) {
+    return around_.world.now() - one.ended > std::chrono::milliseconds(500);
+  });
+  if (!excerpt.empty()) {
+    const auto others = flight(attempt);
+    if (attempt.job.alone || others.empty()) {
+      outcome.verdict = cases::Verdict::fail;
+      outcome.reason = results::kernel_complained;
+      outcome.reason += excerpt.substr(0, excerpt.find('\n'));
+      record.kernel_log = excerpt;
+      return;
+    }
+    std::vector<std::size_t> suspects = others;
+    suspects.push_back(number);
+    incidents_.open(excerpt, suspects);
+    for (const Recent& one : std::exchange(recent_, {})) {
+      if (incidents_.suspected(one.attempt.job.number)) repeat_suspect(one.attempt);
+    }
+  }
+  if (const auto suspicion = incidents_.suspected(number)) {
+    outcome.verdict = cases::Verdict::error;
+    outcome.reason =
+        "the IUT's kernel complained while this case ran beside others; it runs again alone";
+    record.kernel_log = *suspicion;
+    repeat_suspect(attempt);
+  }
+}
+
+// The cases, sentinels aside, that run beside this one or have only just ended.
+std::vector<std::size_t> Station::flight(const Attempt& attempt) const {
+  std::vector<std::size_t> numbers;
+  for (const Attempt* other : crew_.running()) {
+    if (other->job.number != attempt.job.number) numbers.push_back(other->job.number);
+  }
+  for (const Recent& one : recent_) {
+    if (!one.attempt.job.alone) numbers.push_back(one.attempt.job.number);
+  }
+  return numbers;
+}
+
+void Station::repeat(const Attempt& attempt) {
+  Job job = attempt.job;
+  ++job.attempt;
+  schedule_.repeat_alone({job});
+  observer_.more_to_do(1);
+}
+
+void Station::repeat_suspect(const Attempt& attempt) {
+  incidents_.will_repeat(attempt.job.number);
+  repeat(attempt);
+}
+
+void Station::settle(results::CaseRecord record, std::size_t number, bool complaint) {
+  if (record.attempt > 1 && incidents_.repeating(number)) {
+    const auto known = [this](const std::string& excerpt) {
+      return observer_.is_known_complaint(excerpt);
+    };
+    for (auto& settled : incidents_.settle(number, std::move(record), complaint, known))
+      observer_.case_judged(std::move(settled));
+  } else {
+    observer_.case_judged(std::move(record));
+  }
+}
+
+}  // namespace suite::runner

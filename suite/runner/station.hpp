@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One copy of the IUT and the cases that it is given: works through them, captures each, listens to
+// the IUT's kernel, repeats what has to be repeated, and brings the IUT's host up again.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "reference_rnic/llp/real_world.hpp"
+#include "suite/runner/case_pcap.hpp"
+#include "suite/runner/crew.hpp"
+#include "suite/runner/incident.hpp"
+#include "suite/runner/plan.hpp"
+#include "suite/runner/seen_to_fail.hpp"
+#include "suite/runner/site.hpp"
+
+namespace suite::runner {
+
+class Station final : Crew::Observer {
+ public:
+  /// Called from the World's dispatch loop.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    /// The first agent has said who the IUT is.
+    virtual void station_met(Station& station) = 0;
+    virtual void case_started(const std::string& id) = 0;
+    /// An attempt is over and its record complete, but for the gate's word.
+    virtual void case_judged(results::CaseRecord record) = 0;
+    /// So many attempts more than there were cases.
+    virtual void more_to_do(std::size_t attempts) = 0;
+    virtual void station_tells(const std::string& line) = 0;
+    /// The run cannot go on. One line.
+    virtual void station_lost(const std::string& why) = 0;
+    /// Whether the IUT's kernel is known to say that now and then.
+    [[nodiscard]] virtual bool is_known_complaint(const std::string& excerpt) const = 0;
+  };
+  /// What all stations of a run share, and what outlives them.
+  struct Surroundings {
+    rnic::llp::RealWorld& world;
+    const SuiteParts& parts;
+    const Options& options;
+    const SeenToFail& seen_to_fail;
+    const std::filesystem::path& folder;
+  };
+  /// `place` counts the stations of a run, from 0.
+  Station(const Surroundings& around, std::size_t place, std::unique_ptr<Site> site, Plan plan,
+          Observer& observer);
+  ~Station() override;
+
+  /// Brings the IUT's host up, and one agent, which says who it is.
+  void meet();
+  /// Lets the cases start, behind the meeting.
+  void begin();
+  /// Forgets what was not started, and lets nobody start any more.
+  void give_up();
+  /// Ends all workers, at once or after a farewell to their agents.
+  void dismiss(bool at_once) { crew_.dismiss(at_once); }
+  /// All attempts are over, or given up, and every record is complete.
+  [[nodiscard]] bool done() const;
+
+  [[nodiscard]] const Site& site() const { return *site_; }
+  [[nodiscard]] const std::optional<iut::Hello>& hello() const { return crew_.hello(); }
+  [[nodiscard]] std::size_t cases() const { return list_.size(); }
+  /// The evidence of its cases; close it before the capture is reported on.
+  [[nodiscard]] CasePcaps& evidence() { return *evidence_; }
+  /// Why there is no capture; empty while there is one.
+  [[nodiscard]] const std::string& no_capture() const { return no_capture_; }
+
+ private:
+  [[nodiscard]] std::unique_ptr<RunCapture> open_capture();
+  [[nodiscard]] bool recovering();
+  void bring_up(const std::function<void()>& then);
+  void pump();
+
+  void attempt_started(const Attempt& attempt) override;
+  void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) override;
+  void crew_changed() override;
+  void crew_lost(const std::string& why) override { observer_.station_lost(why); }
+
+  void consider_death(const Attempt& attempt, cases::CaseOutcome& outcome);
+  void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
+                       results::CaseRecord& record);
+  [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
+  void repeat(const Attempt& attempt);
+  void repeat_suspect(const Attempt& attempt);
+  [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
+  [[nodiscard]] std::string sentinel_name(const Attempt& attempt) const;
+  void settle(results::CaseRecord record, std::size_t number, bool complaint);
+
+  const Surroundings around_;
+  const std::size_t place_;
+  Observer& observer_;
+  std::unique_ptr<Site> site_;
+  const std::vector<const cases::Case*> list_;
+  Schedule schedule_;
+  Crew crew_;
+  std::string no_capture_;
+  std::optional<CasePcaps> evidence_;
+  Incidents incidents_;
+  std::map<std::size_t, cases::CaseOutcome>
+      deaths_;  ///< of workers, by case: what the first attempt came to
+  struct Recent {
+    Attempt attempt;
+    rnic::llp::TimePoint ended;
+  };
+  std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
+  bool met_ = false, begun_ = false, given_up_ = false;
+  bool coming_up_ = false;  ///< the IUT's host
+};
+
+}  // namespace suite::runner
