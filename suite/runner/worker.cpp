@@ -10,7 +10,7 @@
 #include "reference_rnic/llp/file_descriptor.hpp"
 #include "suite/runner/bench.hpp"
 #include "suite/runner/crash_attribution.hpp"
-#include "suite/runner/line_reader.hpp"
+#include "suite/runner/message_reader.hpp"
 #include "suite/runner/worker_words.hpp"
 
 namespace suite::runner {
@@ -97,7 +97,7 @@ class Worker {
   // The parent's next word; nothing when it has hung up or spoke nonsense.
   std::optional<ParentWord> next() {
     while (true) {
-      if (const auto line = input_.next()) return parse_parent_word(*line);
+      if (const auto message = input_.next()) return parse_parent_word(*message);
       std::array<char, 65536> buffer;
       const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
@@ -108,8 +108,8 @@ class Worker {
 
   // A parent that is gone is noticed by next().
   void say(const WorkerWord& word) {
-    const std::string line = format(word) + "\n";
-    std::string_view rest = line;
+    const std::string text = format(word).on_the_pipe();
+    std::string_view rest = text;
     while (!rest.empty()) {
       const ssize_t count = ::write(words_.get(), rest.data(), rest.size());
       if (count < 0 && errno == EINTR) continue;
@@ -120,7 +120,7 @@ class Worker {
 
   const SuiteParts& parts_;
   FileDescriptor words_;
-  LineReader input_;
+  MessageReader input_;
   std::uint64_t group_ = 0;
 };
 

@@ -65,7 +65,7 @@ WorkerProcess::~WorkerProcess() {
 }
 
 void WorkerProcess::send(const ParentWord& word) {
-  output_ += format(word) + "\n";
+  output_ += format(word).on_the_pipe();
   write_words();
 }
 
@@ -87,8 +87,8 @@ void WorkerProcess::read_words() {
     words_ended_ = true;
     world_.unwatch(child_.words());
   }
-  while (const auto line = input_.next()) {
-    auto word = parse_worker_word(*line);
+  while (const auto message = input_.next()) {
+    auto word = parse_worker_word(*message);
     if (word) {
       observer_.word(*this, std::move(*word));
     } else {

@@ -9,7 +9,7 @@
 
 #include "reference_rnic/llp/real_world.hpp"
 #include "suite/iut/child_process.hpp"
-#include "suite/runner/line_reader.hpp"
+#include "suite/runner/message_reader.hpp"
 #include "suite/runner/worker_words.hpp"
 
 namespace suite::runner {
@@ -57,7 +57,7 @@ class WorkerProcess {
   std::uint32_t number_;
   iut::ChildProcess child_;
   Observer& observer_;
-  LineReader input_;
+  MessageReader input_;
   std::string output_;  ///< what its end would not take yet
   std::string stderr_;
   bool words_ended_ = false, stderr_ended_ = false, nonsense_ = false;

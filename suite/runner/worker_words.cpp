@@ -2,6 +2,8 @@
 #include "suite/runner/worker_words.hpp"
 
 #include <array>
+#include <span>
+#include <utility>
 
 #include "suite/iut/json.hpp"
 
@@ -131,13 +133,13 @@ Json encode(const ConnectionRecord::Mark& mark) {
   return {{"kind", number(mark.kind)},
           {"direction", number(mark.direction)},
           {"at", mark.at.count()},
-          {"octets", to_hex(mark.octets)}};
+          {"octets", mark.octets.size()}};
 }
 ConnectionRecord::Mark decode_mark(const Json& json) {
   return {enumerator<ConnectionRecord::Mark::Kind>(json.at("kind")),
           enumerator<cases::Direction>(json.at("direction")),
           cases::Offset(json.at("at").get<std::int64_t>()),
-          from_hex(json.at("octets").get_ref<const std::string&>())};
+          {}};
 }
 
 template <typename Record>
@@ -185,6 +187,31 @@ cases::CaseOutcome decode_outcome(const Json& json) {
   return outcome;
 }
 
+// What went over the wire is attached, mark behind mark: much of it would be slow as text.
+std::string octets_of(const cases::CaseOutcome& outcome) {
+  std::string octets;
+  for (const ConnectionRecord& connection : outcome.connections) {
+    for (const ConnectionRecord::Mark& mark : connection.marks)
+      octets.append(reinterpret_cast<const char*>(mark.octets.data()), mark.octets.size());
+  }
+  return octets;
+}
+/// False: there are fewer octets than the marks say, or more.
+bool give_octets(cases::CaseOutcome& outcome, const Json& connections, std::string_view octets) {
+  auto left = std::as_bytes(std::span(octets));
+  for (std::size_t c = 0; c < connections.size(); ++c) {
+    const Json& marks = connections[c].at("marks");
+    for (std::size_t m = 0; m < marks.size(); ++m) {
+      const auto size = marks[m].at("octets").get<std::size_t>();
+      if (size > left.size()) return false;
+      outcome.connections[c].marks[m].octets.assign(
+          left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size));
+      left = left.subspan(size);
+    }
+  }
+  return left.empty();
+}
+
 // The hello travels as the agent's own line.
 iut::Hello decode_hello(const Json& json) {
   auto event = iut::parse_event(json.get_ref<const std::string&>());
@@ -209,17 +236,24 @@ struct Encoder {
   }
 };
 
-std::string line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+struct Attachment {
+  std::string operator()(const OutcomeWord& word) const { return octets_of(word.outcome); }
+  std::string operator()(const auto&) const { return {}; }
+};
+
+template <typename Word>
+Message message(const Word& word) {
+  return {.line = std::visit(Encoder{}, word).dump(-1, ' ', false, Json::error_handler_t::replace),
+          .attachment = std::visit(Attachment{}, word)};
 }
 
 }  // namespace
 
-std::string format(const ParentWord& word) { return line(std::visit(Encoder{}, word)); }
-std::string format(const WorkerWord& word) { return line(std::visit(Encoder{}, word)); }
+Message format(const ParentWord& word) { return message(word); }
+Message format(const WorkerWord& word) { return message(word); }
 
-std::optional<ParentWord> parse_parent_word(std::string_view text) try {
-  const Json json = Json::parse(text);
+std::optional<ParentWord> parse_parent_word(const Message& message) try {
+  const Json json = Json::parse(message.line);
   if (json.contains("setup")) return decode_setup(json["setup"]);
   const Json& run = json.at("run");
   return RunWord{run.at("id"), run.at("attempt"), run.at("group")};
@@ -227,28 +261,21 @@ std::optional<ParentWord> parse_parent_word(std::string_view text) try {
   return std::nullopt;
 }
 
-std::optional<WorkerWord> parse_worker_word(std::string_view text) try {
-  const Json json = Json::parse(text);
+std::optional<WorkerWord> parse_worker_word(const Message& message) try {
+  const Json json = Json::parse(message.line);
   if (json.contains("ready")) return ReadyWord{decode_hello(json["ready"])};
   if (json.contains("unreachable")) return UnreachableWord{json["unreachable"]};
   if (json.contains("alive")) return AliveWord{};
-  if (json.contains("outcome"))
-    return OutcomeWord{decode_outcome(json["outcome"]), json.at("stderr")};
+  if (json.contains("outcome")) {
+    OutcomeWord word{decode_outcome(json["outcome"]), json.at("stderr")};
+    if (!give_octets(word.outcome, json["outcome"].at("connections"), message.attachment))
+      return std::nullopt;
+    return word;
+  }
   const Json& died = json.at("died");
   return DiedWord{died.at("signal"), died.at("in_iut")};
 } catch (const std::exception&) {
   return std::nullopt;
-}
-
-std::string to_hex(std::span<const std::byte> octets) {
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string text;
-  text.reserve(octets.size() * 2);
-  for (const std::byte octet : octets) {
-    text += digits[std::to_integer<std::size_t>(octet >> 4)];
-    text += digits[std::to_integer<std::size_t>(octet & std::byte{15})];
-  }
-  return text;
 }
 
 namespace {

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The words between the parent and a worker: one JSON object a line, over the worker's standard
-// input and output.
+// The words between the parent and a worker, over the worker's standard input and output: a JSON
+// object a line, to which octets may be attached (message_reader.hpp).
 //
-//   parent: {"setup": {...}}                          once, first
-//   worker: {"ready": {...hello...}}                  whenever it can take a case; {"unreachable":
-//   "..."}: it never will parent: {"run": {"id": ..., "attempt": ..., "group": ...}} worker:
-//   {"alive": true}                           now and then while a case runs, from its World's
-//   loop: not hung worker: {"outcome": {...}, "stderr": "..."}        then ready again worker:
-//   {"died": {"signal": 11, "in_iut": true}}  its last word, from the signal handler
+// parent: {"setup": {...}}                            once, first
+// worker: {"ready": {...hello...}}                    whenever it can take a case
+//         {"unreachable": "..."}                      it never will
+// parent: {"run": {"id": ..., "attempt": ..., "group": ...}}
+// worker: {"alive": true}                             now and then while a case runs, from its
+//                                                     World's loop: not hung
+//         {"outcome": {...}, "stderr": "..."}         then ready again; attached: what went over
+//                                                     the wire
+//         {"died": {"signal": 11, "in_iut": true}}    its last word, from the signal handler
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <variant>
 #include <vector>
@@ -23,6 +25,7 @@
 #include "suite/cases/framework/environment.hpp"
 #include "suite/cases/framework/outcome.hpp"
 #include "suite/iut/messages.hpp"
+#include "suite/runner/message_reader.hpp"
 
 namespace suite::runner {
 
@@ -76,14 +79,12 @@ struct DiedWord {
 using WorkerWord = std::variant<ReadyWord, UnreachableWord, AliveWord, OutcomeWord, DiedWord>;
 using ParentWord = std::variant<WorkerSetup, RunWord>;
 
-/// One line, without its newline.
-[[nodiscard]] std::string format(const ParentWord& word);
-[[nodiscard]] std::string format(const WorkerWord& word);
+[[nodiscard]] Message format(const ParentWord& word);
+[[nodiscard]] Message format(const WorkerWord& word);
 /// Nothing: it is no such word. Both ends are this program, so that is a fault of the harness.
-[[nodiscard]] std::optional<ParentWord> parse_parent_word(std::string_view line);
-[[nodiscard]] std::optional<WorkerWord> parse_worker_word(std::string_view line);
+[[nodiscard]] std::optional<ParentWord> parse_parent_word(const Message& message);
+[[nodiscard]] std::optional<WorkerWord> parse_worker_word(const Message& message);
 
-[[nodiscard]] std::string to_hex(std::span<const std::byte> octets);
 [[nodiscard]] std::vector<std::byte> from_hex(std::string_view text);  ///< stops at what is no hex
 
 }  // namespace suite::runner

@@ -2,7 +2,7 @@
 // The words between parent and worker: each survives the trip, and what is none is told apart.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/line_reader.hpp"
+#include "suite/runner/message_reader.hpp"
 #include "suite/runner/worker_words.hpp"
 
 using namespace suite::runner;
@@ -72,7 +72,7 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   BOOST_TEST(std::get<ReadyWord>(*ready).hello.limits.at("max_ird") == 128);
   const auto gone = parse_worker_word(format(WorkerWord(UnreachableWord{"no route"})));
   BOOST_TEST(std::get<UnreachableWord>(gone.value()).why == "no route");
-  const auto died = parse_worker_word(R"({"died":{"signal":11,"in_iut":true}})");
+  const auto died = parse_worker_word({R"({"died":{"signal":11,"in_iut":true}})", ""});
   BOOST_TEST(std::get<DiedWord>(died.value()).signal == 11);
 
   WorkerSetup setup;
@@ -107,28 +107,46 @@ BOOST_AUTO_TEST_CASE(nonsense_is_no_word) {
   for (const char* line : {"", "{", "[]", "{}", "null", R"({"ready":{}})", R"({"ready":"{}"})",
                            R"({"ready":"{\"type\":\"reset\"}"})", R"({"outcome":{}})",
                            R"({"died":7})", R"({"outcome":null,"stderr":""})"}) {
-    BOOST_TEST(!parse_worker_word(line).has_value(), line);
-    BOOST_TEST(!parse_parent_word(line).has_value(), line);
+    BOOST_TEST(!parse_worker_word({line, ""}).has_value(), line);
+    BOOST_TEST(!parse_parent_word({line, ""}).has_value(), line);
   }
 }
 
-BOOST_AUTO_TEST_CASE(lines_are_cut_wherever_the_pipe_cut_them) {
-  LineReader reader;
-  std::vector<std::string> lines;
-  for (const char c : std::string_view("one\n\ntwo\nthr")) {
+BOOST_AUTO_TEST_CASE(messages_are_cut_wherever_the_pipe_cut_them) {
+  MessageReader reader;
+  std::vector<std::string> lines, attachments;
+  const auto take_all = [&] {
+    while (const auto message = reader.next()) {
+      lines.push_back(message->line);
+      attachments.push_back(message->attachment);
+    }
+  };
+  for (const char c : std::string_view("one\n\n5 two\na\n\nb\n\n42\nthr")) {
     reader.append({&c, 1});
-    while (const auto line = reader.next()) lines.push_back(*line);
+    take_all();
   }
-  BOOST_TEST(lines == (std::vector<std::string>{"one", "two"}), boost::test_tools::per_element());
-  reader.append("ee\nfour\n");
-  BOOST_TEST(reader.next().value() == "three");
-  BOOST_TEST(reader.next().value() == "four");
-  BOOST_TEST(!reader.next().has_value());
+  BOOST_TEST(lines == (std::vector<std::string>{"one", "two", "42"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(attachments == (std::vector<std::string>{"", "a\n\nb\n", ""}),
+             boost::test_tools::per_element());
+  reader.append("ee\n" + Message{"four", std::string(3, '\0')}.on_the_pipe());
+  take_all();
+  BOOST_TEST(lines[3] == "three");
+  BOOST_TEST(lines[4] == "four");
+  BOOST_TEST(attachments[4] == std::string(3, '\0'));
 }
 
-BOOST_AUTO_TEST_CASE(hex_both_ways) {
+BOOST_AUTO_TEST_CASE(attachment_has_exactly_the_octets_of_the_marks) {
+  Message message = format(WorkerWord(OutcomeWord{an_outcome(), ""}));
+  BOOST_TEST(parse_worker_word(message).has_value());
+  message.attachment += 'x';
+  BOOST_TEST(!parse_worker_word(message).has_value());
+  message.attachment.resize(message.attachment.size() - 2);
+  BOOST_TEST(!parse_worker_word(message).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(hex_is_read_up_to_what_is_none) {
   const auto octets = from_hex("00ffA5x1");
   BOOST_TEST((octets == std::vector<std::byte>{std::byte{0}, std::byte{0xFF}, std::byte{0xA5}}));
-  BOOST_TEST(to_hex(octets) == "00ffa5");
   BOOST_TEST(from_hex("0").empty());
 }
