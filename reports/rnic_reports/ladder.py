@@ -34,9 +34,10 @@ class Ladder:
 def ladder(case):
     """The rungs of `case`; every judgement that is no pass has its mark on one, the passes where a step is found."""
     rungs = [Rung(step, step.at) for step in case.exchange]
+    index = _Index(rungs)
     extra = []
     for number, judgement in enumerate(case.judgements):
-        rung = _rung_of(judgement, rungs)
+        rung = index.rung_of(judgement)
         if rung is None and judgement.verdict != "pass":
             rung = Rung(None, judgement.at)
             extra.append(rung)
@@ -49,19 +50,29 @@ def ladder(case):
     return Ladder(rungs, len(case.exchange) - shown, place)
 
 
-def _rung_of(judgement: Judgement, rungs):
-    """The step that the judgement is about: same frame and direction, else same words or octets; None if there is none."""
-    candidates = [rung for rung in rungs if rung.step.direction == judgement.direction]
-    if judgement.frame is not None:
-        candidates = [rung for rung in candidates if rung.step.frame == judgement.frame]
-    same = [rung for rung in candidates if _same(judgement, rung.step)]
-    if judgement.frame is None and not same:
-        return None
-    return min(same or candidates, key=lambda rung: abs(rung.at - judgement.at), default=None)
+class _Index:
+    """The rungs by what a judgement may say of them, so that none is looked through for each judgement."""
 
+    def __init__(self, rungs):
+        self._by_frame, self._by_text, self._by_octets = ({}, {}, {})
+        for rung in rungs:
+            step = rung.step
+            self._by_frame.setdefault((step.direction, step.frame), []).append(rung)
+            self._by_text.setdefault((step.direction, step.text), []).append(rung)
+            if step.octets.total > 0:
+                self._by_octets.setdefault((step.direction, step.octets), []).append(rung)
 
-def _same(judgement, step):
-    return judgement.actual == step.text or (judgement.octets.total > 0 and judgement.octets == step.octets)
+    def rung_of(self, judgement: Judgement):
+        """The step that the judgement is about: same frame and direction, else same words or octets; None if there is none."""
+        way = judgement.direction
+        same = self._by_text.get((way, judgement.actual), [])
+        if judgement.octets.total > 0:
+            same = same + self._by_octets.get((way, judgement.octets), [])
+        candidates = same
+        if judgement.frame is not None:
+            same = [rung for rung in same if rung.step.frame == judgement.frame]
+            candidates = same or self._by_frame.get((way, judgement.frame), [])
+        return min(candidates, key=lambda rung: abs(rung.at - judgement.at), default=None)
 
 
 def _cut(rungs, limit):
