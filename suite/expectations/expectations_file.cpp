@@ -16,9 +16,10 @@ namespace suite::expectations {
 
 namespace {
 
-constexpr std::array<std::string_view, 11> members{"case",   "verdict",      "observed", "rule",
-                                                   "also",   "intermittent", "iut",      "versions",
-                                                   "reason", "date",         "link"};
+constexpr std::uint32_t most_tries = 20;
+constexpr std::array<std::string_view, 12> members{"case",     "tries",  "verdict",      "observed",
+                                                   "rule",     "also",   "intermittent", "iut",
+                                                   "versions", "reason", "date",         "link"};
 constexpr std::array<std::string_view, 6> isolation_members{"case",   "iut",  "versions",
                                                             "reason", "date", "link"};
 constexpr std::array<std::string_view, 6> complaint_members{"observed", "iut",  "versions",
@@ -174,7 +175,8 @@ class Loader {
     entry.reason = word(node, "reason");
     entry.date = word(node, "date");
     if (node["link"]) entry.link = word(node, "link");
-    entry.intermittent = flag(node, "intermittent");
+    entry.tries = number(node, "tries");
+    entry.intermittent = flag(node, "intermittent") || entry.tries > 1;
     entry.also = words(node, "also");
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");
@@ -200,6 +202,15 @@ class Loader {
     bool value = false;
     if (node[key] && !YAML::convert<bool>::decode(node[key], value))
       fault(line(node[key]), fmt::format("`{}` is true or false", key));
+    return value;
+  }
+
+  // How often: 1 where it is not said.
+  std::uint32_t number(const YAML::Node& node, const char* key) {
+    std::uint32_t value = 1;
+    if (!node[key]) return value;
+    if (!YAML::convert<std::uint32_t>::decode(node[key], value) || value < 2 || value > most_tries)
+      fault(line(node[key]), fmt::format("`{}` is a number from 2 to {}", key, most_tries));
     return value;
   }
 

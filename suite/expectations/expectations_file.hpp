@@ -10,6 +10,8 @@
 //                                                          # Entry
 //       also: [rdmap.terminate.header-format]              # optional: rules broken along with it
 //       intermittent: true                                 # optional: it may pass as well
+//       tries: 6                                           # optional: so many attempts until it
+//                                                          # fails; it may pass in all of them
 //       iut: siw-vm                                        # kind of IUT, or shell pattern for its
 //                                                          # implementation
 //       versions: kernel >= 6.1, kernel < 6.13             # or any
@@ -35,6 +37,7 @@
 // Terminate say, excuses no case that has no entry of its own.
 #pragma once
 
+#include <cstdint>
 #include <expected>
 #include <filesystem>
 #include <functional>
@@ -56,6 +59,8 @@ struct Entry {
   std::string rule;
   std::vector<std::string> also;  ///< further rules that may fail in the same case
   bool intermittent = false;
+  /// Attempts that a race is given to show, so that one run finds what another found.
+  std::uint32_t tries = 1;
   std::string iut;
   std::string versions_text;
   VersionRange versions;

@@ -102,6 +102,8 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
     return {GateResult::new_failure, "",
             fmt::format("{}, and no expectation says so", results::name(record.verdict))};
   }
+  if (record.verdict == Verdict::pass && record.attempt < entry->tries)
+    return {GateResult::superseded, entry->place, "it did not fail this time, and runs again"};
   if (record.verdict == Verdict::pass && entry->intermittent)
     return {GateResult::as_expected, entry->place, "it fails now and then: " + entry->reason};
   if (record.verdict == Verdict::pass) {

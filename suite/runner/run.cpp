@@ -186,7 +186,7 @@ class Run final : Station::Observer {
 
   void station_met(Station& station) override;
   void case_started(const std::string& id) override { progress_.started(id); }
-  void case_judged(results::CaseRecord record) override;
+  bool case_judged(results::CaseRecord record) override;
   void more_to_do(std::size_t attempts) override { progress_.expect_more(attempts); }
   void station_tells(const std::string& line) override { progress_.tell(line); }
   void station_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
@@ -335,14 +335,17 @@ bool Run::nothing_left() const {
 
 // ---------------------------------------------------------------- verdicts
 
-void Run::case_judged(results::CaseRecord record) {
+bool Run::case_judged(results::CaseRecord record) {
   record.gate = gate_->judge(record);
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   if (!sentinel && record.verdict != results::Verdict::not_applicable) ++judged_;
   auto added = folder_->add(record);
   // Syncing once for all that is settled at this moment keeps the disk from setting the pace.
   if (added && records_++ % 8 == 0) added = folder_->sync();
-  if (!added) return abort_run(results::Ending::aborted, added.error());
+  if (!added) {
+    abort_run(results::Ending::aborted, added.error());
+    return false;
+  }
   progress_.ended(record);
   failures_.erase(record.id);  // only a case's last attempt counts
   stale_.erase(record.id);
@@ -355,8 +358,9 @@ void Run::case_judged(results::CaseRecord record) {
   if (dead && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted,
               "the IUT does not work: " + record.reason + advice(options_));
-  if (record.gate.result == results::GateResult::new_failure)
-    failures_[record.id] = std::move(record);
+  const auto gate = record.gate.result;
+  if (gate == results::GateResult::new_failure) failures_[record.id] = std::move(record);
+  return gate == results::GateResult::superseded;
 }
 
 void Run::abort_run(results::Ending ending, const std::string& why) {

@@ -30,6 +30,8 @@ class Schedule {
   [[nodiscard]] std::optional<Job> next();
   /// A job that next() gave has ended.
   void ended();
+  /// Runs this one as soon as it can.
+  void repeat(const Job& job) { waiting_.push_front(job); }
   /// Runs these before anything else, one at a time.
   void repeat_alone(const std::vector<Job>& jobs);
   /// Forgets what was not started.

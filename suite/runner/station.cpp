@@ -146,12 +146,11 @@ void Station::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
   consider_death(attempt, outcome);
   consider_kernel(attempt, outcome, record);
-  const std::size_t number = attempt.job.number;
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt, std::move(outcome),
-                      [this, number, complaint](auto completed) {
+                      [this, job = attempt.job, complaint](auto completed) {
                         if (!completed) return observer_.station_lost(completed.error());
-                        settle(std::move(*completed), number, complaint);
+                        settle(std::move(*completed), job, complaint);
                       });
   recent_.push_back({std::move(attempt), around_.world.now()});
   pump();
@@ -167,7 +166,7 @@ void Station::consider_death(const Attempt& attempt, cases::CaseOutcome& outcome
     outcome.reason = before->second.reason + "; not when it ran again alone";
   } else if (attempt.died && !attempt.job.alone) {
     deaths_.emplace(number, outcome);
-    repeat(attempt);
+    repeat_alone(attempt);
   }
 }
 
@@ -216,7 +215,7 @@ std::vector<std::size_t> Station::flight(const Attempt& attempt) const {
   return numbers;
 }
 
-void Station::repeat(const Attempt& attempt) {
+void Station::repeat_alone(const Attempt& attempt) {
   Job job = attempt.job;
   ++job.attempt;
   schedule_.repeat_alone({job});
@@ -225,18 +224,21 @@ void Station::repeat(const Attempt& attempt) {
 
 void Station::repeat_suspect(const Attempt& attempt) {
   incidents_.will_repeat(attempt.job.number);
-  repeat(attempt);
+  repeat_alone(attempt);
 }
 
-void Station::settle(results::CaseRecord record, std::size_t number, bool complaint) {
-  if (record.attempt > 1 && incidents_.repeating(number)) {
+void Station::settle(results::CaseRecord record, Job job, bool complaint) {
+  if (record.attempt > 1 && incidents_.repeating(job.number)) {
     const auto known = [this](const std::string& excerpt) {
       return observer_.is_known_complaint(excerpt);
     };
-    for (auto& settled : incidents_.settle(number, std::move(record), complaint, known))
+    for (auto& settled : incidents_.settle(job.number, std::move(record), complaint, known))
       observer_.case_judged(std::move(settled));
-  } else {
-    observer_.case_judged(std::move(record));
+  } else if (observer_.case_judged(std::move(record)) && !given_up_) {
+    ++job.attempt;
+    schedule_.repeat(job);
+    observer_.more_to_do(1);
+    pump();
   }
 }
 

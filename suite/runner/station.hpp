@@ -31,8 +31,9 @@ class Station final : Crew::Observer {
     /// The first agent has said who the IUT is.
     virtual void station_met(Station& station) = 0;
     virtual void case_started(const std::string& id) = 0;
-    /// An attempt is over and its record complete, but for the gate's word.
-    virtual void case_judged(results::CaseRecord record) = 0;
+    /// An attempt is over and its record complete, but for the gate's word. True: the case is to be
+    /// attempted again.
+    virtual bool case_judged(results::CaseRecord record) = 0;
     /// So many attempts more than there were cases.
     virtual void more_to_do(std::size_t attempts) = 0;
     virtual void station_tells(const std::string& line) = 0;
@@ -88,11 +89,11 @@ class Station final : Crew::Observer {
   void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
                        results::CaseRecord& record);
   [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
-  void repeat(const Attempt& attempt);
+  void repeat_alone(const Attempt& attempt);
   void repeat_suspect(const Attempt& attempt);
   [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
   [[nodiscard]] std::string sentinel_name(const Attempt& attempt) const;
-  void settle(results::CaseRecord record, std::size_t number, bool complaint);
+  void settle(results::CaseRecord record, Job job, bool complaint);
 
   const Surroundings around_;
   const std::size_t place_;

@@ -217,6 +217,20 @@ BOOST_AUTO_TEST_CASE(what_fails_now_and_then_may_pass) {
              GateResult::new_failure);
 }
 
+BOOST_AUTO_TEST_CASE(a_race_is_given_so_many_tries) {
+  const Gate gate(load_text(good_entry + "    tries: 3\n").value(), siw("6.1"));
+  CaseRecord record = outcome(Verdict::pass, "Terminate 1/1/01");
+  for (record.attempt = 1; record.attempt < 3; ++record.attempt)
+    BOOST_TEST(gate.judge(record).result == GateResult::superseded);
+  BOOST_TEST(gate.judge(record).result == GateResult::as_expected);
+  record = outcome(Verdict::fail, "closed without a Terminate");
+  BOOST_TEST(gate.judge(record).result == GateResult::known);
+  for (const char* wrong : {"1", "21", "many", "-2"}) {
+    BOOST_TEST(fault_of(good_entry + "    tries: " + wrong + "\n") ==
+               ":10: `tries` is a number from 2 to 20");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_rule_broken_besides_the_recorded_one_is_new) {
   CaseRecord record = outcome(Verdict::fail, "closed without a Terminate");
   record.expectations.push_back(record.expectations.front());

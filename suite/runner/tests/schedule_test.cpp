@@ -56,6 +56,14 @@ BOOST_AUTO_TEST_CASE(with_a_barrier_a_group_begins_when_the_last_one_has_ended) 
   BOOST_TEST(start_all(schedule) == (Numbers{2, 4}), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(a_job_may_be_repeated_beside_others) {
+  Schedule schedule({job(1, 0), job(2, 0)}, false);
+  BOOST_TEST(schedule.next()->number == 1U);
+  schedule.ended();
+  schedule.repeat(job(1, 0));
+  BOOST_TEST(start_all(schedule) == (Numbers{1, 2}), boost::test_tools::per_element());
+}
+
 BOOST_AUTO_TEST_CASE(repetitions_run_before_all_else_one_at_a_time) {
   Schedule schedule({job(1, 0), job(2, 0), job(3, 0)}, false);
   BOOST_TEST(schedule.next()->number == 1U);
