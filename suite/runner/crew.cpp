@@ -12,11 +12,7 @@ namespace suite::runner {
 
 namespace {
 
-constexpr auto time_to_start = std::chrono::seconds(60);  // an agent on a slow host, through ssh
-// Beyond twice a case's deadline: for its reset, which has a patience of its own, and its report.
-constexpr auto grace = std::chrono::seconds(14);
 constexpr unsigned most_fruitless = 3;
-constexpr int most_rows = 64;  // each data row of a case has a deadline of its own
 
 std::string last_line(const std::string& text) {
   const auto end = text.find_last_not_of('\n');
@@ -69,7 +65,8 @@ void Crew::open_seat() {
     return;
   }
   seat->worker = std::move(*started);
-  set_deadline(*seat, time_to_start, time_to_start);
+  seat->limit.emplace(world_, [worker = seat->worker.get()] { worker->abort(); });
+  seat->limit->set(time_to_start, time_to_start);
   seats_.push_back(std::move(seat));
 }
 
@@ -85,37 +82,15 @@ void Crew::begin(Seat& seat, const Job& job) {
                                .died = false});
   static_cast<void>(seat.worker->take_stderr());
   seat.worker->send(RunWord{one->id, job.attempt, job.group});
-  const auto silence = tolerated_silence(*one);
-  set_deadline(seat, silence, silence * most_rows);
+  const auto silence = tolerated_silence(*one, deadline_scale_);
+  seat.limit->set(silence, silence * most_rows);
   observer_.attempt_started(*seat.attempt);
-}
-
-std::chrono::nanoseconds Crew::tolerated_silence(const cases::Case& one) const {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(one.deadline *
-                                                              (2 * deadline_scale_)) +
-         grace;
-}
-
-void Crew::set_deadline(Seat& seat, std::chrono::nanoseconds silence,
-                        std::chrono::nanoseconds total) {
-  seat.latest_end = world_.now() + total;
-  extend_deadline(seat, silence);
-}
-
-void Crew::extend_deadline(Seat& seat, std::chrono::nanoseconds silence) {
-  if (seat.deadline) world_.cancel(*seat.deadline);
-  seat.deadline = world_.schedule(std::min(world_.now() + silence, seat.latest_end), [&seat] {
-    seat.deadline.reset();
-    seat.overdue = true;
-    seat.worker->abort();
-  });
 }
 
 void Crew::word(WorkerProcess& worker, WorkerWord word) {
   Seat& seat = seat_of(worker);
   if (auto* ready = std::get_if<ReadyWord>(&word)) {
-    if (seat.deadline) world_.cancel(*seat.deadline);
-    seat.deadline.reset();
+    seat.limit->lift();
     seat.state = Seat::State::idle;
     fruitless_ = 0;
     if (!hello_) hello_ = std::move(ready->hello);
@@ -123,7 +98,7 @@ void Crew::word(WorkerProcess& worker, WorkerWord word) {
   } else if (const auto* why = std::get_if<UnreachableWord>(&word)) {
     unreachable(seat, why->why);
   } else if (std::holds_alternative<AliveWord>(word)) {
-    if (seat.attempt && !seat.overdue) extend_deadline(seat, tolerated_silence(*seat.attempt->one));
+    if (seat.attempt) seat.limit->alive();
   } else if (const auto* died = std::get_if<DiedWord>(&word)) {
     seat.died = *died;
   } else if (auto* outcome = std::get_if<OutcomeWord>(&word)) {
@@ -132,7 +107,7 @@ void Crew::word(WorkerProcess& worker, WorkerWord word) {
     seat.state =
         Seat::State::starting;  // until it is ready again: its agent may have to be restarted
     conclude(seat, std::move(outcome->outcome));
-    set_deadline(seat, time_to_start, time_to_start);
+    seat.limit->set(time_to_start, time_to_start);
   }
 }
 
@@ -162,8 +137,7 @@ void Crew::renew() {
 
 void Crew::ended(WorkerProcess& worker, iut::Ended how) {
   Seat& seat = seat_of(worker);
-  if (seat.deadline) world_.cancel(*seat.deadline);
-  seat.deadline.reset();
+  seat.limit->lift();
   if (seat.attempt) {
     seat.attempt->died = true;
     auto outcome = outcome_of_death(seat, how);
@@ -196,7 +170,7 @@ void Crew::check_for_loss() {
 cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) const {
   const double limit = std::chrono::duration<double>(world_.now() - seat.attempt->start).count();
   const bool in_iut = seat.died && seat.died->in_iut;
-  if (seat.overdue) {
+  if (seat.limit->passed()) {
     return outcome_without_evidence(
         in_iut ? cases::Verdict::fail : cases::Verdict::error,
         fmt::format("no verdict within {:.1f} s{}", limit,
@@ -230,7 +204,6 @@ std::vector<const Attempt*> Crew::running() const {
 void Crew::dismiss(bool at_once) {
   dismissed_ = true;
   for (const auto& seat : seats_) {
-    if (seat->deadline) world_.cancel(*seat->deadline);
     if (at_once) seat->worker->kill();
   }
   seats_.clear();

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "reference_rnic/llp/real_world.hpp"
+#include "suite/runner/hang_limit.hpp"
 #include "suite/runner/schedule.hpp"
 #include "suite/runner/site.hpp"
 #include "suite/runner/suite_parts.hpp"
@@ -69,9 +70,7 @@ class Crew final : WorkerProcess::Observer {
     enum class State : std::uint8_t { starting, idle, busy, leaving } state = State::starting;
     std::optional<Attempt> attempt;
     std::optional<DiedWord> died;
-    bool overdue = false;
-    std::optional<rnic::llp::TimerId> deadline;
-    rnic::llp::TimePoint latest_end{};  ///< of what it does now, however alive it is
+    std::optional<HangLimit> limit;  ///< of what it does now
   };
   void word(WorkerProcess& worker, WorkerWord word) override;
   void ended(WorkerProcess& worker, iut::Ended how) override;
@@ -79,10 +78,6 @@ class Crew final : WorkerProcess::Observer {
   void open_seat();
   void begin(Seat& seat, const Job& job);
   void conclude(Seat& seat, cases::CaseOutcome outcome);
-  /// It is ended if it is silent for `silence`, and after `total` in any case.
-  void set_deadline(Seat& seat, std::chrono::nanoseconds silence, std::chrono::nanoseconds total);
-  void extend_deadline(Seat& seat, std::chrono::nanoseconds silence);
-  [[nodiscard]] std::chrono::nanoseconds tolerated_silence(const cases::Case& one) const;
   void unreachable(Seat& seat, const std::string& why);
   void check_for_loss();
   [[nodiscard]] cases::CaseOutcome outcome_of_death(const Seat& seat, iut::Ended how) const;

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/hang_limit.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace suite::runner {
+
+namespace {
+
+// Beyond twice a case's deadline: for its reset, which has a patience of its own, and its report.
+constexpr auto grace = std::chrono::seconds(14);
+
+}  // namespace
+
+std::chrono::nanoseconds tolerated_silence(const cases::Case& one, double deadline_scale) {
+  const auto twice = one.deadline * (2 * deadline_scale);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(twice) + grace;
+}
+
+HangLimit::HangLimit(rnic::llp::RealWorld& world, std::function<void()> hung)
+    : world_(world), hung_(std::move(hung)) {}
+
+void HangLimit::set(std::chrono::nanoseconds silence, std::chrono::nanoseconds total) {
+  silence_ = silence;
+  latest_end_ = world_.now() + total;
+  schedule();
+}
+
+void HangLimit::alive() {
+  if (!passed_) schedule();
+}
+
+void HangLimit::lift() {
+  if (timer_) world_.cancel(*timer_);
+  timer_.reset();
+}
+
+void HangLimit::schedule() {
+  lift();
+  timer_ = world_.schedule(std::min(world_.now() + silence_, latest_end_), [this] {
+    timer_.reset();
+    passed_ = true;
+    hung_();
+  });
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// When a worker counts as hung.
+#include <boost/test/unit_test.hpp>
+
+#include "suite/runner/hang_limit.hpp"
+
+using namespace suite::runner;
+using namespace std::chrono_literals;
+
+namespace {
+
+struct Fixture {
+  rnic::llp::RealWorld world;
+  rnic::llp::TimePoint start = world.now();
+  int calls = 0;
+  HangLimit limit{world, [this] { ++calls; }};
+
+  // Runs the World to that point after the start.
+  void run_to(std::chrono::milliseconds point) {
+    world.run_until(start + point, [] { return false; });
+  }
+};
+
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(hang_limit, Fixture)
+
+BOOST_AUTO_TEST_CASE(silence_is_noticed_once) {
+  limit.set(20ms, 10s);
+  world.run_until(start + 10s, [this] { return calls > 0; });
+  BOOST_TEST(limit.passed());
+  BOOST_TEST((world.now() - start >= 20ms));
+  limit.alive();  // too late
+  run_to(100ms);
+  BOOST_TEST(calls == 1);
+}
+
+BOOST_AUTO_TEST_CASE(signs_of_life_count_up_to_the_latest_end) {
+  limit.set(1h, 60ms);
+  for (const auto at : {10ms, 30ms, 50ms}) {
+    run_to(at);
+    limit.alive();
+  }
+  BOOST_TEST(calls == 0);
+  world.run_until(start + 10s, [this] { return calls > 0; });
+  BOOST_TEST((world.now() - start >= 60ms));
+  BOOST_TEST(limit.passed());
+}
+
+BOOST_AUTO_TEST_CASE(a_limit_that_is_lifted_passes_no_more) {
+  limit.set(10ms, 10ms);
+  limit.lift();
+  run_to(40ms);
+  BOOST_TEST(!limit.passed());
+  BOOST_TEST(calls == 0);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+BOOST_AUTO_TEST_CASE(a_case_may_be_silent_for_its_deadline_twice_and_more) {
+  suite::cases::Case one;
+  one.deadline = 5s;
+  BOOST_TEST((tolerated_silence(one, 1) > 10s));
+  BOOST_TEST((tolerated_silence(one, 3) - tolerated_silence(one, 1) == 20s));
+}
