@@ -22,8 +22,8 @@ void send_half(Body& on, const StartupFrame& frame) {
   on.peer.raw().send_octets(wire::Bytes(frame.encode()).first(10));
 }
 
-std::vector<Moment> moments_of_responder() {
-  return {
+std::vector<Moment> moments_of_responder(const Consumer& iut) {
+  std::vector<Moment> moments{
       {"before the Request", Told::not_yet, [](Body& on) { on.peer.connect(); }},
       {"within the Request", Told::not_yet,
        [](Body& on) {
@@ -35,6 +35,18 @@ std::vector<Moment> moments_of_responder() {
       {"behind the Reply", Told::of_connection, [](Body& on) { on.establish(); }},
       {"behind the first FPDU", Told::of_connection, [](Body& on) { on.expect_still_working(); }},
   };
+  if (iut.can(capability::enhanced_startup) && iut.can(capability::peer_to_peer)) {
+    moments.push_back({"before the RTR indication", Told::of_connection, [](Body& on) {
+                         constexpr Words any_kind{.peer_to_peer = true,
+                                                  .rtr_send = true,
+                                                  .rtr_write = true,
+                                                  .rtr_read = true,
+                                                  .ird = 4,
+                                                  .ord = 4};
+                         static_cast<void>(reply_to(on, enhanced_request(any_kind)));
+                       }});
+  }
+  return moments;
 }
 
 std::vector<Moment> moments_of_initiator() {
@@ -69,7 +81,7 @@ void leave_in_each_state(Body& on, const std::function<void()>& leave,
                          const std::function<void(const std::optional<iut::Event>&)>& judge,
                          const RuleRef& goes_on) {
   const bool responder = on.iut_is_responder();
-  for (const Moment& moment : responder ? moments_of_responder() : moments_of_initiator()) {
+  for (const Moment& moment : responder ? moments_of_responder(on.iut) : moments_of_initiator()) {
     on.row(moment.name, [&] {
       moment.reach(on);
       if (!responder) on.stop_listening();  // it may try again at once

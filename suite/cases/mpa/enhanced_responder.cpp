@@ -55,6 +55,16 @@ Words offering(const RtrKind& kind) {
   return words;
 }
 
+/// Goes on as the Reply asks, so that a case that looks at the Reply alone leaves a connection that
+/// has come up. What the IUT makes of it is for other cases.
+void go_on_behind(Body& on, const Words& reply) {
+  const auto kind =
+      std::ranges::find_if(rtr_kinds(), [&](const RtrKind& one) { return reply.*one.flag; });
+  if (kind == rtr_kinds().end()) return;
+  on.peer.send(kind->indication);
+  static_cast<void>(on.iut.take(established().matches, on.context().deadline));
+}
+
 /// What the IUT has sent behind its Reply, undecoded.
 Octets octets_behind_reply(Body& on) {
   Octets all;
@@ -359,7 +369,8 @@ CONFORMANCE_CASE(flag_a_is_echoed, rules("mpa.enhanced.flag-a-echoed"),
   for (const RtrKind& kind : rtr_kinds()) {
     row(fmt::format("offering {}", kind.name), [&] {
       ask(*this, enhanced_request(offering(kind)));
-      expect(peer.raw(), echoed);
+      const Arrival reply = expect(peer.raw(), echoed);
+      go_on_behind(*this, *words_of(*reply.as<ReceivedFrame>()));
     });
   }
 }
@@ -372,11 +383,7 @@ CONFORMANCE_CASE(rejection_tells_the_rtr_kinds_too,
       peer.raw(), reply_words("A set", [](const Words& words) { return words.peer_to_peer; }),
       "mpa.enhanced.flag-a-echoed");
   const Words supported = *words_of(*accepted.as<ReceivedFrame>());
-  for (const RtrKind& kind : rtr_kinds()) {
-    if (!(supported.*kind.flag)) continue;
-    peer.send(kind.indication);
-    break;
-  }
+  go_on_behind(*this, supported);
   Peer& other = another_peer();
   if (const auto done = other.connect(iut_address()); !done)
     stop(Verdict::inconclusive, done.error());
@@ -424,6 +431,7 @@ CONFORMANCE_CASE(reply_has_an_rtr_kind_that_was_offered,
     expect_that(any, "B, C or D set", "none of them set");
   else
     advise_that(any, "B, C or D set", "none of them set");
+  if (words) go_on_behind(*this, *words);
 }
 
 CONFORMANCE_CASE(reply_has_all_rtr_kinds_in_common, rules("mpa.enhanced.matching-rtr-flags-set"),
@@ -432,6 +440,7 @@ CONFORMANCE_CASE(reply_has_all_rtr_kinds_in_common, rules("mpa.enhanced.matching
   const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
   advise_that(words && words->rtr_write && words->rtr_read, "C and D, which both sides support",
               "fewer");
+  if (words) go_on_behind(*this, *words);
 }
 
 CONFORMANCE_CASE(reply_names_an_rtr_kind_though_none_matches,
