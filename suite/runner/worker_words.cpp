@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 
 namespace suite::runner {
 

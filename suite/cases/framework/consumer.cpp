@@ -12,7 +12,7 @@ using rnic::llp::TimePoint;
 
 namespace {
 
-/// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
+/// A line of the agent holds two digits an octet and has a greatest length (suite/iut/message_lines.hpp).
 // For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
 // for what configures it, which may load a driver anew.
 constexpr auto patience_between_cases = std::chrono::seconds(12);
