@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "plugfest/event.hpp"
+#include "plugfest/exit_code.hpp"
 #include "plugfest/options.hpp"
 #include "suite/doctor/doctor.hpp"
 

@@ -5,6 +5,7 @@
 
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
+#include "plugfest/exit_code.hpp"
 #include "plugfest/options.hpp"
 #include "plugfest/site.hpp"
 

@@ -111,7 +111,7 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
                 .revision = header.revision,
                 .private_data = in.rest()},
       .octets = octets};
-  at.startup = Startup{frame.frame.kind, header.flags, wire::crc32c_trailer(octets)};
+  at.startup = Startup{frame.frame.kind, header.flags, wire::Crc32c().update(octets).trailer()};
   at.origin = seen.begin + size;
   at.phase = Phase::awaiting_peer;
   is_iwarp_ = true;

@@ -179,7 +179,7 @@ void TcpReassembly::tell_end(StreamReceiver& receiver) {
 void TcpReassembly::remember(const Chunk& chunk) {
   if (chunk.octets.size() < chunk.length) return;
   prints_[next_print_++ % prints_.size()] = {chunk.offset, chunk.offset + chunk.length,
-                                             rnic::wire::crc32c_trailer(chunk.octets)};
+                                             rnic::wire::Crc32c().update(chunk.octets).trailer()};
 }
 
 void TcpReassembly::compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const {
@@ -187,7 +187,7 @@ void TcpReassembly::compare_with_prints(const Chunk& chunk, StreamReceiver& rece
   for (const Print& print : prints_) {
     if (print.begin == print.end || print.begin < chunk.offset || print.end > captured) continue;
     const Bytes again = part(chunk.octets, chunk.offset, print.begin, print.end);
-    if (rnic::wire::crc32c_trailer(again) != print.checksum)
+    if (rnic::wire::Crc32c().update(again).trailer() != print.checksum)
       receiver.differs(print.begin, print.end - print.begin, chunk.segment);
   }
 }

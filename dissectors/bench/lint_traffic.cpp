@@ -16,7 +16,7 @@
 #include <CLI/CLI.hpp>
 
 #include "dissectors/capture/pcap_file.hpp"
-#include "reference_rnic/wire/crc32c.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
 
 namespace {
 

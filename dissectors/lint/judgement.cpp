@@ -195,12 +195,11 @@ std::expected<ExitCode, Stop> Judgement::conclude() const {
     return std::unexpected(
         Stop{ExitCode::usage, fmt::format("--connection {}: the capture has {} TCP connections",
                                           *options_.connection, totals_.connections)});
-  // Nothing of it was judged, or it goes on in a form that is not read.
-  if (totals_.tear && (totals_.tear->unsupported || totals_.frames.frames == 0))
-    return std::unexpected(
-        Stop{ExitCode::unreadable,
-             fmt::format("cannot read {} from {}", options_.input, describe_tear(*totals_.tear))});
-  return totals_.violation_count() > 0 ? ExitCode::violations : ExitCode::clean;
+  const ExitCode code = exit_code(totals_);
+  if (code == ExitCode::unreadable)
+    return std::unexpected(Stop{
+        code, fmt::format("cannot read {} from {}", options_.input, describe_tear(*totals_.tear))});
+  return code;
 }
 
 std::expected<ExitCode, Stop> Judgement::run() {

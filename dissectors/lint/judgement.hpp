@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "dissectors/lint/exit_code.hpp"
 #include "dissectors/lint/options.hpp"
 #include "dissectors/lint/report.hpp"
 #include "dissectors/lint/sharding.hpp"

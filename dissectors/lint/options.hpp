@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
-namespace dissectors::lint {
+#include "dissectors/lint/exit_code.hpp"
 
-enum class ExitCode : std::uint8_t { clean = 0, violations = 1, usage = 2, unreadable = 3 };
+namespace dissectors::lint {
 
 struct Options {
   std::string input;      ///< a file, `-` for standard input; empty for a live capture

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "dissectors/capture/pcapng_file.hpp"
+#include "dissectors/capture/pcapng_writer.hpp"
 #include "dissectors/lint/plain_text.hpp"
 #include "dissectors/lint/wording.hpp"
 

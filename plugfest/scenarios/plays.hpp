@@ -45,7 +45,7 @@ void write_to_bad_stag(Stage& stage, Side by);
 void read_from_bad_stag(Stage& stage, Side by);
 void write_without_right(Stage& stage);
 
-// -- ending.cpp --
+// -- close.cpp --
 void ending(Stage& stage, Side by, bool abortive);
 
 }  // namespace plugfest::plays

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 #include "suite/results/sha256.hpp"
 
 namespace plugfest {

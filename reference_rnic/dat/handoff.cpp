@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "reference_rnic/dat/forwarding_connection.hpp"
 #include "reference_rnic/dat/socket_loan.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 
@@ -87,25 +88,22 @@ struct Message {
 };
 
 /// A connection of which another process has read the startup frame: here it comes first again.
-class HandedConnection final : public llp::Connection, private llp::Connection::Observer {
+class HandedConnection final : public ForwardingConnection {
  public:
   HandedConnection(llp::RealWorld& world, llp::FileDescriptor socket, std::vector<std::byte> frame)
-      : world_(world),
-        tcp_(world, std::move(socket), llp::TcpConnection::State::open),
-        frame_(std::move(frame)) {}
+      : ForwardingConnection(world, std::move(socket)), world_(world), frame_(std::move(frame)) {}
 
-  [[nodiscard]] llp::TcpConnection& tcp() { return tcp_; }
-  [[nodiscard]] const llp::TcpConnection& tcp() const { return tcp_; }
+  [[nodiscard]] llp::TcpConnection& tcp() { return below(); }
+  [[nodiscard]] const llp::TcpConnection& tcp() const { return below(); }
 
   void set_observer(llp::Connection::Observer& observer) override {
-    observer_ = &observer;
-    tcp_.set_observer(*this);
+    ForwardingConnection::set_observer(observer);
     world_.defer([this, alive = std::weak_ptr<char>(alive_)] {
-      if (!alive.expired() && !frame_.empty()) observer_->readable();
+      if (!alive.expired() && !frame_.empty()) readable();
     });
   }
   Received receive(std::span<const wire::MutableBytes> targets) override {
-    if (frame_.empty()) return tcp_.receive(targets);
+    if (frame_.empty()) return ForwardingConnection::receive(targets);
     std::size_t given = 0;
     for (const wire::MutableBytes& target : targets) {
       const std::size_t count = std::min(target.size(), frame_.size() - given);
@@ -115,39 +113,10 @@ class HandedConnection final : public llp::Connection, private llp::Connection::
     frame_.erase(frame_.begin(), frame_.begin() + static_cast<std::ptrdiff_t>(given));
     return {given, false};
   }
-  std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) override {
-    return tcp_.send(pieces, end_segment);
-  }
-  void shutdown_send() override { tcp_.shutdown_send(); }
-  void reset() override { tcp_.reset(); }
-  [[nodiscard]] llp::Address local() const override { return tcp_.local(); }
-  [[nodiscard]] llp::Address remote() const override { return tcp_.remote(); }
-  [[nodiscard]] std::size_t emss() const override { return tcp_.emss(); }
-  [[nodiscard]] std::size_t unacknowledged() const override { return tcp_.unacknowledged(); }
-  [[nodiscard]] std::uint64_t data_segments_sent() const override {
-    return tcp_.data_segments_sent();
-  }
-  [[nodiscard]] std::uint64_t data_segments_received() const override {
-    return tcp_.data_segments_received();
-  }
-  [[nodiscard]] bool can_disturb() const override { return tcp_.can_disturb(); }
-  bool send_lost(wire::Bytes octets) override { return tcp_.send_lost(octets); }
-  bool inject(std::int64_t offset, wire::Bytes octets) override {
-    return tcp_.inject(offset, octets);
-  }
-  [[nodiscard]] bool change_emss(std::size_t octets) override { return tcp_.change_emss(octets); }
-  void pause_receiving(bool paused) override { tcp_.pause_receiving(paused); }
-  void set_receive_buffer(std::size_t octets) override { tcp_.set_receive_buffer(octets); }
 
  private:
-  void readable() override { observer_->readable(); }
-  void writable() override { observer_->writable(); }
-  void ended(llp::Ending ending) override { observer_->ended(ending); }
-
   llp::RealWorld& world_;
-  llp::TcpConnection tcp_;
   std::vector<std::byte> frame_;
-  llp::Connection::Observer* observer_ = nullptr;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 

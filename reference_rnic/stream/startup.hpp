@@ -9,6 +9,7 @@
 
 #include "reference_rnic/stream/deviation.hpp"
 #include "reference_rnic/stream/stream.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 
 namespace rnic::stream {

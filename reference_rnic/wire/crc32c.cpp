@@ -28,6 +28,4 @@ std::array<std::byte, 4> Crc32c::trailer() const {
   return octets;
 }
 
-std::array<std::byte, 4> crc32c_trailer(Bytes octets) { return Crc32c().update(octets).trailer(); }
-
 }  // namespace rnic::wire

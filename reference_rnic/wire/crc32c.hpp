@@ -19,7 +19,4 @@ class Crc32c {
   std::uint32_t state_ = 0xFFFFFFFFU;
 };
 
-/// The same for octets that lie in one piece.
-[[nodiscard]] std::array<std::byte, 4> crc32c_trailer(Bytes octets);
-
 }  // namespace rnic::wire

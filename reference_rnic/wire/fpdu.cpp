@@ -5,6 +5,10 @@
 
 namespace rnic::wire {
 
+std::array<std::byte, fpdu_crc_size> crc32c_trailer(Bytes covered) {
+  return Crc32c().update(covered).trailer();
+}
+
 std::size_t mulpdu(std::size_t emss, bool markers) {
   const std::size_t most_markers = (emss + marker_interval - 1) / marker_interval;
   const std::size_t overhead =

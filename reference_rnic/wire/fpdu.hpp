@@ -28,6 +28,8 @@ inline constexpr std::size_t max_mulpdu = 64768;
 [[nodiscard]] constexpr std::size_t fpdu_size(std::size_t ulpdu_length) {
   return fpdu_length_size + ulpdu_length + pad_length(ulpdu_length) + fpdu_crc_size;
 }
+/// The CRC field that fits the octets before it, in wire order. Those in several pieces: Crc32c.
+[[nodiscard]] std::array<std::byte, fpdu_crc_size> crc32c_trailer(Bytes covered);
 /// The MULPDU for a TCP segment of `emss` octets (section 4.5), but never below 128 or above 64768
 /// (section 3). With `markers` it reserves room for as many as can fall into the segment.
 [[nodiscard]] std::size_t mulpdu(std::size_t emss, bool markers);

@@ -14,11 +14,11 @@ import urllib.parse
 import jinja2
 import markupsafe
 
-from . import attention, behind, coverage, dat_returns
+from . import attention, breakers, coverage, dat_returns
 from .catalogue import Rule
-from .contrast import contrast
 from .ladder import Ladder, ladder
 from .model import Case, VERDICTS
+from .word_diff import word_diff
 
 TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
 OCTETS_OF_PASS = 64  # octets of a step shown where all went well; the headers are in there
@@ -108,7 +108,7 @@ class Pages:
         groups = {rule: RuleGroup(self._catalogue.rule(rule), state, []) for rule, state in states.items()}
         for number, judgement in enumerate(case.judgements):
             plain = [[(line, False)] for line in judgement.admissible], [(judgement.actual, False)]
-            marks = plain if judgement.verdict == "pass" else contrast(judgement.admissible, judgement.actual)
+            marks = plain if judgement.verdict == "pass" else word_diff(judgement.admissible, judgement.actual)
             groups[judgement.rule].judgements.append((number, judgement, *marks))
         return sorted(groups.values(), key=lambda group: coverage.STATES.index(group.state))
 
@@ -140,7 +140,7 @@ def render(report, catalogue, folder, html_path):
         not_applicable=attention.not_applicable(report), coverage=found,
         coverage_cells=coverage.cells_of([use for rfc in found for section in rfc.sections for use in section.uses]),
         dat_returns=dat_returns.table_of(report, catalogue), bar=_bar(report),
-        behind=behind.load(), outcome=_outcome(report), seconds=_seconds_of(report.run),
+        breakers=breakers.load(), outcome=_outcome(report), seconds=_seconds_of(report.run),
     )
 
 
@@ -151,7 +151,7 @@ def _environment(pages, catalogue):
     environment.filters.update(hexdump=hexdump, ms=_milliseconds, duration=_duration, when=_when, plural=_plural, size=_size)
     environment.globals.update(
         GLYPHS=GLYPHS, WORDS=WORDS, STATE_WORDS=STATE_WORDS, VERDICTS=VERDICTS, STATES=coverage.STATES, JUDGED=coverage.JUDGED, LEVELS=coverage.LEVELS, WAYS=coverage.WAYS,
-        anchor=pages.anchor, rule_of=catalogue.rule, contrast=contrast, shell=_shell, folder_of=_folder_of)
+        anchor=pages.anchor, rule_of=catalogue.rule, word_diff=word_diff, shell=_shell, folder_of=_folder_of)
     return environment
 
 

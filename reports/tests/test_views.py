@@ -5,8 +5,8 @@ import pathlib
 import tempfile
 import unittest
 
-from rnic_reports import attention, behind, catalogue, coverage
-from rnic_reports.contrast import contrast
+from rnic_reports import attention, breakers, catalogue, coverage
+from rnic_reports.word_diff import word_diff
 from rnic_reports.html import hexdump
 from rnic_reports.ladder import PASSED_LIMIT, RUNG_LIMIT, ladder
 from rnic_reports.model import Case, Octets
@@ -130,12 +130,12 @@ class Coverage(unittest.TestCase):
 
 class StandsBehind(unittest.TestCase):
     def test_every_deviation_stands_at_a_rule_of_the_catalogue(self):
-        found = behind.load()
-        source = behind.DEVIATIONS.read_text(encoding="utf-8")
+        found = breakers.load()
+        source = breakers.DEVIATIONS.read_text(encoding="utf-8")
         names = [one.name for deviations in found.deviations.values() for one in deviations]
         self.assertEqual(len(names), sum(line.startswith("RNIC_DEVIATION(") for line in source.splitlines()))
         self.assertEqual([rule for rule in found.deviations if rule not in CATALOGUE.rules], [])
-        self.assertIn(behind.Deviation("revision_zero_sent", "sends revision 0"), found.deviations["mpa.startup.revision-one-sent"])
+        self.assertIn(breakers.Deviation("revision_zero_sent", "sends revision 0"), found.deviations["mpa.startup.revision-one-sent"])
 
     def test_an_offender_stands_at_each_rule_that_it_breaks(self):
         with tempfile.TemporaryDirectory() as name:
@@ -143,8 +143,8 @@ class StandsBehind(unittest.TestCase):
             (folder / "one.yaml").write_text(
                 "entries:\n- {case: a.b.c, rule: r, also: [s], iut: siw, versions: any, reason: 'two\n  lines'}\n", encoding="utf-8")
             (folder / "torn.yaml").write_text("entries: [", encoding="utf-8")
-            found = behind.load(folder / "none.def", folder)
-        offender = behind.Offender("siw", "any", "a.b.c", "two lines")
+            found = breakers.load(folder / "none.def", folder)
+        offender = breakers.Offender("siw", "any", "a.b.c", "two lines")
         self.assertEqual((dict(found.offenders), dict(found.deviations)), ({"r": [offender], "s": [offender]}, {}))
 
 
@@ -161,17 +161,17 @@ class Catalogues(unittest.TestCase):
 
 class Contrast(unittest.TestCase):
     def test_only_what_differs_is_marked(self):
-        admissible, actual = contrast(["Terminate base or bounds (1/1/0x01)", "FIN"], "Terminate invalid STag (1/1/0x00)")
+        admissible, actual = word_diff(["Terminate base or bounds (1/1/0x01)", "FIN"], "Terminate invalid STag (1/1/0x00)")
         self.assertEqual([part for part, differs in actual if differs], ["invalid STag", "0x00"])
         self.assertEqual([part for part, differs in admissible[0] if differs], ["base or bounds", "0x01"])
         self.assertEqual(admissible[1], [("FIN", False)])
         self.assertEqual("".join(part for part, _ in actual), "Terminate invalid STag (1/1/0x00)")
 
     def test_lines_that_have_nothing_in_common_are_not_marked(self):
-        self.assertEqual(contrast(["connection closed"], "Send L qn=0"), ([[("connection closed", False)]], [("Send L qn=0", False)]))
+        self.assertEqual(word_diff(["connection closed"], "Send L qn=0"), ([[("connection closed", False)]], [("Send L qn=0", False)]))
 
     def test_long_lines_cost_nothing(self):
-        self.assertEqual(contrast(["a " * 5000], "b " * 5000)[1], [("b " * 5000, False)])
+        self.assertEqual(word_diff(["a " * 5000], "b " * 5000)[1], [("b " * 5000, False)])
 
 
 class Findings(unittest.TestCase):

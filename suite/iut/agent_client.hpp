@@ -17,7 +17,7 @@
 #include "reference_rnic/llp/real_world.hpp"
 #include "suite/iut/child_process.hpp"
 #include "suite/iut/iut.hpp"
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 
 namespace suite::iut {
 

@@ -20,7 +20,7 @@ Octets Draw::octets(std::size_t size) {
 
 std::string digest(wire::Bytes octets) {
   return fmt::format("{} octets with CRC32c {}", octets.size(),
-                     wire::hex(wire::crc32c_trailer(octets)));
+                     wire::hex(wire::Crc32c().update(octets).trailer()));
 }
 
 }  // namespace suite::lower_tester

@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 
 namespace suite::runner {
 

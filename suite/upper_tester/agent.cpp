@@ -13,7 +13,7 @@
 
 #include "suite/upper_tester/resume.hpp"
 #include "suite/upper_tester/script.hpp"
-#include "suite/upper_tester/start.hpp"
+#include "suite/upper_tester/start_driver.hpp"
 
 namespace {
 

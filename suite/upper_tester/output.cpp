@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 
 namespace suite::upper_tester {
 namespace {

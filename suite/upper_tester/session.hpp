@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/output.hpp"
 

@@ -7,7 +7,7 @@
 #include "reference_rnic/llp/real_world.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/upper_tester/reference/reference_driver.hpp"
-#include "suite/upper_tester/start.hpp"
+#include "suite/upper_tester/start_driver.hpp"
 
 namespace suite::upper_tester {
 namespace {

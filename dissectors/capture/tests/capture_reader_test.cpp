@@ -17,7 +17,7 @@
 
 #include "dissectors/capture/capture_reader.hpp"
 #include "dissectors/capture/pcap_file.hpp"
-#include "dissectors/capture/pcapng_file.hpp"
+#include "dissectors/capture/pcapng_writer.hpp"
 
 using namespace dissectors::capture;
 

@@ -10,7 +10,7 @@ using namespace rnic::wire::test;
 
 namespace {
 
-Octets trailer(const Octets& input) { return Octets(crc32c_trailer(input)); }
+Octets trailer(const Octets& input) { return Octets(Crc32c().update(input).trailer()); }
 
 Octets text(std::string_view characters) { return Octets(std::as_bytes(std::span(characters))); }
 

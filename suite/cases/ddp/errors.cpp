@@ -4,6 +4,7 @@
 
 #include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -102,11 +103,7 @@ CONFORMANCE_CASE(terminate_gets_out_before_the_stream_ends,
   row("an error while the IUT is sending", [&] {
     see_iut_send();
     peer.stall();
-    const Region source = iut.register_memory(much_data().size());
-    iut::PostWork command;
-    command.operation = operation::send;
-    command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
-    const Work work = iut.post(command);
+    const Work work = post_much(iut);
     peer.send(send_message(payload(1)).with_queue(7));
     watch();
     peer.resume();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -157,9 +158,7 @@ CONFORMANCE_CASE(work_that_a_lost_connection_cuts_off_fails, rules("ddp.llp.reli
   std::vector<Work> works;
   // More than the LLPs hold, so at least the last one cannot have been sent.
   for (int i = 0; i < 3; ++i) {
-    iut::PostWork command;
-    command.operation = operation::write;
-    command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+    iut::PostWork command = work_on(source, operation::write);
     command.remote_stag = some_stag;
     works.push_back(iut.post(command));
   }

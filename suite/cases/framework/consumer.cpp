@@ -17,7 +17,8 @@ namespace {
 constexpr auto patience_between_cases = std::chrono::seconds(12);
 // However little is left to the row: how slow the IUT was before says nothing of the agent.
 constexpr auto least_patience = std::chrono::seconds(3);
-// A line of the agent holds two digits an octet and has a greatest length (suite/iut/json.hpp).
+// A line of the agent holds two digits an octet and has a greatest length
+// (suite/iut/message_lines.hpp).
 constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
 
 iut::Octets to_message(const Octets& octets) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "reference_rnic/wire/fpdu.hpp"
+#include "suite/cases/framework/long_work.hpp"
 #include "suite/cases/mpa/startup_steps.hpp"
 
 namespace suite::cases {
@@ -47,11 +48,7 @@ CONFORMANCE_CASE(sending_goes_on_when_a_closed_window_opens,
                  rules("mpa.dual-stack.tcp-rules-followed"), in_both_roles, over_both_families) {
   see_iut_send();
   peer.stall();
-  iut::PostWork command;
-  const Region source = iut.register_memory(much_data().size());
-  command.operation = operation::send;
-  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
-  const Work work = iut.post(command);
+  const Work work = post_much(iut);
   watch();
   peer.resume();
   if (!expect_much(Opcode::send, "mpa.dual-stack.tcp-rules-followed")) return;
@@ -153,11 +150,7 @@ CONFORMANCE_CASE(stream_survives_a_path_mtu_that_shrinks,
   see_iut_send();
   // FPDUs that are under way when the path changes were made for the longer segments.
   peer.stall();
-  iut::PostWork command;
-  const Region source = iut.register_memory(much_data().size());
-  command.operation = operation::send;
-  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
-  const Work work = iut.post(command);
+  const Work work = post_much(iut);
   watch();
   if (!peer.raw().connection().change_emss(shrunken_emss))
     stop(Verdict::not_applicable, "the tester cannot change the path MTU: it lacks CAP_NET_RAW");

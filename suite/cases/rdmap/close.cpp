@@ -2,6 +2,7 @@
 // RFC 5040 section 6.2, RFC 5041 section 6.2 and RFC 5044 section 7.2: how a stream ends without an
 // error, and with a lost LLP.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -16,15 +17,6 @@ Outgoing read_all_of(const Region& source) {
                        .length = static_cast<std::uint32_t>(source.length),
                        .source_stag = source.stag,
                        .source_offset = source.base});
-}
-
-/// A Send of much_data().
-Work post_much(Consumer& iut) {
-  const Region source = iut.register_memory(much_data().size());
-  iut::PostWork command;
-  command.operation = operation::send;
-  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
-  return iut.post(command);
 }
 
 }  // namespace
@@ -283,12 +275,8 @@ CONFORMANCE_CASE(work_behind_the_stream_ends_with_it,
     peer.stall();
     const Region source = iut.register_memory(much_data().size() / 16);
     std::vector<Work> works;
-    for (std::size_t i = 0; i < count; ++i) {
-      iut::PostWork command;
-      command.operation = operation::send;
-      command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
-      works.push_back(iut.post(command));
-    }
+    for (std::size_t i = 0; i < count; ++i)
+      works.push_back(iut.post(work_on(source, operation::send)));
     const Work last = iut.post_read(8, some_stag, 0x1000);
     end();
     watch();

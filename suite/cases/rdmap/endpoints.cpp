@@ -2,6 +2,7 @@
 // RFC 5040 section 6.2 and RFC 5041 section 5.3 where the consumer goes on: endpoints that it
 // aborts, and the streams that follow on the same endpoint.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -13,14 +14,6 @@ iut::Reply abort_endpoint(Body& body, iut::Handle endpoint) {
   return body.iut.call(iut::AbortEndpoint{endpoint}, "abort the endpoint");
 }
 
-iut::PostWork work_of(iut::Handle endpoint, const char* operation, const Region& buffer) {
-  iut::PostWork command;
-  command.endpoint = endpoint;
-  command.operation = operation;
-  command.pieces = {{buffer.handle, 0, static_cast<std::uint32_t>(buffer.length)}};
-  return command;
-}
-
 /// What both sides send and read on a stream that has just begun.
 void expect_fresh_stream(Body& body, iut::Handle endpoint) {
   Peer& fresh = body.another_peer();
@@ -30,13 +23,13 @@ void expect_fresh_stream(Body& body, iut::Handle endpoint) {
   body.expect(receive, completes().with_length(24), "rdmap.send.consumes-one-buffer");
   const Region octets = body.iut.register_memory(16);
   for (int i = 0; i < 2; ++i) {
-    const Work send = body.iut.post(work_of(endpoint, operation::send, octets));
+    const Work send = body.iut.post(work_on(octets, operation::send, endpoint));
     body.expect(fresh, message(Opcode::send, octets.contents),
                 "rdmap.order.messages-in-submission-order");
     body.expect(send, completes(), "rdmap.order.messages-in-submission-order");
   }
   const Region sink = body.iut.register_memory(8, access::remote_write);
-  const Work read = body.iut.post(work_of(endpoint, operation::read, sink));
+  const Work read = body.iut.post(work_on(sink, operation::read, endpoint));
   const Arrival request = body.expect(fresh, message(Opcode::read_request));
   const auto fields = request.message(Opcode::read_request)->read_request();
   fresh.send(read_response(fields->sink_stag, fields->sink_offset, payload(8)));
@@ -78,7 +71,7 @@ CONFORMANCE_CASE(aborted_endpoint_ends_its_connection_only,
   establish(other, {.endpoint = endpoint, .opening = true});
   const Work receive = iut.post_receive(16, endpoint);
   const Region sink = iut.register_memory(8, access::remote_write);
-  const Work read = iut.post(work_of(endpoint, operation::read, sink));
+  const Work read = iut.post(work_on(sink, operation::read, endpoint));
   expect(other, message(Opcode::read_request));
   abort_endpoint(*this, endpoint);
   expect(other, any_terminate() | torn_down());
@@ -86,7 +79,7 @@ CONFORMANCE_CASE(aborted_endpoint_ends_its_connection_only,
   expect(read, completes_in_error(), "ddp.close.outstanding-requests-fail");
   expect(receive, flushed(), "ddp.close.outstanding-requests-fail");
   expect(iut, disconnected());
-  expect_not_done(*this, work_of(endpoint, operation::send, sink));
+  expect_not_done(*this, work_on(sink, operation::send, endpoint));
   expect_still_working("rdmap.stream.connection-torn-down");
 }
 
@@ -98,7 +91,7 @@ CONFORMANCE_CASE(endpoint_that_is_aborted_before_it_connects_flushes,
   abort_endpoint(*this, endpoint);
   expect(receive, flushed());
   const Region octets = iut.register_memory(16);
-  expect_not_done(*this, work_of(endpoint, operation::send, octets));
+  expect_not_done(*this, work_on(octets, operation::send, endpoint));
 }
 
 CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
@@ -114,7 +107,7 @@ CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
     first.send(send_message(payload(16)));
     expect(taken, completes().with_length(16), "rdmap.send.consumes-one-buffer");
     const Region sink = iut.register_memory(8, access::remote_write);
-    const Work read = iut.post(work_of(endpoint, operation::read, sink));
+    const Work read = iut.post(work_on(sink, operation::read, endpoint));
     expect(first, message(Opcode::read_request));
     end(first);
     expect(iut, disconnected());

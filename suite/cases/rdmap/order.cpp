@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5040 section 5.5: the order of messages on the stream, of their delivery, and of completions.
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/long_work.hpp"
 
 namespace suite::cases {
 
@@ -65,9 +66,7 @@ CONFORMANCE_CASE(writes_leave_in_the_order_posted, rules("rdmap.write.in-submiss
   // They wait behind a long one, which cannot leave.
   peer.stall();
   const Region source = iut.register_memory(much_data().size());
-  iut::PostWork command;
-  command.operation = operation::write;
-  command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(source.length)}};
+  iut::PostWork command = work_on(source, operation::write);
   command.remote_stag = 0x01020304;
   std::vector<Work> writes{iut.post(command)};
   // All to one place, so that their order is what its contents are in the end.

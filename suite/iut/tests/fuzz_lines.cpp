@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 
 using namespace suite::iut;
 

@@ -3,7 +3,7 @@
 // the figures of RFC 5044, 5041, 5040 and 6581.
 #include <boost/test/unit_test.hpp>
 
-#include "reference_rnic/wire/crc32c.hpp"
+#include "reference_rnic/wire/fpdu.hpp"
 #include "suite/lower_tester/outgoing.hpp"
 #include "suite/lower_tester/tcp_cut.hpp"
 

@@ -12,7 +12,7 @@
 #include "suite/upper_tester/dat/dat_api.hpp"
 #include "suite/upper_tester/dat/waker.hpp"
 #include "suite/upper_tester/driver.hpp"
-#include "suite/upper_tester/start.hpp"
+#include "suite/upper_tester/start_driver.hpp"
 
 namespace suite::upper_tester::dat {
 

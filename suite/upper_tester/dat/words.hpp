@@ -5,7 +5,7 @@
 #include <string>
 
 #include "suite/iut/messages.hpp"
-#include "suite/upper_tester/answers.hpp"
+#include "suite/upper_tester/common_replies.hpp"
 #include "suite/upper_tester/dat/dat_api.hpp"
 
 namespace suite::upper_tester::dat {

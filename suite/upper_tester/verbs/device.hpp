@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "suite/iut/messages.hpp"
-#include "suite/upper_tester/start.hpp"
+#include "suite/upper_tester/start_driver.hpp"
 #include "suite/upper_tester/verbs/handles.hpp"
 
 namespace suite::upper_tester::verbs {

@@ -15,7 +15,7 @@
 
 #include "suite/upper_tester/buffer.hpp"
 #include "suite/upper_tester/driver.hpp"
-#include "suite/upper_tester/start.hpp"
+#include "suite/upper_tester/start_driver.hpp"
 #include "suite/upper_tester/verbs/device.hpp"
 #include "suite/upper_tester/verbs/handles.hpp"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "suite/iut/messages.hpp"
-#include "suite/upper_tester/answers.hpp"
+#include "suite/upper_tester/common_replies.hpp"
 
 namespace suite::upper_tester::verbs {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Lines of JSON from and to messages, by walking the message tables.
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Every message as a line typed by hand, read and written again; and lines that are none.
-#include "suite/iut/json.hpp"
+#include "suite/iut/message_lines.hpp"
 
 #include <boost/test/data/test_case.hpp>
 #include <boost/test/unit_test.hpp>
@@ -15,7 +15,7 @@ std::string why_not(const Parsed<T>& parsed) {
   return parsed ? std::string() : parsed.error().what;
 }
 
-BOOST_AUTO_TEST_SUITE(json)
+BOOST_AUTO_TEST_SUITE(message_lines)
 
 /// In full, as the suite writes them; every member has a value that is not its default.
 const char* const commands[] = {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""What stands behind a rule besides its cases: the deviations that break it on purpose, and who is known to break it."""
+"""Who breaks a rule: the deviations that do on purpose, and the implementations that are known to."""
 
 import collections
 import dataclasses
@@ -29,14 +29,14 @@ class Offender:
 
 
 @dataclasses.dataclass
-class Behind:
+class Breakers:
     deviations: dict  # rule id -> [Deviation]
     offenders: dict  # rule id -> [Offender]
 
 
 def load(deviations=DEVIATIONS, expectations=EXPECTATIONS):
     """What there is of it: a report without it is better than none."""
-    return Behind(_deviations(deviations), _offenders(expectations))
+    return Breakers(_deviations(deviations), _offenders(expectations))
 
 
 def _deviations(path):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/upper_tester/answers.hpp"
+#include "suite/upper_tester/common_replies.hpp"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

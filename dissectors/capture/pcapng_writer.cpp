@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "dissectors/capture/pcapng_file.hpp"
+#include "dissectors/capture/pcapng_writer.hpp"
 
 #include <algorithm>
 #include <limits>

@@ -9,7 +9,7 @@ _WORDS_LIMIT = 160
 _ALIKE = 0.6  # below this the two lines say different things, and marks would only be noise
 
 
-def contrast(admissible, actual):
+def word_diff(admissible, actual):
     """(admissible lines, actual), each a list of (text, differs); only the admissible line most like the actual has marks."""
     plain = [[(line, False)] for line in admissible]
     came = _WORD.findall(actual)

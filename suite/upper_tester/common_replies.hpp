@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Answers that the drivers of vendors' APIs share, and socket addresses from literals.
+// Replies that the drivers of vendors' APIs share, and socket addresses from literals.
 #pragma once
 
 #include <sys/socket.h>

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What rnic-lint says to the shell. The numbers are documented in docs/rnic-lint.md and in --help.
+#pragma once
+
+#include <cstdint>
+
+#include "dissectors/lint/totals.hpp"
+
+namespace dissectors::lint {
+
+enum class ExitCode : std::uint8_t {
+  clean = 0,       ///< no violation in what was judged
+  violations = 1,  ///< at least one in what is shown
+  usage = 2,       ///< the command line, or a connection that the capture does not have
+  unreadable = 3,  ///< the capture cannot be read, or a file cannot be written
+};
+
+/// Of a capture that was read as far as it goes. A torn one counts as far as it was judged.
+[[nodiscard]] inline ExitCode exit_code(const Totals& totals) {
+  // Nothing of it was judged, or it goes on in a form that is not read.
+  if (totals.tear && (totals.tear->unsupported || totals.frames.frames == 0))
+    return ExitCode::unreadable;
+  return totals.violation_count() > 0 ? ExitCode::violations : ExitCode::clean;
+}
+
+}  // namespace dissectors::lint
