@@ -7,7 +7,7 @@
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/runner/agent_bench.hpp"
 #include "suite/runner/bench_host.hpp"
-#include "suite/runner/crash_attribution.hpp"
+#include "suite/runner/iut_guard.hpp"
 
 namespace suite::runner {
 

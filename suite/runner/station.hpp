@@ -15,7 +15,7 @@
 #include "reference_rnic/llp/real_world.hpp"
 #include "suite/runner/case_pcap.hpp"
 #include "suite/runner/crew.hpp"
-#include "suite/runner/incident.hpp"
+#include "suite/runner/kernel_incident.hpp"
 #include "suite/runner/plan.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 #include "suite/runner/site.hpp"

@@ -9,7 +9,7 @@
 
 #include "reference_rnic/llp/file_descriptor.hpp"
 #include "suite/runner/bench.hpp"
-#include "suite/runner/crash_attribution.hpp"
+#include "suite/runner/iut_guard.hpp"
 #include "suite/runner/message_reader.hpp"
 #include "suite/runner/worker_words.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/crash_attribution.hpp"
+#include "suite/runner/iut_guard.hpp"
 
 #include <unistd.h>
 

@@ -2,7 +2,7 @@
 // Complaints of the IUT's kernel while several cases ran.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/incident.hpp"
+#include "suite/runner/kernel_incident.hpp"
 
 using namespace suite::runner;
 using suite::results::CaseRecord;

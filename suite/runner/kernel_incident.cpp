@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/incident.hpp"
+#include "suite/runner/kernel_incident.hpp"
 
 namespace suite::runner {
 

@@ -9,7 +9,7 @@
 
 #include "reference_rnic/llp/memory_network.hpp"
 #include "reference_rnic/llp/simulated_world.hpp"
-#include "suite/runner/crash_attribution.hpp"
+#include "suite/runner/iut_guard.hpp"
 
 using namespace suite::runner;
 using namespace std::chrono_literals;
