@@ -199,7 +199,7 @@ unsigned reference_jobs() { return std::clamp(8 * processors(), 8U, 64U); }
 Result<std::unique_ptr<Site>> make_site(const Options& options,
                                         const std::function<void(const std::string&)>& tell) {
   if (options.link == "memory") return memory_site(options);
-  if (options.choice.kind == IutChoice::Kind::siw_vm) return guest_site(options, tell);
+  if (options.choice.in_guest()) return guest_site(options, tell);
   if (!options.choice.in_lab()) return external_site(options);
   auto lab = namespace_site(options);
   if (lab) return lab;
