@@ -11,8 +11,6 @@ namespace {
 class EveryKind {
  public:
   explicit EveryKind(Ia& ia) : objects_(ia) {
-    need(dat_rmr_create(objects_.pz.get(), &rmr_handle_), "no RMR");
-    rmr_ = Rmr(rmr_handle_);
     pair_requests_ = ia.evd(DAT_EVD_CR_FLAG);
     auto [psp, qualifier] = ia.psp(pair_requests_);
     psp_ = std::move(psp);
@@ -27,7 +25,6 @@ class EveryKind {
            {"PSP", {DAT_HANDLE_TYPE_PSP, psp_.get()}},
            {"PZ", {DAT_HANDLE_TYPE_PZ, objects_.pz.get()}},
            {"LMR", {DAT_HANDLE_TYPE_LMR, objects_.region.get()}},
-           {"RMR", {DAT_HANDLE_TYPE_RMR, rmr_.get()}},
            {"CNO", {DAT_HANDLE_TYPE_CNO, objects_.cno.get()}}};
     add_optional(ia);
   }
@@ -44,6 +41,11 @@ class EveryKind {
   }
   // What a provider may lack.
   void add_optional(const Ia& ia) {
+    DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
+    if (dat_rmr_create(objects_.pz.get(), &rmr) == DAT_SUCCESS) {
+      rmr_ = Rmr(rmr);
+      all.push_back({"RMR", {DAT_HANDLE_TYPE_RMR, rmr}});
+    }
     DAT_SRQ_ATTR attr{.max_recv_dtos = 4, .max_recv_iov = 1, .low_watermark = DAT_SRQ_LW_DEFAULT};
     DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
     if (dat_srq_create(ia.get(), objects_.pz.get(), &attr, &srq) == DAT_SUCCESS) {
@@ -62,7 +64,6 @@ class EveryKind {
   }
 
   Strangers objects_;
-  DAT_RMR_HANDLE rmr_handle_ = DAT_HANDLE_NULL;
   Rmr rmr_;
   Evd pair_requests_;
   Psp psp_;

@@ -130,7 +130,7 @@ class DatProcessBody final : public Body {
     const bool ended = process.run_until(world->now() + limit + grace);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
-    if (!ended) fail_of_call("hung, and did not heed its deadline", {});
+    if (!ended) return fail_of_call("hung, and did not heed its deadline", json::object());
     conclude(process);
   }
 
@@ -194,9 +194,7 @@ class DatProcessBody final : public Body {
   void fail_of_call(const std::string& how, const json& word) {
     const std::string frames = frames_of(word);
     if (!frames.empty()) context().note(Direction::none, "frames: " + frames);
-    expect_that(
-        false, "a return code",
-        fmt::format("{} {}", word.is_object() ? word.value("call", "the case") : "the case", how));
+    expect_that(false, "a return code", fmt::format("{} {}", word.value("call", "the case"), how));
   }
 
   const DatCase& one_;
