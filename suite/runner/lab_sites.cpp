@@ -90,7 +90,7 @@ lab::GuestOptions guest_options(const Options& options) {
 
 /// Each case of the DAT API opens its IA in a process of its own, for which an emulated guest takes
 /// seconds.
-constexpr double dat_patience = 4;
+constexpr double dat_patience = 10;
 constexpr auto dying_time = std::chrono::seconds(3);
 
 class GuestSite final : public Site {

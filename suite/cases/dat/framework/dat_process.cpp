@@ -127,7 +127,9 @@ class DatProcessBody final : public Body {
     CaseProcess process(*world, std::move(*child), [this](const json& word) { take(word); });
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
         one_.deadline * environment().deadline_scale);
-    const bool ended = process.run_until(world->now() + limit + grace);
+    const auto patience =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(grace * environment().deadline_scale);
+    const bool ended = process.run_until(world->now() + limit + patience);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
     if (!ended) return fail_of_call("hung, and did not heed its deadline", json::object());
