@@ -17,6 +17,7 @@ examples:
   ./run_suite.sh --iut siw-vm                        the Linux kernel's soft-iWARP in a QEMU guest
   ./run_suite.sh --iut verbs:cxgb4_0 --host ssh:root@dut --address 192.0.2.7
   ./run_suite.sh --iut dat:reference                 our own DAT provider, at its API and on the wire
+  ./run_suite.sh --iut dat:siw-vm                    OpenFabrics' DAT provider over soft-iWARP, at its API
   ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
   ./run_suite.sh --list                              what there is
   ./run_suite.sh --plugfest virtual                  everybody against everybody, on this machine
@@ -55,6 +56,7 @@ targets=(rnic-suite rnic-agent seen_to_fail)
 case "$iut" in
   reference | agent:reference) ;;
   dat:reference) set=full targets+=(rnic_dat rnic-dat-cases dat_seen_to_fail) ;;
+  dat:siw-vm) set=full targets+=(rnic-dat-cases dat_seen_to_fail) ;;
   dat:*) targets+=(rnic-dat-cases) install=(--no-install) ;;
   siw-vm) set=siw ;;
   *) install=(--no-install) ;;  # hardware: the host is somebody's test bed

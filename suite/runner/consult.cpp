@@ -22,7 +22,7 @@ namespace {
 doctor::Request request_for(const Options& options) {
   doctor::Request request;
   const IutChoice& choice = options.choice;
-  if (choice.kind == IutChoice::Kind::siw_vm) {
+  if (choice.in_guest()) {
     request.iut = doctor::Request::Iut::siw_vm;
     request.guest_cache = lab::default_guest_paths().cache;
   } else if (!choice.in_lab()) {

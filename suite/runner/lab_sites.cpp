@@ -79,6 +79,10 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   lab::GuestOptions guest;
   guest.programs = {agent_program()};
   guest.agent_channels = guest_channels;
+  if (options.choice.dat_in_guest) {
+    guest.programs.emplace_back(dat_cases_program());
+    guest.agent_channels *= 2;  // each worker's agent, and its process of a DAT case
+  }
   guest.variant = "tunable";
   guest.slab_checks = options.slab_checks;
   guest.log_file = fs::absolute(options.out) /
@@ -86,6 +90,9 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
   return guest;
 }
 
+/// Each case of the DAT API opens its IA in a process of its own, for which an emulated guest takes
+/// seconds.
+constexpr double dat_patience = 10;
 constexpr auto dying_time = std::chrono::seconds(3);
 constexpr auto rest_of_an_answer = std::chrono::seconds(2);  // that has begun to arrive
 
@@ -99,10 +106,21 @@ class GuestSite final : public Site {
     setup_.reach = WorkerSetup::Reach::process;
     setup_.tester = words(lab_.tester());
     setup_.iut = {.network_namespace = "", .ipv4 = lab_.iut().ipv4, .ipv6 = lab_.iut().ipv6};
+    if (options.choice.dat_in_guest) ia_ = options.choice.device;
   }
 
   WorkerSetup setup(std::uint32_t worker) const override {
     WorkerSetup setup = setup_;
+    if (!ia_.empty()) {
+      setup.agent = guest_->agent_command(worker, {"rnic-agent", "--driver", "dat", "--ia", ia_});
+      setup.iut.ipv6.clear();  // an IA has one address
+      setup.deadline_scale *= dat_patience;
+      setup.dat = cases::DatAccess{
+          .program = guest_->agent_command(guest_channels + worker, {"rnic-dat-cases"}),
+          .ia = ia_,
+          .address = ""};
+      return setup;
+    }
     setup.agent = guest_->agent_command(
         worker, {"rnic-agent", "--driver", "verbs", "--device", "siw0", "--address", setup.iut.ipv4,
                  "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
@@ -169,6 +187,7 @@ class GuestSite final : public Site {
   std::unique_ptr<lab::Guest> guest_;
   results::LabRecord record_;
   WorkerSetup setup_;
+  std::string ia_;              ///< of the DAT provider under test; else siw itself is
   std::uint64_t position_ = 0;  ///< of the kernel log, behind what was looked at
   bool mourned_ = false;
   bool coming_up_ = false;

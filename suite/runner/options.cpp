@@ -30,6 +30,8 @@ constexpr const char* run_examples =
     "  rnic-suite run --iut dat:reference                      our own DAT provider, at the API "
     "and on "
     "the wire\n"
+    "  rnic-suite run --iut dat:siw-vm                         OpenFabrics' DAT provider over "
+    "soft-iWARP\n"
     "  rnic-suite run --iut 'agent:ssh root@dut /opt/vendor/agent' --address 192.0.2.7\n"
     "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.base-or-bounds --strict\n"
     "  rnic-suite run --rerun-failed                           what did not pass in the last run "
@@ -87,12 +89,13 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
   return choice;
 }
 
-// Our own provider, whose IA and dat.conf the lab makes.
-IutChoice own_provider() {
+// A provider whose IA and dat.conf the lab makes: our own, or the one in the guest.
+IutChoice provider_of_the_lab(bool in_guest) {
   IutChoice choice;
   choice.kind = IutChoice::Kind::dat;
-  choice.device = "rnic0";
-  choice.local_reference = true;
+  choice.device = in_guest ? "ofa-v2-siw" : "rnic0";
+  choice.local_reference = !in_guest;
+  choice.dat_in_guest = in_guest;
   return choice;
 }
 
@@ -109,7 +112,7 @@ std::string IutChoice::name() const {
     case Kind::verbs:
       return "verbs";
     case Kind::dat:
-      return local_reference ? "dat-reference" : "dat";
+      return dat_in_guest ? "dat-siw-vm" : local_reference ? "dat-reference" : "dat";
   }
   return "?";
 }
@@ -117,12 +120,13 @@ std::string IutChoice::name() const {
 std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const std::string& host) {
   IutChoice choice;
   if (iut.starts_with("verbs:")) return parse_device(IutChoice::Kind::verbs, iut, host);
-  if (iut.starts_with("dat:") && iut != "dat:reference")
+  const bool dat_of_the_lab = iut == "dat:reference" || iut == "dat:siw-vm";
+  if (iut.starts_with("dat:") && !dat_of_the_lab)
     return parse_device(IutChoice::Kind::dat, iut, host);
   if (!host.empty())
     return std::unexpected(
         fmt::format("--host goes with --iut verbs:DEVICE or dat:IA, not with '{}'", iut));
-  if (iut == "dat:reference") return own_provider();
+  if (dat_of_the_lab) return provider_of_the_lab(iut == "dat:siw-vm");
   if (iut == "reference") return choice;
   if (iut == "agent") {
     choice.kind = IutChoice::Kind::agent;
@@ -140,7 +144,7 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   }
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "dat:IA, dat:reference, agent:ARGV, agent",
+                  "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent",
                   iut));
 }
 
@@ -152,7 +156,8 @@ void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--iut", o.iut,
                  "implementation under test: reference, agent:reference, siw-vm, verbs:DEVICE, "
                  "dat:IA (a DAT provider by its name in dat.conf), dat:reference (our own), "
-                 "or agent:ARGV (words of "
+                 "dat:siw-vm (OpenFabrics' over soft-iWARP; by itself only the cases of the DAT "
+                 "API), or agent:ARGV (words of "
                  "any command that speaks docs/porting.md on its standard input and output; "
                  "`agent` alone: the one that the PIXIT names)")
       ->capture_default_str();
@@ -388,6 +393,9 @@ class CommandLine {
     if (std::string faults = read_claims(options_); !faults.empty())
       return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
     apply(options_.access, options_);
+    // The wire of soft-iWARP is judged by itself.
+    if (options_.choice.dat_in_guest && options_.select.empty() && options_.rules.empty())
+      options_.select = {"dat.*"};
     if (const auto fault = check_run(options_)) return wrong(*fault);
     return options_;
   }

@@ -27,9 +27,11 @@ struct IutChoice {
   std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
   /// agent:reference, dat:reference: our own, in the lab's namespace
   bool local_reference = false;
+  bool dat_in_guest = false;  ///< dat:siw-vm: OpenFabrics' provider over the guest's soft-iWARP
+  [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || dat_in_guest; }
   /// Whether it runs in the lab's own network; otherwise it is somebody's host.
   [[nodiscard]] bool in_lab() const {
-    return kind == Kind::reference || kind == Kind::siw_vm || local_reference;
+    return kind == Kind::reference || local_reference || in_guest();
   }
   /// The word that results and expectations use.
   [[nodiscard]] std::string name() const;

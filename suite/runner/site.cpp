@@ -213,12 +213,12 @@ SiteOr make_other_site(const Options& options, const Tell& tell) {
 std::size_t most_sites(const Options& options) {
   constexpr std::size_t most_guests = 2;
   const bool one_at_a_time = options.jobs == 1;
-  const bool guests = options.choice.kind == IutChoice::Kind::siw_vm && options.link != "memory";
+  const bool guests = options.choice.in_guest() && options.link != "memory";
   return guests && !one_at_a_time ? most_guests : 1;
 }
 
 SitesOr make_sites(const Options& options, std::size_t count, const Tell& tell) {
-  if (options.choice.kind == IutChoice::Kind::siw_vm && options.link != "memory")
+  if (options.choice.in_guest() && options.link != "memory")
     return guest_sites(options, count, tell);
   assert(count == 1);
   auto site = make_other_site(options, tell);

@@ -220,7 +220,7 @@ DAT_CASE(abrupt_close_takes_everything_along, calls(dat_ia_close), rules("dat.ia
   Opened one;
   need(one.open(target().ia, 8), "no IA");
   DAT_PZ_HANDLE pz{};
-  DAT_EVD_HANDLE evd{}, requests{};
+  DAT_EVD_HANDLE evd{}, connections{}, requests{};
   DAT_EP_HANDLE ep{};
   DAT_CNO_HANDLE cno{};
   DAT_RMR_HANDLE rmr{};
@@ -228,10 +228,11 @@ DAT_CASE(abrupt_close_takes_everything_along, calls(dat_ia_close), rules("dat.ia
   DAT_CONN_QUAL qualifier = 0;
   need(dat_pz_create(one.ia, &pz), "no PZ");
   need(dat_cno_create(one.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), "no CNO");
-  need(dat_evd_create(one.ia, 8, cno, DAT_EVD_DEFAULT_FLAG, &evd), "no EVD");
+  need(dat_evd_create(one.ia, 8, cno, DAT_EVD_DTO_FLAG, &evd), "no EVD");
+  need(dat_evd_create(one.ia, 8, cno, DAT_EVD_CONNECTION_FLAG, &connections), "no EVD");
   need(dat_evd_create(one.ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &requests), "no EVD");
-  need(dat_ep_create(one.ia, pz, evd, evd, evd, nullptr, &ep), "no EP");
-  need(dat_rmr_create(pz, &rmr), "no RMR");
+  need(dat_ep_create(one.ia, pz, evd, evd, connections, nullptr, &ep), "no EP");
+  (void)dat_rmr_create(pz, &rmr);  // an IA may have none
   need(dat_psp_create_any(one.ia, &qualifier, requests, DAT_PSP_CONSUMER_FLAG, &psp), "no PSP");
   expect(one.close(), succeeds);
   // The Connection Qualifier is free again.
@@ -246,11 +247,13 @@ DAT_CASE(abrupt_close_ends_connections, calls(dat_ia_close), rules("dat.ia-close
   Opened other;
   need(other.open(target().ia, 8), "no IA");
   DAT_PZ_HANDLE pz{};
-  DAT_EVD_HANDLE evd{};
+  DAT_EVD_HANDLE evd{}, connections{};
   DAT_EP_HANDLE ep{};
   need(dat_pz_create(other.ia, &pz), "no PZ");
-  need(dat_evd_create(other.ia, 8, DAT_HANDLE_NULL, DAT_EVD_DEFAULT_FLAG, &evd), "no EVD");
-  need(dat_ep_create(other.ia, pz, evd, evd, evd, nullptr, &ep), "no EP");
+  need(dat_evd_create(other.ia, 8, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &evd), "no EVD");
+  need(dat_evd_create(other.ia, 8, DAT_HANDLE_NULL, DAT_EVD_CONNECTION_FLAG, &connections),
+       "no EVD");
+  need(dat_ep_create(other.ia, pz, evd, evd, connections, nullptr, &ep), "no EP");
   const Pz own = ia().pz();
   const Side side = make_side(ia(), own);
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);

@@ -7,8 +7,15 @@ namespace suite::cases::dat {
 
 namespace {
 
+// Where the IA says that it has no windows, none need be made.
+void need_windows(DatBody& body) {
+  if (body.ia().attributes().max_rmrs == 0)
+    body.stop("not_applicable", "the IA has no RMRs: max_rmrs is 0");
+}
+
 Rmr make_window(DatBody& body, const Pz& pz) {
   DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
+  need_windows(body);
   body.need(CALL(dat_rmr_create, pz.get(), &handle), "no RMR");
   return Rmr(handle);
 }
@@ -120,6 +127,7 @@ struct Stage {
 
 DAT_CASE(new_window_is_unbound, calls(dat_rmr_create, dat_rmr_query),
          rules("dat.rmr-create.success", "dat.rmr-query.success")) {
+  need_windows(*this);
   const Pz pz = ia().pz();
   DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
   expect(CALL(dat_rmr_create, pz.get(), &handle), succeeds);
@@ -156,6 +164,7 @@ DAT_CASE(window_in_a_freed_zone_is_refused, calls(dat_rmr_create),
 
 DAT_CASE(window_without_a_place_is_refused, calls(dat_rmr_create),
          rules("dat.rmr-create.invalid-parameter"), with_hostile_handles) {
+  need_windows(*this);
   const Pz pz = ia().pz();
   expect(CALL(dat_rmr_create, pz.get(), nullptr), returns(DAT_INVALID_PARAMETER));
 }

@@ -56,6 +56,15 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
       verbs.choice.agent == (Words{"ssh", "-T", "-o", "BatchMode=yes", "--", "root@dut",
                                    "rnic-agent", "--driver", "verbs", "--device", "cxgb4_0"}),
       boost::test_tools::per_element());
+  const Options guest = good({"--iut", "dat:siw-vm"});
+  BOOST_TEST(guest.choice.name() == "dat-siw-vm");
+  BOOST_TEST(guest.choice.in_guest());
+  BOOST_TEST(guest.choice.in_lab());
+  BOOST_TEST(guest.select == Words{"dat.*"}, boost::test_tools::per_element());
+  BOOST_TEST(good({"--iut", "dat:siw-vm", "--select", "ddp.*"}).select == Words{"ddp.*"},
+             boost::test_tools::per_element());
+  BOOST_TEST(good({"--iut", "dat:siw-vm", "--rule", "dat.pz-free.success"}).select.empty());
+  BOOST_TEST(!good({"--iut", "dat:reference"}).choice.in_guest());
   const Options provider =
       good({"--iut", "dat:ofa0", "--host", "ssh:dut", "--address", "192.0.2.7"});
   const Words remote{"ssh", "-T", "-o", "BatchMode=yes", "--", "dut"};

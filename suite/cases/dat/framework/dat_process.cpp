@@ -127,10 +127,12 @@ class DatProcessBody final : public Body {
     CaseProcess process(*world, std::move(*child), [this](const json& word) { take(word); });
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
         one_.deadline * environment().deadline_scale);
-    const bool ended = process.run_until(world->now() + limit + grace);
+    const auto patience =
+        std::chrono::duration_cast<std::chrono::nanoseconds>(grace * environment().deadline_scale);
+    const bool ended = process.run_until(world->now() + limit + patience);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
-    if (!ended) fail_of_call("hung, and did not heed its deadline", {});
+    if (!ended) return fail_of_call("hung, and did not heed its deadline", json::object());
     conclude(process);
   }
 
@@ -194,9 +196,7 @@ class DatProcessBody final : public Body {
   void fail_of_call(const std::string& how, const json& word) {
     const std::string frames = frames_of(word);
     if (!frames.empty()) context().note(Direction::none, "frames: " + frames);
-    expect_that(
-        false, "a return code",
-        fmt::format("{} {}", word.is_object() ? word.value("call", "the case") : "the case", how));
+    expect_that(false, "a return code", fmt::format("{} {}", word.value("call", "the case"), how));
   }
 
   const DatCase& one_;
