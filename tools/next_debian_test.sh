@@ -9,8 +9,8 @@ usage() {
 usage: tools/next_debian_test.sh [--release NAME] [--mirror URL] [FOLDER]
 
 Makes a Debian (default trixie, whose Wireshark is 4.4) in FOLDER (default /var/tmp/rnic-next-debian, about 2 GB, kept
-for the next time), builds the target rnic_iwarp there, and runs the plugin's tests with its tshark. rnic-suite and
-rnic-lint, with which the tests compare, are those of build/dev. Needs root and debootstrap.
+for the next time), builds the target rnic_iwarp there, and runs the plugin's tests with its tshark. rnic-suite,
+rnic-self-test and rnic-lint, with which the tests compare, are those of build/dev. Needs root and debootstrap.
 
 examples:
   sudo tools/next_debian_test.sh
@@ -34,7 +34,7 @@ done
 fail() { echo "next_debian_test.sh: $2" >&2; exit "$1"; }
 [ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
 command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
-programs=(build/dev/suite/runner/rnic-suite build/dev/dissectors/lint/rnic-lint)
+programs=(build/dev/suite/runner/rnic-suite build/dev/suite/self_test/rnic-self-test build/dev/dissectors/lint/rnic-lint)
 for program in "${programs[@]}"; do [ -x "$program" ] || fail 3 "$program is missing; build it with: tools/build.sh dev"; done
 
 within() { chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
@@ -58,4 +58,4 @@ within cmake --build /build --target rnic_iwarp || exit 1
 within tshark --version | head -n 1
 modules=("$folder"/build/dissectors/wireshark/plugins/*/epan/rnic_iwarp.so)
 python3 dissectors/wireshark/tests/plugin_test.py --root "$folder" --module "${modules[0]}" --suite "${programs[0]}" \
-  --lint "${programs[1]}" --tshark /usr/bin/tshark || exit 1
+  --self-test "${programs[1]}" --lint "${programs[2]}" --tshark /usr/bin/tshark || exit 1

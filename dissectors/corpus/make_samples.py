@@ -11,6 +11,8 @@ import json
 import pathlib
 import struct
 
+import make_faults
+
 SPACING = 512  # RFC 5044 section 4.3: a Marker every 512 octets of the stream
 
 
@@ -38,36 +40,37 @@ class Stream:
 
     def __init__(self, markers, crc=True):
         self.markers, self.crc = markers, crc
+        self.origin = 0  # what positions of Markers are counted from lies so many octets before the stream
         self.octets = bytearray()
         self.fpdus = self.marker_count = self.payload = 0
         self.msn = 0
 
-    def fpdu(self, ulpdu, pointer_off=0, pad_octet=0, break_crc=False):
+    def fpdu(self, ulpdu, pad_octet=0, break_crc=False, leading_of=0, marker_of=lambda pointer: pointer, crc_of=lambda octets: octets):
+        """What is wrong with it: the pad, the CRC or what it covers, FPDUPTR right before the FPDU or of the Markers within."""
         body = struct.pack(">H", len(ulpdu)) + ulpdu
         body += bytes([pad_octet]) * (-len(body) % 4)
         start, made = len(self.octets), bytearray()
-        length_field = start + (4 if self.markers and start % SPACING == 0 else 0)
+        length_field = start + (4 if self.marker_due(start) else 0)
 
-        def put(word):
+        def mark():
             at = start + len(made)
-            if self.markers and at % SPACING == 0:
+            if self.marker_due(at):
                 # FPDUPTR: from ULPDU_Length to the Marker's first octet; 0 right before the FPDU.
-                pointer = at - length_field if at > start else 0
-                made.extend(struct.pack(">HH", 0, pointer + (pointer_off if pointer else 0)))
+                made.extend(struct.pack(">HH", 0, marker_of(at - length_field) if at > start else leading_of))
                 self.marker_count += 1
-            made.extend(word)
 
         for i in range(0, len(body), 4):
-            put(body[i:i + 4])
-        if self.markers and (start + len(made)) % SPACING == 0:
-            pointer = start + len(made) - length_field
-            made.extend(struct.pack(">HH", 0, pointer + pointer_off))
-            self.marker_count += 1
-        crc = crc32c(made) if self.crc else 0
+            mark()
+            made.extend(body[i:i + 4])
+        mark()
+        crc = crc32c(crc_of(made)) if self.crc else 0
         made.extend(struct.pack("<I", crc ^ (0x100 if break_crc else 0)))
         self.octets += made
         self.fpdus += 1
         return start, len(self.octets)
+
+    def marker_due(self, at):
+        return self.markers and (self.origin + at) % SPACING == 0
 
     def send(self, payload, msn=None, **wrong):
         """RFC 5041 Figure 4, RFC 5040 Figure 4: DV 1, L; RV 1, Send; queue 0."""
@@ -96,8 +99,9 @@ def checksum(octets):
 class Connection:
     """Two ends, the client being Initiator; collects the frames of a capture."""
 
-    def __init__(self, capture, port, markers_up=False, markers_down=False, crc=True, client_port=40000, ipv6=False, vlan=()):
+    def __init__(self, capture, port, markers_up=False, markers_down=False, crc=True, client_port=40000, ipv6=False, vlan=(), mss=None):
         self.capture, self.ipv6, self.vlan = capture, ipv6, vlan
+        self.options = struct.pack(">BBH", 2, 4, mss) if mss else b""  # of SYNs: Maximum Segment Size (RFC 9293 section 3.2)
         self.ports = [client_port, port]
         self.addresses = [b"\xfd" + b"\0" * 14 + bytes([n]) if ipv6 else bytes([192, 0, 2, n]) for n in (1, 2)]
         self.up, self.down = Stream(markers_up, crc), Stream(markers_down, crc)
@@ -113,8 +117,9 @@ class Connection:
         return key + struct.pack(">BBH", flags, 1, len(private)) + private
 
     def frame(self, end, sequence, flags, payload=b"", ack=0):
-        tcp = struct.pack(">HHIIBBHHH", self.ports[end], self.ports[1 - end], sequence & 0xFFFFFFFF, ack & 0xFFFFFFFF, 5 << 4, flags,
-                          65535, 0, 0)
+        options = self.options if flags & 0x02 else b""
+        tcp = struct.pack(">HHIIBBHHH", self.ports[end], self.ports[1 - end], sequence & 0xFFFFFFFF, ack & 0xFFFFFFFF,
+                          (20 + len(options)) // 4 << 4, flags, 65535, 0, 0) + options
         pseudo = self.addresses[end] + self.addresses[1 - end] + struct.pack(">II", len(tcp) + len(payload), 6)
         tcp = tcp[:16] + struct.pack(">H", checksum(pseudo + tcp + payload)) + tcp[18:]
         if self.ipv6:
@@ -320,8 +325,9 @@ SAMPLES = {
     "mid_stream_with_markers": mid_stream(True),
     "wrong_pad": wrong("mpa.framing.pad-sent-as-zero", pad_octet=1),
     "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", break_crc=True),
-    "wrong_marker": wrong("mpa.markers.pointer-distance-to-header", markers=True, pointer_off=4),
+    "wrong_marker": wrong("mpa.markers.pointer-distance-to-header", markers=True, marker_of=lambda pointer: pointer + 4),
     "wrong_msn": wrong("ddp.untagged.msn-increments-per-message", msn=7),
+    **make_faults.captures(Connection),
 }
 
 

@@ -3,7 +3,8 @@
 """Judges captures of every deviation of the reference RNIC, made by rnic-self-test for the purpose.
 
 A deviation from a rule that the analyzer checks must be flagged by that rule, unless deviations.json says why the capture cannot show
-it; every other finding against the reference is listed there with its cause; and the conforming reference has none.
+it; every other finding against the reference is listed there with its cause; and the conforming reference has none. Each rule that the
+catalogue calls visible to a passive observer is flagged in some capture: one of these, or a hand-made one.
 """
 import argparse
 import concurrent.futures
@@ -14,6 +15,8 @@ import re
 import subprocess
 import sys
 import tempfile
+
+import yaml
 
 HERE = pathlib.Path(__file__).resolve().parent
 MANIFEST = HERE / "deviations.json"
@@ -26,29 +29,41 @@ def checked_rules():
     return {rule for entry in re.findall(r"ANALYZER_CHECK\((.*?)\)", text, re.S) for rule in re.findall(r'"([^"]+)"', entry)}
 
 
+def passive_rules():
+    """Those of the catalogue that a trace shows broken on a link that there is."""
+    for file in sorted((HERE.parent.parent / "rules").glob("rfc*.yaml")):
+        for rule in yaml.safe_load(file.read_text())["rules"]:
+            if rule["check"] == "passive" and not rule.get("needs"):
+                yield rule["id"]
+
+
 def against(addresses, address):
     return any(address.startswith((f"{one}:", f"[{one}]:")) for one in addresses)
 
 
-def findings(lint, file, addresses):
-    """Of each rule that the reference broke for certain: those that it breaks besides."""
+def violations(lint, file):
     ended = subprocess.run([lint, "--json", str(file)], capture_output=True, text=True, check=False)
     if ended.returncode not in (0, 1):
         raise SystemExit(f"{file}: {ended.stderr.strip()}")
-    found = {}
-    for line in ended.stdout.splitlines():
-        record = json.loads(line)
-        if record["type"] == "violation" and against(addresses, record["from"]):
-            found.setdefault(record["rule"], set()).update(record["also"])
-    return found
+    records = map(json.loads, ended.stdout.splitlines())
+    return [record for record in records if record["type"] == "violation"]
+
+
+def rules_of(records):
+    return {rule for record in records for rule in (record["rule"], *record["also"])}
 
 
 def judge(entry, lint, folder, checked):
-    """What came of one deviation: whether its rule flags it (null: the analyzer has no check of it), and the rules besides."""
-    found = findings(lint, folder / entry["file"], entry["iut"])
+    """What came of one deviation: whether its rule flags it (null: the analyzer has no check of it), and the rules besides; `seen` are all
+    rules that anybody broke in its capture."""
+    records = violations(lint, folder / entry["file"])
+    found = {}  # of each rule that the reference broke: those that it breaks besides
+    for record in records:
+        if against(entry["iut"], record["from"]):
+            found.setdefault(record["rule"], set()).update(record["also"])
     own = {rule for rule, also in found.items() if entry["rule"] == rule or entry["rule"] in also}
     flagged = bool(own) if entry["rule"] in checked else None
-    return entry["deviation"], {"flagged": flagged, "others": sorted(set(found) - own)}
+    return entry["deviation"], {"flagged": flagged, "others": sorted(set(found) - own), "seen": rules_of(records)}
 
 
 def differences(name, came, listed):
@@ -111,9 +126,12 @@ def main():
     if arguments.write:
         manifest = rewritten(results, manifest)
         MANIFEST.write_text(json.dumps(manifest, indent=1) + "\n")
+    unbroken = set(passive_rules()) - set().union(*(came["seen"] for came in results.values()))
+    for file in sorted((HERE / "samples").glob("*.pcap.gz")):
+        unbroken -= rules_of(violations(arguments.lint, file))
     seen = sum(1 for came in results.values() if came["flagged"])
     visible = sum(1 for came in results.values() if came["flagged"] is not None)
-    found = list(faults(results, manifest))
+    found = list(faults(results, manifest)) + [f"{rule}: no capture is flagged by it" for rule in sorted(unbroken)]
     for fault in found:
         print(fault)
     print(f"{len(results)} deviations have captures; of {visible} from checked rules {seen} are flagged by their rule; {len(found)} faults")

@@ -83,7 +83,7 @@ def mutated(chance, pool):
 
 
 def seeds(suite):
-    found = [gzip.decompress(path.read_bytes()) for path in sorted((HERE.parent.parent / "corpus/samples").glob("*.pcap.gz"))]
+    found = [gzip.decompress(path.read_bytes()) for path in sorted(tests.CORPUS.rglob("*.pcap.gz"))]
     for deviations in tests.DEVIATIONS[:2] if suite else []:
         out = tests.reference_run(deviations)
         header, frames = frames_of(out.read_bytes())
