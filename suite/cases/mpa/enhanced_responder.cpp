@@ -65,6 +65,14 @@ void go_on_behind(Body& on, const Words& reply) {
   static_cast<void>(on.iut.take(established().matches, on.context().deadline));
 }
 
+/// The kind that the Reply to a Request for it names; otherwise nothing is said of the IUT.
+void need_kind(Body& on, const RtrKind& kind, const std::optional<Words>& reply) {
+  if (reply && *reply.*kind.flag) return;
+  if (reply) go_on_behind(on, *reply);
+  on.stop(Verdict::not_applicable,
+          fmt::format("the IUT takes no {} for an RTR indication", kind.name));
+}
+
 /// What the IUT has sent behind its Reply, undecoded.
 Octets octets_behind_reply(Body& on) {
   Octets all;
@@ -458,8 +466,7 @@ CONFORMANCE_CASE(responder_takes_an_rtr_indication,
   for (const RtrKind& kind : rtr_kinds()) {
     row(fmt::format("zero-length {}", kind.name), [&] {
       const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
-      if (!words || !(*words.*kind.flag))
-        stop(Verdict::not_applicable, "the Reply does not have this kind");
+      need_kind(*this, kind, words);
       ++agreed;
       peer.send(kind.indication);
       if (kind.flag == &Words::rtr_read)
@@ -481,8 +488,7 @@ CONFORMANCE_CASE(rtr_indication_may_have_stag_zero,
     const RtrKind& kind = rtr_kinds()[number];
     row(fmt::format("zero-length {}", kind.name), [&, &indication = indication] {
       const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
-      if (!words || !(*words.*kind.flag))
-        stop(Verdict::not_applicable, "the Reply does not have this kind");
+      need_kind(*this, kind, words);
       peer.send(indication);
       if (kind.flag == &Words::rtr_read)
         expect(peer, tagged_message(Opcode::read_response, 0, 0, {}));
@@ -498,8 +504,8 @@ CONFORMANCE_CASE(read_for_rtr_is_taken_from_an_initiator_without_ord,
   const RtrKind& kind = rtr_kinds()[2];
   const auto words =
       words_of(reply_to(*this, enhanced_request(with_depths_of(offering(kind), 4, 0))));
-  if (!words || !words->rtr_read || words->ird == 0)
-    stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
+  need_kind(*this, kind, words);
+  if (words->ird == 0) stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
   peer.send(kind.indication);
   expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
   expect(iut, established());
@@ -511,8 +517,7 @@ CONFORMANCE_CASE(rtr_indication_leaves_the_receive_queue_alone,
   const RtrKind& kind = rtr_kinds().front();  // a Send: the one that could use up a receive
   const Work receive = iut.post_receive(64);
   const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
-  if (!words || !words->rtr_send)
-    stop(Verdict::not_applicable, "the IUT takes no Send for an RTR indication");
+  need_kind(*this, kind, words);
   peer.send(kind.indication);
   peer.send(send_message(payload(8)));
   expect(receive, completes().with_length(8));
