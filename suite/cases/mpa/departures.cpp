@@ -37,13 +37,7 @@ std::vector<Moment> moments_of_responder(const Consumer& iut) {
   };
   if (iut.can(capability::enhanced_startup) && iut.can(capability::peer_to_peer)) {
     moments.push_back({"before the RTR indication", Told::of_connection, [](Body& on) {
-                         constexpr Words any_kind{.peer_to_peer = true,
-                                                  .rtr_send = true,
-                                                  .rtr_write = true,
-                                                  .rtr_read = true,
-                                                  .ird = 4,
-                                                  .ord = 4};
-                         static_cast<void>(reply_to(on, enhanced_request(any_kind)));
+                         static_cast<void>(reply_to(on, enhanced_request(any_rtr)));
                        }});
   }
   return moments;

@@ -11,12 +11,6 @@ namespace {
 
 constexpr std::uint16_t all_ones = 0x3FFF;
 constexpr Words client_server{.ird = 4, .ord = 4};
-constexpr Words any_rtr{.peer_to_peer = true,
-                        .rtr_send = true,
-                        .rtr_write = true,
-                        .rtr_read = true,
-                        .ird = 4,
-                        .ord = 4};
 
 Words with_depths_of(Words words, std::uint16_t ird, std::uint16_t ord) {
   words.ird = ird;

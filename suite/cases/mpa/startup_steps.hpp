@@ -20,6 +20,13 @@ void ask(Body& on, const StartupFrame& request, const iut::ConnectParameters& pa
 /// The Reply to a Request that the consumer accepts. No Reply makes the case inconclusive.
 [[nodiscard]] ReceivedFrame reply_to(Body& on, const StartupFrame& request,
                                      const iut::ConnectParameters& parameters = {});
+/// Peer-to-peer with every kind of RTR indication, and small depths.
+constexpr Words any_rtr{.peer_to_peer = true,
+                        .rtr_send = true,
+                        .rtr_write = true,
+                        .rtr_read = true,
+                        .ird = 4,
+                        .ord = 4};
 /// An enhanced Request with these words.
 [[nodiscard]] StartupFrame enhanced_request(const Words& words);
 
