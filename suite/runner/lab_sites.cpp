@@ -92,6 +92,7 @@ lab::GuestOptions guest_options(const Options& options) {
 /// seconds.
 constexpr double dat_patience = 10;
 constexpr auto dying_time = std::chrono::seconds(3);
+constexpr auto boot_time = std::chrono::minutes(4);  ///< emulated, on a host that is busy
 
 class GuestSite final : public Site {
  public:
@@ -153,7 +154,7 @@ class GuestSite final : public Site {
   }
   bool up() override { return guest_->alive(); }
   Result<void> bring_up() override {
-    auto booted = guest_->boot(lab_.tap());
+    auto booted = guest_->boot(lab_.tap(), boot_time);
     position_ = guest_->log_position();
     mourned_ = false;
     return booted;
