@@ -72,7 +72,7 @@ class Guest {
   /// the guest's answer. Whatever is not alive then is ended.
   [[nodiscard]] std::expected<void, std::string> await_boot(std::chrono::milliseconds time_limit);
   [[nodiscard]] int answer_descriptor() const;
-  static constexpr std::chrono::seconds boot_time{60};
+  static constexpr std::chrono::minutes boot_time{4};  ///< emulated, on a host that is busy
 
   /// QEMU runs and the kernel has not panicked.
   [[nodiscard]] bool alive();

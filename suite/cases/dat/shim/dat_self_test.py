@@ -12,6 +12,7 @@ import fnmatch
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -22,6 +23,10 @@ EVENT_KINDS = ["event_number", "event_status", "event_cookie", "event_length", "
                "event_context", "event_data", "event_again", "event_drop"]
 MAY_HANG = {"swallow", "event_drop", "event_number", "in_other", "event_cookie", "event_again"}
 NTH = range(9)
+# As in dat_error.h: returns that no case brings about.
+CODES = {"DAT_INSUFFICIENT_RESOURCES": 0x30000, "DAT_INTERNAL_ERROR": 0x40000, "DAT_INVALID_PARAMETER": 0x60000,
+         "DAT_INVALID_STATE": 0x70000, "DAT_MODEL_NOT_SUPPORTED": 0x90000, "DAT_INTERRUPTED_CALL": 0x130000,
+         "DAT_CONN_QUAL_UNAVAILABLE": 0x140000}
 # Calls that cases make on their way to what they judge.
 WAYS = ["dat_ep_post_recv", "dat_ep_post_send", "dat_ep_post_rdma_write", "dat_ep_post_rdma_read", "dat_evd_dequeue",
         "dat_ep_get_status", "dat_ep_query", "dat_ep_disconnect", "dat_evd_wait"]
@@ -119,6 +124,31 @@ def judge(bench, case):
     return None, "no fault fails it"
 
 
+def tells(words, call, code):
+    """Whether the words of a case tell that this call returned that."""
+    said = [word["expectation"]["actual"] for word in words if "expectation" in word]
+    said += [end["reason"] for word in words for end in (word.get("end"), word.get("row")) if end]
+    return any(re.search(rf"\b{code}\b", text) and (call in text or not re.search(r"\bdat_\w+: ", text)) for text in said)
+
+
+def answered(bench, cases, call, code):
+    """The case that tells of an answer which only the shim can give, or None."""
+    fault = f"call={call},kind=answers,code={CODES[code]:#x}"
+    mine = [case for case in cases if call in case.calls]
+    return next((case.id for case in mine if tells(bench.run(case, fault), call, code)), None)
+
+
+def judge_answers(bench, path):
+    """Lines about the returns of this file that no case tells of."""
+    cases = bench.cases()
+    wanted = [name.split() for name in read_reasons(path)]
+    with concurrent.futures.ThreadPoolExecutor(2 * (os.cpu_count() or 1)) as pool:
+        found = list(pool.map(lambda one: answered(bench, cases, *one), wanted))
+    for (call, code), case in zip(wanted, found):
+        if case is None:
+            yield f"{call}: no case tells of {code}, which the shim answers"
+
+
 def read_reasons(path):
     """Cases that no fault fails, with the reason: `case: reason` a line."""
     reasons = {}
@@ -136,6 +166,7 @@ def arguments_of():
     parser.add_argument("--provider", required=True, help="the provider's library")
     parser.add_argument("--shim", required=True, help="librnic_dat_shim.so")
     parser.add_argument("--known", required=True, help="file of the cases that no fault fails, with reasons")
+    parser.add_argument("--unprovoked", help="instead: have the shim answer each return of this file, and see that cases tell it")
     parser.add_argument("--select", default="*", help="only cases whose id matches this pattern")
     parser.add_argument("--every", type=int, default=1, help="only one of so many cases")
     parser.add_argument("--jobs", type=int, default=4 * (os.cpu_count() or 1), help="cases at a time")
@@ -150,6 +181,10 @@ def main():
     seen, open_cases = {}, []
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(arguments, folder)
+        if arguments.unprovoked:
+            untold = list(judge_answers(bench, arguments.unprovoked))
+            print("\n".join([*untold, f"{len(untold)} answers of the shim that no case tells of"]))
+            return 1 if untold else 0
         cases = [case for case in bench.cases() if fnmatch.fnmatch(case.id, arguments.select)][::arguments.every]
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
             for case, (fault, why) in zip(cases, pool.map(lambda case: judge(bench, case), cases)):

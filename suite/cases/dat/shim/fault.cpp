@@ -18,6 +18,7 @@ constexpr std::array kinds{
     std::pair{std::string_view("out_other"), Kind::out_other},
     std::pair{std::string_view("in_other"), Kind::in_other},
     std::pair{std::string_view("swallow"), Kind::swallow},
+    std::pair{std::string_view("answers"), Kind::answers},
     std::pair{std::string_view("event_drop"), Kind::event_drop},
     std::pair{std::string_view("event_again"), Kind::event_again},
     std::pair{std::string_view("event_number"), Kind::event_number},
@@ -116,6 +117,18 @@ bool alter(DAT_CONNECTION_EVENT_DATA& data, Kind kind) {
 
 }  // namespace
 
+namespace {
+
+template <typename Number>
+bool read(std::string_view text, Number& number) {
+  const int base = text.starts_with("0x") ? 16 : 10;
+  if (base == 16) text.remove_prefix(2);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+}  // namespace
+
 std::optional<Fault> parse_fault(std::string_view text) {
   Fault fault;
   bool has_kind = false;
@@ -128,9 +141,9 @@ std::optional<Fault> parse_fault(std::string_view text) {
     if (name == "call") {
       fault.call = value;
     } else if (name == "nth") {
-      const auto [end, error] =
-          std::from_chars(value.data(), value.data() + value.size(), fault.nth);
-      if (error != std::errc() || end != value.data() + value.size()) return std::nullopt;
+      if (!read(value, fault.nth)) return std::nullopt;
+    } else if (name == "code") {
+      if (!read(value, fault.code)) return std::nullopt;
     } else if (name == "kind") {
       for (const auto& [known, kind] : kinds)
         if (known == value) {
@@ -142,6 +155,7 @@ std::optional<Fault> parse_fault(std::string_view text) {
     }
   }
   if (!has_kind || is_of_events(fault.kind) != fault.call.empty()) return std::nullopt;
+  if ((fault.kind == Kind::answers) != (fault.code != 0)) return std::nullopt;
   return fault;
 }
 
@@ -150,7 +164,8 @@ const Fault& the_fault() {
     const char* text = std::getenv("RNIC_DAT_FAULT");
     const auto parsed = parse_fault(text == nullptr ? "" : text);
     if (!parsed) {
-      std::fputs("librnic_dat_shim: RNIC_DAT_FAULT is call=CALL,kind=KIND[,nth=N]\n", stderr);
+      std::fputs("librnic_dat_shim: RNIC_DAT_FAULT is call=CALL,kind=KIND[,nth=N][,code=TYPE]\n",
+                 stderr);
       std::_Exit(2);
     }
     return *parsed;

@@ -21,6 +21,7 @@ enum class Kind : std::uint8_t {
   out_other,  ///< what the call gives out is altered
   in_other,   ///< segments begin an octet later than the consumer said
   swallow,    ///< the call succeeds and does nothing
+  answers,    ///< the call does nothing and returns Fault::code
   // of events, as they are handed out:
   event_drop,
   event_again,
@@ -35,11 +36,13 @@ enum class Kind : std::uint8_t {
 };
 
 /// `call=dat_pz_free,kind=returns,nth=1`: the nth call of it that this process makes, or every one
-/// (0). Faults of events name no call.
+/// (0). Faults of events name no call. `kind=answers` has the type of an error besides:
+/// `code=0x00030000`.
 struct Fault {
   std::string_view call;
   Kind kind = Kind::returns;
   unsigned nth = 0;
+  DAT_RETURN code = 0;
 };
 [[nodiscard]] std::optional<Fault> parse_fault(std::string_view text);
 /// The fault that the environment asks for: RNIC_DAT_FAULT. Ends the process if it is none.
@@ -114,6 +117,7 @@ DAT_RETURN call_with_fault(std::string_view name, DAT_RETURN (*original)(Paramet
     (spoil_out(arguments, Kind::out_zero), ...);
     return DAT_SUCCESS;
   }
+  if (kind == Kind::answers) return static_cast<DAT_RETURN>(DAT_CLASS_ERROR | the_fault().code);
   const DAT_RETURN result = [&] {
     if (kind != Kind::in_other) return original(arguments...);
     const std::tuple<std::conditional_t<true, ShiftedSegments, Parameters>...> shifted(
