@@ -33,7 +33,6 @@ done
 
 fail() { echo "next_debian_test.sh: $2" >&2; exit "$1"; }
 [ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
-command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
 programs=(build/dev/suite/runner/rnic-suite build/dev/suite/self_test/rnic-self-test build/dev/dissectors/lint/rnic-lint)
 for program in "${programs[@]}"; do [ -x "$program" ] || fail 3 "$program is missing; build it with: tools/build.sh dev"; done
 
@@ -42,6 +41,7 @@ within() { chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin H
 
 # A folder that was begun and not finished has no mark, and is made anew.
 if [ ! -e "$folder/.made-of-$release" ]; then
+  command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
   [ ! -e "$folder/debootstrap" ] || rm -rf --one-file-system "$folder"
   debootstrap --variant=minbase "$release" "$folder" "$mirror" || fail 3 "no Debian '$release' can be had from $mirror"
   touch "$folder/.made-of-$release"

@@ -32,6 +32,12 @@ Chunk behind(const Chunk& chunk, std::uint64_t done) {
 
 std::uint32_t number(Bytes octets) { return wire::Reader(octets).read<wire::be32>().value(); }
 
+/// Where only a row of headers said that FPDUs begin here, an FPDU without room for one says that they
+/// do not.
+bool row_ends(Certainty certainty, const Shape& shape) {
+  return certainty == Certainty::likely && shape.ulpdu < wire::tagged_header_size;
+}
+
 }  // namespace
 
 MpaFraming::MpaFraming(FramingListener& listener, FramingScratch& scratch, bool pick_up)
@@ -231,7 +237,8 @@ std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
     if (at.length_swapped) still_swapped(at, piece, shape);
   }
   if (seen.crc != Crc::right && !plausible_fpdu(piece.octets, shape.markers, shape.position)) {
-    if (++at.doubtful >= most_doubtful) return unexplained(at, piece, shape, seen);
+    if (++at.doubtful >= most_doubtful || row_ends(at.certainty, shape))
+      return unexplained(at, piece, shape, seen);
   } else {
     at.doubtful = 0;
   }
@@ -250,7 +257,8 @@ std::uint64_t MpaFraming::unfitting(Half& at, const Piece& piece, const Shape& s
     seen.crc = Crc::unknown;
     const bool plausible = plausible_fpdu(piece.octets, shape.markers, shape.position);
     at.doubtful = plausible ? 0 : at.doubtful + 1;
-    if (at.doubtful >= most_doubtful) return unexplained(at, piece, shape, seen);
+    if (at.doubtful >= most_doubtful || (!plausible && row_ends(at.certainty, shape)))
+      return unexplained(at, piece, shape, seen);
     emit(at, piece, shape, seen);
     return shape.size();
   }

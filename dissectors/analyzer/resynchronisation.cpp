@@ -151,10 +151,7 @@ bool MpaFraming::search_aligned_cut(Half& at, const Chunk& chunk) {
   append(at, chunk);
   const Shape shape = Shape::of(*length, false, 0);
   at.known.markers = false;
-  // The segment goes on behind the cut: it is fed whole, not from the store.
-  at.store.octets.clear();
   found_at(at, 0, {.shape = shape, .crc_right = false, .markers_seen = false});
-  octets(at.direction, chunk);
   return true;
 }
 
@@ -202,12 +199,14 @@ void MpaFraming::feed_store(Half& at, std::size_t index) {
   ++nested_;
   for (const Chunk& piece : store.pieces) {
     const std::uint64_t begin = std::max(piece.offset, from);
-    const std::uint64_t end = std::min(piece.offset + piece.length, store.end());
+    const std::uint64_t end = piece.offset + piece.length;
     if (begin >= end) continue;
+    // Of a segment that the capture cut the store has less than was on the wire.
+    const std::uint64_t captured = std::clamp(store.end(), begin, end);
     octets(at.direction, {begin, end - begin,
                           Bytes(store.octets)
                               .subspan(static_cast<std::size_t>(begin - store.begin),
-                                       static_cast<std::size_t>(end - begin)),
+                                       static_cast<std::size_t>(captured - begin)),
                           piece.segment});
   }
   --nested_;

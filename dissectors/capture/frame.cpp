@@ -16,12 +16,17 @@ namespace dissectors::capture {
 
 namespace {
 
-constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_ipv6 = 0x86DD;
+constexpr std::uint16_t ethertype_ipv4 = 0x0800, ethertype_ipv6 = 0x86DD, ethertype_mpls = 0x8847,
+                        ethertype_ethernet = 0x6558;
 // C-tag, S-tag (IEEE 802.1Q), and what stood for the S-tag before it was assigned.
 constexpr std::uint16_t ethertype_vlan = 0x8100, ethertype_service_vlan = 0x88A8,
                         ethertype_old_service_vlan = 0x9100;
 constexpr int most_vlan_tags = 4;
 constexpr std::uint8_t protocol_tcp = 6, protocol_udp = 17;
+// What carries a packet within a packet: IPv4 (RFC 2003), IPv6 (RFC 2473, 4213), GRE (RFC 2784).
+constexpr std::uint8_t protocol_ipv4 = 4, protocol_ipv6 = 41, protocol_gre = 47;
+constexpr std::uint16_t port_vxlan = 4789, port_geneve = 6081;  // RFC 7348, RFC 8926
+constexpr int most_tunnels = 4;
 // IPv6 extension headers (RFC 8200 section 4, RFC 4302).
 constexpr std::uint8_t hop_by_hop = 0, routing = 43, fragment_header = 44, authentication = 51,
                        destination_options = 60;
@@ -145,6 +150,24 @@ Parsed parse_ipv6(Octets octets) {
   return packet;
 }
 
+// Takes VLAN tags and MPLS labels (RFC 3032) off; false where what is behind them is no IP.
+bool strip_tags(std::uint16_t type, Cursor& cursor) {
+  for (int tags = 0; tags < most_vlan_tags; ++tags) {
+    if (type != ethertype_vlan && type != ethertype_service_vlan &&
+        type != ethertype_old_service_vlan)
+      break;
+    cursor.take(2);
+    type = cursor.u16();
+  }
+  if (type == ethertype_mpls) {
+    constexpr std::uint32_t bottom_of_stack = 0x100;
+    while (cursor.good() && (cursor.u32() & bottom_of_stack) == 0) {
+    }
+    return true;  // what is behind says itself what it is
+  }
+  return type == ethertype_ipv4 || type == ethertype_ipv6;
+}
+
 // Takes the link's header off; false where the frame says that it carries no IP.
 bool strip_link(LinkType link, Cursor& cursor) {
   std::uint16_t type = ethertype_ipv4;
@@ -171,22 +194,63 @@ bool strip_link(LinkType link, Cursor& cursor) {
       cursor.take(18);
       break;
   }
-  for (int tags = 0; tags < most_vlan_tags; ++tags) {
-    if (type != ethertype_vlan && type != ethertype_service_vlan &&
-        type != ethertype_old_service_vlan)
-      break;
-    cursor.take(2);
-    type = cursor.u16();
-  }
-  return type == ethertype_ipv4 || type == ethertype_ipv6;
+  return strip_tags(type, cursor);
 }
 
-Parsed parse_packet(LinkType link, Octets octets) {
-  Cursor cursor(octets);
-  const bool ip = strip_link(link, cursor);
-  if (!cursor.good()) return std::unexpected(NoSegment::malformed);
-  if (!ip) return std::unexpected(NoSegment::other_protocol);
-  const Octets packet = cursor.rest();
+bool strip_ethernet(Cursor& cursor) {
+  cursor.take(12);
+  return strip_tags(cursor.u16(), cursor);
+}
+
+// GRE with its optional checksum, key and sequence number (RFC 2784, RFC 2890).
+bool strip_gre(Cursor& cursor) {
+  constexpr std::uint16_t checksum = 0x8000, key = 0x2000, sequence = 0x1000, version = 0x0007;
+  const std::uint16_t flags = cursor.u16();
+  if ((flags & version) != 0) return false;
+  const std::uint16_t type = cursor.u16();
+  for (const std::uint16_t flag : {checksum, key, sequence})
+    if ((flags & flag) != 0) cursor.take(4);
+  return type == ethertype_ethernet ? strip_ethernet(cursor) : strip_tags(type, cursor);
+}
+
+bool strip_vxlan(Cursor& cursor) {
+  constexpr std::uint8_t has_identifier = 0x08;
+  const bool valid = (cursor.u8() & has_identifier) != 0;
+  cursor.take(7);
+  return valid && strip_ethernet(cursor);
+}
+
+bool strip_geneve(Cursor& cursor) {
+  constexpr unsigned version = 0xC0, words_of_options = 0x3F;
+  const std::uint8_t first = cursor.u8();
+  cursor.take(1);
+  const std::uint16_t type = cursor.u16();
+  cursor.take(4 + (first & words_of_options) * std::size_t{4});
+  if ((first & version) != 0) return false;
+  return type == ethertype_ethernet ? strip_ethernet(cursor) : strip_tags(type, cursor);
+}
+
+// Takes the header of a tunnel off; false where there is none that is known here.
+bool strip_tunnel(const Packet& packet, Cursor& cursor) {
+  switch (packet.protocol) {
+    case protocol_ipv4:
+    case protocol_ipv6:
+      return true;
+    case protocol_gre:
+      return strip_gre(cursor);
+    case protocol_udp: {
+      cursor.take(2);
+      const std::uint16_t port = cursor.u16();
+      cursor.take(4);
+      if (port == port_vxlan) return strip_vxlan(cursor);
+      return port == port_geneve && strip_geneve(cursor);
+    }
+    default:
+      return false;
+  }
+}
+
+Parsed parse_ip(Octets packet) {
   if (packet.empty()) return std::unexpected(NoSegment::malformed);
   switch (std::to_integer<unsigned>(packet.front()) >> 4) {
     case 4:
@@ -196,6 +260,25 @@ Parsed parse_packet(LinkType link, Octets octets) {
     default:
       return std::unexpected(NoSegment::other_protocol);
   }
+}
+
+Parsed parse_packet(LinkType link, Octets octets) {
+  Cursor cursor(octets);
+  const bool ip = strip_link(link, cursor);
+  if (!cursor.good()) return std::unexpected(NoSegment::malformed);
+  if (!ip) return std::unexpected(NoSegment::other_protocol);
+  return parse_ip(cursor.rest());
+}
+
+// The innermost packet: connections are those of what the tunnel carries.
+Parsed leave_tunnels(Parsed packet) {
+  for (int tunnels = 0; tunnels < most_tunnels && packet; ++tunnels) {
+    Cursor cursor(packet->payload);
+    if (!strip_tunnel(*packet, cursor)) break;
+    if (!cursor.good()) return std::unexpected(NoSegment::malformed);
+    packet = parse_ip(cursor.rest());
+  }
+  return packet;
 }
 
 // What is read of the options of a SYN's TCP header: Maximum Segment Size (RFC 9293 3.2) and Window
@@ -262,7 +345,8 @@ std::string Endpoint::text() const {
 }
 
 std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
-  const auto packet = parse_packet(link, frame);
+  auto packet = parse_packet(link, frame);
+  if (packet && packet->protocol != protocol_tcp) packet = leave_tunnels(std::move(packet));
   if (!packet) return std::unexpected(packet.error());
   if (packet->protocol != protocol_tcp) return std::unexpected(NoSegment::other_protocol);
   Cursor cursor(packet->payload);

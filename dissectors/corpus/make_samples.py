@@ -99,8 +99,9 @@ def checksum(octets):
 class Connection:
     """Two ends, the client being Initiator; collects the frames of a capture."""
 
-    def __init__(self, capture, port, markers_up=False, markers_down=False, crc=True, client_port=40000, ipv6=False, vlan=(), mss=None):
-        self.capture, self.ipv6, self.vlan = capture, ipv6, vlan
+    def __init__(self, capture, port, markers_up=False, markers_down=False, crc=True, client_port=40000, ipv6=False, vlan=(), mss=None,
+                 tunnel=None):
+        self.capture, self.ipv6, self.vlan, self.tunnel = capture, ipv6, vlan, tunnel
         self.options = struct.pack(">BBH", 2, 4, mss) if mss else b""  # of SYNs: Maximum Segment Size (RFC 9293 section 3.2)
         self.ports = [client_port, port]
         self.addresses = [b"\xfd" + b"\0" * 14 + bytes([n]) if ipv6 else bytes([192, 0, 2, n]) for n in (1, 2)]
@@ -130,7 +131,9 @@ class Connection:
         ip += self.addresses[end] + self.addresses[1 - end]
         kind = 0x86DD if self.ipv6 else 0x0800
         tags = b"".join(struct.pack(">HH", 0x8100, tag) for tag in self.vlan)
-        self.capture.append(bytes([2, 0, 0, 0, 0, 2 - end, 2, 0, 0, 0, 0, 1 + end]) + tags + struct.pack(">H", kind) + ip + tcp + payload)
+        addresses = bytes([2, 0, 0, 0, 0, 2 - end, 2, 0, 0, 0, 0, 1 + end])
+        frame = addresses + tags + struct.pack(">H", kind) + ip + tcp + payload
+        self.capture.append(self.tunnel(addresses, frame) if self.tunnel else frame)
 
     def begin(self):
         self.frame(0, self.first[0] - 1, 0x02)
@@ -231,6 +234,33 @@ def ipv6_in_vlans(capture):
     return [plain(capture, 5445, True, True, sizes=SMALL, ipv6=True, vlan=(7, 42)).expected()]
 
 
+def outer(addresses, protocol, octets):
+    """Another IPv4 packet around what a tunnel carries."""
+    ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, 20 + len(octets), 0, 0x4000, 64, protocol, 0, b"\x0a\0\0\1", b"\x0a\0\0\2")
+    return addresses + b"\x08\x00" + ip[:10] + struct.pack(">H", checksum(ip)) + ip[12:] + octets
+
+
+def udp(port, octets):
+    return struct.pack(">HHHH", 50000, port, 8 + len(octets), 0) + octets
+
+
+TUNNELS = {
+    # RFC 2003, RFC 2784 with the key of RFC 2890, RFC 7348, RFC 8926 with an option, RFC 3032 with two labels
+    "IP in IP": lambda addresses, frame: outer(addresses, 4, frame[14:]),
+    "GRE": lambda addresses, frame: outer(addresses, 47, struct.pack(">HHI", 0x2000, 0x0800, 7) + frame[14:]),
+    "GRE of Ethernet": lambda addresses, frame: outer(addresses, 47, struct.pack(">HH", 0, 0x6558) + frame),
+    "VXLAN": lambda addresses, frame: outer(addresses, 17, udp(4789, struct.pack(">II", 0x08000000, 42 << 8) + frame)),
+    "GENEVE": lambda addresses, frame: outer(addresses, 17, udp(6081, struct.pack(">BBHI4s", 1, 0, 0x6558, 42 << 8, b"\1\2\3\0") + frame)),
+    "MPLS": lambda addresses, frame: addresses + struct.pack(">HII", 0x8847, 16 << 12 | 64, 17 << 12 | 0x100 | 64) + frame[14:],
+}
+
+
+def tunnels(capture):
+    """A connection in each kind of tunnel."""
+    return [plain(capture, 5445, True, True, sizes=SMALL, client_port=43000 + number, tunnel=tunnel).expected()
+            for number, tunnel in enumerate(TUNNELS.values())]
+
+
 def reordered(capture):
     """Every pair of segments changes places, and every third comes twice."""
     connection = Connection(capture, 5445, True, True)
@@ -291,6 +321,28 @@ def mid_stream(markers):
     return make
 
 
+def mid_stream_without_crc(capture):
+    """As above, and nothing but Markers and headers tells where FPDUs begin."""
+    frames = []
+    connection = plain(frames, 5445, True, True, crc=False, sizes=SMALL)
+    capture += frames[6:]
+    expected = connection.expected(notes=["framing found", "framing lost", "startup not seen"])
+    for end, stream in (("first", connection.up), ("second", connection.down)):
+        expected[end] = {"fpdus": [1, stream.fpdus]}
+    return [expected]
+
+
+def cut_frames(capture):
+    """Of each frame no more than 200 octets were captured; many FPDUs end in what is missing."""
+    frames = []
+    connection = plain(frames, 5445, True, True, sizes=[1 + i % 90 for i in range(300)])
+    capture += [(len(frame), frame[:200]) for frame in frames]
+    expected = connection.expected(notes=["frame cut", "framing found", "framing lost"])
+    for end, stream in (("first", connection.up), ("second", connection.down)):
+        expected[end] = {"fpdus": [10, stream.fpdus]}
+    return [expected]
+
+
 def wrong(rule, *, markers=False, **fault):
     def make(capture):
         """One FPDU of the Responder's is wrong in one way."""
@@ -318,11 +370,14 @@ SAMPLES = {
     "one_octet_segments": one_octet_segments,
     "foreign_ports": foreign_ports,
     "ipv6_in_vlans": ipv6_in_vlans,
+    "tunnels": tunnels,
     "reordered": reordered,
     "lossy": lossy(False),
     "lossy_with_markers": lossy(True),
     "mid_stream": mid_stream(False),
     "mid_stream_with_markers": mid_stream(True),
+    "mid_stream_without_crc": mid_stream_without_crc,
+    "cut_frames": cut_frames,
     "wrong_pad": wrong("mpa.framing.pad-sent-as-zero", pad_octet=1),
     "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", break_crc=True),
     "wrong_marker": wrong("mpa.markers.pointer-distance-to-header", markers=True, marker_of=lambda pointer: pointer + 4),
@@ -332,9 +387,11 @@ SAMPLES = {
 
 
 def pcap(frames):
+    """Of frames, or pairs of a length on the wire and what was captured."""
     file = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
     for number, frame in enumerate(frames):
-        file += struct.pack("<IIII", 1000000000, number * 10000, len(frame), len(frame)) + frame
+        length, frame = frame if isinstance(frame, tuple) else (len(frame), frame)
+        file += struct.pack("<IIII", 1000000000, number * 10000, len(frame), length) + frame
     return file
 
 

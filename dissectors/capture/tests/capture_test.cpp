@@ -97,6 +97,40 @@ BOOST_AUTO_TEST_CASE(vlan_tags_and_raw_links) {
   BOOST_TEST((raw->flow == a_flow()));
 }
 
+BOOST_AUTO_TEST_CASE(the_innermost_packet_of_tunnels) {
+  const auto within = [](const char* outside, std::uint8_t protocol) {
+    auto frame = octets(std::string("02000000 0002 02000000 0001 0800 4500 0100 0000 4000 40") +
+                        "00 0000 0a000001 0a000002" + outside);
+    frame[23] = std::byte{protocol};
+    return frame;
+  };
+  const auto packet = octets(std::string(ipv4_frame).substr(0));
+  const auto carried = [&](std::vector<std::byte> frame, bool with_ethernet) {
+    frame.insert(frame.end(), packet.begin() + (with_ethernet ? 0 : 14), packet.end());
+    return parse_segment(LinkType::ethernet, frame);
+  };
+  BOOST_TEST((carried(within("", 4), false)->flow == a_flow()));
+  BOOST_TEST(
+      (carried(within("b000 0800 0000 0000 0000 0007 0000 0001", 47), false)->flow == a_flow()));
+  BOOST_TEST((carried(within("0000 6558", 47), true)->flow == a_flow()));
+  const char* vxlan = "c350 12b5 0080 0000 08000000 00002a00";
+  BOOST_TEST((carried(within(vxlan, 17), true)->flow == a_flow()));
+  BOOST_TEST((carried(within("c350 17c1 0080 0000 0100 6558 00002a00 01020300", 17), true)->flow ==
+              a_flow()));
+  // Another version of GRE, another port, VXLAN without its identifier: no tunnels.
+  for (const auto& [outside, protocol] : {std::pair{"0001 0800", 47},
+                                          {"c350 12b6 0080 0000 08000000 00002a00", 17},
+                                          {"c350 12b5 0080 0000 00000000 00002a00", 17}})
+    BOOST_TEST((carried(within(outside, static_cast<std::uint8_t>(protocol)), true).error() ==
+                NoSegment::other_protocol));
+  // Nothing of a tunnel that the capture cut is taken for a packet.
+  auto cut = within(vxlan, 17);
+  while (cut.size() > 34) {
+    BOOST_TEST(!parse_segment(LinkType::ethernet, cut).has_value());
+    cut.pop_back();
+  }
+}
+
 BOOST_AUTO_TEST_CASE(an_ipv6_segment) {
   const auto frame = octets(
       "02000000 0002 02000000 0001 86dd 60000000 0015 06 40"
