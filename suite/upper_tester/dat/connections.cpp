@@ -82,20 +82,24 @@ void DatDriver::take_requests(Handle listener, const Listener& from) {
   }
 }
 
-/// The depths are attributes of an endpoint that is not connected.
+/// The depths are attributes of an endpoint that is not connected. One that has them already is left
+/// alone: libdaplofa gives an endpoint that is modified another queue pair, and accepts none with it.
 std::optional<iut::Reply> DatDriver::set_depths(Endpoint& endpoint,
                                                 const iut::ConnectParameters& parameters) {
-  if (!parameters.ird && !parameters.ord) return std::nullopt;
   DAT_EP_PARAM param{};
+  if (const DAT_RETURN code = dat_ep_query(endpoint.object.get(), DAT_EP_FIELD_ALL, &param);
+      code != DAT_SUCCESS)
+    return failed("dat_ep_query", code);
   DAT_EP_PARAM_MASK mask = 0;
-  if (parameters.ird) {
+  if (parameters.ird && *parameters.ird != param.ep_attr.max_rdma_read_in) {
     param.ep_attr.max_rdma_read_in = *parameters.ird;
     mask |= DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_IN;
   }
-  if (parameters.ord) {
+  if (parameters.ord && *parameters.ord != param.ep_attr.max_rdma_read_out) {
     param.ep_attr.max_rdma_read_out = *parameters.ord;
     mask |= DAT_EP_FIELD_EP_ATTR_MAX_RDMA_READ_OUT;
   }
+  if (mask == 0) return std::nullopt;
   if (const DAT_RETURN code = dat_ep_modify(endpoint.object.get(), mask, &param);
       code != DAT_SUCCESS)
     return failed("dat_ep_modify", code);

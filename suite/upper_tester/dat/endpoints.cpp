@@ -10,6 +10,7 @@ namespace suite::upper_tester::dat {
 namespace {
 
 constexpr std::uint64_t connection_events = 8;
+constexpr DAT_COUNT usual_depth = 4;  ///< of RDMA Reads, until a connection asks for another
 
 DAT_COUNT count(std::uint32_t wanted, DAT_COUNT most) {
   return static_cast<DAT_COUNT>(std::min<std::uint64_t>(wanted, static_cast<std::uint64_t>(most)));
@@ -76,8 +77,8 @@ DAT_EP_ATTR DatDriver::attributes(const iut::CreateEndpoint& command) const {
   attr.max_request_dtos = count(command.send_depth, attr_.max_dto_per_ep);
   attr.max_recv_iov = attr.max_request_iov =
       count(command.max_pieces, attr_.max_iov_segments_per_dto);
-  attr.max_rdma_read_in = attr_.max_rdma_read_per_ep_in;
-  attr.max_rdma_read_out = attr_.max_rdma_read_per_ep_out;
+  attr.max_rdma_read_in = std::min(usual_depth, attr_.max_rdma_read_per_ep_in);
+  attr.max_rdma_read_out = std::min(usual_depth, attr_.max_rdma_read_per_ep_out);
   attr.srq_soft_hw = DAT_HW_DEFAULT;
   attr.max_rdma_read_iov = count(command.max_pieces, attr_.max_iov_segments_per_rdma_read);
   attr.max_rdma_write_iov = count(command.max_pieces, attr_.max_iov_segments_per_rdma_write);
