@@ -13,6 +13,7 @@ namespace suite::upper_tester::verbs {
 
 struct Device {
   Context context;
+  CompletionQueue placeholder;  ///< of a device that needs one before all other queues
   std::string name;
   ibv_device_attr attributes{};
 };
