@@ -154,7 +154,6 @@ class GuestSite final : public Site {
     }
     return {};
   }
-<<<<<<< HEAD
   bool up() override { return !coming_up_ && guest_->alive(); }
   void bring_up(rnic::llp::RealWorld& world, BroughtUp done) override {
     if (auto started = guest_->start(lab_.tap()); !started) {
@@ -181,14 +180,6 @@ class GuestSite final : public Site {
       world.cancel(timer);
       hear(rest_of_an_answer);
     });
-=======
-  bool up() override { return guest_->alive(); }
-  Result<void> bring_up() override {
-    auto booted = guest_->boot(lab_.tap(), boot_time);
-    position_ = guest_->log_position();
-    mourned_ = false;
-    return booted;
->>>>>>> dat6
   }
 
  private:
