@@ -30,11 +30,12 @@
 //       iut, versions, reason, date, link                  # as above
 //
 // An isolated case runs alone, behind all others or on a copy of the IUT of its own: the IUT's host
-// may not survive it, or serves nobody else meanwhile. The order of cases is settled before the IUT has said what it is, so this
-// holds for every version; `iut` and `versions` say where the harm was seen. A complaint that is
-// listed, and that no case provokes when it runs alone, leaves the verdicts of those repetitions
-// standing; a case that it strikes is not blamed for it. What is wrong throughout, in every
-// Terminate say, excuses no case that has no entry of its own.
+// may not survive it, or serves nobody else meanwhile. The order of cases is settled before the IUT
+// has said what it is, so this holds for every version; `iut` and `versions` say where the harm was
+// seen. A complaint that is listed, and that no case provokes when it runs alone, leaves the
+// verdicts of those repetitions standing; a case without an entry that it strikes runs again, and
+// is blamed for it only if that goes on. What is wrong throughout, in every Terminate say, excuses
+// no case that has no entry of its own.
 #pragma once
 
 #include <cstdint>

@@ -12,6 +12,8 @@ namespace suite::expectations {
 
 namespace {
 
+constexpr std::uint32_t attempts_when_struck = 3;  ///< by a known complaint, without an entry
+
 using results::GateResult;
 using results::Judgement;
 using results::Verdict;
@@ -96,6 +98,9 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
   // A case that failed alone for its own reason is not excused by the log of what ran beside it.
   const bool struck = record.reason.starts_with(results::kernel_complained);
   const Complaint* complaint = struck ? known_complaint(record.kernel_log) : nullptr;
+  if (complaint != nullptr && entry == nullptr && record.attempt < attempts_when_struck)
+    return {GateResult::superseded, complaint->place,
+            "a known complaint struck it, and it runs again: " + complaint->reason};
   if (complaint != nullptr) return {GateResult::known, complaint->place, complaint->reason};
   if (entry == nullptr) {
     if (good) return {};

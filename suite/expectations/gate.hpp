@@ -16,8 +16,9 @@ class Gate {
   /// Keeps what applies to this IUT in its version; the rest takes no part.
   Gate(KnownDeviations known, const results::IutRecord& iut);
 
-  /// Judges one attempt by its id, verdict, reason and expectations. `superseded`: a deviation that
-  /// is known to be a race did not show, and the case is to be attempted again.
+  /// Judges one attempt by its id, verdict, reason and expectations. `superseded`: the case is to be
+  /// attempted again, since a deviation that is known to be a race did not show, or a known
+  /// complaint of the kernel did.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const;
 
   /// The listed complaint that this excerpt of the kernel's log is, or null.

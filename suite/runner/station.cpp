@@ -139,7 +139,9 @@ results::CaseRecord Station::describe(const Attempt& attempt) const {
 
 void Station::attempt_started(const Attempt& attempt) {
   evidence_->begin(attempt);
-  observer_.case_started(describe(attempt).id);
+  const std::string id = describe(attempt).id;
+  jobs_[id] = attempt.job;
+  observer_.case_started(id);
 }
 
 void Station::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
@@ -148,9 +150,9 @@ void Station::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
   consider_kernel(attempt, outcome, record);
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt, std::move(outcome),
-                      [this, job = attempt.job, complaint](auto completed) {
+                      [this, number = attempt.job.number, complaint](auto completed) {
                         if (!completed) return observer_.station_lost(completed.error());
-                        settle(std::move(*completed), job, complaint);
+                        settle(std::move(*completed), number, complaint);
                       });
   recent_.push_back({std::move(attempt), around_.world.now()});
   pump();
@@ -227,19 +229,22 @@ void Station::repeat_suspect(const Attempt& attempt) {
   repeat_alone(attempt);
 }
 
-void Station::settle(results::CaseRecord record, Job job, bool complaint) {
-  if (record.attempt > 1 && incidents_.repeating(job.number)) {
-    const auto known = [this](const std::string& excerpt) {
-      return observer_.is_known_complaint(excerpt);
-    };
-    for (auto& settled : incidents_.settle(job.number, std::move(record), complaint, known))
-      observer_.case_judged(std::move(settled));
-  } else if (observer_.case_judged(std::move(record)) && !given_up_) {
-    ++job.attempt;
-    schedule_.repeat(job);
-    observer_.more_to_do(1);
-    pump();
-  }
+void Station::settle(results::CaseRecord record, std::size_t number, bool complaint) {
+  if (record.attempt == 1 || !incidents_.repeating(number)) return judge(std::move(record));
+  const auto known = [this](const std::string& excerpt) {
+    return observer_.is_known_complaint(excerpt);
+  };
+  for (auto& settled : incidents_.settle(number, std::move(record), complaint, known))
+    judge(std::move(settled));
+}
+
+void Station::judge(results::CaseRecord record) {
+  Job again = jobs_.at(record.id);
+  ++again.attempt;
+  if (!observer_.case_judged(std::move(record)) || given_up_) return;
+  schedule_.repeat(again);
+  observer_.more_to_do(1);
+  pump();
 }
 
 }  // namespace suite::runner

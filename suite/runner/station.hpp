@@ -93,13 +93,15 @@ class Station final : Crew::Observer {
   void repeat_suspect(const Attempt& attempt);
   [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
   [[nodiscard]] std::string sentinel_name(const Attempt& attempt) const;
-  void settle(results::CaseRecord record, Job job, bool complaint);
+  void settle(results::CaseRecord record, std::size_t number, bool complaint);
+  void judge(results::CaseRecord record);
 
   const Surroundings around_;
   const std::size_t place_;
   Observer& observer_;
   std::unique_ptr<Site> site_;
   const std::vector<const cases::Case*> list_;
+  std::map<std::string, Job> jobs_;  ///< the attempts that were started last, by the record's id
   Schedule schedule_;
   Crew crew_;
   std::string no_capture_;
