@@ -602,7 +602,12 @@ DAT_CASE(unknown_flags_of_a_disconnect_are_refused, calls(dat_ep_disconnect),
 DAT_CASE(one_dispatcher_shows_the_order_of_a_connection, calls(dat_ep_disconnect, dat_ep_connect),
          rules("dat.ep-disconnect.order")) {
   const Pz pz = ia().pz();
-  const Evd all = ia().evd(flags_of<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG));
+  DAT_EVD_HANDLE merged = DAT_HANDLE_NULL;
+  if (dat_evd_create(ia().get(), 32, DAT_HANDLE_NULL,
+                     flags_of<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG),
+                     &merged) != DAT_SUCCESS)
+    stop("not_applicable", "the provider does not merge these streams into one EVD");
+  const Evd all(merged);
   DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
   need(CALL(dat_ep_create, ia().get(), pz.get(), all.get(), all.get(), all.get(), nullptr, &handle),
        "no EP");
