@@ -26,7 +26,7 @@ lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const
   lab::GuestOptions options;
   options.series = wanted.kernel;
   options.programs = {agent};
-  options.agent_channels = 1;
+  options.agent_channels = 2;  // the second one is for who wants to look around in it
   options.variant = "tunable";
   options.slab_checks = wanted.checks;
   options.ipv4 = fmt::format("10.77.0.{}/24", number);
@@ -152,7 +152,7 @@ std::vector<std::string> Guests::agent_command(const Participant& participant,
       // What no call of verbs tells of siw.
       "--claim", "enhanced_startup", "--claim", "peer_to_peer"};
   if (participant.driver == "dat")
-    argv.insert(argv.end(), {"--ia", "siw"});
+    argv.insert(argv.end(), {"--ia", "ofa-v2-siw"});
   else
     argv.insert(argv.end(), {"--device", "siw0", "--address", one.address});
   return one.guest->agent_command(0, argv);

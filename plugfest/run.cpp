@@ -107,14 +107,17 @@ std::vector<int> capacities(const Event& event) {
   return all;
 }
 
-/// More than hosts can fill would only stand empty.
+/// More than hosts can fill would only stand empty. A cell with a guest mostly waits for it.
 std::size_t slots_for(const Event& event, const Options& options) {
-  std::size_t ends = 0;
-  for (const Participant& one : event.participants) ends += static_cast<std::size_t>(one.parallel);
+  std::size_t ends = 0, guests = 0;
+  for (const Participant& one : event.participants) {
+    ends += static_cast<std::size_t>(one.parallel);
+    guests += std::holds_alternative<SiwGuest>(one.agent) ? 1 : 0;
+  }
   const std::size_t wanted = options.jobs > 0 ? options.jobs
                              : options.engine == "slurm"
                                  ? ends  // the cluster has slots of its own
-                                 : std::max(1U, std::thread::hardware_concurrency());
+                                 : std::max(1U, std::thread::hardware_concurrency()) + guests;
   return std::clamp<std::size_t>(ends / 2, 1, wanted);
 }
 

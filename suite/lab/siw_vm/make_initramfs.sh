@@ -88,7 +88,7 @@ if [ ! -f "$archive" ]; then
     cp -L "$file" "$work/root/$name"
   done <<<"$inventory"
   echo "driver siw" >"$work/root/etc/libibverbs.d/siw.driver"
-  echo 'siw u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""' >"$work/root/etc/dat.conf"
+  echo 'ofa-v2-siw u2.0 nonthreadsafe default libdaplofa.so.2 dapl.2.0 "eth0 0" ""' >"$work/root/etc/dat.conf"
   chmod 755 "$work"/root/init "$work"/root/bin/*
   (cd "$work/root" && find . -print0 | cpio --null --quiet -o -H newc -R 0:0) >"$work/archive"
   mv "$work/archive" "$archive"
