@@ -84,9 +84,19 @@ std::expected<void, std::string> Guests::connect() {
   return {};
 }
 
+void Guests::start_for(const std::vector<Cell>& cells) {
+  for (auto& [participant, one] : guests_)
+    if (std::ranges::any_of(cells, [at = participant](const Cell& cell) {
+          return cell.initiator == at || cell.responder == at;
+        }))
+      one.starting = one.guest->start(hub_->tap(one.place)).has_value();
+}
+
 void Guests::boot(One& one) {
-  if (one.guest->alive() || one.failed_boots >= most_failed_boots) return;
-  const auto booted = one.guest->boot(hub_->tap(one.place), boot_time);
+  const bool starting = std::exchange(one.starting, false);
+  if ((!starting && one.guest->alive()) || one.failed_boots >= most_failed_boots) return;
+  const auto booted = starting ? one.guest->await_boot(boot_time)
+                               : one.guest->boot(hub_->tap(one.place), boot_time);
   one.position = one.guest->log_position();
   one.trouble = booted ? "" : fmt::format("{}: {}", one.name, booted.error());
   one.failed_boots = booted ? 0 : one.failed_boots + 1;
