@@ -20,8 +20,8 @@ examples:
   ./run_suite.sh --iut dat:siw-vm                    OpenFabrics' DAT provider over soft-iWARP, at its API
   ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
   ./run_suite.sh --list                              what there is
-  ./run_suite.sh --plugfest virtual                  everybody against everybody, on this machine
-  ./run_suite.sh --plugfest virtual-siw              the same with the Linux kernel's soft-iWARP, in guests
+  ./run_suite.sh --plugfest virtual                  everybody against everybody, on this machine, soft-iWARP in guests among them
+  ./run_suite.sh --plugfest virtual-reference        the same without guests
 exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable, 4 stale expectation
 
 Everything else that rnic-suite run can do:
@@ -62,7 +62,7 @@ case "$iut" in
   *) install=(--no-install) ;;  # hardware: the host is somebody's test bed
 esac
 
-[ "$plugfest" != virtual-siw ] || set=siw
+[ "$plugfest" != virtual ] || set=siw
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
 if [ -n "$plugfest" ]; then
   [ -e "$plugfest" ] || plugfest=plugfest/events/$plugfest.yaml  # a name stands for an event that lies here

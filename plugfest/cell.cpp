@@ -3,6 +3,8 @@
 
 #include <fnmatch.h>
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace plugfest {
@@ -10,6 +12,13 @@ namespace plugfest {
 namespace {
 
 using Pair = std::pair<std::size_t, std::size_t>;
+
+/// Seconds that a guest's agent takes to start and to end, where its processor is emulated.
+constexpr double guest_time = 1;
+
+double share(const Participant& one) {
+  return std::holds_alternative<SiwGuest>(one.agent) ? guest_time : 0;
+}
 
 std::vector<Pair> unordered_pairs(const Event& event) {
   if (event.pairing == Pairing::listed) return event.pairs;
@@ -31,7 +40,12 @@ std::vector<Pair> unordered_pairs(const Event& event) {
 std::vector<Cell> cells_of(const Event& event,
                            const std::function<double(std::string_view)>& length) {
   std::vector<Cell> cells;
+  const auto left_out = [&event](const Cell& cell) {
+    return std::ranges::any_of(event.except,
+                               [&](const std::string& glob) { return fits(glob, cell.id); });
+  };
   const auto add = [&](std::size_t initiator, std::size_t responder) {
+    const double more = share(event.participants[initiator]) + share(event.participants[responder]);
     for (const std::string& scenario : event.scenarios)
       for (int repeat = 1; repeat <= event.repeats; ++repeat)
         cells.push_back({.id = fmt::format("{}/{}/{}#{}", event.participants[initiator].name,
@@ -42,12 +56,13 @@ std::vector<Cell> cells_of(const Event& event,
                          .responder_name = event.participants[responder].name,
                          .scenario = scenario,
                          .repeat = repeat,
-                         .length = length(scenario)});
+                         .length = length(scenario) + more});
   };
   for (const auto& [one, other] : unordered_pairs(event)) {
     add(one, other);
     add(other, one);
   }
+  std::erase_if(cells, left_out);
   return cells;
 }
 

@@ -61,12 +61,13 @@ struct Event {
   std::vector<std::string> scenarios;  ///< names, globs resolved, in the table's order
   Pairing pairing = Pairing::all;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< where listed; each plays both roles
+  std::vector<std::string> except;  ///< globs over ids of cells that are not played
   int repeats = 1;
   std::chrono::seconds deadline{30};  ///< of one cell
   std::chrono::seconds patience{5};   ///< of one step of a scenario
   std::string capture_interface;      ///< of this host, outside a lab; empty: no capture there
   std::vector<Expectation> expectations;
-  std::string digest;  ///< of the file's octets
+  std::string digest;  ///< of what is played: of the whole file but its expectations
 };
 
 /// Whether all of it can happen in private namespaces of this machine.

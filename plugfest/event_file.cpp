@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "plugfest/cell.hpp"
 #include "plugfest/verdict.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/iut/pics/strict_yaml.hpp"
@@ -68,6 +69,7 @@ class Reader {
   void pairs(const Node& node);
   void pair(const Node& node);
   std::optional<std::size_t> participant_named(const Node& node);
+  void exceptions(const Node& node);
   void expectation(const Node& node);
   void need_addresses();
   void judge_guests();
@@ -330,6 +332,17 @@ void Reader::pairs(const Node& node) {
   event_.pairing = Pairing::ring;
 }
 
+/// One that fits nothing is a slip of the pen.
+void Reader::exceptions(const Node& node) {
+  const std::vector<Cell> all = cells_of(event_, [](std::string_view) { return 1.0; });
+  items(node, "except", [&](const Node& item) {
+    std::string& glob = event_.except.emplace_back();
+    text(item, "a glob of cells", glob);
+    if (std::ranges::none_of(all, [&](const Cell& cell) { return fits(glob, cell.id); }))
+      yaml_.fault(item, fmt::format("no cell fits \"{}\"", glob));
+  });
+}
+
 void Reader::expectation(const Node& node) {
   Expectation made;
   made.line = node.Mark().line + 1;
@@ -343,6 +356,14 @@ void Reader::expectation(const Node& node) {
   event_.expectations.push_back(std::move(made));
 }
 
+/// Of all that says what is played: what is expected of it may change while results stand.
+std::string digest_of(const YAML::Node& top) {
+  YAML::Node played = YAML::Clone(top);
+  played.remove("expectations");
+  const std::string text = YAML::Dump(played);
+  return suite::results::sha256(std::as_bytes(std::span(text)));
+}
+
 std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
   if (text_of_file.size() > longest_file) {
     yaml_.fault(fmt::format("an event file has at most {} octets", longest_file));
@@ -351,7 +372,7 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
   const auto top = yaml_.parse(text_of_file);
   if (!top) return std::unexpected(yaml_.faults());
   constexpr int most_repeats = 1000;
-  Node pairs_node, scenarios_node;
+  Node pairs_node, except_node;
   mapping(*top, "an event",
           {{"event", [&](const Node& value) { word(value, "event", "._-", event_.name); }},
            {"participants",
@@ -363,6 +384,7 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
             }},
            {"scenarios", [&](const Node& value) { scenarios(value); }},
            {"pairs", [&](const Node& value) { pairs_node.reset(value); }},
+           {"except", [&](const Node& value) { except_node.reset(value); }},
            {"repeats",
             [&](const Node& value) { count(value, "repeats", 1, most_repeats, event_.repeats); }},
            {"deadline", [&](const Node& value) { seconds(value, "deadline", event_.deadline); }},
@@ -379,10 +401,11 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
   if (pairs_node.IsDefined() && !pairs_node.IsNull()) pairs(pairs_node);  // they name participants
   if (event_.participants.size() == 1)
     yaml_.fault(places_.front(), "an event has two participants or more");
+  if (except_node.IsDefined() && !except_node.IsNull()) exceptions(except_node);  // of all these
   need_addresses();
   judge_guests();
   if (!yaml_.faults().empty()) return std::unexpected(yaml_.faults());
-  event_.digest = suite::results::sha256(std::as_bytes(std::span(text_of_file)));
+  event_.digest = digest_of(*top);
   return event_;
 }
 

@@ -26,7 +26,7 @@ lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const
   lab::GuestOptions options;
   options.series = wanted.kernel;
   options.programs = {agent};
-  options.agent_channels = 1;
+  options.agent_channels = 2;  // the second one is for who wants to look around in it
   options.variant = "tunable";
   options.slab_checks = wanted.checks;
   options.ipv4 = fmt::format("10.77.0.{}/24", number);
@@ -84,9 +84,19 @@ std::expected<void, std::string> Guests::connect() {
   return {};
 }
 
+void Guests::start_for(const std::vector<Cell>& cells) {
+  for (auto& [participant, one] : guests_)
+    if (std::ranges::any_of(cells, [at = participant](const Cell& cell) {
+          return cell.initiator == at || cell.responder == at;
+        }))
+      one.starting = one.guest->start(hub_->tap(one.place)).has_value();
+}
+
 void Guests::boot(One& one) {
-  if (one.guest->alive() || one.failed_boots >= most_failed_boots) return;
-  const auto booted = one.guest->boot(hub_->tap(one.place), boot_time);
+  const bool starting = std::exchange(one.starting, false);
+  if ((!starting && one.guest->alive()) || one.failed_boots >= most_failed_boots) return;
+  const auto booted = starting ? one.guest->await_boot(boot_time)
+                               : one.guest->boot(hub_->tap(one.place), boot_time);
   one.position = one.guest->log_position();
   one.trouble = booted ? "" : fmt::format("{}: {}", one.name, booted.error());
   one.failed_boots = booted ? 0 : one.failed_boots + 1;
@@ -152,7 +162,7 @@ std::vector<std::string> Guests::agent_command(const Participant& participant,
       // What no call of verbs tells of siw.
       "--claim", "enhanced_startup", "--claim", "peer_to_peer"};
   if (participant.driver == "dat")
-    argv.insert(argv.end(), {"--ia", "siw"});
+    argv.insert(argv.end(), {"--ia", "ofa-v2-siw"});
   else
     argv.insert(argv.end(), {"--device", "siw0", "--address", one.address});
   return one.guest->agent_command(0, argv);

@@ -36,6 +36,8 @@ class Guests {
   /// Makes the wire, in namespaces of the run's own.
   [[nodiscard]] std::expected<void, std::string> connect();
 
+  /// Lets the guests that these cells need boot all at once. By the same thread as bring_up().
+  void start_for(const std::vector<Cell>& cells);
   /// Boots the guest of the participant if it has one that is not up. To be called by the thread
   /// that lives longest: a guest dies with the one that booted it.
   void bring_up(std::size_t participant);
@@ -60,6 +62,7 @@ class Guests {
     std::size_t place = 0;  ///< on the hub
     std::unique_ptr<suite::lab::Guest> guest;
     std::uint64_t position = 0;  ///< of the kernel log, behind what was looked at
+    bool starting = false;       ///< nobody has waited for it yet
     int failed_boots = 0;        ///< in a row
     std::string trouble;
   };

@@ -107,14 +107,18 @@ std::vector<int> capacities(const Event& event) {
   return all;
 }
 
-/// More than hosts can fill would only stand empty.
+/// More than hosts can fill would only stand empty. Each guest may be in a cell: these mostly wait.
 std::size_t slots_for(const Event& event, const Options& options) {
-  std::size_t ends = 0;
-  for (const Participant& one : event.participants) ends += static_cast<std::size_t>(one.parallel);
-  const std::size_t wanted = options.jobs > 0 ? options.jobs
-                             : options.engine == "slurm"
-                                 ? ends  // the cluster has slots of its own
-                                 : std::max(1U, std::thread::hardware_concurrency());
+  std::size_t ends = 0, guests = 0;
+  for (const Participant& one : event.participants) {
+    ends += static_cast<std::size_t>(one.parallel);
+    guests += std::holds_alternative<SiwGuest>(one.agent) ? 1 : 0;
+  }
+  const std::size_t wanted =
+      options.jobs > 0 ? options.jobs
+      : options.engine == "slurm"
+          ? ends  // the cluster has slots of its own
+          : std::max<std::size_t>({1, std::thread::hardware_concurrency(), guests});
   return std::clamp<std::size_t>(ends / 2, 1, wanted);
 }
 
@@ -146,6 +150,7 @@ std::expected<bool, std::string> play_here(const Event& event, const std::vector
   const std::string agent = own_agent(options);
   auto site = Site::make(event, engine.slots, Guests(event, journal.folder(), agent), tell);
   if (!site) return std::unexpected(site.error());
+  site->guests().start_for(still_to_play(cells, journal, engine));
   engine.before = [&](const Cell& cell) { site->before(cell); };
   engine.after = [&](const Cell& cell, json& record) { site->after(cell, record); };
   const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {

@@ -9,7 +9,7 @@ usage: tools/install_packages.sh [--no-install] [--print] core|siw|full|long
 
 Makes sure that the Debian packages of a set are installed.
   core   build the suite and run it against the reference RNIC
-  siw    core, and what the QEMU guest with the kernel's soft-iWARP needs
+  siw    core, and what the QEMU guest with the kernel's soft-iWARP and OpenFabrics' DAT provider needs
   full   siw, and what the project's own tests need
   long   full, and what the long tests need: sanitizers, clang-tidy, fuzzers, a big-endian compiler, a browser, a Slurm cluster,
          debootstrap
@@ -28,8 +28,8 @@ core=(g++ cmake ninja-build ccache pkg-config git ca-certificates
   libibverbs-dev librdmacm-dev libnl-3-dev libnl-route-3-dev
   python3 python3-yaml python3-jinja2 python3-jsonschema iproute2 ethtool util-linux)
 siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev
-  ibverbs-providers rdma-core rdmacm-utils iputils-ping)
-full=("${siw[@]}" clang-format-19 tshark libwireshark-dev wireshark-dev libdapl-dev dapl2-utils)
+  ibverbs-providers rdma-core rdmacm-utils libdapl-dev iputils-ping)
+full=("${siw[@]}" clang-format-19 tshark libwireshark-dev wireshark-dev dapl2-utils)
 long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
   chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap)
 

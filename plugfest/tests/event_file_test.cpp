@@ -61,6 +61,28 @@ BOOST_AUTO_TEST_CASE(a_small_event) {
   BOOST_TEST(cells.back().id == "b/a/send.solicited#2");
 }
 
+BOOST_AUTO_TEST_CASE(results_outlive_a_change_of_expectations_only) {
+  const std::string plain = two + "scenarios: [send.plain]\n";
+  const std::string expected = "expectations:\n  - {cells: '*', verdict: fail, reason: x}\n";
+  const std::string digest = parse(plain)->digest;
+  BOOST_TEST(parse(plain + expected)->digest == digest);
+  BOOST_TEST(parse(plain + "deadline: 7\n")->digest != digest);
+  BOOST_TEST(parse(two + "scenarios: [send.solicited]\n")->digest != digest);
+}
+
+BOOST_AUTO_TEST_CASE(cells_that_are_not_played) {
+  const std::string rest = "scenarios: ['*']\nexcept: ['a/*/send.*', '*/read.sizes#1']\n";
+  const auto event = parse(two + rest);
+  BOOST_REQUIRE(event);
+  const auto cells = cells_of(*event, [](std::string_view) { return 1.0; });
+  BOOST_REQUIRE(cells.size() == 2);
+  BOOST_TEST(cells.front().id == "b/a/send.plain#1");
+  BOOST_TEST(cells.back().id == "b/a/send.solicited#1");
+  expect_fault(two + "scenarios: [send.plain]\nexcept: ['*/read.sizes']\n",
+               "e.yaml:6: no cell fits \"*/read.sizes\"");
+  expect_fault(two + "scenarios: ['*']\nexcept: send.plain\n", "e.yaml:6: except must be a list");
+}
+
 BOOST_AUTO_TEST_CASE(a_ring_and_listed_pairs) {
   const std::string three = two + "  - {name: c, agent: {reference: }}\nscenarios: [read.sizes]\n";
   const auto count = [](const std::string& text) {

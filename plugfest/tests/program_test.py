@@ -17,7 +17,7 @@ import unittest
 import jsonschema
 
 PROGRAM, PROJECT = sys.argv[1], pathlib.Path(sys.argv[2])
-VIRTUAL = PROJECT / "plugfest" / "events" / "virtual.yaml"
+VIRTUAL = PROJECT / "plugfest" / "events" / "virtual-reference.yaml"
 SCENARIOS = ("startup.markers", "startup.private_data", "send.solicited", "invalidate.then_write", "startup.revision_2",
              "close.graceful_by_initiator", "error.write_bad_stag_by_initiator")
 HELLO = """echo '{"type":"hello","version":1,"driver":"x","implementation":"x","driver_version":"","firmware":"","kernel":"","capabilities":[],"limits":{}}'

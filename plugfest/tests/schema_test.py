@@ -22,7 +22,7 @@ def main():
         validator.validate(yaml.safe_load(event.read_text(encoding="utf-8")))
     good = yaml.safe_load(events[0].read_text(encoding="utf-8"))
     for member, bad in (("event", "a/b"), ("repeats", 0), ("pairs", "some"), ("participants", []), ("scenarios", "all"),
-                        ("deadline", "soon"), ("unknown", 1)):
+                        ("deadline", "soon"), ("except", "all"), ("unknown", 1)):
         changed = dict(copy.deepcopy(good), **{member: bad})
         assert not validator.is_valid(changed), member
     for name in ("$(reboot)", "-rf", "a b", "../up", ""):
