@@ -150,7 +150,7 @@ void ReadQueue<Policy>::store(const Request& request, wire::MutableBytes memory,
   const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
   const bool add = (header.operation.value() & operation_mask) ==
                    static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
-  kept_ = {memory.data(), result};
+  if constexpr (!std::is_same_v<Policy, Conforming>) kept_ = {memory.data(), result};
   if (context_.deviates(add ? Deviation::fetch_add_stored_byte_swapped
                             : Deviation::compare_swap_stored_byte_swapped))
     result = __builtin_bswap64(result);
@@ -241,13 +241,13 @@ std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
     if (!response) return std::unexpected(std::move(response.error()));
     message = std::move(*response);
   }
-  message.tag = {Purpose::response, ++responses_};
+  message.tag = {Purpose::response, next_response_++};
   return message;
 }
 
 template <typename Policy>
 void ReadQueue<Policy>::sent() {
-  if (answered_ == 0 || requests_.empty()) return;
+  if (requests_.empty()) return;  // cleared since
   requests_.pop_front();
   --answered_;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace rnic::stream {
 namespace {
@@ -34,7 +35,7 @@ std::uint64_t length_of(const Work& work) {
     case WorkKind::local:
       return 0;
   }
-  return 0;
+  std::unreachable();
 }
 
 Fault local_fault(const char* detail) {
@@ -175,7 +176,7 @@ OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
       break;
   }
   message.length = message.header.size() + total(message.gather);
-  if (message.length > longest_message) message.length &= longest_message;  // only of a deviation
+  if (context_.deviates(Deviation::message_length_in_32_bits)) message.length &= longest_message;
   message.tag = {Purpose::work, entry.number};
   return message;
 }

@@ -62,11 +62,10 @@ std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
   if (core_.deviates(stream::Deviation::receive_pieces_reversed))
     std::ranges::reverse(buffer.pieces);
   buffer.work_id = next_id_++;
-  Taken& taken = taken_.emplace_back(std::move(*request), buffer.work_id, false);
-  if (core_.deviates(stream::Deviation::receive_completes_before_placement)) {
-    taken.completed_early = true;
-    complete_receive(taken.request, {.length = static_cast<std::uint32_t>(buffer.capacity)});
-  }
+  if (core_.deviates(stream::Deviation::receive_completes_before_placement))
+    complete_receive(*request, {.length = static_cast<std::uint32_t>(buffer.capacity)});
+  else
+    taken_.emplace_back(std::move(*request), buffer.work_id);
   return buffer;
 }
 
@@ -85,7 +84,7 @@ template <typename Policy>
 void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
   using stream::Deviation;
   const Taken* taken = give_back(news.work_id);
-  if (taken == nullptr || taken->completed_early) return;
+  if (taken == nullptr) return;  // only a deviation has completed it before
   Completion completion{.status = Status::success,
                         .length = static_cast<std::uint32_t>(news.length),
                         .invalidated = news.invalidated,
@@ -114,7 +113,7 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
 template <typename Policy>
 void QueuePair<Policy>::receive_failed(const stream::ReceiveFailed& news) {
   const Taken* taken = give_back(news.work_id);
-  if (taken == nullptr || taken->completed_early) return;
+  if (taken == nullptr) return;  // only a deviation has completed it before
   complete_receive(taken->request,
                    {.status = news.too_long ? Status::local_length : Status::flushed});
 }
@@ -134,7 +133,7 @@ void QueuePair<Policy>::flush_receives() {
   while (!taken_.empty()) {
     const Taken taken = std::move(taken_.front());
     taken_.pop_front();
-    if (!taken.completed_early) complete_receive(taken.request, {.status = Status::flushed});
+    complete_receive(taken.request, {.status = Status::flushed});
   }
   while (!receives_.empty()) {
     const ReceiveRequest request = std::move(receives_.front());

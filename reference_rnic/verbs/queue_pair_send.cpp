@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The send queue: requests checked, given to the stream in order, and completed once each.
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
@@ -150,11 +151,13 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
     const auto octets =
         core_.tags.resolve(requester(), piece.stag, piece.offset, piece.length, Need::local_read);
     if (!octets) return Status::local_protection;
-    const bool third = &piece == request.pieces.data() + 2;
-    if (third && core_.deviates(stream::Deviation::third_piece_left_out)) continue;
-    const std::uint64_t in_page = page - piece.offset % page;  // up to the next boundary
-    if (piece.length > in_page && piece.length <= page &&
-        core_.deviates(stream::Deviation::page_boundary_repeats)) {
+    if (&piece == request.pieces.data() + 2 &&
+        core_.deviates(stream::Deviation::third_piece_left_out))
+      continue;
+    if (core_.deviates(stream::Deviation::page_boundary_repeats) && piece.length <= page) {
+      // What lies behind the next boundary is what lies before it.
+      const std::uint64_t in_page =
+          std::min<std::uint64_t>(piece.length, page - piece.offset % page);
       work.gather.push_back(wire::Bytes(*octets).first(in_page));
       work.gather.push_back(wire::Bytes(*octets).first(piece.length - in_page));
       continue;
@@ -196,7 +199,6 @@ bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
   }
   finish(*sent, status);
   if (local) barrier_ = false;
-  retire();
   issue();
   return status != Status::success && status != Status::flushed;
 }
