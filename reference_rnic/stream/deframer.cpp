@@ -332,7 +332,11 @@ bool Deframer<Policy>::step_verified() {
     consumed += deliver_next(consumed);
     if (phase_ == Phase::discarding) return false;
   }
-  if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
+  } else {
+    deliver(parsed->ulpdu);
+  }
   if (context_.deviates(Deviation::next_fpdu_sought_too_early) &&
       wire::pad_length(parsed->ulpdu.size()) == 2)
     consumed -= 2;
@@ -377,7 +381,7 @@ void Deframer<Policy>::act_early(std::size_t wire_size) {
 
 template <typename Policy>
 wire::Bytes Deframer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
-  if (context_.negotiated.receive_markers || !context_.deviates(Deviation::pad_taken_for_payload))
+  if (!context_.deviates(Deviation::pad_taken_for_payload) || context_.negotiated.receive_markers)
     return parsed.ulpdu;
   return buffer_.view().subspan(wire::fpdu_length_size,
                                 parsed.ulpdu.size() + wire::pad_length(parsed.ulpdu.size()));

@@ -165,7 +165,8 @@ template <typename Policy>
 void Stream<Policy>::Machine::post(Work work, TimePoint now) {
   now_ = now;
   if (context_.deviates(Deviation::leaves_with_terminate)) posted_ = true;
-  if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
   send_queue_.post(std::move(work));
   run_local_work();
 }

@@ -96,9 +96,9 @@ void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   transition(state_, State::awaiting_decision);
   deadline_.reset();  // the consumer may take its time
   if (octets_behind_request()) return fail_startup(StartupFault::invalid_frame);
-  const bool zero_depth =
-      request_->enhanced && (request_->enhanced->ird == 0 || request_->enhanced->ord == 0);
-  if (zero_depth && context_.deviates(Deviation::zero_depth_request_unanswered)) return;
+  if (context_.deviates(Deviation::zero_depth_request_unanswered) && request_->enhanced &&
+      (request_->enhanced->ird == 0 || request_->enhanced->ord == 0))
+    return;
   context_.events.emplace_back(*request_);
 }
 

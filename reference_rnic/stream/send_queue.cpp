@@ -111,8 +111,9 @@ bool SendQueue<Policy>::leaves_too_late(std::size_t index) const {
 
 template <typename Policy>
 std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
-  if (issued_ + 1 < entries_.size() && leaves_too_late(issued_))
-    std::swap(entries_[issued_], entries_[issued_ + 1]);
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (issued_ + 1 < entries_.size() && leaves_too_late(issued_))
+      std::swap(entries_[issued_], entries_[issued_ + 1]);
   while (issued_ < entries_.size()) {
     Entry& entry = entries_[issued_];
     if (entry.progress == Progress::done) {
@@ -145,7 +146,7 @@ OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
   entry.progress = Progress::issued;
   if (awaits_response(entry.work.kind)) {
     ++responses_due_;
-    answered_since_ = false;
+    if constexpr (!std::is_same_v<Policy, Conforming>) answered_since_ = false;
   }
   OutgoingMessage message;
   switch (entry.work.kind) {
@@ -290,7 +291,7 @@ bool SendQueue<Policy>::overtaken(const Entry& entry) const {
 template <typename Policy>
 void SendQueue<Policy>::respond(Entry& entry, WorkStatus status) {
   if (responses_due_ != 0) --responses_due_;
-  answered_since_ = true;
+  if constexpr (!std::is_same_v<Policy, Conforming>) answered_since_ = true;
   if (responses_due_ != 0 && context_.deviates(Deviation::two_reads_per_response)) --responses_due_;
   finish(entry, status);
 }

@@ -206,9 +206,11 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   if (!incoming.segment.ddp().last() && !full && !early &&
       !context_.deviates(Deviation::delivers_before_last_segment))
     return std::nullopt;
-  if (state.spoiled) {
-    skip(incoming);
-    return std::nullopt;
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    if (state.spoiled) {
+      skip(incoming);
+      return std::nullopt;
+    }
   }
   Delivered delivered;
   delivered.queue = static_cast<Queue>(&state - queues_.data());

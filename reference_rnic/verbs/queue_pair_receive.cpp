@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The receive queue, or the shared one: buffers handed to the stream, and their completions.
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -96,18 +98,22 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
     completion.immediate.reset();
   if (core_.deviates(Deviation::solicited_event_lost)) completion.solicited = false;
   if (news.immediate && core_.deviates(Deviation::immediate_without_completion)) return;
-  const bool late = core_.deviates(Deviation::receives_complete_out_of_order) ||
-                    (news.length > 1024 && core_.deviates(Deviation::long_message_delivered_late));
-  if (late && !held_back_) {
-    completion.id = taken->request.id;
-    held_back_ = completion;
-    return;
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+    const bool late =
+        core_.deviates(Deviation::receives_complete_out_of_order) ||
+        (news.length > 1024 && core_.deviates(Deviation::long_message_delivered_late));
+    if (late && !held_back_) {
+      completion.id = taken->request.id;
+      held_back_ = completion;
+      return;
+    }
   }
   complete_receive(taken->request, completion);
-  if (!held_back_) return;
-  const Completion earlier = *held_back_;
-  complete_receive({.id = earlier.id, .pieces = {}}, earlier);
-  held_back_.reset();
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+    if (!held_back_) return;
+    const Completion earlier = *std::exchange(held_back_, std::nullopt);
+    complete_receive({.id = earlier.id, .pieces = {}}, earlier);
+  }
 }
 
 template <typename Policy>

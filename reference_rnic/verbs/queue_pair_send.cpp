@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -178,10 +179,12 @@ auto QueuePair<Policy>::find_sent(std::uint64_t id) -> Sent* {
 
 template <typename Policy>
 bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
-  if (news.id == own_work) {  // only a deviation shows it
-    core_.complete(attributes_.send_completions,
-                   {.queue_pair = handle_, .status = status_of(news.status)});
-    return false;
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+    if (news.id == own_work) {
+      core_.complete(attributes_.send_completions,
+                     {.queue_pair = handle_, .status = status_of(news.status)});
+      return false;
+    }
   }
   Sent* sent = find_sent(news.id);
   if (sent == nullptr && core_.deviates(stream::Deviation::rtr_completion_shown))
@@ -248,8 +251,8 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
   if (sent.status == Status::flushed &&
       core_.deviates(stream::Deviation::flush_reported_as_success))
     completion.status = Status::success;
-  const bool reads = work_kind(sent.request.operation) == stream::WorkKind::read;
-  if (failed && reads && core_.deviates(stream::Deviation::read_failure_reported_as_success))
+  if (failed && work_kind(sent.request.operation) == stream::WorkKind::read &&
+      core_.deviates(stream::Deviation::read_failure_reported_as_success))
     completion.status = Status::success;
   core_.complete(attributes_.send_completions, completion);
 }

@@ -72,7 +72,7 @@ def deviating(lines, only=frozenset()):
         statement.append(number)
         depth += code.count("{") - code.count("}")
         if guarded is not None:
-            if depth - code.count("{") < guarded:
+            if depth - (code.count("{") if code.lstrip().startswith("}") else 0) < guarded:  # "} else {" ends it
                 guarded = None
             guarded_lines.add(number)
         if not code or code[-1] not in ";{}:":
