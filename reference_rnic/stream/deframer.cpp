@@ -22,7 +22,8 @@ constexpr std::size_t direct_scratch = std::size_t{64} * 1024;
 constexpr std::size_t direct_worthwhile = std::size_t{8} * 1024;
 constexpr std::size_t direct_lookahead = 64;
 
-constexpr std::size_t longest_fpdu = wire::fpdu_size(wire::max_ulpdu) + 130 * wire::marker_size;
+constexpr std::size_t longest_fpdu = std::size_t{68} * 1024;  ///< with its Markers
+static_assert(longest_fpdu > wire::fpdu_size(wire::max_ulpdu) + 130 * wire::marker_size);
 
 std::size_t header_size_of(wire::Bytes ulpdu) {
   const wire::DdpControl control{std::to_integer<std::uint8_t>(ulpdu.front())};

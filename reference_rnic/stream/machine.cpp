@@ -61,7 +61,6 @@ void Stream<Policy>::Machine::lost(TimePoint now) {
   transmitter_.drop_all();
   if (in_startup()) return fail_startup(StartupFault::lost);
   report_failed_set_up(StartupFault::lost);
-  give_up_receive();
   end_transfers(Leaves::begun_fpdu);
   context_.events.push_back(Lost{});
   finish();

@@ -142,11 +142,12 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   if (rejected_ && !says_more) return finish();
   transition(state_, State::awaiting_first_fpdu);
   ;
-  if (says_more) {
-    fpdu_validated_ = true;
-    return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
-                 "rejected", std::nullopt, std::nullopt});
-  }
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (says_more) {
+      fpdu_validated_ = true;
+      return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
+                   "rejected", std::nullopt, std::nullopt});
+    }
   if (context_.negotiated.peer_to_peer) {
     // The RTR belongs to startup, so it has startup's time limit.
     if (!context_.deviates(Deviation::startup_never_times_out))

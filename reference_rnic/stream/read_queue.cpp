@@ -2,6 +2,7 @@
 #include "reference_rnic/stream/read_queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -137,15 +138,15 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& hea
 template <typename Policy>
 std::uint64_t ReadQueue<Policy>::original_for([[maybe_unused]] const Request& request,
                                               wire::Bytes memory) const {
-  std::uint64_t original = 0;
-  std::memcpy(&original, memory.data(), atomic_size);
+  std::array<std::byte, atomic_size> word;
+  std::ranges::copy(memory.first(atomic_size), word.begin());
   if constexpr (!std::is_same_v<Policy, Conforming>) {
     if (request.operand) return *request.operand;
     const bool kept = context_.deviates(Deviation::atomic_word_kept_by_stream) ||
                       context_.deviates(Deviation::atomic_misses_earlier_write);
     if (kept && kept_.place == memory.data()) return kept_.value;
   }
-  return original;
+  return std::bit_cast<std::uint64_t>(word);
 }
 
 template <typename Policy>

@@ -26,14 +26,13 @@ std::uint64_t length_of(const Work& work) {
   switch (work.kind) {
     case WorkKind::send:
     case WorkKind::write:
+    case WorkKind::local:
       return total(work.gather);
     case WorkKind::read:
       return work.length;
     case WorkKind::atomic:
     case WorkKind::immediate:
       return 8;
-    case WorkKind::local:
-      return 0;
   }
   std::unreachable();
 }

@@ -12,15 +12,16 @@ namespace rnic::verbs {
 template <typename Policy>
 std::expected<void, PostError> QueuePair<Policy>::post_receive(
     std::span<const ReceiveRequest> requests) {
-  for (std::size_t i = 0; i < requests.size(); ++i) {
+  for (const ReceiveRequest& request : requests) {
+    const std::size_t i = index_in(requests, request);
     if (attributes_.shared_queue) return std::unexpected(PostError{Error::invalid_parameter, i});
-    if (const auto error = fault_in(requests[i], attributes_.max_pieces))
+    if (const auto error = fault_in(request, attributes_.max_pieces))
       return std::unexpected(PostError{*error, i});
     if (receives_.size() + taken_.size() +
             (core_.deviates(stream::Deviation::receive_depth_one_too_few) ? 1 : 0) >=
         attributes_.receive_depth)
       return std::unexpected(PostError{Error::queue_full, i});
-    receives_.push_back(requests[i]);
+    receives_.push_back(request);
   }
   if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
   return {};

@@ -46,13 +46,13 @@ std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const
 template <typename Policy>
 std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const SendRequest> requests) {
   std::expected<void, PostError> result;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (const auto error = refuse(requests[i])) {
-      result = std::unexpected(PostError{*error, i});
+  for (const SendRequest& request : requests) {
+    if (const auto error = refuse(request)) {
+      result = std::unexpected(PostError{*error, index_in(requests, request)});
       break;
     }
     Sent& sent = sends_.emplace_back();
-    sent.request = requests[i];
+    sent.request = request;
     sent.id = next_id_++;
     if (link_ == nullptr && core_.deviates(stream::Deviation::unconnected_work_succeeds)) {
       ++issued_;
@@ -189,7 +189,7 @@ bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
   Sent* sent = find_sent(news.id);
   if (sent == nullptr && core_.deviates(stream::Deviation::rtr_completion_shown))
     core_.complete(attributes_.send_completions, {.id = news.id, .queue_pair = handle_});
-  if (sent == nullptr || sent->done) return false;
+  if (sent == nullptr) return false;
   const bool local = sent->fault || work_kind(sent->request.operation) == stream::WorkKind::local;
   Status status = status_of(news.status);
   if (status == Status::local_operation && sent->fault) status = *sent->fault;

@@ -293,12 +293,13 @@ std::expected<void, PostError> SoftRnic<Policy>::post_receive(
     SharedQueueHandle queue, std::span<const ReceiveRequest> requests) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (const auto error = fault_in(requests[i], found->attributes.max_pieces))
+  for (const ReceiveRequest& request : requests) {
+    const std::size_t i = index_in(requests, request);
+    if (const auto error = fault_in(request, found->attributes.max_pieces))
       return std::unexpected(PostError{*error, i});
     if (found->waiting.size() >= found->attributes.depth)
       return std::unexpected(PostError{Error::queue_full, i});
-    found->waiting.push_back(requests[i]);
+    found->waiting.push_back(request);
   }
   return {};
 }
