@@ -141,7 +141,7 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   if (rejected_ && context_.deviates(Deviation::resets_after_reject)) return finish_by_reset();
   if (rejected_ && !says_more) return finish();
   transition(state_, State::awaiting_first_fpdu);
-  ;
+  deframer_.enter_full_operation();
   if constexpr (!std::is_same_v<Policy, Conforming>)
     if (says_more) {
       fpdu_validated_ = true;
