@@ -11,6 +11,9 @@
 namespace rnic::stream {
 namespace {
 
+/// Scratch in startup: more than a frame takes.
+constexpr std::size_t startup_scratch = 1024;
+static_assert(startup_scratch > max_startup_frame);
 /// Scratch in full operation: several FPDUs per read, and the longest one with its Markers.
 constexpr std::size_t verified_scratch = std::size_t{256} * 1024;
 constexpr std::size_t direct_scratch = std::size_t{64} * 1024;
@@ -19,7 +22,8 @@ constexpr std::size_t direct_scratch = std::size_t{64} * 1024;
 constexpr std::size_t direct_worthwhile = std::size_t{8} * 1024;
 constexpr std::size_t direct_lookahead = 64;
 
-constexpr std::size_t longest_fpdu = wire::fpdu_size(wire::max_ulpdu) + 130 * wire::marker_size;
+constexpr std::size_t longest_fpdu = std::size_t{68} * 1024;  ///< with its Markers
+static_assert(longest_fpdu > wire::fpdu_size(wire::max_ulpdu) + 130 * wire::marker_size);
 
 std::size_t header_size_of(wire::Bytes ulpdu) {
   const wire::DdpControl control{std::to_integer<std::uint8_t>(ulpdu.front())};
@@ -45,23 +49,26 @@ bool Deframer<Policy>::direct() const {
 template <typename Policy>
 std::span<const wire::MutableBytes> Deframer<Policy>::targets() {
   targets_.clear();
-  std::size_t scratch = direct() ? direct_scratch : verified_scratch;
-  if (phase_ == Phase::startup) scratch = max_startup_frame + 64;
   if (!rest_.empty()) {
     const auto places = sink_.rest_of_segment(rest_length_);
     rest_.assign(places.begin(), places.end());
   }
   targets_.insert(targets_.end(), rest_.begin(), rest_.end());
-  const std::size_t waiting = buffer_.view().size();
-  // Moving is worth while only if an FPDU in progress would not fit behind what is here.
-  buffer_.reserve(phase_ == Phase::startup ? scratch + waiting
-                                           : std::max(waiting + 1, longest_fpdu));
-  if (phase_ != Phase::startup && waiting == 0) buffer_.reserve(scratch);
+  reserve_scratch();
   wire::MutableBytes tail = buffer_.tail();
   if (!rest_.empty() && rest_length_ >= direct_worthwhile)
     tail = tail.first(std::min(tail.size(), direct_lookahead));
   targets_.push_back(tail);
   return targets_;
+}
+
+template <typename Policy>
+void Deframer<Policy>::reserve_scratch() {
+  const std::size_t waiting = buffer_.view().size();
+  if (phase_ == Phase::startup) return buffer_.reserve(waiting + startup_scratch);
+  // Moving is worth while only if an FPDU in progress would not fit behind what is here.
+  const std::size_t scratch = direct() ? direct_scratch : verified_scratch;
+  buffer_.reserve(waiting == 0 ? scratch : std::max(2 * waiting, longest_fpdu));
 }
 
 template <typename Policy>
@@ -106,7 +113,8 @@ void Deframer<Policy>::resume() {
     if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
   if (phase_ != Phase::discarding) return;
-  dropped_some_ = dropped_some_ || !buffer_.view().empty();
+  if (context_.deviates(Deviation::rest_behind_an_error_holds_the_close) && !buffer_.view().empty())
+    dropped_some_ = true;
   buffer_.clear();
 }
 
@@ -129,7 +137,7 @@ bool Deframer<Policy>::inside_fpdu() const {
     case Phase::discarding:
       return false;
   }
-  return false;
+  std::unreachable();
 }
 
 /// Advances by one FPDU or part of one. False: more octets are needed, or none wanted.
@@ -166,39 +174,57 @@ void Deframer<Policy>::report(wire::FpduError error) {
 template <typename Policy>
 std::optional<wire::ParsedFpdu> Deframer<Policy>::verify(std::size_t wire_size) {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
-  if (stripped_.empty() && options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
+  if (options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
   const wire::Bytes octets = buffer_.view().first(wire_size);
-  auto parsed = wire::parse_fpdu(octets, options, stripped_);
-  if (parsed && !std::is_same_v<Policy, Conforming> && refuses(*parsed)) return std::nullopt;
-  if (parsed) return *parsed;
-  if (parsed.error() == wire::FpduError::bad_marker && takes_wrong_markers(octets))
-    return parse_without_markers(octets);
-  wire::FpduOptions lenient = options;
-  if (parsed.error() == wire::FpduError::bad_crc) {
-    lenient.crc = false;
-    const auto unchecked = wire::parse_fpdu(octets, lenient, stripped_);
-    if (unchecked && context_.deviates(Deviation::accepts_bad_crc)) return *unchecked;
-    const bool half_is_enough = context_.deviates(Deviation::crc_half_compared) ||
-                                context_.deviates(Deviation::half_of_crc_checked);
-    if (unchecked && half_is_enough && half_of_crc_right(octets)) return *unchecked;
-    if (unchecked && context_.deviates(Deviation::crc_check_leaves_reserved_bits_out) &&
-        wire::parse_fpdu(without_reserved_bits(octets), options, stripped_))
-      return *unchecked;
-    if (context_.deviates(Deviation::resynchronizes_by_guess) && skip_to_valid_fpdu())
-      return std::nullopt;
-    if (unchecked && context_.deviates(Deviation::places_before_crc_check))
-      deliver(unchecked->ulpdu);
-    if (context_.deviates(Deviation::drops_bad_crc_and_goes_on)) {
-      buffer_.consume(wire_size);
-      position_ += wire_size;
-      return std::nullopt;
-    }
+  const auto parsed = wire::parse_fpdu(octets, options, stripped_);
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    if (parsed && refuses(*parsed)) return std::nullopt;
+    if (!parsed && parsed.error() == wire::FpduError::bad_marker && takes_wrong_markers(octets))
+      return parse_without_markers(octets);
+    if (!parsed && parsed.error() == wire::FpduError::bad_crc)
+      if (const auto taken = overlook_bad_crc(octets, options)) return *taken;
   }
+  if (parsed) return *parsed;
   report(parsed.error());
   return std::nullopt;
 }
 
 // ---- ways of being wrong about an FPDU ----
+
+/// What a deviation makes of an FPDU whose CRC is wrong; an empty answer in the answer: it has been
+/// dealt with, and is no FPDU.
+template <typename Policy>
+std::optional<std::optional<wire::ParsedFpdu>> Deframer<Policy>::overlook_bad_crc(
+    wire::Bytes octets, const wire::FpduOptions& options) {
+  constexpr std::optional<wire::ParsedFpdu> dropped;
+  wire::FpduOptions lenient = options;
+  lenient.crc = false;
+  const auto unchecked = wire::parse_fpdu(octets, lenient, stripped_);
+  if (unchecked && context_.deviates(Deviation::accepts_bad_crc)) return *unchecked;
+  const bool half_is_enough = context_.deviates(Deviation::crc_half_compared) ||
+                              context_.deviates(Deviation::half_of_crc_checked);
+  if (unchecked && half_is_enough && half_of_crc_right(octets)) return *unchecked;
+  if (unchecked && context_.deviates(Deviation::crc_check_leaves_reserved_bits_out) &&
+      wire::parse_fpdu(without_reserved_bits(octets), options, stripped_))
+    return *unchecked;
+  if (context_.deviates(Deviation::resynchronizes_by_guess) && skip_to_valid_fpdu()) return dropped;
+  if (unchecked && context_.deviates(Deviation::places_before_crc_check)) deliver(unchecked->ulpdu);
+  if (!context_.deviates(Deviation::drops_bad_crc_and_goes_on)) return std::nullopt;
+  buffer_.consume(octets.size());
+  position_ += octets.size();
+  return dropped;
+}
+
+/// What a deviation finds fault with in an FPDU of which only the first octets are here.
+template <typename Policy>
+void Deframer<Policy>::refuse_piece() {
+  const std::size_t here = buffer_.view().size();
+  const bool refused =
+      (position_ == 0 && context_.deviates(Deviation::first_fpdu_needs_one_read)) ||
+      (here < wire::tagged_header_size && context_.deviates(Deviation::fpdu_cut_in_header_refused));
+  if (here != 0 && refused) report(wire::FpduError::bad_crc);
+  in_pieces_ = here != 0;
+}
 
 /// Whether a deviation finds fault with an FPDU that is right. It has been reported then.
 template <typename Policy>
@@ -290,30 +316,27 @@ bool Deframer<Policy>::step_verified() {
   if (!size || buffer_.view().size() < *size) {
     if constexpr (!std::is_same_v<Policy, Conforming>) {
       if (size) act_early(*size);
+      refuse_piece();
     }
-    const std::size_t here = buffer_.view().size();
-    const bool refused =
-        (position_ == 0 && context_.deviates(Deviation::first_fpdu_needs_one_read)) ||
-        (here < wire::tagged_header_size &&
-         context_.deviates(Deviation::fpdu_cut_in_header_refused));
-    if (here != 0 && refused) report(wire::FpduError::bad_crc);
-    in_pieces_ = here != 0;
     return false;
   }
   const std::size_t before = buffer_.view().size();
   const auto parsed = verify(*size);
-  if (!parsed) return phase_ == Phase::header && buffer_.view().size() != before;
+  // Only a deviation drops an FPDU and goes on behind it.
+  if (!parsed) return !std::is_same_v<Policy, Conforming> && buffer_.view().size() < before;
   if (context_.deviates(Deviation::refuses_nonzero_pad) && !parsed->pad_is_zero) {
     report(wire::FpduError::bad_crc);
     return false;
   }
   std::size_t consumed = parsed->consumed;
-  if (context_.deviates(Deviation::fpdus_of_one_read_swapped)) consumed += deliver_next(consumed);
-  if (phase_ == Phase::discarding) return false;
-  if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
-  if (phase_ == Phase::discarding) {
-    buffer_.consume(consumed);  // what is dropped lies behind it
-    return false;
+  if (context_.deviates(Deviation::fpdus_of_one_read_swapped)) {
+    consumed += deliver_next(consumed);
+    if (phase_ == Phase::discarding) return false;
+  }
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
+  } else {
+    deliver(parsed->ulpdu);
   }
   if (context_.deviates(Deviation::next_fpdu_sought_too_early) &&
       wire::pad_length(parsed->ulpdu.size()) == 2)
@@ -359,7 +382,7 @@ void Deframer<Policy>::act_early(std::size_t wire_size) {
 
 template <typename Policy>
 wire::Bytes Deframer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
-  if (context_.negotiated.receive_markers || !context_.deviates(Deviation::pad_taken_for_payload))
+  if (!context_.deviates(Deviation::pad_taken_for_payload) || context_.negotiated.receive_markers)
     return parsed.ulpdu;
   return buffer_.view().subspan(wire::fpdu_length_size,
                                 parsed.ulpdu.size() + wire::pad_length(parsed.ulpdu.size()));
@@ -372,7 +395,6 @@ void Deframer<Policy>::deliver(wire::Bytes ulpdu) {
   const auto places = sink_.begin_segment({*segment, segment->payload.size()});
   rest_.assign(places.begin(), places.end());
   place(segment->payload);
-  rest_.clear();
   sink_.end_segment();
 }
 
@@ -381,7 +403,7 @@ template <typename Policy>
 void Deframer<Policy>::place(wire::Bytes octets) {
   while (!octets.empty() && !rest_.empty()) {
     const std::size_t here = std::min(octets.size(), rest_.front().size());
-    if (here != 0) std::memcpy(rest_.front().data(), octets.data(), here);
+    std::memcpy(rest_.front().data(), octets.data(), here);
     octets = octets.subspan(here);
     rest_.front() = rest_.front().subspan(here);
     if (rest_.front().empty()) rest_.erase(rest_.begin());
@@ -401,7 +423,6 @@ bool Deframer<Policy>::step_direct() {
       buffer_.consume(here);
       rest_length_ -= here;
       if (rest_length_ != 0) return false;
-      rest_.clear();
       phase_ = Phase::trailer;
       return true;
     }
@@ -415,9 +436,9 @@ bool Deframer<Policy>::step_direct() {
     }
     case Phase::startup:
     case Phase::discarding:
-      break;
+      break;  // step() lets neither come here
   }
-  return false;
+  std::unreachable();
 }
 
 template <typename Policy>

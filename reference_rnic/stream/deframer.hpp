@@ -61,6 +61,7 @@ class Deframer {
 
  private:
   [[nodiscard]] bool direct() const;
+  void reserve_scratch();
   [[nodiscard]] bool step();
   [[nodiscard]] bool step_direct();
   [[nodiscard]] bool step_verified();
@@ -72,6 +73,9 @@ class Deframer {
   [[nodiscard]] bool checks_crc() const;
   // Only deviations ask for these.
   void drop_before(std::size_t count);
+  [[nodiscard]] std::optional<std::optional<wire::ParsedFpdu>> overlook_bad_crc(
+      wire::Bytes octets, const wire::FpduOptions& options);
+  void refuse_piece();
   [[nodiscard]] bool refuses(const wire::ParsedFpdu& fpdu);
   [[nodiscard]] bool half_of_crc_right(wire::Bytes octets) const;
   [[nodiscard]] bool takes_wrong_markers(wire::Bytes octets) const;

@@ -56,12 +56,11 @@ template <typename Policy>
 void Stream<Policy>::Machine::lost(TimePoint now) {
   now_ = now;
   if (state_ == State::closed) return;
-  lost_ = true;
+  if (context_.deviates(Deviation::lost_work_succeeds)) lost_ = true;
   close_done_ = true;
   transmitter_.drop_all();
   if (in_startup()) return fail_startup(StartupFault::lost);
   report_failed_set_up(StartupFault::lost);
-  give_up_receive();
   end_transfers(Leaves::begun_fpdu);
   context_.events.push_back(Lost{});
   finish();
@@ -129,8 +128,7 @@ std::expected<std::optional<OutgoingMessage>, Fault> Stream<Policy>::Machine::ne
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
   responses_turn_ = !responses_turn_;
-  for (int attempt = 0; attempt < 2; ++attempt) {
-    const bool responses = (attempt == 0) == responses_turn_;
+  for (const bool responses : {responses_turn_, !responses_turn_}) {
     auto message = responses ? read_queue_.next() : send_queue_.next();
     if (!message || *message) return message;
   }
@@ -165,8 +163,9 @@ void Stream<Policy>::Machine::run_local_work() {
 template <typename Policy>
 void Stream<Policy>::Machine::post(Work work, TimePoint now) {
   now_ = now;
-  posted_ = true;
-  if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
+  if (context_.deviates(Deviation::leaves_with_terminate)) posted_ = true;
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
   send_queue_.post(std::move(work));
   run_local_work();
 }
@@ -236,9 +235,7 @@ void Stream<Policy>::Machine::end_transfers(Leaves leaves) {
     current_kept = current_kept || (leaves != Leaves::begun_fpdu && segmenter_.current() == tag);
   }
   if (!current_kept) segmenter_.abandon();
-  send_queue_.flush(kept, lost_ && context_.deviates(Deviation::lost_work_succeeds)
-                              ? WorkStatus::success
-                              : WorkStatus::flushed);
+  send_queue_.flush(kept, lost_ ? WorkStatus::success : WorkStatus::flushed);
   read_queue_.clear();
 }
 

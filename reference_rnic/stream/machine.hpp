@@ -130,12 +130,12 @@ class Stream<Policy>::Machine final : private SegmentSink {
   bool rtr_segment_ = false;     ///< segment_ is the RTR indication
   bool established_ = false;
   bool rejected_ = false;
-  bool frame_in_pieces_ = false;  ///< the peer's startup frame did not come at once
-  bool posted_ = false;           ///< the consumer has given us work
+  bool frame_in_pieces_ = false;  ///< the Reply did not come at once; only of a deviation
+  bool posted_ = false;           ///< the consumer has given us work; only of a deviation
   bool responses_turn_ = true;    ///< whose turn it is, of Responses and posted work
   bool close_done_ = false;       ///< our half is closed, or the owner has reset
   bool peer_closed_ = false;
-  bool lost_ = false;   ///< the LLP connection is gone
+  bool lost_ = false;   ///< the LLP connection is gone; only of a deviation
   bool reset_ = false;  ///< nothing can be sent: the connection is to be reset
 };
 

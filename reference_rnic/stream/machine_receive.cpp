@@ -79,9 +79,12 @@ template <typename Policy>
 void Stream<Policy>::Machine::end_segment() {
   const IncomingSegment incoming = *segment_;
   fpdu_validated_ = true;
-  if (segment_fault_ && passes_over(incoming, *segment_fault_)) {
-    if (!incoming.segment.tagged) untagged_.skip(incoming);
-  } else if (segment_fault_) {
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (segment_fault_ && passes_over(incoming, *segment_fault_)) {
+      if (!incoming.segment.tagged) untagged_.skip(incoming);
+      return segment_.reset();
+    }
+  if (segment_fault_) {
     fail(*segment_fault_);  // rdmap.error.streams-terminated
   } else {
     first_fpdu_validated();
@@ -232,10 +235,12 @@ void Stream<Policy>::Machine::deliver_send(
     held_ = event;
     return;
   }
-  if (held_) std::swap(event.work_id, held_->work_id);
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (held_) std::swap(event.work_id, held_->work_id);
   context_.events.push_back(event);
   if (context_.deviates(Deviation::message_delivered_twice)) context_.events.push_back(event);
-  if (held_) context_.events.push_back(*std::exchange(held_, std::nullopt));
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (held_) context_.events.push_back(*std::exchange(held_, std::nullopt));
 }
 
 template <typename Policy>

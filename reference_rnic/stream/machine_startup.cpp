@@ -66,7 +66,8 @@ void Stream<Policy>::Machine::read_startup_frame() {
   const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
   const auto parsed = parse_startup(kind, deframer_.startup_octets(), context_.policy);
   if (!parsed) {
-    frame_in_pieces_ = true;
+    if (initiator && context_.deviates(Deviation::established_twice_over_pieces))
+      frame_in_pieces_ = true;
     if (parsed.error() != wire::MpaFrameError::incomplete ||
         context_.deviates(Deviation::startup_frame_in_pieces_refused))
       fail_startup(StartupFault::invalid_frame);
@@ -95,9 +96,9 @@ void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   transition(state_, State::awaiting_decision);
   deadline_.reset();  // the consumer may take its time
   if (octets_behind_request()) return fail_startup(StartupFault::invalid_frame);
-  const bool zero_depth =
-      request_->enhanced && (request_->enhanced->ird == 0 || request_->enhanced->ord == 0);
-  if (zero_depth && context_.deviates(Deviation::zero_depth_request_unanswered)) return;
+  if (context_.deviates(Deviation::zero_depth_request_unanswered) && request_->enhanced &&
+      (request_->enhanced->ird == 0 || request_->enhanced->ord == 0))
+    return;
   context_.events.emplace_back(*request_);
 }
 
@@ -141,11 +142,12 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   if (rejected_ && !says_more) return finish();
   transition(state_, State::awaiting_first_fpdu);
   deframer_.enter_full_operation();
-  if (says_more) {
-    fpdu_validated_ = true;
-    return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
-                 "rejected", std::nullopt, std::nullopt});
-  }
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (says_more) {
+      fpdu_validated_ = true;
+      return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
+                   "rejected", std::nullopt, std::nullopt});
+    }
   if (context_.negotiated.peer_to_peer) {
     // The RTR belongs to startup, so it has startup's time limit.
     if (!context_.deviates(Deviation::startup_never_times_out))
@@ -164,7 +166,6 @@ template <typename Policy>
 void Stream<Policy>::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
   ReplyVerdict verdict = judge_reply(parsed.frame, context_.config, context_.policy);
   deframer_.consume_startup(parsed.consumed);
-  deadline_.reset();
   switch (verdict.kind) {
     case ReplyVerdict::Kind::invalid:
       return fail_startup(StartupFault::invalid_frame);
@@ -258,8 +259,7 @@ void Stream<Policy>::Machine::establish(std::vector<std::byte> private_data) {
   deadline_.reset();
   if (context_.deviates(Deviation::startup_timer_left_running))
     deadline_ = now_ + context_.config.startup_timeout;
-  if (frame_in_pieces_ && context_.config.role == Role::initiator &&
-      context_.deviates(Deviation::established_twice_over_pieces))
+  if (frame_in_pieces_ && context_.deviates(Deviation::established_twice_over_pieces))
     context_.events.push_back(Established{context_.negotiated, private_data});
   context_.events.push_back(Established{context_.negotiated, std::move(private_data)});
 }

@@ -17,7 +17,9 @@ void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
     return queue_terminate(fault);
   }
   if (state_ == State::terminating || state_ == State::closed) return;
-  const bool terminate = may_send_terminate() && !keeps_quiet(fault);
+  bool terminate = may_send_terminate();
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (keeps_quiet(fault)) terminate = false;
   context_.events.push_back(Failed{fault.cause, terminate, fault.detail});
   report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr
                                                               : StartupFault::invalid_frame);

@@ -2,6 +2,7 @@
 #include "reference_rnic/stream/read_queue.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -116,14 +117,14 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& hea
     return Fault{wire::cause::rdmap_unexpected_opcode, "unknown Atomic operation", segment,
                  std::nullopt};
   const auto memory = atomic_target(header, segment);
-  if (!memory) {
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
     const bool add = code == static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
     const bool dropped = context_.deviates(add ? Deviation::unaligned_fetch_add_dropped
                                                : Deviation::unaligned_compare_swap_dropped) &&
-                         memory.error().cause == wire::cause::rdmap_catastrophic_stream;
+                         !memory && memory.error().cause == wire::cause::rdmap_catastrophic_stream;
     if (dropped) return std::nullopt;
-    return memory.error();
   }
+  if (!memory) return memory.error();
   Request request{header, segment};
   if (context_.deviates(Deviation::atomic_operand_read_on_arrival)) {
     request.operand.emplace();
@@ -135,25 +136,31 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& hea
 
 /// The word that an Atomic works on, as its memory holds it now.
 template <typename Policy>
-std::uint64_t ReadQueue<Policy>::original_for(const Request& request, wire::Bytes memory) const {
-  std::uint64_t original = 0;
-  std::memcpy(&original, memory.data(), atomic_size);
-  if (request.operand) return *request.operand;
-  const bool kept = context_.deviates(Deviation::atomic_word_kept_by_stream) ||
-                    context_.deviates(Deviation::atomic_misses_earlier_write);
-  return kept && kept_.place == memory.data() ? kept_.value : original;
+std::uint64_t ReadQueue<Policy>::original_for([[maybe_unused]] const Request& request,
+                                              wire::Bytes memory) const {
+  std::array<std::byte, atomic_size> word;
+  std::ranges::copy(memory.first(atomic_size), word.begin());
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    if (request.operand) return *request.operand;
+    const bool kept = context_.deviates(Deviation::atomic_word_kept_by_stream) ||
+                      context_.deviates(Deviation::atomic_misses_earlier_write);
+    if (kept && kept_.place == memory.data()) return kept_.value;
+  }
+  return std::bit_cast<std::uint64_t>(word);
 }
 
 template <typename Policy>
-void ReadQueue<Policy>::store(const Request& request, wire::MutableBytes memory,
+void ReadQueue<Policy>::store([[maybe_unused]] const Request& request, wire::MutableBytes memory,
                               std::uint64_t result) {
-  const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
-  const bool add = (header.operation.value() & operation_mask) ==
-                   static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
-  kept_ = {memory.data(), result};
-  if (context_.deviates(add ? Deviation::fetch_add_stored_byte_swapped
-                            : Deviation::compare_swap_stored_byte_swapped))
-    result = __builtin_bswap64(result);
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
+    const bool add = (header.operation.value() & operation_mask) ==
+                     static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
+    kept_ = {memory.data(), result};
+    if (context_.deviates(add ? Deviation::fetch_add_stored_byte_swapped
+                              : Deviation::compare_swap_stored_byte_swapped))
+      result = __builtin_bswap64(result);
+  }
   std::memcpy(memory.data(), &result, atomic_size);
 }
 
@@ -241,13 +248,13 @@ std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
     if (!response) return std::unexpected(std::move(response.error()));
     message = std::move(*response);
   }
-  message.tag = {Purpose::response, ++responses_};
+  message.tag = {Purpose::response, next_response_++};
   return message;
 }
 
 template <typename Policy>
 void ReadQueue<Policy>::sent() {
-  if (answered_ == 0 || requests_.empty()) return;
+  if (requests_.empty()) return;  // cleared since
   requests_.pop_front();
   --answered_;
 }

@@ -58,7 +58,7 @@ class ReadQueue {
   std::deque<Request> requests_;
   std::size_t answered_ =
       0;  ///< requests at the front whose Response has been handed out by next()
-  std::uint64_t responses_ = 0;
+  std::uint64_t next_response_ = 0;
 
   /// What the last Atomic left where: looked at by deviations only.
   struct Kept {

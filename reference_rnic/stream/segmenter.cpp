@@ -80,6 +80,7 @@ void Segmenter<Policy>::begin(OutgoingMessage message) {
 template <typename Policy>
 void Segmenter<Policy>::spoil_length() {
   OutgoingMessage& message = *message_;
+  filler_.clear();
   const auto append = [&](std::size_t count) {
     filler_.assign(count, std::byte{0});
     message.length += count;
@@ -227,7 +228,7 @@ std::span<const wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::s
     if (length == 0) break;
     add(piece);
   }
-  add(filler_);
+  if constexpr (!std::is_same_v<Policy, Conforming>) add(filler_);
   return pieces_;
 }
 
@@ -239,8 +240,11 @@ std::expected<std::span<const wire::Bytes>, Fault> Segmenter<Policy>::source_oct
   const OutgoingMessage::Source& source = *message_->source;
   const bool repeats = context_.deviates(Deviation::read_response_repeats_segments);
   const std::uint64_t from = source.offset + (repeats ? 0 : sent_);
-  const bool excess = sent_ + length > source.request.length.value();
-  if (excess) length -= filler_.size();
+  bool excess = false;  // beyond what was asked for, by a deviation
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    excess = sent_ + length > source.request.length.value();
+    if (excess) length -= filler_.size();
+  }
   pieces_.clear();
   if (length != 0) {
     const auto memory =
@@ -252,7 +256,8 @@ std::expected<std::span<const wire::Bytes>, Fault> Segmenter<Policy>::source_oct
       pieces_.back() = wrong_data_;
     }
   }
-  if (excess) pieces_.emplace_back(filler_);
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (excess) pieces_.emplace_back(filler_);
   return std::span<const wire::Bytes>(pieces_);
 }
 
@@ -294,10 +299,7 @@ std::expected<void, Fault> Segmenter<Policy>::step() {
     transmitter_.queue_fpdu(header.written(), slice(sent_, length), own, message_->tag, last);
   }
   sent_ += length;
-  if (last) {
-    message_.reset();
-    filler_.clear();
-  }
+  if (last) message_.reset();
   return {};
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace rnic::stream {
 namespace {
@@ -25,16 +26,15 @@ std::uint64_t length_of(const Work& work) {
   switch (work.kind) {
     case WorkKind::send:
     case WorkKind::write:
+    case WorkKind::local:
       return total(work.gather);
     case WorkKind::read:
       return work.length;
     case WorkKind::atomic:
     case WorkKind::immediate:
       return 8;
-    case WorkKind::local:
-      return 0;
   }
-  return 0;
+  std::unreachable();
 }
 
 Fault local_fault(const char* detail) {
@@ -110,8 +110,9 @@ bool SendQueue<Policy>::leaves_too_late(std::size_t index) const {
 
 template <typename Policy>
 std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
-  if (issued_ + 1 < entries_.size() && leaves_too_late(issued_))
-    std::swap(entries_[issued_], entries_[issued_ + 1]);
+  if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (issued_ + 1 < entries_.size() && leaves_too_late(issued_))
+      std::swap(entries_[issued_], entries_[issued_ + 1]);
   while (issued_ < entries_.size()) {
     Entry& entry = entries_[issued_];
     if (entry.progress == Progress::done) {
@@ -144,7 +145,7 @@ OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
   entry.progress = Progress::issued;
   if (awaits_response(entry.work.kind)) {
     ++responses_due_;
-    answered_since_ = false;
+    if constexpr (!std::is_same_v<Policy, Conforming>) answered_since_ = false;
   }
   OutgoingMessage message;
   switch (entry.work.kind) {
@@ -175,7 +176,7 @@ OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
       break;
   }
   message.length = message.header.size() + total(message.gather);
-  if (message.length > longest_message) message.length &= longest_message;  // only of a deviation
+  if (context_.deviates(Deviation::message_length_in_32_bits)) message.length &= longest_message;
   message.tag = {Purpose::work, entry.number};
   return message;
 }
@@ -289,7 +290,7 @@ bool SendQueue<Policy>::overtaken(const Entry& entry) const {
 template <typename Policy>
 void SendQueue<Policy>::respond(Entry& entry, WorkStatus status) {
   if (responses_due_ != 0) --responses_due_;
-  answered_since_ = true;
+  if constexpr (!std::is_same_v<Policy, Conforming>) answered_since_ = true;
   if (responses_due_ != 0 && context_.deviates(Deviation::two_reads_per_response)) --responses_due_;
   finish(entry, status);
 }

@@ -190,7 +190,6 @@ bool adopt_depths(const Values& reply, const Config& config, const Policy& polic
   if (reply.ird == read_depth_unnegotiated &&
       policy.deviates(Deviation::takes_all_ones_reply_ird_as_depth))
     negotiated.ord = reply.ird;
-  negotiated.ird = config.ird;
   if (reply.ord != 0 && reply.ord != read_depth_unnegotiated &&
       policy.deviates(Deviation::initiator_ird_not_raised))
     negotiated.ird = static_cast<std::uint16_t>(reply.ord - 1);
@@ -213,10 +212,8 @@ void judge_enhanced(const Values& reply, const Config& config, const Policy& pol
   verdict.negotiated.peer_to_peer = peer_to_peer(reply, policy);
   if (!verdict.negotiated.peer_to_peer) return;
   verdict.rtr = choose_rtr(reply, config, policy);
-  const RtrKinds& own = config.rtr;
-  const bool extra = (reply.rtr_send && !own.send) || (reply.rtr_write && !own.write) ||
-                     (reply.rtr_read && !own.read);
-  if (extra && policy.deviates(Deviation::extra_rtr_flag_refused))
+  if (both(kinds_of(reply), config.rtr) != kinds_of(reply) &&
+      policy.deviates(Deviation::extra_rtr_flag_refused))
     verdict.kind = Kind::no_matching_rtr;
   if (reply.rtr_send + reply.rtr_write + reply.rtr_read > 1 &&
       policy.deviates(Deviation::several_rtr_kinds_refused))

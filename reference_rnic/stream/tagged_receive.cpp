@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/tagged_receive.hpp"
 
+#include <type_traits>
+#include <utility>
+
 namespace rnic::stream {
 namespace {
 
@@ -57,13 +60,12 @@ bool TaggedReceive<Policy>::ignores(MemoryFault fault) const {
     case MemoryFault::cannot_invalidate:
       return false;
   }
-  return false;
+  std::unreachable();
 }
 
 template <typename Policy>
 std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Policy>::begin(
     const IncomingSegment& incoming) {
-  places_.clear();
   const bool response = incoming.segment.rdmap().opcode() == wire::Opcode::read_response;
   if (response) {
     if (auto fault = check_response(incoming)) return std::unexpected(std::move(*fault));
@@ -76,7 +78,7 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
     if (!context_.deviates(Deviation::zero_length_tagged_checked) ||
         context_.memory.resolve(header.stag.value(), header.tagged_offset.value(), 1,
                                 MemoryAccess::remote_write))
-      return Places(places_);
+      return Places();
     return std::unexpected(incoming.fault(wire::cause::ddp_tagged_invalid_stag, "no such STag"));
   }
   return places(incoming, 0);
@@ -103,7 +105,8 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
       context_.memory.resolve(header.stag.value(), offset, incoming.payload_length - from,
                               response ? MemoryAccess::read_sink : MemoryAccess::remote_write);
   if (!memory) {
-    if (ignores(memory.error())) return Places(places_);
+    if constexpr (!std::is_same_v<Policy, Conforming>)
+      if (ignores(memory.error())) return Places();
     return std::unexpected(incoming.fault(ddp_cause(memory.error()), detail_of(memory.error())));
   }
   places_.push_back(*memory);
@@ -131,7 +134,7 @@ std::optional<Fault> TaggedReceive<Policy>::check_response(const IncomingSegment
                           "Read Response names another sink STag");
   }
   const std::uint64_t within = header.tagged_offset.value() - entry->work.sink_offset;
-  if (within > entry->length || incoming.payload_length > entry->length - within) {
+  if (incoming.payload_length > entry->length || within > entry->length - incoming.payload_length) {
     entry->status = WorkStatus::bad_response;
     return incoming.fault(wire::cause::ddp_tagged_base_or_bounds,
                           "Read Response goes beyond what was asked for");

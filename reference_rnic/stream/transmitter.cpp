@@ -23,11 +23,8 @@ typename Transmitter<Policy>::Unit Transmitter<Policy>::fresh() {
   if (spare_.empty()) return {};
   Unit unit = std::move(spare_.back());
   spare_.pop_back();
-  unit.payload.clear();
   unit.copied.clear();
   unit.owned.clear();
-  unit.head_size = unit.trailer_size = 0;
-  unit.last = true;
   unit.shown = unit.frozen = false;
   return unit;
 }
@@ -130,9 +127,10 @@ void Transmitter<Policy>::insert_markers(Unit& unit) {
               octets.last(wire::fpdu_crc_size));
     return;
   }
-  const bool leading = wire::marker_at(position_);
   const std::size_t from =
-      leading && context_.deviates(Deviation::crc_excludes_leading_marker) ? wire::marker_size : 0;
+      wire::marker_at(position_) && context_.deviates(Deviation::crc_excludes_leading_marker)
+          ? wire::marker_size
+          : 0;
   store_crc(wire::Crc32c().update(covered.subspan(from)), octets.last(wire::fpdu_crc_size));
 }
 
@@ -193,9 +191,9 @@ void Transmitter<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t lim
   std::size_t skip = front_sent_;
   for (Unit& unit : units_) {
     if (listed >= limit) break;
-    // Consumer memory may have changed since the LLP refused these octets; none of them left, so
-    // the CRC can follow.
-    if (unit.shown && skip == 0 && unit.owned.empty()) seal(unit);
+    // Consumer memory may have changed since the LLP refused these octets; none of an FPDU that is
+    // still in parts has left, so the CRC can follow.
+    if (unit.shown && unit.owned.empty()) seal(unit);
     unit.shown = true;
     list_unit(unit, skip, list);
     listed += unit.size - skip;
@@ -216,10 +214,7 @@ std::vector<MessageTag> Transmitter<Policy>::transmitted(std::size_t count) {
     count -= here;
     begun_ = front.tag;
     if (front_sent_ < front.size) break;
-    if (front.last) {
-      finished.push_back(front.tag);
-      begun_.reset();
-    }
+    if (front.last) finished.push_back(front.tag);
     front_sent_ = 0;
     if (spare_.size() < spare_limit) spare_.push_back(std::move(front));
     units_.pop_front();
@@ -234,14 +229,13 @@ template <typename Policy>
 void Transmitter<Policy>::freeze_front() {
   if (front_sent_ == 0 || !units_.front().owned.empty()) return;
   Unit& front = units_.front();
-  const bool anew = context_.deviates(Deviation::partial_fpdu_sent_anew);
   std::vector<wire::Bytes> pieces;
-  list_unit(front, anew ? 0 : front_sent_, pieces);
+  list_unit(front, context_.deviates(Deviation::partial_fpdu_sent_anew) ? 0 : front_sent_, pieces);
   std::vector<std::byte> rest;
   for (const wire::Bytes piece : pieces) rest.insert(rest.end(), piece.begin(), piece.end());
   front.owned = std::move(rest);
   front.size = front.owned.size();
-  if (anew) pending_ += front_sent_;
+  if (context_.deviates(Deviation::partial_fpdu_sent_anew)) pending_ += front_sent_;
   front.frozen = true;
   front_sent_ = 0;
 }
@@ -250,7 +244,7 @@ template <typename Policy>
 void Transmitter<Policy>::drop_from(std::size_t index) {
   while (units_.size() > index) {
     pending_ -= units_.back().size;
-    if (units_.back().tag.purpose != Purpose::startup_frame) position_ -= units_.back().size;
+    position_ -= units_.back().size;  // of no use any more where it is a startup frame
     units_.pop_back();
   }
 }

@@ -47,8 +47,8 @@ class Transmitter {
   /// Keeps only what completes an FPDU that the LLP has octets of.
   void drop_all_but_begun_fpdu();
   void drop_all();
-  /// The messages that are queued whole or in part, and the one of which the LLP has octets and not
-  /// all.
+  /// The messages that are queued whole or in part, and the one of which the LLP has had the latest
+  /// octets, if only the last.
   [[nodiscard]] std::vector<MessageTag> messages() const;
 
  private:
@@ -85,7 +85,7 @@ class Transmitter {
   std::size_t front_sent_ = 0;  ///< octets of units_.front() that the LLP has
   std::size_t pending_ = 0;
   std::uint64_t position_ = 0;       ///< of the next FPDU to be queued, in octets of full operation
-  std::optional<MessageTag> begun_;  ///< the message of which the LLP has octets, and not all
+  std::optional<MessageTag> begun_;  ///< the message of which the LLP has had the latest octets
 };
 
 }  // namespace rnic::stream

@@ -78,6 +78,7 @@ void UntaggedReceive<Policy>::skip(const IncomingSegment& incoming) {
   QueueState& state = state_of(incoming);
   if (!incoming.segment.ddp().last()) return;
   state.open = false;
+  state.buffer.reset();
   ++state.expected;
 }
 
@@ -95,7 +96,6 @@ template <typename Policy>
 std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
                                                    const IncomingSegment& incoming, bool rtr) {
   const Opcode opcode = incoming.segment.rdmap().opcode();
-  state.buffer.reset();
   state.opcode = opcode;
   switch (static_cast<Queue>(&state - queues_.data())) {
     case Queue::send:
@@ -206,9 +206,11 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   if (!incoming.segment.ddp().last() && !full && !early &&
       !context_.deviates(Deviation::delivers_before_last_segment))
     return std::nullopt;
-  if (state.spoiled) {
-    skip(incoming);
-    return std::nullopt;
+  if constexpr (!std::is_same_v<Policy, Conforming>) {
+    if (state.spoiled) {
+      skip(incoming);
+      return std::nullopt;
+    }
   }
   Delivered delivered;
   delivered.queue = static_cast<Queue>(&state - queues_.data());

@@ -57,7 +57,6 @@ template <typename Policy>
 void Core<Policy>::unbind(Window& window) {
   if (Tag* tag = tags.at_index(window.info.stag)) tag->valid = false;
   if (Region* region = regions.find(window.region)) --region->windows;
-  window.region = {};
   window.info.bound = false;
 }
 

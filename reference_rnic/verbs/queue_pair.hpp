@@ -84,7 +84,6 @@ class QueuePair {
   struct Taken {
     ReceiveRequest request;
     std::uint64_t id = 0;
-    bool completed_early = false;
   };
 
   void move(StateInput input);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The receive queue, or the shared one: buffers handed to the stream, and their completions.
 #include <algorithm>
+#include <type_traits>
+#include <utility>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -10,15 +12,16 @@ namespace rnic::verbs {
 template <typename Policy>
 std::expected<void, PostError> QueuePair<Policy>::post_receive(
     std::span<const ReceiveRequest> requests) {
-  for (std::size_t i = 0; i < requests.size(); ++i) {
+  for (const ReceiveRequest& request : requests) {
+    const std::size_t i = index_in(requests, request);
     if (attributes_.shared_queue) return std::unexpected(PostError{Error::invalid_parameter, i});
-    if (const auto error = fault_in(requests[i], attributes_.max_pieces))
+    if (const auto error = fault_in(request, attributes_.max_pieces))
       return std::unexpected(PostError{*error, i});
     if (receives_.size() + taken_.size() +
             (core_.deviates(stream::Deviation::receive_depth_one_too_few) ? 1 : 0) >=
         attributes_.receive_depth)
       return std::unexpected(PostError{Error::queue_full, i});
-    receives_.push_back(requests[i]);
+    receives_.push_back(request);
   }
   if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
   return {};
@@ -62,11 +65,10 @@ std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
   if (core_.deviates(stream::Deviation::receive_pieces_reversed))
     std::ranges::reverse(buffer.pieces);
   buffer.work_id = next_id_++;
-  Taken& taken = taken_.emplace_back(std::move(*request), buffer.work_id, false);
-  if (core_.deviates(stream::Deviation::receive_completes_before_placement)) {
-    taken.completed_early = true;
-    complete_receive(taken.request, {.length = static_cast<std::uint32_t>(buffer.capacity)});
-  }
+  if (core_.deviates(stream::Deviation::receive_completes_before_placement))
+    complete_receive(*request, {.length = static_cast<std::uint32_t>(buffer.capacity)});
+  else
+    taken_.emplace_back(std::move(*request), buffer.work_id);
   return buffer;
 }
 
@@ -85,7 +87,7 @@ template <typename Policy>
 void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
   using stream::Deviation;
   const Taken* taken = give_back(news.work_id);
-  if (taken == nullptr || taken->completed_early) return;
+  if (taken == nullptr) return;  // only a deviation has completed it before
   Completion completion{.status = Status::success,
                         .length = static_cast<std::uint32_t>(news.length),
                         .invalidated = news.invalidated,
@@ -97,24 +99,28 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
     completion.immediate.reset();
   if (core_.deviates(Deviation::solicited_event_lost)) completion.solicited = false;
   if (news.immediate && core_.deviates(Deviation::immediate_without_completion)) return;
-  const bool late = core_.deviates(Deviation::receives_complete_out_of_order) ||
-                    (news.length > 1024 && core_.deviates(Deviation::long_message_delivered_late));
-  if (late && !held_back_) {
-    completion.id = taken->request.id;
-    held_back_ = completion;
-    return;
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+    const bool late =
+        core_.deviates(Deviation::receives_complete_out_of_order) ||
+        (news.length > 1024 && core_.deviates(Deviation::long_message_delivered_late));
+    if (late && !held_back_) {
+      completion.id = taken->request.id;
+      held_back_ = completion;
+      return;
+    }
   }
   complete_receive(taken->request, completion);
-  if (!held_back_) return;
-  const Completion earlier = *held_back_;
-  complete_receive({.id = earlier.id, .pieces = {}}, earlier);
-  held_back_.reset();
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+    if (!held_back_) return;
+    const Completion earlier = *std::exchange(held_back_, std::nullopt);
+    complete_receive({.id = earlier.id, .pieces = {}}, earlier);
+  }
 }
 
 template <typename Policy>
 void QueuePair<Policy>::receive_failed(const stream::ReceiveFailed& news) {
   const Taken* taken = give_back(news.work_id);
-  if (taken == nullptr || taken->completed_early) return;
+  if (taken == nullptr) return;  // only a deviation has completed it before
   complete_receive(taken->request,
                    {.status = news.too_long ? Status::local_length : Status::flushed});
 }
@@ -134,7 +140,7 @@ void QueuePair<Policy>::flush_receives() {
   while (!taken_.empty()) {
     const Taken taken = std::move(taken_.front());
     taken_.pop_front();
-    if (!taken.completed_early) complete_receive(taken.request, {.status = Status::flushed});
+    complete_receive(taken.request, {.status = Status::flushed});
   }
   while (!receives_.empty()) {
     const ReceiveRequest request = std::move(receives_.front());

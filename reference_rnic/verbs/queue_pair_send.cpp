@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The send queue: requests checked, given to the stream in order, and completed once each.
+#include <algorithm>
 #include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -44,13 +46,13 @@ std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const
 template <typename Policy>
 std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const SendRequest> requests) {
   std::expected<void, PostError> result;
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (const auto error = refuse(requests[i])) {
-      result = std::unexpected(PostError{*error, i});
+  for (const SendRequest& request : requests) {
+    if (const auto error = refuse(request)) {
+      result = std::unexpected(PostError{*error, index_in(requests, request)});
       break;
     }
     Sent& sent = sends_.emplace_back();
-    sent.request = requests[i];
+    sent.request = request;
     sent.id = next_id_++;
     if (link_ == nullptr && core_.deviates(stream::Deviation::unconnected_work_succeeds)) {
       ++issued_;
@@ -150,11 +152,13 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
     const auto octets =
         core_.tags.resolve(requester(), piece.stag, piece.offset, piece.length, Need::local_read);
     if (!octets) return Status::local_protection;
-    const bool third = &piece == request.pieces.data() + 2;
-    if (third && core_.deviates(stream::Deviation::third_piece_left_out)) continue;
-    const std::uint64_t in_page = page - piece.offset % page;  // up to the next boundary
-    if (piece.length > in_page && piece.length <= page &&
-        core_.deviates(stream::Deviation::page_boundary_repeats)) {
+    if (&piece == request.pieces.data() + 2 &&
+        core_.deviates(stream::Deviation::third_piece_left_out))
+      continue;
+    if (core_.deviates(stream::Deviation::page_boundary_repeats) && piece.length <= page) {
+      // What lies behind the next boundary is what lies before it.
+      const std::uint64_t in_page =
+          std::min<std::uint64_t>(piece.length, page - piece.offset % page);
       work.gather.push_back(wire::Bytes(*octets).first(in_page));
       work.gather.push_back(wire::Bytes(*octets).first(piece.length - in_page));
       continue;
@@ -175,15 +179,17 @@ auto QueuePair<Policy>::find_sent(std::uint64_t id) -> Sent* {
 
 template <typename Policy>
 bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
-  if (news.id == own_work) {  // only a deviation shows it
-    core_.complete(attributes_.send_completions,
-                   {.queue_pair = handle_, .status = status_of(news.status)});
-    return false;
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+    if (news.id == own_work) {
+      core_.complete(attributes_.send_completions,
+                     {.queue_pair = handle_, .status = status_of(news.status)});
+      return false;
+    }
   }
   Sent* sent = find_sent(news.id);
   if (sent == nullptr && core_.deviates(stream::Deviation::rtr_completion_shown))
     core_.complete(attributes_.send_completions, {.id = news.id, .queue_pair = handle_});
-  if (sent == nullptr || sent->done) return false;
+  if (sent == nullptr) return false;
   const bool local = sent->fault || work_kind(sent->request.operation) == stream::WorkKind::local;
   Status status = status_of(news.status);
   if (status == Status::local_operation && sent->fault) status = *sent->fault;
@@ -196,7 +202,6 @@ bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
   }
   finish(*sent, status);
   if (local) barrier_ = false;
-  retire();
   issue();
   return status != Status::success && status != Status::flushed;
 }
@@ -246,8 +251,8 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
   if (sent.status == Status::flushed &&
       core_.deviates(stream::Deviation::flush_reported_as_success))
     completion.status = Status::success;
-  const bool reads = work_kind(sent.request.operation) == stream::WorkKind::read;
-  if (failed && reads && core_.deviates(stream::Deviation::read_failure_reported_as_success))
+  if (failed && work_kind(sent.request.operation) == stream::WorkKind::read &&
+      core_.deviates(stream::Deviation::read_failure_reported_as_success))
     completion.status = Status::success;
   core_.complete(attributes_.send_completions, completion);
 }

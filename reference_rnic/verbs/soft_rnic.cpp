@@ -34,6 +34,12 @@ RnicAttributes describe_rnic(const SoftRnicOptions& options) {
           .max_region = max_region};
 }
 
+[[nodiscard]] bool is_full(const auto& table) { return table.size() >= max_objects; }
+
+[[nodiscard]] bool admissible_completions(std::uint32_t depth) {
+  return depth != 0 && depth <= max_completions;
+}
+
 [[nodiscard]] bool admissible_depth(std::uint32_t depth) {
   return depth != 0 && depth <= max_queue_depth;
 }
@@ -70,7 +76,7 @@ void SoftRnic<Policy>::set_async_handler(AsyncHandler handler) {
 
 template <typename Policy>
 std::expected<DomainHandle, Error> SoftRnic<Policy>::create_domain() {
-  if (core_->domains.size() >= max_objects) return failure(Error::no_resources);
+  if (is_full(core_->domains)) return failure(Error::no_resources);
   return core_->domains.insert(
       [](DomainHandle handle) { return std::make_unique<Domain>(Domain{.handle = handle}); });
 }
@@ -91,7 +97,7 @@ std::expected<RegionInfo, Error> SoftRnic<Policy>::register_memory(
     DomainHandle domain, const RegionAttributes& attributes) {
   Domain* found = core_->domains.find(domain);
   if (found == nullptr) return failure(Error::invalid_handle);
-  if (core_->regions.size() >= max_objects) return failure(Error::no_resources);
+  if (is_full(core_->regions)) return failure(Error::no_resources);
   const std::uint64_t length = attributes.memory.size();
   if (length > max_region || (attributes.zero_based && attributes.base.value_or(0) != 0))
     return failure(Error::invalid_parameter);
@@ -146,7 +152,7 @@ std::expected<WindowInfo, Error> SoftRnic<Policy>::allocate_window(DomainHandle 
   Domain* found = core_->domains.find(domain);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (scope > WindowScope::queue_pair) return failure(Error::invalid_parameter);
-  if (core_->windows.size() >= max_objects) return failure(Error::no_resources);
+  if (is_full(core_->windows)) return failure(Error::no_resources);
   Tag& tag = core_->tags.allocate();
   tag.domain = domain;
   tag.window = core_->windows.insert([&](WindowHandle window) {
@@ -182,8 +188,8 @@ std::expected<void, Error> SoftRnic<Policy>::free_window(WindowHandle window) {
 template <typename Policy>
 std::expected<CompletionQueueHandle, Error> SoftRnic<Policy>::create_completion_queue(
     std::uint32_t depth, CompletionHandler handler) {
-  if (depth == 0 || depth > max_completions) return failure(Error::invalid_parameter);
-  if (core_->completion_queues.size() >= max_objects) return failure(Error::no_resources);
+  if (!admissible_completions(depth)) return failure(Error::invalid_parameter);
+  if (is_full(core_->completion_queues)) return failure(Error::no_resources);
   return core_->completion_queues.insert([&](CompletionQueueHandle handle) {
     return std::make_unique<CompletionQueue>(handle, depth, std::move(handler));
   });
@@ -194,7 +200,7 @@ std::expected<void, Error> SoftRnic<Policy>::resize_completion_queue(CompletionQ
                                                                      std::uint32_t depth) {
   CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
-  if (depth == 0 || depth > max_completions) return failure(Error::invalid_parameter);
+  if (!admissible_completions(depth)) return failure(Error::invalid_parameter);
   return found->resize(depth);
 }
 
@@ -233,7 +239,7 @@ std::expected<SharedQueueHandle, Error> SoftRnic<Policy>::create_shared_queue(
   if (found == nullptr) return failure(Error::invalid_handle);
   if (!admissible_depth(attributes.depth) || attributes.max_pieces > max_pieces)
     return failure(Error::invalid_parameter);
-  if (core_->shared_queues.size() >= max_objects) return failure(Error::no_resources);
+  if (is_full(core_->shared_queues)) return failure(Error::no_resources);
   ++found->users;
   return core_->shared_queues.insert([&](SharedQueueHandle handle) {
     return std::make_unique<SharedQueue>(
@@ -287,12 +293,13 @@ std::expected<void, PostError> SoftRnic<Policy>::post_receive(
     SharedQueueHandle queue, std::span<const ReceiveRequest> requests) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
-  for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (const auto error = fault_in(requests[i], found->attributes.max_pieces))
+  for (const ReceiveRequest& request : requests) {
+    const std::size_t i = index_in(requests, request);
+    if (const auto error = fault_in(request, found->attributes.max_pieces))
       return std::unexpected(PostError{*error, i});
     if (found->waiting.size() >= found->attributes.depth)
       return std::unexpected(PostError{Error::queue_full, i});
-    found->waiting.push_back(requests[i]);
+    found->waiting.push_back(request);
   }
   return {};
 }
@@ -316,7 +323,7 @@ std::expected<QueuePairHandle, Error> SoftRnic<Policy>::create_queue_pair(
       shared != nullptr || (admissible_depth(attributes.receive_depth) && !too_few);
   if (!admissible_depth(attributes.send_depth) || !receives || attributes.max_pieces > max_pieces)
     return failure(Error::invalid_parameter);
-  if (core_->queue_pairs.size() >= max_objects) return failure(Error::no_resources);
+  if (is_full(core_->queue_pairs)) return failure(Error::no_resources);
   ++domain->users;
   ++send->users;
   ++receive->users;

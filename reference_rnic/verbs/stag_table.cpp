@@ -3,6 +3,9 @@
 #include "reference_rnic/verbs/stag_table.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
+#include <utility>
 
 namespace rnic::verbs {
 
@@ -45,7 +48,7 @@ bool permits(const Access& access, Need need) {
     case Need::local_write:
       return access.local_write;
   }
-  return false;
+  std::unreachable();
 }
 
 template <typename Policy>
@@ -87,9 +90,12 @@ template <typename Policy>
 std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::resolve(
     const Requester& who, std::uint32_t stag, std::uint64_t offset, std::size_t length, Need need) {
   Tag* tag = usable(stag, need);
-  if (tag == nullptr) return ghost(stag, offset, length, need);
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>)
+    if (tag == nullptr) return ghost(stag, offset, length, need);
+  if (tag == nullptr) return std::unexpected(stream::MemoryFault::invalid_stag);
   if (!associated(*tag, who, need)) return std::unexpected(stream::MemoryFault::not_associated);
-  if (offset + length < offset) return std::unexpected(stream::MemoryFault::to_wrap);
+  if (length > std::numeric_limits<std::uint64_t>::max() - offset)
+    return std::unexpected(stream::MemoryFault::to_wrap);
   auto octets = bounded(*tag, offset, length, need);
   if (!octets) return octets;
   if (!rights(*tag, need)) return std::unexpected(stream::MemoryFault::access_rights);
@@ -156,6 +162,16 @@ std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::bounde
   const std::uint64_t shift = tolerates(stream::Deviation::stag_range_shifted, need) ? 8 : 0;
   const std::uint64_t start = offset - tag.base - shift;  // wraps to a huge value below the base
   if (start < size && length <= size - start) return tag.memory.subspan(start, length);
+  if constexpr (!std::is_same_v<Policy, stream::Conforming>)
+    return overlook_bounds(tag, start, length, need);
+  return std::unexpected(stream::MemoryFault::base_or_bounds);
+}
+
+/// What a deviation makes of a range, `start` octets into the tag's memory, that is not all in it.
+template <typename Policy>
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::overlook_bounds(
+    const Tag& tag, std::uint64_t start, std::size_t length, Need need) {
+  const std::uint64_t size = tag.memory.size();
   if (length > most_beyond) return std::unexpected(stream::MemoryFault::base_or_bounds);
   if (tolerates(stream::Deviation::bounds_unchecked, need)) return beyond(tag, start, length);
   const bool one_too_far = start <= size && length == size - start + 1;

@@ -93,6 +93,9 @@ class StagTable {
                                                                                Need need);
   /// Whether the implementation is wrong in this way towards a peer.
   [[nodiscard]] bool tolerates(stream::Deviation deviation, Need need) const;
+  // Only deviations ask for these.
+  [[nodiscard]] std::expected<wire::MutableBytes, stream::MemoryFault> overlook_bounds(
+      const Tag& tag, std::uint64_t start, std::size_t length, Need need);
   /// A deviating RNIC lets accesses through that reach outside of what is registered; they must not
   /// reach outside of what this process owns. So they get octets of its own: what lies inside is
   /// copied, the rest is zero.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "reference_rnic/verbs/rnic.hpp"
 
@@ -15,6 +16,11 @@ namespace rnic::verbs {
 [[nodiscard]] bool is_solicited(wire::Opcode opcode);
 [[nodiscard]] bool carries_invalidate(Operation operation);
 [[nodiscard]] std::uint64_t total_length(std::span<const Piece> pieces);
+/// Which of `requests` this one is.
+template <typename Request>
+[[nodiscard]] std::size_t index_in(std::span<const Request> requests, const Request& request) {
+  return static_cast<std::size_t>(&request - requests.data());
+}
 /// Why a request can never be carried out, judged by itself.
 [[nodiscard]] std::optional<Error> fault_in(const SendRequest& request, std::uint32_t max_pieces);
 [[nodiscard]] std::optional<Error> fault_in(const ReceiveRequest& request,

@@ -16,8 +16,12 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 
 UNIT_TESTS = ("reference_rnic/stream/tests/stream_test", "reference_rnic/verbs/tests/verbs_test", "reference_rnic/access/tests/access_test")
+# A few cases of each kind, run before all of them: most mutants fail here already, and that saves the rest of the run.
+FIRST = ("rdmap.transfer_integrity.*", "rdmap.read.*", "rdmap.close.*", "rdmap.completions.*", "mpa.framing.*", "mpa.enhanced_*")
+BUILDS = threading.Lock()  # a build uses all cores by itself
 ROOMS = ("reference_rnic/stream", "reference_rnic/verbs")
 # (name, pattern, replacement): applied at one match in one line.
 OPERATORS = [
@@ -44,32 +48,109 @@ OPERATORS = [
 SKIP = re.compile(r"^\s*(//|#|static_assert|assert|using|namespace|template|return \"|case .*return \")|Deviation::|^\s*\"|describe|detail")
 
 
-def deviating(lines):
-    """The numbers of the lines that only a deviation reaches: a statement that asks for one, and the block or statement it guards."""
-    numbers, statement, depth, guarded = set(), [], 0, None
+ASKS = re.compile(r"(?<!!)\b(\w+\.)?(deviates|tolerates)\(")
+ASKS_NOT = re.compile(r"!(\w+\.)?(deviates|tolerates)\(")
+NOT_CONFORMING = re.compile(r"!std::is_same_v<Policy, (stream::)?Conforming>")
+DEFINITION = re.compile(r"[A-Za-z\[].*?\b(\w+)\(", re.DOTALL)
+INLINE = re.compile(r"\s+(\[\[nodiscard\]\] )?(?!return|else|if|for|while|switch)[\w:<>,&*]+ \w+\([^;]*\{ $")  # in a class
+HEAD = re.compile(r"^(//.*\n|template <.*>\n|\s*\n)*")  # what may stand in front of a definition
+
+
+def concerns_deviations_only(condition):
+    """Whether what this condition guards, or calls, counts for deviations alone."""
+    if NOT_CONFORMING.search(condition):
+        return True
+    return bool(ASKS.search(condition)) and not ASKS_NOT.search(condition) and "||" not in condition and " ? " not in condition
+
+
+def deviating(lines, only=frozenset()):
+    """Two sets of line numbers: of the lines that only a deviation reaches (what a question for one guards, and the functions `only`), and
+    with them of the statements that ask for one."""
+    guarded_lines, asking, statement, depth, guarded = set(), set(), [], 0, None
     for number, line in enumerate(lines):
         code = line.split("//")[0].rstrip()
         statement.append(number)
         depth += code.count("{") - code.count("}")
         if guarded is not None:
-            numbers.add(number)
-            guarded = None if depth < guarded else guarded
+            if depth - (code.count("{") if code.lstrip().startswith("}") else 0) < guarded:  # "} else {" ends it
+                guarded = None
+            guarded_lines.add(number)
         if not code or code[-1] not in ";{}:":
             continue
-        if any("deviates" in lines[one] for one in statement):
-            numbers.update(statement)
-            if code[-1] == "{" and guarded is None:
-                guarded = depth
+        text = HEAD.sub("", "\n".join(lines[one] for one in statement))
+        definition = DEFINITION.match(text) if "{" in text and code[-1] in "{}" else None
+        if definition:
+            if definition[1] in only and guarded is None:
+                guarded_lines.update(statement)
+                guarded = depth if code[-1] == "{" else None
+        elif "deviates" in text or NOT_CONFORMING.search(text):
+            asking.update(statement)
+            if concerns_deviations_only(text):
+                if code[-1] == "{" and guarded is None:
+                    guarded = depth
+                if NOT_CONFORMING.search(text):
+                    guarded_lines.update(statement)
         statement = []
-    return numbers
+    return guarded_lines, asking | guarded_lines
+
+
+def calls(lines, skipped):
+    """(name, whether for a deviation alone) of each call outside of the lines `skipped`: by what stands between the ||s around it."""
+    statement = ""
+    for number, line in enumerate(lines):
+        code = line.split("//")[0].rstrip()
+        if number in skipped or re.match(r"[A-Za-z\[]", code):
+            statement = ""
+            continue
+        statement += code + " "
+        if not code or code[-1] not in ";{}:":
+            continue
+        if INLINE.match(statement):
+            statement = ""
+            continue
+        for part in statement.split("||"):
+            for match in re.finditer(r"\b(\w+)\(", part):
+                yield match[1], concerns_deviations_only(part)
+        statement = ""
+
+
+def only_of_deviations(texts):
+    """The functions that nothing calls but what concerns deviations alone, found in rounds: each makes further lines such.
+
+    `texts` has the lines of the sources. A name stands for all functions that bear it: all calls of all of them must be such.
+    """
+    defined = set()
+    for lines in texts.values():
+        for number, line in enumerate(lines):
+            if re.match(r"[A-Za-z\[]", line) and not re.match(r"(namespace|template|using|class|struct|static_assert)\b", line):
+                match = DEFINITION.match("\n".join(lines[number:number + 4]))
+                defined.update([match[1]] if match else [])
+    only = frozenset()
+    while True:
+        called, called_by_all = set(), set()
+        for lines in texts.values():
+            guarded_lines, _ = deviating(lines, only)
+            for number in guarded_lines:
+                called.update(re.findall(r"\b(\w+)\(", lines[number]))
+            for name, concerned in calls(lines, guarded_lines):
+                called.add(name)
+                called_by_all.update([] if concerned else [name])
+        further = frozenset(defined & called - called_by_all)
+        if further == only:
+            return only
+        only = further
 
 
 def candidates(root):
     """All (file, line number, operator, column, mutated line), in a fixed order."""
+    # Headers declare, so they would seem to call what they declare: only those with bodies of their own are looked at.
+    sources = [path for path in sorted((root / "reference_rnic").rglob("*.cpp")) if "tests" not in path.parts]
+    sources += [root / "reference_rnic/verbs" / name for name in ("core.hpp", "soft_stream.hpp")]
+    only = only_of_deviations({path: path.read_text().splitlines() for path in sources})
     for room in ROOMS:
         for path in sorted((root / room).glob("*.cpp")):
             lines = path.read_text().splitlines()
-            only_deviating = deviating(lines)
+            only_deviating = deviating(lines, only)[1]
             for number, line in enumerate(lines):
                 if SKIP.search(line) or number in only_deviating:
                     continue
@@ -86,15 +167,28 @@ class Workshop:
     def __init__(self, root, folder, preset, judge):
         # The preset's own place for it, so that a compiler cache knows the files of other trees.
         self.tree, self.build, self.judge = folder / "tree", folder / "tree/build" / preset, judge
-        shutil.rmtree(self.tree, ignore_errors=True)
-        self.tree.mkdir(parents=True)
-        files = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=True).stdout
-        subprocess.run(["tar", "-C", root, "--null", "-T", "-", "-cf", folder / "tree.tar"], input=files, check=True)
-        subprocess.run(["tar", "-C", self.tree, "-xf", folder / "tree.tar"], check=True)
+        self.tree.mkdir(parents=True, exist_ok=True)
+        self.bring_up_to_date(root)
         subprocess.run(["cmake", "-S", self.tree, "--preset", preset], check=True, stdout=subprocess.DEVNULL)
 
+    def bring_up_to_date(self, root):
+        """What an earlier draw has left here serves again: only files that differ are written, so that little is built anew."""
+        listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=True, text=True).stdout
+        names = {name for name in listed.split("\0") if name and (root / name).is_file()}
+        here = [path for path in self.tree.rglob("*") if path.is_file() and path.relative_to(self.tree).parts[0] != "build"]
+        for path in here:
+            if path.relative_to(self.tree).as_posix() not in names:
+                path.unlink()
+        for name in names:
+            source, copy = root / name, self.tree / name
+            if not copy.exists() or copy.read_bytes() != source.read_bytes():
+                copy.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copy(source, copy)
+        (self.tree / "reports/render.py").write_text("")  # nobody reads the report of a mutant
+
     def compile(self, *targets):
-        return subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, text=True)
+        with BUILDS:
+            return subprocess.run(["ninja", "-C", self.build, *targets], capture_output=True, text=True)
 
     def failing_unit_test(self, timeout):
         """The first unit test of the RNIC that fails; None if all pass."""
@@ -107,10 +201,10 @@ class Workshop:
                 return test.rpartition("/")[2]
         return None
 
-    def run(self, timeout):
+    def run(self, timeout, *select):
         out = self.build / "mutant-run"
         shutil.rmtree(out, ignore_errors=True)
-        command = [self.build / "suite/runner/rnic-suite", "run", *self.judge, "--out", out]
+        command = [self.build / "suite/runner/rnic-suite", "run", *self.judge, "--out", out, *(word for one in select for word in ("--select", one))]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         except subprocess.TimeoutExpired:
@@ -134,7 +228,9 @@ class Workshop:
             built = self.compile("rnic-suite")
             if built.returncode:
                 return {**record, "outcome": "does not compile"}
-            code, failed = self.run(timeout)
+            code, failed = self.run(timeout, *FIRST)
+            if code in (0, 4):
+                code, failed = self.run(timeout)
             if code not in (0, 4):
                 return {**record, "outcome": "caught", "by": "cases", "exit": code, "failed": failed[:8], "failures": len(failed)}
             unit = "the compiler" if self.compile(*UNIT_TESTS).returncode else self.failing_unit_test(timeout)
@@ -150,6 +246,7 @@ def parse_arguments():
     parser.add_argument("--count", type=int, default=100, help="mutants that compile and run (default 100)")
     parser.add_argument("--jobs", type=int, default=2, help="private copies that work side by side (default 2)")
     parser.add_argument("--again", type=pathlib.Path, metavar="FILE", help="only the survivors of this earlier result, as far as their lines stand")
+    parser.add_argument("--resume", action="store_true", help="go on with the draw that --out has the beginning of")
     parser.add_argument("--preset", default="dev")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("build/mutants"))
@@ -170,6 +267,16 @@ def draw(workshop, queue, wanted, results, arguments):
                     break
         except IndexError:
             return
+
+
+def judged_already(document, queue, seed):
+    """The results of an earlier run that are still of this draw, and the queue without them."""
+    key = {(one["file"], one["line"], one["operator"], one["after"]): one for one in document["mutants"]} if document["seed"] == seed else {}
+    left, results = [], []
+    for mutant in queue:
+        known = key.pop((mutant[0], mutant[1] + 1, mutant[2], mutant[4].strip()), None)
+        results.append(known) if known else left.append(mutant)
+    return results, left
 
 
 def write(results, arguments):
@@ -193,6 +300,11 @@ def main():
         queue = [one for one in queue if (one[0], (root / one[0]).read_text().splitlines()[one[1]].strip(), one[4].strip()) in before]
         arguments.count = len(queue)
     print(f"{len(queue)} candidate mutants, drawing {arguments.count} with seed {arguments.seed}")
+    results = []
+    if arguments.resume and arguments.out.exists():
+        results, queue = judged_already(json.loads(arguments.out.read_text()), queue, arguments.seed)
+        arguments.count -= sum(1 for one in results if one["outcome"] != "does not compile")
+        print(f"{len(results)} of them are judged already")
     work = arguments.work.resolve()
     workshops = [Workshop(root, work / str(index), arguments.preset, judge) for index in range(arguments.jobs)]
     for workshop in workshops:
@@ -201,7 +313,7 @@ def main():
         if built.returncode or code != 0:
             print(f"mutate.py: the unchanged tree must build and pass first (exit {code}, failing: {failed[:5]})\n{built.stdout[-2000:]}", file=sys.stderr)
             return 3
-    results, wanted = [], list(range(arguments.count))
+    wanted = list(range(arguments.count))
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         for done in [pool.submit(draw, workshop, queue, wanted, results, arguments) for workshop in workshops]:
             done.result()
