@@ -3,8 +3,9 @@
 """Judges captures of every deviation of the reference RNIC, made by rnic-self-test for the purpose.
 
 A deviation from a rule that the analyzer checks must be flagged by that rule, unless deviations.json says why the capture cannot show
-it; every other finding against the reference is listed there with its cause; and the conforming reference has none. Each rule that the
-catalogue calls visible to a passive observer is flagged in some capture: one of these, or a hand-made one.
+it; every other finding against the reference is listed there with its cause; and the conforming reference has none. Every deviation has a
+capture, or a reason why it has none. Each rule that the catalogue calls visible to a passive observer is flagged in some capture: one of
+these, or a hand-made one.
 """
 import argparse
 import concurrent.futures
@@ -35,6 +36,12 @@ def passive_rules():
         for rule in yaml.safe_load(file.read_text())["rules"]:
             if rule["check"] == "passive" and not rule.get("needs"):
                 yield rule["id"]
+
+
+def deviations():
+    """All that the reference knows."""
+    text = (HERE.parent.parent / "reference_rnic/stream/deviations.def").read_text()
+    return re.findall(r"^RNIC_DEVIATION\((\w+),", text, re.M)
 
 
 def against(addresses, address):
@@ -85,8 +92,13 @@ def faults(results, manifest):
         yield f"the conforming reference: {conforming}"
     for name, came in results.items():
         yield from differences(name, came, manifest.get(name, {}))
-    for name in sorted(set(manifest) - set(results)):
+    uncaptured = {name for name, listed in manifest.items() if listed.get("uncaptured")}
+    for name in sorted(set(manifest) - uncaptured - set(results)):
         yield f"{name}: is in the manifest and has no capture"
+    for name in sorted(set(deviations()) - uncaptured - set(results)):
+        yield f"{name}: has no capture, and no reason for it"
+    for name in sorted(uncaptured & set(results)):
+        yield f"{name}: has a capture now: take its 'uncaptured' out"
 
 
 def rewritten(results, manifest):
@@ -102,7 +114,7 @@ def rewritten(results, manifest):
             entry["cause"] = listed.get("cause", "")
         if entry and name != "conforming":
             fresh[name] = entry
-    return fresh
+    return fresh | {name: listed for name, listed in manifest.items() if listed.get("uncaptured")}
 
 
 def main():

@@ -45,31 +45,53 @@ void FactStore::belongs(const capture::Flow& flow) {
 
 void FactStore::settle() {
   frame_ = {};
-  const FrameFacts facts = std::exchange(latest_, {});
+  FrameFacts facts = std::exchange(latest_, {});
   if (facts.connection != nullptr) {
-    frames_[number_].connection = facts.connection;
-    frames_[number_].direction = facts.direction;
+    FrameFacts& kept = facts_of(number_);
+    kept.connection = facts.connection;
+    kept.direction = facts.direction;
   }
   if (!facts.events) return;
-  for (MpaFrameFact& fact : facts.events->mpa_frames)
+  if (!facts_of(number_).events && concern_only(number_, *facts.events)) {
+    facts_of(number_).events = std::move(facts.events);
+    for (const MessageFact& fact : facts_of(number_).events->messages) point_to_whole(fact);
+  } else {
+    distribute(*facts.events);
+  }
+}
+
+bool FactStore::concern_only(std::uint32_t number, const Events& events) const {
+  const auto is_here = [&](const auto& fact) { return frame_of(fact.place) == number; };
+  const auto is_told_here = [&](const auto& fact) { return fact.frame == number; };
+  return std::ranges::all_of(events.mpa_frames, is_here) &&
+         std::ranges::all_of(events.fpdus, is_here) &&
+         std::ranges::all_of(events.fpdus,
+                             [](const FpduFact& fact) { return fact.request_frame == 0; }) &&
+         std::ranges::all_of(events.findings, is_told_here) &&
+         std::ranges::all_of(events.notes, is_told_here);
+}
+
+void FactStore::distribute(Events& events) {
+  for (MpaFrameFact& fact : events.mpa_frames)
     events_of(frame_of(fact.place)).mpa_frames.push_back(std::move(fact));
-  for (FpduFact& fact : facts.events->fpdus) {
+  for (FpduFact& fact : events.fpdus) {
     const std::uint32_t frame = frame_of(fact.place);
     if (fact.request_frame != 0) events_of(fact.request_frame).responses.push_back(frame);
     events_of(frame).fpdus.push_back(std::move(fact));
   }
-  for (MessageFact& fact : facts.events->messages) {
+  for (MessageFact& fact : events.messages) {
     point_to_whole(fact);
     events_of(number_).messages.push_back(std::move(fact));
   }
-  for (Finding& fact : facts.events->findings)
-    events_of(fact.frame).findings.push_back(std::move(fact));
-  for (NoteFact& fact : facts.events->notes) events_of(fact.frame).notes.push_back(std::move(fact));
+  for (Finding& fact : events.findings) events_of(fact.frame).findings.push_back(std::move(fact));
+  for (NoteFact& fact : events.notes) events_of(fact.frame).notes.push_back(std::move(fact));
 }
 
 const FrameFacts* FactStore::facts(std::uint32_t number) const {
-  const auto found = frames_.find(number);
-  return found == frames_.end() ? nullptr : &found->second;
+  const bool known = number < frames_.size();
+  return known && (frames_[number].connection != nullptr || frames_[number].events)
+             ? &frames_[number]
+             : nullptr;
 }
 
 void FactStore::point_to_whole(const MessageFact& fact) {
@@ -104,8 +126,13 @@ std::uint32_t FactStore::frame_of(const analyzer::Place& place) const {
   return place.first_frame != 0 ? place.first_frame : number_;
 }
 
+FrameFacts& FactStore::facts_of(std::uint32_t number) {
+  if (number >= frames_.size()) frames_.resize(std::size_t{number} + 1);
+  return frames_[number];
+}
+
 Events& FactStore::events_of(std::uint32_t number) {
-  auto& events = frames_[number].events;
+  auto& events = facts_of(number).events;
   if (!events) events = std::make_unique<Events>();
   return *events;
 }
@@ -203,7 +230,7 @@ void FactStore::message(const analyzer::Connection& connection, const analyzer::
              seen.fpdu->ulpdu.size() == seen.fpdu->ulpdu_length) {
     whole(between, {.head = head_of(seen),
                     .direction = direction,
-                    .frames = {frame_of(seen.fpdu->place)},
+                    .frames = {},
                     .payload = keep(payload, seen.fpdu->place)});
   }
 }

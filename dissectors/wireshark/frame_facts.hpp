@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -80,7 +81,7 @@ struct FpduFact {
 struct MessageFact {
   MessageHead head;
   analyzer::Direction direction = analyzer::Direction::from_first;
-  std::vector<std::uint32_t> frames;  ///< one for each of its FPDUs
+  std::vector<std::uint32_t> frames;  ///< one for each of its FPDUs, if they are several
   KeptOctets payload;
   std::optional<rnic::wire::ReadRequestHeader> read = {};  ///< of a Read Request
   /// A number of its own in the connection; a Read Response has that of its request.
@@ -156,7 +157,11 @@ class FactStore final : public analyzer::Sink {
   void point_to_whole(const MessageFact& fact);
   [[nodiscard]] KeptOctets keep(analyzer::Bytes octets, const analyzer::Place& place) const;
   [[nodiscard]] std::uint32_t frame_of(const analyzer::Place& place) const;
+  FrameFacts& facts_of(std::uint32_t number);
   Events& events_of(std::uint32_t number);
+  /// Whether nothing of it is told of another frame.
+  [[nodiscard]] bool concern_only(std::uint32_t number, const Events& events) const;
+  void distribute(Events& events);
   Events& current();
 
   struct FlowHash {
@@ -165,7 +170,7 @@ class FactStore final : public analyzer::Sink {
   std::vector<std::unique_ptr<Conversation>> connections_;
   std::size_t base_ = 0;  ///< the analyzer's connection 1 stands here
   std::unordered_map<capture::Flow, ConnectionFacts*, FlowHash> by_flow_;  ///< canonical flows
-  std::unordered_map<std::uint32_t, FrameFacts> frames_;
+  std::deque<FrameFacts> frames_;                                          ///< by number
   FrameFacts latest_;
   std::uint32_t number_ = 0;
   capture::Octets frame_;

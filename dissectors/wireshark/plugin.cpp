@@ -31,6 +31,7 @@ namespace {
 std::unique_ptr<FileAnalysis> analysis;
 int protocol = -1;
 dissector_handle_t payload_handle;
+std::uint32_t claimed_already = 0;  // the frame whose payload last came to us
 range_t* iwarp_ports = nullptr;
 #if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 4
 using Choice = bool;
@@ -86,7 +87,7 @@ const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
 
 // From now on the payload is ours, so that no other dissector makes of it what it is not.
 void claim(packet_info* packet) {
-  if (packet->ptype != PT_TCP) return;
+  if (packet->ptype != PT_TCP || packet->num == claimed_already) return;
   conversation_t* conversation = find_conversation_pinfo(packet, 0);
   if (conversation == nullptr ||
       conversation_get_dissector(conversation, packet->num) == payload_handle)
@@ -95,10 +96,16 @@ void claim(packet_info* packet) {
                                                payload_handle);
 }
 
-void show_messages(const Canvas& frame, const Canvas& ours, const FrameFacts& facts) {
+// Nobody looks at fields that are neither displayed nor asked for by a filter, a tap or a column;
+// expert items are counted all the same.
+bool fields_are_wanted(proto_tree* tree) {
+  return tree != nullptr && proto_field_is_referenced(tree, protocol);
+}
+
+void show_messages(const Canvas& frame, const Canvas& ours, const FrameFacts& facts, bool wanted) {
   for (const MessageFact& fact : facts.events->messages) {
     const Sketch payload = Sketch::of(frame, ours.tree, fact.payload, "Message");
-    if (ours.tree != nullptr && fact.frames.size() > 1) show_joined(payload, fact);
+    if (wanted && fact.frames.size() > 1) show_joined(payload, fact);
     if (hands_on) hand_on(frame, facts, fact, payload);
   }
 }
@@ -106,19 +113,20 @@ void show_messages(const Canvas& frame, const Canvas& ours, const FrameFacts& fa
 void show(const Canvas& frame, const FrameFacts& facts) {
   proto_item* item = proto_tree_add_item(frame.tree, protocol, frame.frame, 0, 0, ENC_NA);
   const Canvas canvas{frame.frame, frame.packet, proto_item_add_subtree(item, trees.frame)};
-  if (canvas.tree != nullptr) show_connection(canvas, facts);
+  const bool wanted = fields_are_wanted(canvas.tree);
+  if (wanted) show_connection(canvas, facts);
   if (!facts.events) return;
   const Events& events = *facts.events;
   show_findings(canvas, events);
   show_notes(canvas, events);
-  if (canvas.tree != nullptr) {
+  if (wanted) {
     for (const MpaFrameFact& fact : events.mpa_frames) show_mpa_frame(canvas, fact);
     for (const FpduFact& fact : events.fpdus) show_fpdu(canvas, fact);
     for (const std::uint32_t response : events.responses)
       state(canvas.tree, fields.response_in, response);
   }
   show_columns(canvas, events);
-  show_messages(frame, canvas, facts);
+  show_messages(frame, canvas, facts, wanted);
   count(canvas.packet, events);
 }
 
@@ -135,6 +143,7 @@ int dissect_frame(tvbuff_t* frame, packet_info* packet, proto_tree* tree, void*)
 
 // Payload of connections known for iWARP: the postdissector shows it.
 int dissect_payload(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) {
+  claimed_already = packet->num;
   col_set_str(packet->cinfo, COL_PROTOCOL, "iWARP");
   return static_cast<int>(tvb_captured_length(payload));
 }
@@ -156,6 +165,7 @@ void open_file() {
         },
         &ports);
   analysis = std::make_unique<FileAnalysis>(ports);
+  claimed_already = 0;
 }
 
 void close_file() { analysis.reset(); }

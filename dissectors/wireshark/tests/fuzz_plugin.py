@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Fuzzes the plugin through tshark: captures with frames changed, cut, lost, doubled and out of order, in one pass and in two.
 
-A capture that reaches an edge of the plugin that none before reached is kept and changed further. It needs the plugin of a build
+A capture that reaches an edge of the plugin that none before reached is changed further, and goes into --keep: what is worth it goes into
+corpus/ beside this file, with which fuzzing begins and which plugin_test.py replays. It needs the plugin of a build
 for fuzzing, which counts its edges; what kills tshark, or what it blames a dissector for, lies in --finds.
 """
 import argparse
 import gzip
+import hashlib
 import os
 import pathlib
 import random
@@ -83,7 +85,8 @@ def mutated(chance, pool):
 
 
 def seeds(suite):
-    found = [gzip.decompress(path.read_bytes()) for path in sorted(tests.CORPUS.rglob("*.pcap.gz"))]
+    paths = [*sorted(tests.CORPUS.rglob("*.pcap.gz")), *sorted(tests.FUZZED.glob("*.pcap.gz"))]
+    found = [gzip.decompress(path.read_bytes()) for path in paths]
     for deviations in tests.DEVIATIONS[:2] if suite else []:
         out = tests.reference_run(deviations)
         header, frames = frames_of(out.read_bytes())
@@ -132,6 +135,7 @@ def main():
     parser.add_argument("--runtime", default="", help="library of the sanitizer that the module was built with")
     parser.add_argument("--seconds", type=int, default=60, help="of processor time (default 60)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--keep", type=pathlib.Path, help="folder for captures that reach new edges")
     parser.add_argument("--finds", type=pathlib.Path, default=pathlib.Path("."), help="folder for the captures of finds")
     arguments = parser.parse_args()
     arguments.root = arguments.lint = ""
@@ -155,6 +159,9 @@ def main():
                 print(f"run {runs}, a find:\n{said.decode(errors='replace')[-2000:]}", flush=True)
             elif new and capture not in pool:
                 pool.append(capture)
+                if arguments.keep:
+                    packed = gzip.compress(capture, 9, mtime=0)
+                    (arguments.keep / f"{hashlib.sha1(capture).hexdigest()}.pcap.gz").write_bytes(packed)
     hit = sum(1 for counter in runner.edges if counter)
     print(f"{runs} runs, {len(pool)} captures ({begun} to begin with), {hit} of {len(runner.edges)} edges of the plugin, {finds} finds")
     if not runner.edges:

@@ -21,6 +21,7 @@ import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
 CORPUS = HERE.parent.parent / "corpus"
+FUZZED = HERE / "corpus"
 sys.path.insert(0, str(HERE.parent.parent / "lint/tests"))
 import program_test as made  # noqa: E402  frames written by hand
 
@@ -234,10 +235,20 @@ class Corpus(unittest.TestCase):
                     file.write_bytes(gzip.decompress(packed.read_bytes()))
                     self.same_as_lint(file)
 
+    def test_what_fuzzing_found_of_use(self):
+        """Each alone, in two passes with all fields."""
+        files = sorted(FUZZED.glob("*.pcap.gz"))
+        self.assertGreater(len(files), 10)
+        for packed in files:
+            with self.subTest(file=packed.name):
+                file = SCRATCH / packed.stem
+                file.write_bytes(gzip.decompress(packed.read_bytes()))
+                self.same_as_lint(file)
+
     def test_captures_of_deviations(self):
         """Fifty in one file, since starting tshark takes longer than what it has to do; connections of one get their numbers from all."""
         folder = SCRATCH / "deviations"
-        run = subprocess.run([PROGRAMS.self_test, "--link", "memory", "--captures", folder], capture_output=True, timeout=280)
+        run = subprocess.run([PROGRAMS.self_test, "--link", "memory", "--captures", folder], capture_output=True, timeout=600)
         self.assertIn(run.returncode, (0, 1), run.stderr)
         parts = sorted(folder.glob("*.pcap"))
         self.assertGreater(len(parts), 400)
