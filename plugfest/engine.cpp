@@ -89,6 +89,7 @@ Done LocalEngine::start(std::size_t cell, std::size_t slot) {
   options_.before(cells_[cell]);
   const int attempt = journal_.attempts(cells_[cell].id) + 1;
   auto process = CellProcess::start([&, this] {
+    journal_.let_go();
     return work_(cells_[cell], slot, attempt).dump(-1, ' ', false, json::error_handler_t::replace);
   });
   if (!process) return std::unexpected(process.error());

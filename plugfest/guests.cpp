@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::size_t first_address = 10;  ///< the last octet of the first guest's
 constexpr int most_failed_boots = 2;
-constexpr std::chrono::seconds dying_time{3}, boot_time{120}, order_time{10};
+constexpr std::chrono::seconds dying_time{3}, boot_time{300}, order_time{10};
 
 lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const fs::path& log,
                                 const std::string& agent) {

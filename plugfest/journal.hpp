@@ -36,6 +36,9 @@ class Journal {
   }
   /// Adds an attempt; when this returns it is on the disk.
   [[nodiscard]] std::expected<void, std::string> add(nlohmann::json record);
+  /// In a process that was forked off: it is not its to write, and who is killed shall hold it no
+  /// longer than it lives.
+  void let_go() { file_ = {}; }
   /// The folder that all files of the run are in.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
