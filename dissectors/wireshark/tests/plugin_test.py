@@ -225,25 +225,21 @@ class Corpus(unittest.TestCase):
         self.assertEqual(plugin_violations(file, "-2"), expected)
         return len(expected)
 
-    def test_recorded_and_hand_made_captures(self):
-        for folder in ("samples", "siw"):
-            files = sorted((CORPUS / folder).glob("*.pcap.gz"))
-            self.assertGreater(len(files), 10)
-            for packed in files:
-                with self.subTest(file=packed.name):
-                    file = SCRATCH / packed.stem
-                    file.write_bytes(gzip.decompress(packed.read_bytes()))
-                    self.same_as_lint(file)
-
-    def test_what_fuzzing_found_of_use(self):
-        """Each alone, in two passes with all fields."""
-        files = sorted(FUZZED.glob("*.pcap.gz"))
+    def each_same_as_lint(self, folder):
+        files = sorted(folder.glob("*.pcap.gz"))
         self.assertGreater(len(files), 10)
         for packed in files:
             with self.subTest(file=packed.name):
                 file = SCRATCH / packed.stem
                 file.write_bytes(gzip.decompress(packed.read_bytes()))
                 self.same_as_lint(file)
+
+    def test_recorded_and_hand_made_captures(self):
+        for folder in ("samples", "siw"):
+            self.each_same_as_lint(CORPUS / folder)
+
+    def test_what_fuzzing_found_of_use(self):
+        self.each_same_as_lint(FUZZED)
 
     def test_captures_of_deviations(self):
         """Fifty in one file, since starting tshark takes longer than what it has to do; connections of one get their numbers from all."""
