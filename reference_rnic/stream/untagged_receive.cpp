@@ -190,8 +190,10 @@ void UntaggedReceive<Policy>::slice(QueueState& state, std::size_t from, std::si
     if (here != 0) places_.push_back(piece.subspan(skipped, here));
     length -= here;
   };
+  // What a deviation places before a buffer is taken may find the capacity of an earlier one.
+  const std::size_t own = std::min(state.capacity, state.own.size());
   if (!state.buffer || wire::is_immediate(state.opcode))
-    return add(wire::MutableBytes(state.own).first(state.capacity));
+    return add(wire::MutableBytes(state.own).first(own));
   for (const wire::MutableBytes piece : state.buffer->pieces) add(piece);
 }
 
