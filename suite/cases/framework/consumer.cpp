@@ -122,7 +122,8 @@ std::string Consumer::untaken() const {
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
   const TimePoint soon = context_.world.now() + least_patience;
-  return try_call(std::move(command), what, std::max({answers_due_, context_.deadline, soon}));
+  return supported(
+      try_call(std::move(command), what, std::max({answers_due_, context_.deadline, soon})), what);
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {
@@ -145,11 +146,16 @@ iut::Reply Consumer::call(iut::Command command, std::string_view what) {
   return checked(try_call(std::move(command), what), what);
 }
 
-iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
+// Whatever a case makes of an IUT's refusal, this is none.
+iut::Reply Consumer::supported(iut::Reply reply, std::string_view what) {
   if (reply.outcome == iut::Outcome::unsupported)
     throw CaseStop{Verdict::not_applicable,
                    fmt::format("the upper tester cannot {}: {}", what, reply.error)};
-  if (reply.outcome != iut::Outcome::ok)
+  return reply;
+}
+
+iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
+  if (supported(reply, what).outcome != iut::Outcome::ok)
     throw CaseStop{Verdict::error, fmt::format("could not {}: {}", what, reply.error)};
   return reply;
 }

@@ -129,12 +129,14 @@ class Consumer {
   [[nodiscard]] Work post(iut::PostWork work);
 
   // -- any command --
-  /// The reply, whatever it says.
+  /// The reply, good or not. Where the upper tester has no such command the case is not applicable.
   [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what);
   /// The reply of a command that has to succeed.
   iut::Reply call(iut::Command command, std::string_view what);
   [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what,
                                     rnic::llp::TimePoint deadline);
+  /// Ends the case, which is not applicable, if the upper tester has no such command.
+  static iut::Reply supported(iut::Reply reply, std::string_view what);
   /// Ends the case unless the reply is good.
   static iut::Reply checked(iut::Reply reply, std::string_view what);
   void reset();
