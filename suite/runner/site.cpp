@@ -199,6 +199,10 @@ unsigned reference_jobs() { return std::clamp(8 * processors(), 8U, 64U); }
 
 namespace {
 
+bool makes_guests(const Options& options) {
+  return options.choice.in_guest() && options.link != "memory";
+}
+
 SiteOr make_other_site(const Options& options, const Tell& tell) {
   if (options.link == "memory") return memory_site(options);
   if (!options.choice.in_lab()) return external_site(options);
@@ -213,13 +217,11 @@ SiteOr make_other_site(const Options& options, const Tell& tell) {
 std::size_t most_sites(const Options& options) {
   constexpr std::size_t most_guests = 2;
   const bool one_at_a_time = options.jobs == 1;
-  const bool guests = options.choice.in_guest() && options.link != "memory";
-  return guests && !one_at_a_time ? most_guests : 1;
+  return makes_guests(options) && !one_at_a_time ? most_guests : 1;
 }
 
 SitesOr make_sites(const Options& options, std::size_t count, const Tell& tell) {
-  if (options.choice.in_guest() && options.link != "memory")
-    return guest_sites(options, count, tell);
+  if (makes_guests(options)) return guest_sites(options, count, tell);
   assert(count == 1);
   auto site = make_other_site(options, tell);
   if (!site) return std::unexpected(site.error());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/worker_words.hpp"
 
+#include <algorithm>
 #include <array>
 #include <span>
 #include <utility>
@@ -139,7 +140,7 @@ ConnectionRecord::Mark decode_mark(const Json& json) {
   return {enumerator<ConnectionRecord::Mark::Kind>(json.at("kind")),
           enumerator<cases::Direction>(json.at("direction")),
           cases::Offset(json.at("at").get<std::int64_t>()),
-          {}};
+          std::vector<std::byte>(json.at("octets").get<std::size_t>())};
 }
 
 template <typename Record>
@@ -196,17 +197,14 @@ std::string octets_of(const cases::CaseOutcome& outcome) {
   }
   return octets;
 }
-/// False: there are fewer octets than the marks say, or more.
-bool give_octets(cases::CaseOutcome& outcome, const Json& connections, std::string_view octets) {
-  auto left = std::as_bytes(std::span(octets));
-  for (std::size_t c = 0; c < connections.size(); ++c) {
-    const Json& marks = connections[c].at("marks");
-    for (std::size_t m = 0; m < marks.size(); ++m) {
-      const auto size = marks[m].at("octets").get<std::size_t>();
-      if (size > left.size()) return false;
-      outcome.connections[c].marks[m].octets.assign(
-          left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size));
-      left = left.subspan(size);
+/// Fills the marks, whose sizes are known. False: there are fewer octets than they take, or more.
+bool give_octets(cases::CaseOutcome& outcome, std::string_view attached) {
+  auto left = std::as_bytes(std::span(attached));
+  for (ConnectionRecord& connection : outcome.connections) {
+    for (ConnectionRecord::Mark& mark : connection.marks) {
+      if (mark.octets.size() > left.size()) return false;
+      std::ranges::copy(left.first(mark.octets.size()), mark.octets.begin());
+      left = left.subspan(mark.octets.size());
     }
   }
   return left.empty();
@@ -268,8 +266,7 @@ std::optional<WorkerWord> parse_worker_word(const Message& message) try {
   if (json.contains("alive")) return AliveWord{};
   if (json.contains("outcome")) {
     OutcomeWord word{decode_outcome(json["outcome"]), json.at("stderr")};
-    if (!give_octets(word.outcome, json["outcome"].at("connections"), message.attachment))
-      return std::nullopt;
+    if (!give_octets(word.outcome, message.attachment)) return std::nullopt;
     return word;
   }
   const Json& died = json.at("died");
