@@ -222,6 +222,9 @@ void SendQueue<Policy>::spoil(wire::ReadRequestHeader& header) {
   if (!first_source_stag_) first_source_stag_ = header.source_stag.value();
   if (context_.deviates(Deviation::reads_ask_the_first_buffer))
     header.source_stag = *first_source_stag_;
+  if (!first_sink_offset_) first_sink_offset_ = header.sink_offset.value();
+  if (context_.deviates(Deviation::read_requests_repeat_sink_offset))
+    header.sink_offset = *first_sink_offset_;
   if (header.length.value() == 0 && context_.deviates(Deviation::empty_read_asks_for_an_octet))
     header.length = 1;
 }

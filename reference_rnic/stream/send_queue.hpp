@@ -87,6 +87,7 @@ class SendQueue {
   std::uint64_t next_number_ = 1;
   std::uint32_t next_request_id_ = 1;
   std::optional<std::uint32_t> first_source_stag_;  ///< of the first Read; only of a deviation
+  std::optional<std::uint64_t> first_sink_offset_;  ///< the same
   bool answered_since_ = false;  ///< a Response has come since the last Request left
   bool refusing_ = false;
   bool flushed_ = false;

@@ -248,6 +248,49 @@ CONFORMANCE_CASE(messages_ahead_of_a_response_are_taken,
   expect(read.buffer, holds(payload(24)));
 }
 
+CONFORMANCE_CASE(reads_posted_together_name_each_its_own_sink,
+                 rules("rdmap.read.request-header-format",
+                       "rdmap.read.requests-in-submission-order"),
+                 in_both_roles) {
+  // Which STag and offset stand for a sink is the IUT's to choose: they are its own if what comes
+  // there is in it. No two sinks begin at the same place of their regions, since all regions may
+  // begin at offset 0.
+  struct Read {
+    std::uint32_t length;
+    std::uint64_t sink_begin, source_offset;
+    Work work;
+  };
+  const auto octets_of = [](const Read& read) {
+    return payload(read.length, static_cast<std::uint8_t>(read.length));
+  };
+  std::vector<Read> reads{{700, 0, 0x1000, {}}, {33, 1024, 0x5000, {}}, {1500, 512, 0x3000, {}}};
+  establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}});
+  let_iut_send();
+  for (Read& read : reads) read.work.buffer = iut.register_memory(4096, access::remote_write);
+  for (Read& read : reads) {
+    iut::PostWork command;
+    command.operation = operation::read;
+    command.pieces = {{read.work.buffer.handle, read.sink_begin, read.length}};
+    command.remote_stag = remote_stag;
+    command.remote_offset = read.source_offset;
+    const Work posted = iut.post(command);
+    read.work.id = posted.id;
+    read.work.endpoint = posted.endpoint;
+  }
+  for (const Read& read : reads) {
+    const auto request = expect_message(Opcode::read_request).read_request();
+    expect_that(request && request->source_offset == read.source_offset,
+                fmt::format("the Request from {:#x} on", read.source_offset),
+                request ? fmt::format("from {:#x} on", request->source_offset) : "another message",
+                "rdmap.read.requests-in-submission-order");
+    expect_that(request->length == read.length, fmt::format("a message size of {}", read.length),
+                fmt::format("{}", request->length));
+    peer.send(read_response(request->sink_stag, request->sink_offset, octets_of(read)));
+    expect(read.work, completes().with_length(read.length));
+  }
+  for (const Read& read : reads) expect(read.work.buffer, holds(octets_of(read), read.sink_begin));
+}
+
 CASES_OF_FILE(rdmap, read_ranges)
 
 }  // namespace suite::cases
