@@ -54,6 +54,7 @@ BOOST_AUTO_TEST_CASE(resize_is_refused_below_what_waits) {
   BOOST_TEST((queue.push({.id = 1}) == Pushed::kept));
   BOOST_TEST((queue.push({.id = 2}) == Pushed::kept));
   BOOST_TEST((queue.resize(1).error() == Error::invalid_parameter));
+  BOOST_TEST(queue.resize(2).has_value());
   BOOST_TEST(queue.resize(3).has_value());
   BOOST_TEST((queue.push({.id = 3}) == Pushed::kept));
 }
