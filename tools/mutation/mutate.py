@@ -83,7 +83,7 @@ def deviating(lines, only=frozenset()):
             if definition[1] in only and guarded is None:
                 guarded_lines.update(statement)
                 guarded = depth if code[-1] == "{" else None
-        elif "deviates" in text or NOT_CONFORMING.search(text):
+        elif "deviates" in text or "tolerates(" in text or NOT_CONFORMING.search(text):
             asking.update(statement)
             if concerns_deviations_only(text):
                 if code[-1] == "{" and guarded is None:
