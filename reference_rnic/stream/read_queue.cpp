@@ -192,15 +192,15 @@ std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const R
   const std::uint64_t original = original_for(request, *memory);
   const bool add = (header.operation.value() & operation_mask) ==
                    static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
-  std::uint64_t mask = header.add_or_swap_mask.value();
+  std::uint64_t data = header.add_or_swap_data.value(), mask = header.add_or_swap_mask.value();
+  if (context_.deviates(Deviation::fetch_add_data_taken_little_endian) && add)
+    data = __builtin_bswap64(data);
   if (context_.deviates(Deviation::fetch_add_mask_ignored) && add) mask = 0;
-  SwapOperands operands{header.add_or_swap_data.value(), mask, header.compare_data.value(),
-                        header.compare_mask.value()};
+  SwapOperands operands{data, mask, header.compare_data.value(), header.compare_mask.value()};
   if (context_.deviates(Deviation::swap_mask_ignored)) operands.swap_mask = ~std::uint64_t{0};
   if (context_.deviates(Deviation::compare_mask_ignored)) operands.compare_mask = ~std::uint64_t{0};
   if (context_.deviates(Deviation::swaps_without_comparing)) operands.compare_mask = 0;
-  std::uint64_t result = add ? fetch_add(original, header.add_or_swap_data.value(), mask)
-                             : compare_swap(original, operands);
+  std::uint64_t result = add ? fetch_add(original, data, mask) : compare_swap(original, operands);
   if (context_.deviates(Deviation::compare_swap_never_swaps) && !add) result = original;
   if (context_.deviates(Deviation::fetch_add_not_stored) && add) result = original;
   store(request, *memory, result);

@@ -148,7 +148,14 @@ template <typename Policy>
 wire::RdmapControl Segmenter<Policy>::rdmap_control() const {
   const std::uint8_t version =
       context_.deviates(Deviation::rdmap_version_two) ? 2 : wire::rdmap_version;
-  wire::RdmapControl control = wire::RdmapControl::make(message_->opcode, version);
+  wire::Opcode opcode = message_->opcode;
+  if (context_.deviates(Deviation::atomic_opcodes_exchanged)) {
+    if (opcode == wire::Opcode::atomic_request)
+      opcode = wire::Opcode::atomic_response;
+    else if (opcode == wire::Opcode::atomic_response)
+      opcode = wire::Opcode::atomic_request;
+  }
+  wire::RdmapControl control = wire::RdmapControl::make(opcode, version);
   if (context_.deviates(Deviation::rdmap_reserved_bits_set))
     control.octet |= wire::RdmapControl::reserved_mask;
   return control;

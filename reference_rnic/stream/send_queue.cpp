@@ -239,7 +239,9 @@ OutgoingMessage SendQueue<Policy>::atomic_request(Entry& entry) {
   header.remote_offset = context_.deviates(Deviation::atomic_offset_rounded_down)
                              ? work.remote_offset & ~std::uint64_t{7}
                              : work.remote_offset;
-  header.add_or_swap_data = work.add_or_swap;
+  header.add_or_swap_data = add && context_.deviates(Deviation::fetch_add_data_sent_little_endian)
+                                ? __builtin_bswap64(work.add_or_swap)
+                                : work.add_or_swap;
   header.add_or_swap_mask = work.add_or_swap_mask;
   // What a FetchAdd does not use is zero and all ones (RFC 7306 section 5.2.1).
   header.compare_data =

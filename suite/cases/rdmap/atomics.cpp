@@ -342,6 +342,41 @@ CONFORMANCE_CASE(iut_sends_the_masks_that_it_is_given, rules("rdmap.atomic.reque
                           fields.compare_mask));
 }
 
+CONFORMANCE_CASE(atomic_requests_and_responses_have_their_opcodes,
+                 rules("rdmap.atomic.opcode-values"),
+                 rules("rdmap.atomic.opcodes-request-response"), needs(capability::atomics),
+                 in_both_roles) {
+  row("a Request", [&] {
+    let_iut_send();
+    const Work work = post_atomic(*this, operation::fetch_add, 1);
+    expect(peer, message(Opcode::atomic_request), "rdmap.atomic.opcode-values");
+  });
+  row("a Response", [&] {
+    const Region region = word_of(*this);
+    peer.send(fetch_add(1, region.stag, region.base, 1));
+    expect(peer, message(Opcode::atomic_response), "rdmap.atomic.opcode-values");
+  });
+}
+
+CONFORMANCE_CASE(fetch_add_has_its_values_most_significant_octet_first,
+                 rules("rdmap.atomic.fetchadd-fields-big-endian"), needs(capability::atomics),
+                 in_both_roles) {
+  row("in a Request of the IUT", [&] {
+    let_iut_send();
+    const Work work = post_atomic(*this, operation::fetch_add, other_value);
+    const std::uint64_t sent = expect_request(*this).add_or_swap;
+    expect_that(sent == other_value, fmt::format("Add Data {:#018x}", other_value),
+                fmt::format("Add Data {:#018x}", sent), "rdmap.atomic.fetchadd-fields-big-endian");
+  });
+  row("in a Request to the IUT, and in its Response", [&] {
+    const Region region = word_of(*this);
+    peer.send(fetch_add(1, region.stag, region.base, other_value));
+    expect_original(*this, symmetric, "rdmap.atomic.response-original-value");
+    peer.send(fetch_add(2, region.stag, region.base, 0));
+    expect_original(*this, symmetric + other_value, "rdmap.atomic.fetchadd-fields-big-endian");
+  });
+}
+
 CONFORMANCE_CASE(atomic_completes_with_the_original_value,
                  rules("rdmap.atomic.response-delivered-to-ulp"), needs(capability::atomics),
                  in_both_roles) {
