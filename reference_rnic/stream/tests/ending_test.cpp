@@ -64,14 +64,17 @@ BOOST_AUTO_TEST_CASE(a_half_closed_peer_still_gets_what_is_posted) {
 }
 
 BOOST_AUTO_TEST_CASE(reads_do_not_outlive_the_peers_half_when_ours_is_closing) {
-  auto subject = operational(plain_config(Role::responder));
+  Config config = plain_config(Role::responder);
+  config.ord = 2;
+  auto subject = operational(config);
   subject->stream.post(read_of(1), subject->now);
+  subject->stream.post(atomic_of(2), subject->now);
   (void)subject->output();
   subject->stream.disconnect(subject->now);
   BOOST_TEST((subject->stream.closing() == Closing::none));
   subject->stream.peer_closed(subject->now);
   subject->collect();
-  BOOST_TEST(endings(*subject) == "1 flushed");
+  BOOST_TEST(endings(*subject) == "1 flushed, 2 flushed");
   BOOST_TEST((subject->stream.closing() == Closing::full_close));
   subject->stream.close_done(subject->now);
   subject->collect();
