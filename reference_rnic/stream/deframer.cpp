@@ -122,7 +122,6 @@ template <typename Policy>
 void Deframer<Policy>::discard() {
   phase_ = Phase::discarding;
   rest_.clear();
-  rest_length_ = 0;
 }
 
 template <typename Policy>

@@ -287,11 +287,14 @@ template <typename Policy>
 void Stream<Policy>::Machine::wakeup(TimePoint now) {
   now_ = now;
   if (!deadline_ || now < *deadline_) return;
-  deadline_.reset();
   switch (state_) {
     case State::terminating:
     case State::closing:
       // The peer does not close its half.
+      return finish_by_reset();
+    case State::sending_rtr:
+      // The RTR waits for room that the LLP does not get.
+      report_failed_set_up(StartupFault::timeout);
       return finish_by_reset();
     case State::awaiting_first_fpdu:
       report_failed_set_up(StartupFault::timeout);
@@ -311,7 +314,6 @@ void Stream<Policy>::Machine::finish() {
   deframer_.discard();
   last_messages_.clear();
   segmenter_.abandon();
-  read_queue_.clear();
   send_queue_.flush({}, WorkStatus::flushed);
   transition(state_, State::closed);
   context_.events.push_back(Closed{});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a stream does with the segments and messages that come in (RFC 5041 section 7, RFC 5040
 // sections 5 and 7, RFC 7306).
+#include <type_traits>
 #include <utility>
 
 #include "reference_rnic/stream/header_checks.hpp"
@@ -17,6 +18,10 @@ Header read_header(wire::Bytes octets) {
   return wire::Reader(octets).read<Header>();
 }
 
+bool is_atomic(Opcode opcode) {
+  return opcode == Opcode::atomic_request || opcode == Opcode::atomic_response;
+}
+
 /// The set-up fault that a peer's Terminate stands for.
 StartupFault startup_fault(wire::TerminateCause cause) {
   if (cause == wire::cause::mpa_insufficient_ird) return StartupFault::insufficient_ird;
@@ -30,7 +35,7 @@ template <typename Policy>
 std::span<const wire::MutableBytes> Stream<Policy>::Machine::begin_segment(
     const IncomingSegment& segment) {
   segment_ = segment;
-  segment_fault_.reset();
+  if constexpr (!std::is_same_v<Policy, Conforming>) segment_fault_.reset();
   auto places = check_segment(segment);
   if (places) return *places;
   // mpa.receive.entire-fpdu-before-ddp: a fault counts only when the FPDU is there.
@@ -149,9 +154,8 @@ void Stream<Policy>::Machine::first_fpdu_validated() {
 template <typename Policy>
 void Stream<Policy>::Machine::deliver(const typename UntaggedReceive<Policy>::Delivered& message) {
   const wire::UntaggedHeader& header = segment_->segment.untagged_header;
-  const bool atomic = header.rdmap.opcode() == Opcode::atomic_request ||
-                      header.rdmap.opcode() == Opcode::atomic_response;
-  if (atomic && header.ulp_word.value() != 0 && context_.deviates(Deviation::atomic_invalidates))
+  if (is_atomic(header.rdmap.opcode()) && header.ulp_word.value() != 0 &&
+      context_.deviates(Deviation::atomic_invalidates))
     static_cast<void>(context_.memory.invalidate_by_peer(header.ulp_word.value()));
   switch (message.queue) {
     case wire::Queue::send:
@@ -196,9 +200,7 @@ std::expected<std::optional<std::uint32_t>, Fault> Stream<Policy>::Machine::inva
 template <typename Policy>
 void Stream<Policy>::Machine::deliver_send(
     const typename UntaggedReceive<Policy>::Delivered& message) {
-  if (rtr_segment_ && !message.work_id) return;
   MessageReceived event;
-  event.work_id = message.work_id.value_or(0);
   event.opcode = segment_->segment.rdmap().opcode();
   event.length = message.length;
   if (context_.negotiated.crc && context_.deviates(Deviation::receive_length_counts_crc))
@@ -230,7 +232,8 @@ void Stream<Policy>::Machine::deliver_send(
   if (event.opcode == Opcode::send_solicited &&
       context_.deviates(Deviation::solicited_not_reported))
     event.opcode = Opcode::send;
-  if (!message.work_id) return;  // only a deviation takes no buffer
+  if (!message.work_id) return;  // the RTR takes no buffer, and is not the consumer's
+  event.work_id = *message.work_id;
   if (event.immediate && !held_ && context_.deviates(Deviation::immediate_delivered_late)) {
     held_ = event;
     return;

@@ -159,7 +159,7 @@ void Stream<Policy>::Machine::startup_frame_sent() {
     fpdu_validated_ = true;
     first_fpdu_validated();
   }
-  deframer_.resume();
+  if (context_.deviates(Deviation::octets_behind_request_ignored)) deframer_.resume();
 }
 
 template <typename Policy>
@@ -206,7 +206,7 @@ void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
   const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
   context_.negotiated = verdict.negotiated;
   fpdu_validated_ = true;
-  deframer_.enter_full_operation();
+  established_ = true;  // as far as the consumer goes: it is told here that it will not be
   context_.events.push_back(
       StartupFailed{ird ? StartupFault::insufficient_ird : StartupFault::no_matching_rtr});
   fail({ird ? wire::cause::mpa_insufficient_ird : wire::cause::mpa_no_rtr,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How a stream fails, and whether and when its Terminate is sent (RFC 5040 sections 5.4 and 7.2).
 // What stands in the Terminate is terminate_builder.cpp's to say.
+#include <type_traits>
 #include <utility>
 
 #include "reference_rnic/stream/machine.hpp"
@@ -79,7 +80,7 @@ std::optional<OutgoingMessage> Stream<Policy>::Machine::next_last_message() {
   if (last_messages_.empty()) return std::nullopt;
   OutgoingMessage message = std::move(last_messages_.front());
   last_messages_.pop_front();
-  message.tag.number = last_messages_.size();
+  if constexpr (!std::is_same_v<Policy, Conforming>) message.tag.number = last_messages_.size();
   return message;
 }
 

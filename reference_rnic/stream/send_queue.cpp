@@ -126,7 +126,6 @@ std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
       continue;
     }
     if (const auto status = inadmissible(entry)) {
-      ++issued_;
       finish(entry, *status);
       return std::unexpected(local_fault("posted work cannot be carried out"));
     }
@@ -276,13 +275,10 @@ void SendQueue<Policy>::sent(std::uint64_t number) {
 
 template <typename Policy>
 typename SendQueue<Policy>::Entry* SendQueue<Policy>::outstanding(WorkKind kind) {
-  for (std::size_t i = 0; i < issued_; ++i) {
-    Entry& entry = entries_[i];
-    const bool waits =
-        entry.progress == Progress::awaiting_response || entry.progress == Progress::issued;
-    if (waits && entry.work.kind == kind) return &entry;
-  }
-  return nullptr;
+  const auto oldest = std::ranges::find_if(entries_.begin(), issued_end(), [&](const Entry& entry) {
+    return unanswered(entry) && entry.work.kind == kind;
+  });
+  return oldest == issued_end() ? nullptr : &*oldest;
 }
 
 template <typename Policy>
@@ -334,11 +330,10 @@ void SendQueue<Policy>::retire() {
 
 template <typename Policy>
 void SendQueue<Policy>::blame(WorkStatus status) {
-  Entry* read = outstanding(WorkKind::read);
-  Entry* atomic = outstanding(WorkKind::atomic);
-  Entry* oldest =
-      read != nullptr && (atomic == nullptr || read->number < atomic->number) ? read : atomic;
-  if (oldest != nullptr) oldest->status = status;
+  const auto oldest = std::ranges::find_if(entries_.begin(), issued_end(), [](const Entry& entry) {
+    return unanswered(entry) && awaits_response(entry.work.kind);
+  });
+  if (oldest != issued_end()) oldest->status = status;
 }
 
 template <typename Policy>
@@ -351,7 +346,6 @@ void SendQueue<Policy>::flush(const std::vector<std::uint64_t>& kept, WorkStatus
     entry.progress = Progress::done;
     if (entry.status == WorkStatus::success) entry.status = status;
   }
-  issued_ = entries_.size();
   retire();
 }
 

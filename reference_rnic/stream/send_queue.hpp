@@ -76,6 +76,12 @@ class SendQueue {
   [[nodiscard]] static bool awaits_response(WorkKind kind) {
     return kind == WorkKind::read || kind == WorkKind::atomic;
   }
+  [[nodiscard]] static bool unanswered(const Entry& entry) {
+    return entry.progress == Progress::awaiting_response || entry.progress == Progress::issued;
+  }
+  [[nodiscard]] auto issued_end() {
+    return entries_.begin() + static_cast<std::ptrdiff_t>(issued_);
+  }
   void finish(Entry& entry, WorkStatus status);
   void retire();
   void announce(const Entry& entry);

@@ -275,7 +275,6 @@ template <typename Policy>
 void Transmitter<Policy>::drop_all() {
   units_.clear();
   pending_ = front_sent_ = 0;
-  begun_.reset();
 }
 
 template class Transmitter<Conforming>;

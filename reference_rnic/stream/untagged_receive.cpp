@@ -19,6 +19,10 @@ bool same_taker(Opcode a, Opcode b) {
          (a == Opcode::atomic_request) == (b == Opcode::atomic_request);
 }
 
+bool is_empty(const IncomingSegment& incoming) {
+  return incoming.payload_length == 0 && incoming.segment.ddp().last();
+}
+
 }  // namespace
 
 template <typename Policy>
@@ -140,14 +144,13 @@ std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
 template <typename Policy>
 std::optional<Fault> UntaggedReceive<Policy>::open_send(QueueState& state,
                                                         const IncomingSegment& incoming, bool rtr) {
-  const bool empty = incoming.payload_length == 0 && incoming.segment.ddp().last();
-  state.capacity = 0;
   if (rtr) return std::nullopt;
-  if (empty && context_.deviates(Deviation::zero_length_send_takes_no_buffer)) return std::nullopt;
-  if (empty && state.opcode == Opcode::send_solicited &&
+  if (is_empty(incoming) && context_.deviates(Deviation::zero_length_send_takes_no_buffer))
+    return std::nullopt;
+  if (is_empty(incoming) && state.opcode == Opcode::send_solicited &&
       context_.deviates(Deviation::empty_solicited_send_takes_no_buffer))
     return std::nullopt;
-  if (empty && context_.deviates(Deviation::zero_length_send_refused))
+  if (is_empty(incoming) && context_.deviates(Deviation::zero_length_send_refused))
     return incoming.fault(wire::cause::ddp_untagged_message_too_long, "zero-length Send");
   const bool immediate = wire::is_immediate(state.opcode);
   if (immediate) state.capacity = wire::immediate_size;

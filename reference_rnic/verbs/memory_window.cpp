@@ -36,11 +36,9 @@ bool QueuePair<Policy>::bind(const BindRequest& request) {
   tag->stag = window->info.stag;
   tag->memory = under->memory.subspan(request.offset - under->base, request.length);
   tag->base = request.zero_based ? 0 : request.offset;
-  tag->access = {.local_write = false,
-                 .remote_read = request.access.remote_read,
+  tag->access = {.remote_read = request.access.remote_read,
                  .remote_write = request.access.remote_write,
-                 .remote_atomic = request.access.remote_atomic,
-                 .bind_window = false};
+                 .remote_atomic = request.access.remote_atomic};
   tag->only_for =
       window->info.scope == WindowScope::queue_pair ? std::optional(handle_) : std::nullopt;
   if (tag->only_for && core_.deviates(stream::Deviation::stream_window_opens_to_nobody))

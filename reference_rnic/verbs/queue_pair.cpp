@@ -40,7 +40,6 @@ template <typename Policy>
 void QueuePair<Policy>::abort() {
   if (link_ != nullptr) return link_->abort_from_pair();
   move(StateInput::error_asked);
-  flush_sends(0);
   flush_receives();
 }
 

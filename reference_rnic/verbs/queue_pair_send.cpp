@@ -172,9 +172,9 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
 
 template <typename Policy>
 auto QueuePair<Policy>::find_sent(std::uint64_t id) -> Sent* {
-  if (sends_.empty() || id < sends_.front().id || id - sends_.front().id >= sends_.size())
-    return nullptr;
-  return &sends_[id - sends_.front().id];
+  // Receives are numbered too, so that those of the requests here ascend with gaps.
+  const auto found = std::ranges::lower_bound(sends_, id, {}, &Sent::id);
+  return found != sends_.end() && found->id == id ? &*found : nullptr;
 }
 
 template <typename Policy>

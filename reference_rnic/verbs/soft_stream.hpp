@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <variant>
@@ -122,9 +123,17 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     abort_due_ = false;
     if (pair_ != nullptr) pair_->flush_after_fault();
   }
+  /// The end is told last: what the queue pair has held back behind work that ends now is posted
+  /// then, and ends as well.
   void hand_on() {
-    while (auto event = machine_.next_event())
-      std::visit([&](auto& news) { handle(news); }, *event);
+    std::optional<stream::Event> end;
+    while (auto event = machine_.next_event()) {
+      if (std::holds_alternative<stream::Closed>(*event))
+        end = std::move(event);
+      else
+        std::visit([&](auto& news) { handle(news); }, *event);
+    }
+    if (end) handle(std::get<stream::Closed>(*end));
   }
   void handle(stream::WorkDone& news) {
     // A failed request ends the stream, whichever side found the fault (RFC 5040 section 7.1).

@@ -83,7 +83,7 @@ def deviating(lines, only=frozenset()):
             if definition[1] in only and guarded is None:
                 guarded_lines.update(statement)
                 guarded = depth if code[-1] == "{" else None
-        elif "deviates" in text or NOT_CONFORMING.search(text):
+        elif "deviates" in text or "tolerates(" in text or NOT_CONFORMING.search(text):
             asking.update(statement)
             if concerns_deviations_only(text):
                 if code[-1] == "{" and guarded is None:
@@ -245,7 +245,8 @@ def parse_arguments():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100, help="mutants that compile and run (default 100)")
     parser.add_argument("--jobs", type=int, default=2, help="private copies that work side by side (default 2)")
-    parser.add_argument("--again", type=pathlib.Path, metavar="FILE", help="only the survivors of this earlier result, as far as their lines stand")
+    parser.add_argument("--again", type=pathlib.Path, metavar="FILE", 
+                        help="only the survivors of this earlier result, as far as their lines stand; --out gets its other mutants as they are")
     parser.add_argument("--resume", action="store_true", help="go on with the draw that --out has the beginning of")
     parser.add_argument("--preset", default="dev")
     parser.add_argument("--timeout", type=float, default=120, help="seconds for one run (default 120)")
@@ -279,6 +280,18 @@ def judged_already(document, queue, seed):
     return results, left
 
 
+def survivors_again(document, queue, root):
+    """Of an earlier run: what it has of others than survivors, and the survivors in the queue. One whose line has moved is known by its text."""
+    texts = {name: (root / name).read_text().splitlines() for name in {one[0] for one in queue}}
+    def key(mutant):
+        return mutant[0], texts[mutant[0]][mutant[1]].strip(), mutant[4].strip()
+    survived = {(one["file"], one["before"], one["after"], one["line"]) for one in document["mutants"] if one["outcome"] == "survived"}
+    here = {(*key(one), one[1] + 1) for one in queue}
+    moved = {one[:3] for one in survived - here}
+    others = [one for one in document["mutants"] if one["outcome"] != "survived"]
+    return others, [one for one in queue if (*key(one), one[1] + 1) in survived or key(one) in moved]
+
+
 def write(results, arguments):
     """What is known so far, so that an interrupted draw is not lost; returns the counts."""
     counts = {outcome: sum(1 for result in results if result["outcome"] == outcome) for outcome in ("caught", "survived", "does not compile")}
@@ -295,12 +308,11 @@ def main():
     queue = list(candidates(root))
     random.Random(arguments.seed).shuffle(queue)
     queue.reverse()
+    results = []
     if arguments.again:
-        before = {(one["file"], one["before"], one["after"]) for one in json.loads(arguments.again.read_text())["mutants"] if one["outcome"] == "survived"}
-        queue = [one for one in queue if (one[0], (root / one[0]).read_text().splitlines()[one[1]].strip(), one[4].strip()) in before]
+        results, queue = survivors_again(json.loads(arguments.again.read_text()), queue, root)
         arguments.count = len(queue)
     print(f"{len(queue)} candidate mutants, drawing {arguments.count} with seed {arguments.seed}")
-    results = []
     if arguments.resume and arguments.out.exists():
         results, queue = judged_already(json.loads(arguments.out.read_text()), queue, arguments.seed)
         arguments.count -= sum(1 for one in results if one["outcome"] != "does not compile")

@@ -25,6 +25,15 @@ void feed_cut(Subject<>& subject, const std::vector<std::byte>& input, std::size
   }
 }
 
+void expect_each_receive_told_of_once(const Subject<>& subject, const BadMessage& bad) {
+  const auto failed = subject.all<ReceiveFailed>();
+  BOOST_TEST(failed.size() + subject.all<MessageReceived>().size() +
+                 subject.memory.receives_left() ==
+             bad.receive_buffers);
+  for (const ReceiveFailed& receive : failed)
+    BOOST_TEST(receive.too_long == bad.terminate.starts_with("1205"));
+}
+
 BOOST_AUTO_TEST_CASE(each_bad_message_is_terminated_with_its_cause) {
   for (const BadMessage& bad : bad_messages())
     for (const bool crc : {false, true})
@@ -53,6 +62,11 @@ BOOST_AUTO_TEST_CASE(each_bad_message_is_terminated_with_its_cause) {
           BOOST_TEST(subject.find<Failed>()->terminate_queued);
           BOOST_TEST((subject.memory.region(0x101).octets[2] == before[2]));
           BOOST_TEST((subject.stream.closing() == Closing::half_close));
+          BOOST_TEST(subject.find<StartupFailed>() == nullptr);
+          expect_each_receive_told_of_once(subject, bad);
+          subject.stream.lost(subject.now);
+          subject.collect();
+          expect_each_receive_told_of_once(subject, bad);
         }
 }
 
@@ -81,6 +95,32 @@ BOOST_AUTO_TEST_CASE(zero_length_messages_pass_without_checks) {
   BOOST_TEST(subject.find<Failed>() == nullptr);
   BOOST_REQUIRE(subject.find<MessageReceived>() != nullptr);
   BOOST_TEST(subject.find<MessageReceived>()->length == 0U);
+}
+
+BOOST_AUTO_TEST_CASE(the_last_octet_of_a_region_can_be_read_alone) {
+  Subject<> subject(plain_config(Role::responder));
+  furnish(subject.memory);
+  subject.establish_as_responder();
+  subject.feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000777 0000000000002000 00000001 00000101 000000000000103f"));
+  BOOST_TEST(subject.output() ==
+             squeezed("000f c1 42 00000777 0000000000002000 3f 000000 00000000"));
+}
+
+BOOST_AUTO_TEST_CASE(what_a_request_leaves_out_is_zero_and_not_what_an_earlier_one_said) {
+  Subject<> subject(plain_config(Role::responder));
+  furnish(subject.memory);
+  subject.establish_as_responder();
+  subject.feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000777 0000000000002000 00000004 00000101 0000000000001000"));
+  (void)subject.output();
+  subject.feed(
+      fpdu("41 41 00000000 00000001 00000002 0000000c"  // without SinkSTag and SinkTO
+           "00000004 00000101 0000000000001000"));
+  BOOST_TEST(subject.output() ==
+             squeezed("0012 c1 42 00000000 0000000000000000 00010203 00000000"));
 }
 
 BOOST_AUTO_TEST_CASE(reserved_bits_and_unused_fields_are_ignored) {

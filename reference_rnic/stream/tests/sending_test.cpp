@@ -3,70 +3,11 @@
 // under backpressure.
 #include <boost/test/unit_test.hpp>
 
-#include "reference_rnic/stream/tests/raw_peer.hpp"
+#include "reference_rnic/stream/tests/posted_work.hpp"
 #include "reference_rnic/wire/crc32c.hpp"
 
 namespace rnic::stream::test {
 namespace {
-
-Work send_of(std::uint64_t id, wire::Bytes message) {
-  Work work;
-  work.id = id;
-  work.gather = {message};
-  return work;
-}
-
-Work write_of(std::uint64_t id, wire::Bytes message, std::uint64_t offset = 0x2000) {
-  Work work = send_of(id, message);
-  work.kind = WorkKind::write;
-  work.remote_stag = 0xAABB;
-  work.remote_offset = offset;
-  return work;
-}
-
-Work read_of(std::uint64_t id, std::uint32_t length = 4) {
-  Work work;
-  work.id = id;
-  work.kind = WorkKind::read;
-  work.remote_stag = 0x42;
-  work.sink_stag = 0x101;
-  work.sink_offset = 0x1000;
-  work.length = length;
-  return work;
-}
-
-Work atomic_of(std::uint64_t id) {
-  Work work;
-  work.id = id;
-  work.kind = WorkKind::atomic;
-  work.remote_stag = 0x42;
-  return work;
-}
-
-/// A responder that may send, with furnished memory.
-std::unique_ptr<Subject<>> operational(Config config) {
-  auto subject = std::make_unique<Subject<>>(config);
-  furnish(subject->memory);
-  subject->feed(request(config.crc ? "40 01 0000" : "00 01 0000"));
-  subject->stream.accept(config.ird, config.ord, {}, subject->now);
-  (void)subject->output();
-  subject->feed(fpdu("c1 40 00000000 0000000000000000", config.crc));
-  BOOST_REQUIRE((subject->stream.state() == State::operational));
-  return subject;
-}
-
-/// Splits CRC-less FPDUs into their ULPDUs, in hex.
-std::vector<std::string> ulpdus(std::string_view hex_text) {
-  const auto input = octets(hex_text);
-  std::vector<std::string> found;
-  for (std::size_t at = 0; at + 2 <= input.size();) {
-    const std::size_t length =
-        std::to_integer<std::size_t>(input[at]) << 8 | std::to_integer<std::size_t>(input[at + 1]);
-    found.push_back(hex(wire::Bytes(input).subspan(at + 2, length)));
-    at += wire::fpdu_size(length);
-  }
-  return found;
-}
 
 BOOST_AUTO_TEST_CASE(untagged_messages_are_cut_by_the_mulpdu) {
   Config config = plain_config(Role::responder);
@@ -253,6 +194,26 @@ BOOST_AUTO_TEST_CASE(local_work_needs_no_octet_to_leave) {
   BOOST_TEST(subject->all<WorkDone>().size() == 1U);
 }
 
+BOOST_AUTO_TEST_CASE(local_work_goes_on_by_what_comes_and_by_what_has_left) {
+  Work local;
+  local.id = 2;
+  local.kind = WorkKind::local;
+  local.fence = true;
+  auto subject = operational(plain_config(Role::responder));
+  subject->stream.post(read_of(1), subject->now);
+  subject->stream.post(local, subject->now);
+  (void)subject->output();
+  BOOST_TEST(subject->memory.performed().empty());
+  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  BOOST_TEST(subject->memory.performed().size() == 1U);
+  BOOST_TEST(subject->all<WorkDone>().size() == 2U);
+  subject = operational(plain_config(Role::responder));
+  subject->stream.post(send_of(1, {}), subject->now);
+  subject->stream.post(local, subject->now);
+  (void)take(*subject, 24);  // the FPDU of the Send, and no look at what is behind it
+  BOOST_TEST(subject->all<WorkDone>().size() == 2U);
+}
+
 BOOST_AUTO_TEST_CASE(work_that_cannot_be_carried_out_ends_the_stream) {
   const auto expect = [](Work work, WorkStatus status, bool refuse_local = false) {
     auto subject = operational(plain_config(Role::responder));
@@ -320,6 +281,23 @@ BOOST_AUTO_TEST_CASE(a_read_response_must_match_its_request) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(an_atomic_response_must_match_its_request) {
+  for (const auto& [contents, size] :
+       {std::pair("00000002 00000000000000aa", "001e"), std::pair("00000001 000000aa", "001a")})
+    BOOST_TEST_CONTEXT(contents) {
+      auto subject = operational(plain_config(Role::responder));
+      subject->stream.post(atomic_of(1), subject->now);
+      (void)subject->output();
+      const std::string header = "41 4b 00000000 00000003 00000001 00000000";
+      subject->feed(fpdu(header + contents));
+      BOOST_TEST(subject->output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000"
+                                               "02ff c000" +
+                                               std::string(size) + header)));
+      BOOST_REQUIRE(subject->find<WorkDone>() != nullptr);
+      BOOST_TEST((subject->find<WorkDone>()->status == WorkStatus::bad_response));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_read_that_fails_half_way_says_how_far_it_came) {
   Config config = plain_config(Role::responder);
   config.emss = 136;  // MULPDU 130: 116 octets per segment of a Response
@@ -355,41 +333,38 @@ BOOST_AUTO_TEST_CASE(responses_and_posted_work_take_turns) {
 
 // ---- backpressure ----
 
-/// Takes `count` octets of the output, as an LLP does whose window is that small.
-std::string take(Subject<>& subject, std::size_t count) {
-  std::vector<wire::Bytes> list;
-  subject.stream.gather(list, count);
-  std::string taken;
-  std::size_t left = count;
-  for (const wire::Bytes piece : list) {
-    const std::size_t here = std::min(left, piece.size());
-    taken += hex(piece.first(here));
-    left -= here;
-  }
-  subject.stream.transmitted(count - left, subject.now);
-  subject.collect();
-  return taken;
-}
-
 BOOST_AUTO_TEST_CASE(octets_are_the_same_however_the_llp_takes_them) {
   const auto message = pattern(9000), other = pattern(77, 4);
-  const auto all_at_once = [&](bool crc) {
-    auto subject = operational(plain_config(Role::responder, crc));
+  const auto all_at_once = [&](bool crc, bool markers) {
+    auto subject = operational(plain_config(Role::responder, crc), markers);
     subject->stream.post(write_of(1, message), subject->now);
     subject->stream.post(send_of(2, other), subject->now);
     return subject->output();
   };
   for (const bool crc : {false, true})
-    for (const std::size_t step : {1U, 3U, 100U, 1447U, 1449U, 5000U}) {
-      auto subject = operational(plain_config(Role::responder, crc));
-      subject->stream.post(write_of(1, message), subject->now);
-      subject->stream.post(send_of(2, other), subject->now);
-      std::string sent;
-      for (std::string part = take(*subject, step); !part.empty(); part = take(*subject, step))
-        sent += part;
-      BOOST_TEST((sent == all_at_once(crc)), "step " << step);
-      BOOST_TEST(subject->all<WorkDone>().size() == 2U);
-    }
+    for (const bool markers : {false, true})
+      for (const std::size_t step : {1U, 3U, 100U, 1447U, 1449U, 5000U}) {
+        auto subject = operational(plain_config(Role::responder, crc), markers);
+        subject->stream.post(write_of(1, message), subject->now);
+        subject->stream.post(send_of(2, other), subject->now);
+        std::string sent;
+        for (std::string part = take(*subject, step); !part.empty(); part = take(*subject, step))
+          sent += part;
+        BOOST_TEST((sent == all_at_once(crc, markers)), "step " << step << " markers " << markers);
+        BOOST_TEST(subject->all<WorkDone>().size() == 2U);
+      }
+}
+
+/// Whether `sent`, in hex, is FPDUs with the right CRC.
+bool crcs_are_right(std::string_view sent) {
+  const auto stream = octets(sent);
+  std::vector<std::byte> scratch;
+  for (wire::Bytes rest(stream); !rest.empty();) {
+    const auto parsed = wire::parse_fpdu(rest, {true, false, 0}, scratch);
+    if (!parsed) return false;
+    rest = rest.subspan(parsed->consumed);
+  }
+  return true;
 }
 
 BOOST_AUTO_TEST_CASE(crcs_stay_true_while_the_consumer_writes_into_its_buffer) {
@@ -401,13 +376,17 @@ BOOST_AUTO_TEST_CASE(crcs_stay_true_while_the_consumer_writes_into_its_buffer) {
     sent += part;
     for (std::byte& octet : message) octet ^= std::byte{0x55};
   }
-  const auto stream = octets(sent);
-  std::vector<std::byte> scratch;
-  for (wire::Bytes rest(stream); !rest.empty();) {
-    const auto parsed = wire::parse_fpdu(rest, {true, false, 0}, scratch);
-    BOOST_REQUIRE(parsed.has_value());
-    rest = rest.subspan(parsed->consumed);
-  }
+  BOOST_TEST(crcs_are_right(sent));
+}
+
+BOOST_AUTO_TEST_CASE(crcs_follow_a_buffer_that_changed_before_the_llp_took_any_of_it) {
+  auto subject = operational(plain_config(Role::responder, true));
+  auto message = pattern(2000);
+  subject->stream.post(write_of(1, message), subject->now);
+  std::vector<wire::Bytes> list;
+  subject->stream.gather(list, 100000);
+  for (std::byte& octet : message) octet ^= std::byte{0x55};
+  BOOST_TEST(crcs_are_right(subject->output()));
 }
 
 BOOST_AUTO_TEST_CASE(boundaries_are_told_where_fpdus_end) {
@@ -418,6 +397,31 @@ BOOST_AUTO_TEST_CASE(boundaries_are_told_where_fpdus_end) {
   std::vector<std::size_t> boundaries;
   subject->stream.gather(list, 100000, &boundaries);
   BOOST_TEST((boundaries == std::vector<std::size_t>{1448, 2896, 3060}));
+  boundaries.clear();
+  subject->stream.gather(list, 1448, &boundaries);
+  BOOST_TEST((boundaries == std::vector<std::size_t>{1448}));
+}
+
+BOOST_AUTO_TEST_CASE(boundaries_count_from_what_has_left) {
+  auto subject = operational(plain_config(Role::responder), true);
+  const auto message = pattern(2000);
+  subject->stream.post(write_of(1, message), subject->now);
+  std::vector<wire::Bytes> list;
+  std::vector<std::size_t> all, rest;
+  subject->stream.gather(list, 100000, &all);
+  BOOST_REQUIRE_EQUAL(all.size(), 2U);
+  subject->stream.transmitted(100, subject->now);
+  subject->stream.gather(list, 100000, &rest);
+  BOOST_TEST((rest == std::vector<std::size_t>{all[0] - 100, all[1] - 100}));
+}
+
+BOOST_AUTO_TEST_CASE(no_more_is_cut_into_segments_than_the_llp_asks_for) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = pattern(3000);
+  subject->stream.post(write_of(1, message), subject->now);
+  (void)take(*subject, 1448);
+  subject->stream.set_emss(600);
+  BOOST_TEST(ulpdus(subject->output())[0].size() / 2 == 594U);
 }
 
 BOOST_AUTO_TEST_CASE(a_terminate_follows_the_message_in_progress_and_nothing_else) {
@@ -450,148 +454,6 @@ BOOST_AUTO_TEST_CASE(messages_not_begun_give_way_to_a_terminate) {
   BOOST_TEST((subject->find<WorkDone>()->status == WorkStatus::flushed));
 }
 
-// ---- the end ----
-
-BOOST_AUTO_TEST_CASE(an_orderly_close_waits_for_all_work) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->stream.post(read_of(1), subject->now);
-  subject->stream.post(send_of(2, {}), subject->now);
-  subject->stream.disconnect(subject->now);
-  subject->stream.post(send_of(3, {}), subject->now);
-  BOOST_TEST(ulpdus(subject->output()).size() == 2U);
-  BOOST_TEST((subject->stream.closing() == Closing::none));
-  subject->feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
-  BOOST_TEST((subject->stream.closing() == Closing::half_close));
-  const auto done = subject->all<WorkDone>();
-  BOOST_REQUIRE_EQUAL(done.size(), 3U);
-  BOOST_TEST((done[2].id == 3 && done[2].status == WorkStatus::flushed));
-  subject->stream.close_done(subject->now);
-  BOOST_TEST((subject->stream.closing() == Closing::none));
-  // The other half still works.
-  subject->memory.post_receive(1, 1);
-  subject->feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa"));
-  BOOST_TEST(subject->find<MessageReceived>() != nullptr);
-  subject->stream.peer_closed(subject->now);
-  subject->collect();
-  BOOST_TEST(subject->find<Closed>() != nullptr);
-}
-
-BOOST_AUTO_TEST_CASE(a_half_closed_peer_still_gets_what_is_posted) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->stream.post(read_of(1), subject->now);
-  (void)subject->output();
-  subject->stream.peer_closed(subject->now);
-  subject->stream.post(send_of(2, {}), subject->now);
-  subject->stream.post(read_of(3), subject->now);
-  BOOST_TEST(ulpdus(subject->output()).size() == 1U);
-  BOOST_TEST(subject->find<PeerClosed>() != nullptr);
-  const auto done = subject->all<WorkDone>();
-  BOOST_REQUIRE_EQUAL(done.size(), 3U);
-  BOOST_TEST((done[0].status == WorkStatus::flushed));
-  BOOST_TEST((done[1].status == WorkStatus::success));
-  BOOST_TEST((done[2].status == WorkStatus::flushed));
-  subject->stream.disconnect(subject->now);
-  BOOST_TEST((subject->stream.closing() == Closing::full_close));
-  subject->stream.close_done(subject->now);
-  subject->collect();
-  BOOST_TEST(subject->find<Closed>() != nullptr);
-}
-
-BOOST_AUTO_TEST_CASE(a_fin_within_an_fpdu_is_an_error) {
-  for (const bool crc : {false, true}) {
-    auto subject = operational(plain_config(Role::responder, crc));
-    subject->memory.post_receive(5, 8);
-    const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb", crc);
-    subject->feed(wire::Bytes(message).first(message.size() - 1));
-    subject->stream.peer_closed(subject->now);
-    BOOST_TEST(subject->output() ==
-               hex(fpdu("41 47 00000000 00000002 00000001 00000000 2001 0000", crc)));
-    BOOST_REQUIRE(subject->find<Failed>() != nullptr);
-    BOOST_TEST((subject->find<Failed>()->cause == wire::cause::mpa_connection_lost));
-    BOOST_TEST(subject->find<MessageReceived>() == nullptr);
-    BOOST_TEST(subject->find<PeerClosed>() == nullptr);
-    BOOST_TEST((subject->stream.closing() == Closing::full_close));
-  }
-}
-
-BOOST_AUTO_TEST_CASE(a_half_filled_receive_buffer_is_given_back) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->memory.post_receive(5, 8);
-  subject->feed(fpdu("01 43 00000000 00000000 00000001 00000000 aabb"));
-  subject->stream.lost(subject->now);
-  subject->collect();
-  BOOST_REQUIRE(subject->find<ReceiveFailed>() != nullptr);
-  BOOST_TEST(
-      (subject->find<ReceiveFailed>()->work_id == 5 && !subject->find<ReceiveFailed>()->too_long));
-  BOOST_TEST(subject->find<Lost>() != nullptr);
-  BOOST_TEST(subject->find<Closed>() != nullptr);
-  BOOST_TEST((subject->stream.closing() == Closing::none));
-}
-
-BOOST_AUTO_TEST_CASE(a_message_too_long_fails_its_receive_buffer) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->memory.post_receive(5, 1);
-  subject->feed(fpdu("41 43 00000000 00000000 00000001 00000000 aabb"));
-  BOOST_REQUIRE(subject->find<ReceiveFailed>() != nullptr);
-  BOOST_TEST(subject->find<ReceiveFailed>()->too_long);
-}
-
-BOOST_AUTO_TEST_CASE(loss_flushes_work_in_order) {
-  auto subject = operational(plain_config(Role::responder));
-  for (std::uint64_t id = 1; id <= 3; ++id) subject->stream.post(read_of(id), subject->now);
-  (void)subject->output();
-  subject->stream.lost(subject->now);
-  subject->stream.post(send_of(4, {}), subject->now);
-  subject->collect();
-  const auto done = subject->all<WorkDone>();
-  BOOST_REQUIRE_EQUAL(done.size(), 4U);
-  for (std::size_t i = 0; i < 4; ++i)
-    BOOST_TEST((done[i].id == i + 1 && done[i].status == WorkStatus::flushed));
-}
-
-BOOST_AUTO_TEST_CASE(an_abort_tells_the_peer) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->stream.abort(subject->now);
-  BOOST_TEST(subject->output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000 0000 0000")));
-  BOOST_TEST((subject->stream.closing() == Closing::half_close));
-}
-
-BOOST_AUTO_TEST_CASE(a_peer_that_never_closes_is_reset) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->stream.abort(subject->now);
-  (void)subject->output();
-  subject->stream.close_done(subject->now);
-  BOOST_REQUIRE(subject->stream.next_wakeup());
-  subject->stream.wakeup(*subject->stream.next_wakeup());
-  subject->collect();
-  BOOST_TEST(subject->find<Closed>() != nullptr);
-  BOOST_TEST((subject->stream.closing() == Closing::reset));
-}
-
-BOOST_AUTO_TEST_CASE(an_abort_after_our_close_is_a_reset) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->stream.disconnect(subject->now);
-  subject->stream.close_done(subject->now);
-  subject->stream.abort(subject->now);
-  subject->collect();
-  BOOST_TEST((subject->stream.closing() == Closing::reset));
-  BOOST_TEST(subject->all<Closed>().size() == 1U);
-}
-
-BOOST_AUTO_TEST_CASE(a_read_request_after_our_close_cannot_be_answered) {
-  auto subject = operational(plain_config(Role::responder));
-  subject->stream.disconnect(subject->now);
-  (void)subject->output();
-  subject->stream.close_done(subject->now);
-  subject->feed(
-      fpdu("41 41 00000000 00000001 00000001 00000000"
-           "00000777 0000000000002000 00000004 00000101 0000000000001000"));
-  BOOST_TEST(subject->output().empty());
-  BOOST_REQUIRE(subject->find<Failed>() != nullptr);
-  BOOST_TEST(!subject->find<Failed>()->terminate_queued);
-  BOOST_TEST((subject->stream.closing() == Closing::reset));
-}
-
 // ---- Markers and direct placement ----
 
 BOOST_AUTO_TEST_CASE(the_first_octets_with_markers_are_a_zero_marker) {
@@ -610,14 +472,48 @@ BOOST_AUTO_TEST_CASE(the_first_octets_with_markers_are_a_zero_marker) {
 }
 
 BOOST_AUTO_TEST_CASE(without_crc_and_markers_payload_lands_without_a_copy) {
-  auto subject = operational(plain_config(Role::responder));
   const auto message = fpdu("c1 40 00000101 0000000000001004 000102030405060708090a0b0c0d0e0f");
-  const std::size_t head = 2 + 14 + 3;  // and three octets of the payload
-  subject->feed(wire::Bytes(message).first(head));
-  const auto targets = subject->stream.receive_targets();
-  BOOST_REQUIRE_GE(targets.size(), 2U);
-  BOOST_TEST(targets[0].data() == subject->memory.region(0x101).octets.data() + 7);
-  BOOST_TEST(targets[0].size() == 13U);
+  for (const std::size_t here : {0U, 3U}) {  // octets of the payload that came with the header
+    auto subject = operational(plain_config(Role::responder));
+    subject->feed(wire::Bytes(message).first(2 + 14 + here));
+    const auto targets = subject->stream.receive_targets();
+    BOOST_REQUIRE_GE(targets.size(), 2U);
+    BOOST_TEST(targets[0].data() == subject->memory.region(0x101).octets.data() + 4 + here);
+    BOOST_TEST(targets[0].size() == 16 - here);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(behind_a_long_payload_only_the_next_header_is_read_into_scratch) {
+  const auto targets_within = [](std::string_view front) {
+    auto subject = operational(plain_config(Role::responder));
+    subject->memory.add_region(0x606, 0, 10000, every_access);
+    subject->feed(front);
+    std::vector<std::size_t> sizes;
+    for (const wire::MutableBytes target : subject->stream.receive_targets())
+      sizes.push_back(target.size());
+    return sizes;
+  };
+  // 10000 octets of payload; 16 octets; 10000 octets for which there is no place
+  BOOST_TEST((targets_within("271e c1 40 00000606 0000000000000000") ==
+              std::vector<std::size_t>{10000, 64}));
+  const auto of_a_short_one = targets_within("001e c1 40 00000606 0000000000000000");
+  BOOST_REQUIRE_EQUAL(of_a_short_one.size(), 2U);
+  BOOST_TEST(of_a_short_one[1] > 10000U);
+  const auto of_a_refused_one = targets_within("271e c1 40 00000999 0000000000000000");
+  BOOST_REQUIRE_EQUAL(of_a_refused_one.size(), 1U);
+  BOOST_TEST(of_a_refused_one[0] > 10000U);
+}
+
+BOOST_AUTO_TEST_CASE(an_ended_stream_writes_nothing_and_keeps_nothing) {
+  auto subject = operational(plain_config(Role::responder));
+  const auto message = fpdu("c1 40 00000101 0000000000001000 a0a1a2a3a4a5a6a7");
+  subject->feed(wire::Bytes(message).first(2 + 14 + 3));
+  subject->stream.abort(subject->now);
+  subject->feed(wire::Bytes(message).subspan(2 + 14 + 3));
+  BOOST_TEST(hex(wire::Bytes(subject->memory.region(0x101).octets).first(8)) == "a0a1a20304050607");
+  const auto* const scratch = subject->stream.receive_targets().back().data();
+  subject->feed(pattern(1000));
+  BOOST_TEST(subject->stream.receive_targets().back().data() == scratch);
 }
 
 BOOST_AUTO_TEST_CASE(memory_taken_back_within_an_fpdu_is_not_written_to) {

@@ -3,7 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/stream/startup.hpp"
-#include "reference_rnic/stream/tests/raw_peer.hpp"
+#include "reference_rnic/stream/tests/posted_work.hpp"
 #include "reference_rnic/stream/tests/startup_frames.hpp"
 
 namespace rnic::stream::test {
@@ -65,6 +65,13 @@ BOOST_AUTO_TEST_CASE(a_rejection_carries_private_data_and_leaves_mpa) {
   BOOST_TEST(subject.find<Established>() == nullptr);
 }
 
+BOOST_AUTO_TEST_CASE(a_rejection_names_rtr_kinds_in_the_peer_to_peer_model_only) {
+  Subject<> subject(enhanced_config(Role::responder));
+  subject.feed(request("50 02 0004 0003 0002"));
+  subject.stream.reject({}, subject.now);
+  BOOST_TEST(subject.output() == squeezed(reply("70 02 0004 0008 0004")));
+}
+
 BOOST_AUTO_TEST_CASE(a_responder_of_revision_one_closes_on_revision_two) {
   Config config = enhanced_config(Role::responder);
   config.revision = 1;
@@ -88,6 +95,38 @@ BOOST_AUTO_TEST_CASE(depths_in_use_follow_the_negotiation) {
   BOOST_TEST(negotiated("3fff 3fff").ord == 4);
   BOOST_TEST(negotiated("3fff 3fff").ird == 8);
   BOOST_TEST(negotiated("3ffe 0000").ord == 4);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_agreed_on_is_shown_to_both_sides) {
+  const auto check = [](const Negotiated& negotiated, int revision, bool enhanced,
+                        bool peer_to_peer) {
+    BOOST_TEST(int(negotiated.revision) == revision);
+    BOOST_TEST(negotiated.enhanced == enhanced);
+    BOOST_TEST(negotiated.peer_to_peer == peer_to_peer);
+  };
+  const auto responder = [](std::string_view asked) {
+    Subject<> subject(enhanced_config(Role::responder));
+    subject.feed(request(asked));
+    subject.stream.accept(8, 4, {}, subject.now);
+    return subject.stream.negotiated();
+  };
+  check(responder("40 01 0000"), 1, false, false);
+  check(responder("40 02 0000"), 2, false, false);
+  check(responder("50 02 0004 0003 0002"), 2, true, false);
+  check(responder("50 02 0004 c003 c002"), 2, true, true);
+  const auto initiator = [](bool enhanced, bool peer_to_peer, std::string_view answered) {
+    Config config = enhanced_config(Role::initiator);
+    config.enhanced = enhanced;
+    config.peer_to_peer = peer_to_peer;
+    Subject<> subject(config);
+    (void)subject.output();
+    subject.feed(reply(answered));
+    return subject.stream.negotiated();
+  };
+  check(initiator(false, false, "40 01 0000"), 1, false, false);
+  check(initiator(false, false, "40 02 0000"), 2, false, false);
+  check(initiator(true, false, "50 02 0004 0003 0002"), 2, true, false);
+  check(initiator(true, true, "50 02 0004 c003 c002"), 2, true, true);
 }
 
 BOOST_AUTO_TEST_CASE(a_read_as_rtr_gets_room_even_with_ird_zero) {
@@ -170,6 +209,39 @@ BOOST_AUTO_TEST_CASE(a_rejected_initiator_learns_the_values) {
   BOOST_TEST(subject.output().empty());
 }
 
+BOOST_AUTO_TEST_CASE(a_set_up_that_fails_is_told_once_and_by_a_terminate_as_framed_as_agreed) {
+  Config config = enhanced_config(Role::initiator);
+  config.crc = false;
+  Subject<> subject(config);
+  (void)subject.output();
+  subject.feed(reply("10 02 0004 0004 0009"));  // an ORD above our IRD, and no CRC
+  BOOST_TEST(subject.output() ==
+             hex(fpdu("41 47 00000000 00000002 00000001 00000000 2006 0000", false)));
+  subject.stream.lost(subject.now);
+  subject.collect();
+  BOOST_TEST(subject.all<StartupFailed>().size() == 1U);
+  BOOST_TEST(subject.find<Closed>() != nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(a_reply_to_a_request_that_has_not_left_answers_nothing) {
+  Subject<> subject(enhanced_config(Role::initiator));
+  subject.feed(reply("50 02 0004 0004 0004"));
+  BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
+  BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::invalid_frame));
+  BOOST_TEST(subject.find<Established>() == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(an_initiator_may_answer_its_first_fpdu_by_a_terminate) {
+  Subject<> subject(enhanced_config(Role::initiator));
+  (void)subject.output();
+  subject.feed(reply("50 02 0004 0004 0004"));
+  auto bad = fpdu("41 43 00000000 00000000 00000001 00000000", true);
+  bad.back() ^= std::byte{1};
+  subject.feed(bad);
+  BOOST_TEST(subject.output() ==
+             hex(fpdu("41 47 00000000 00000002 00000001 00000000 2002 0000", true)));
+}
+
 BOOST_AUTO_TEST_CASE(fpdus_right_behind_the_reply_are_taken) {
   Subject<> subject(enhanced_config(Role::initiator));
   subject.memory.post_receive(1, 8);
@@ -240,18 +312,50 @@ BOOST_AUTO_TEST_CASE(an_rtr_of_another_kind_ends_the_set_up) {
       BOOST_TEST(subject.find<Established>() == nullptr);
       BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
       BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::no_matching_rtr));
+      subject.stream.lost(subject.now);
+      subject.collect();
+      BOOST_TEST(subject.all<StartupFailed>().size() == 1U);
     }
 }
 
-BOOST_AUTO_TEST_CASE(a_terminate_in_place_of_the_rtr_is_reported) {
+BOOST_AUTO_TEST_CASE(a_read_as_rtr_asks_for_nothing) {
   Config config = enhanced_config(Role::responder);
   config.crc = false;
   Subject<> subject(config);
+  furnish(subject.memory);
   start_peer_to_peer(subject, "c004 c004");
-  subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000 2006 0000"));
-  BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
+  subject.feed(
+      fpdu("41 41 00000000 00000001 00000001 00000000"
+           "00000777 0000000000002000 00000004 00000101 0000000000001000"));
+  BOOST_TEST(subject.output() == hex(fpdu("41 47 00000000 00000002 00000001 00000000 2007 0000")));
+}
+
+BOOST_AUTO_TEST_CASE(a_first_fpdu_that_mpa_refuses_ends_the_set_up) {
+  Subject<> subject(enhanced_config(Role::responder));
+  start_peer_to_peer(subject, "c004 c004");
+  auto bad = fpdu("41 43 00000000 00000000 00000001 00000000", true);
+  bad.back() ^= std::byte{1};
+  subject.feed(bad);
+  BOOST_TEST(subject.output().empty());
   BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
-  BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::insufficient_ird));
+  BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::invalid_frame));
+}
+
+BOOST_AUTO_TEST_CASE(a_terminate_in_place_of_the_rtr_is_reported) {
+  for (const auto& [cause, fault] :
+       {std::pair("2006", StartupFault::insufficient_ird),
+        std::pair("2007", StartupFault::no_matching_rtr), std::pair("0000", StartupFault::lost)})
+    BOOST_TEST_CONTEXT(cause) {
+      Config config = enhanced_config(Role::responder);
+      config.crc = false;
+      Subject<> subject(config);
+      start_peer_to_peer(subject, "c004 c004");
+      subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000" + std::string(cause) + "0000"));
+      BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
+      BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
+      BOOST_TEST((subject.find<StartupFailed>()->fault == fault));
+      BOOST_TEST(subject.find<Established>() == nullptr);
+    }
 }
 
 // ---- time, and the end of the connection ----
@@ -281,6 +385,33 @@ BOOST_AUTO_TEST_CASE(startup_times_out_in_each_state_that_waits_for_the_peer) {
   expect_timeout(without_rtr);
 }
 
+BOOST_AUTO_TEST_CASE(startup_has_its_time_from_the_beginning_and_the_rtr_from_the_reply) {
+  const Duration timeout = Config().startup_timeout;
+  for (const Role role : {Role::initiator, Role::responder})
+    BOOST_TEST((Subject<>(enhanced_config(role)).stream.next_wakeup() == TimePoint{} + timeout));
+  Subject<> without_rtr(enhanced_config(Role::responder));
+  without_rtr.now = TimePoint(std::chrono::seconds(3));
+  start_peer_to_peer(without_rtr, "c004 c004");
+  BOOST_TEST((without_rtr.stream.next_wakeup() == without_rtr.now + timeout));
+}
+
+BOOST_AUTO_TEST_CASE(an_rtr_that_cannot_leave_fails_the_set_up_in_time) {
+  Config config = enhanced_config(Role::initiator);
+  config.peer_to_peer = true;
+  Subject<> subject(config);
+  (void)subject.output();
+  subject.feed(reply("50 02 0004 c004 c008"));
+  BOOST_TEST((subject.stream.state() == State::sending_rtr));
+  BOOST_REQUIRE(subject.stream.next_wakeup());
+  subject.stream.wakeup(*subject.stream.next_wakeup());
+  subject.collect();
+  BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
+  BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::timeout));
+  BOOST_TEST(subject.find<Closed>() != nullptr);
+  BOOST_TEST((subject.stream.closing() == Closing::reset));
+  BOOST_TEST(!subject.stream.next_wakeup());
+}
+
 BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
   Subject<> subject(plain_config(Role::responder));
   subject.feed(request("00 01 0000"));
@@ -288,21 +419,82 @@ BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
   subject.stream.accept(1, 1, {}, subject.now);
   (void)subject.output();
   BOOST_TEST(!subject.stream.next_wakeup());
+  Subject<> with_rtr(enhanced_config(Role::responder));
+  start_peer_to_peer(with_rtr, "c004 c004");
+  with_rtr.feed(fpdu("41 43 00000000 00000000 00000001 00000000", true));
+  BOOST_TEST(with_rtr.find<Established>() != nullptr);
+  BOOST_TEST(!with_rtr.stream.next_wakeup());
+  for (const bool peer_to_peer : {false, true}) {
+    Config config = enhanced_config(Role::initiator);
+    config.peer_to_peer = peer_to_peer;
+    Subject<> initiator(config);
+    (void)initiator.output();
+    initiator.feed(reply(peer_to_peer ? "50 02 0004 c004 c004" : "50 02 0004 0004 0004"));
+    (void)initiator.output();
+    BOOST_TEST(initiator.find<Established>() != nullptr);
+    BOOST_TEST(!initiator.stream.next_wakeup());
+  }
+}
+
+/// A stream that has come as far as this; none of its later output has left.
+std::unique_ptr<Subject<>> in_state(State state) {
+  auto subject = std::make_unique<Subject<>>(enhanced_config(
+      state == State::sending_request || state == State::awaiting_reply ? Role::initiator
+                                                                        : Role::responder));
+  if (state == State::awaiting_reply) (void)subject->output();
+  if (state == State::awaiting_decision || state == State::sending_reply)
+    subject->feed(request("50 02 0004 c004 c004"));
+  if (state == State::sending_reply) subject->stream.accept(1, 1, {}, subject->now);
+  if (state == State::awaiting_first_fpdu) start_peer_to_peer(*subject, "c004 c004");
+  BOOST_TEST((subject->stream.state() == state));
+  return subject;
+}
+
+BOOST_AUTO_TEST_CASE(nothing_may_stand_between_a_request_and_its_reply) {
+  for (const State state : {State::awaiting_decision, State::sending_reply}) {
+    const auto subject = in_state(state);
+    subject->feed("4d");  // as another Request would begin
+    BOOST_REQUIRE(subject->find<StartupFailed>() != nullptr);
+    BOOST_TEST((subject->find<StartupFailed>()->fault == StartupFault::invalid_frame));
+    BOOST_TEST(subject->find<Closed>() != nullptr);
+    BOOST_TEST(subject->output().empty());
+  }
+}
+
+BOOST_AUTO_TEST_CASE(the_consumer_may_leave_in_every_state_of_startup) {
+  for (const State state : {State::awaiting_request, State::awaiting_decision, State::sending_reply,
+                            State::sending_request, State::awaiting_reply})
+    BOOST_TEST_CONTEXT(name(state)) {
+      const auto subject = in_state(state);
+      subject->stream.disconnect(subject->now);
+      BOOST_TEST(subject->output().empty());
+      BOOST_TEST(subject->find<Closed>() != nullptr);
+      BOOST_TEST((subject->stream.closing() == Closing::full_close));
+      BOOST_TEST(!subject->stream.next_wakeup());
+    }
+  const auto without_rtr = in_state(State::awaiting_first_fpdu);
+  without_rtr->stream.disconnect(without_rtr->now);
+  BOOST_TEST((without_rtr->stream.closing() == Closing::half_close));
+  BOOST_TEST(!without_rtr->stream.next_wakeup());
+}
+
+BOOST_AUTO_TEST_CASE(a_frame_that_has_begun_to_leave_leaves_whole) {
+  const auto subject = in_state(State::sending_request);
+  std::string sent = take(*subject, 5);
+  std::vector<wire::Bytes> list;
+  std::vector<std::size_t> boundaries;
+  subject->stream.gather(list, 1000, &boundaries);
+  BOOST_TEST((boundaries == std::vector<std::size_t>{24 - 5}));
+  subject->stream.disconnect(subject->now);
+  sent += subject->output();
+  BOOST_TEST(sent == squeezed(request("50 02 0004 0008 0004")));
+  const auto lost = in_state(State::sending_request);
+  (void)take(*lost, 5);
+  lost->stream.lost(lost->now);
+  BOOST_TEST(lost->output().empty());
 }
 
 BOOST_AUTO_TEST_CASE(fin_and_loss_end_startup_in_every_state) {
-  const auto in_state = [](State state) {
-    auto subject = std::make_unique<Subject<>>(enhanced_config(
-        state == State::sending_request || state == State::awaiting_reply ? Role::initiator
-                                                                          : Role::responder));
-    if (state == State::awaiting_reply) (void)subject->output();
-    if (state == State::awaiting_decision || state == State::sending_reply)
-      subject->feed(request("50 02 0004 c004 c004"));
-    if (state == State::sending_reply) subject->stream.accept(1, 1, {}, subject->now);
-    if (state == State::awaiting_first_fpdu) start_peer_to_peer(*subject, "c004 c004");
-    BOOST_TEST((subject->stream.state() == state));
-    return subject;
-  };
   for (const State state :
        {State::awaiting_request, State::awaiting_decision, State::sending_reply,
         State::awaiting_first_fpdu, State::sending_request, State::awaiting_reply})
@@ -324,7 +516,11 @@ BOOST_AUTO_TEST_CASE(fin_and_loss_end_startup_in_every_state) {
         subject->stream.reject({}, subject->now);
         subject->stream.disconnect(subject->now);
         subject->stream.abort(subject->now);
+        subject->collect();
         BOOST_TEST(subject->output().empty());
+        BOOST_TEST(subject->all<Closed>().size() == 1U);
+        BOOST_TEST((subject->stream.closing() == (fin ? Closing::full_close : Closing::none)));
+        BOOST_TEST(!subject->stream.next_wakeup());
       }
 }
 

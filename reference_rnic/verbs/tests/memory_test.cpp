@@ -116,6 +116,16 @@ BOOST_AUTO_TEST_CASE(the_sink_of_a_read_needs_remote_write) {
   BOOST_TEST((a.memory[0] == std::byte{0}));
 }
 
+BOOST_AUTO_TEST_CASE(the_sink_of_an_atomic_is_written_by_its_owner) {
+  const RegionInfo sink = a.expose(0, 64, {.remote_read = true, .remote_write = true});
+  a.send(request(Operation::fetch_add, {{.stag = sink.stag, .offset = sink.base, .length = 8}},
+                 b.region));
+  settle();
+  const auto completions = a.completions();
+  BOOST_REQUIRE(completions.size() == 1U);
+  BOOST_TEST((completions[0].status == Status::local_protection));
+}
+
 BOOST_AUTO_TEST_CASE(a_region_of_another_domain_is_out_of_reach) {
   const DomainHandle other = *b.rnic->create_domain();
   const auto foreign =
@@ -147,11 +157,15 @@ BOOST_AUTO_TEST_CASE(an_empty_region_has_an_stag_and_no_memory) {
 BOOST_AUTO_TEST_CASE(zero_length_accesses_need_no_valid_stag) {
   a.send({.id = 1, .operation = Operation::write, .remote_stag = 0xDEAD});
   a.send({.id = 2, .operation = Operation::read, .remote_stag = 0xDEAD});
+  a.send({.id = 3,
+          .operation = Operation::read,
+          .pieces = {{.stag = 0xBAD, .offset = 0, .length = 0}},
+          .remote_stag = 0xDEAD});
   settle();
   const auto completions = a.completions();
-  BOOST_REQUIRE(completions.size() == 2U);
-  BOOST_TEST(
-      (completions[0].status == Status::success && completions[1].status == Status::success));
+  BOOST_REQUIRE(completions.size() == 3U);
+  for (const Completion& completion : completions)
+    BOOST_TEST((completion.status == Status::success));
   BOOST_TEST((a.state() == QueuePairState::rts));
 }
 
@@ -203,6 +217,38 @@ BOOST_AUTO_TEST_CASE(work_behind_a_local_invalidate_sees_the_stag_invalid) {
   BOOST_TEST((a.state() == QueuePairState::error));
 }
 
+BOOST_AUTO_TEST_CASE(work_waits_for_a_fenced_local_invalidate_whatever_else_is_done_meanwhile) {
+  const RegionInfo mine = a.expose(0, 64, all_access);
+  const Piece piece{.stag = mine.stag, .offset = mine.base, .length = 8};
+  a.number(8);
+  // The Write completes before the Read, which the invalidation waits for.
+  a.send(request(Operation::write, {piece}, b.region));
+  a.send(request(Operation::read, {a.piece(100, 8)}, b.region));
+  a.send({.id = 8,
+          .operation = Operation::local_invalidate,
+          .invalidate_stag = mine.stag,
+          .fence = true});
+  a.send(request(Operation::write, {piece}, b.region, 8));
+  settle();
+  const auto completions = a.completions();
+  BOOST_REQUIRE(completions.size() == 4U);
+  BOOST_TEST((completions[2].status == Status::success));
+  BOOST_TEST((completions[3].status == Status::local_protection));
+  BOOST_TEST((b.memory[0] == std::byte{1} && b.memory[8] == std::byte{0}));
+}
+
+BOOST_AUTO_TEST_CASE(an_stag_of_another_domain_is_not_invalidated_for_this_one) {
+  const DomainHandle other = *a.rnic->create_domain();
+  const auto foreign =
+      *a.rnic->register_memory(other, {.memory = a.memory, .access = all_access, .base = 0});
+  a.send({.id = 1, .operation = Operation::local_invalidate, .invalidate_stag = foreign.stag});
+  settle();
+  const auto completions = a.completions();
+  BOOST_REQUIRE(completions.size() == 1U);
+  BOOST_TEST((completions[0].status == Status::invalidation));
+  BOOST_TEST(a.rnic->query_region(foreign.region)->valid);
+}
+
 BOOST_AUTO_TEST_CASE(an_stag_that_is_not_there_cannot_be_invalidated) {
   a.send({.id = 1, .operation = Operation::local_invalidate, .invalidate_stag = 0x12345678});
   settle();
@@ -241,19 +287,41 @@ BOOST_AUTO_TEST_CASE(read_with_invalidate_takes_the_sink_s_stag_away_from_everyb
 
 BOOST_AUTO_TEST_SUITE_END()
 
+namespace {
+/// Side b has a second stream in its domain.
+struct Sharing : Bench {
+  QueuePairHandle second = *b.rnic->create_queue_pair(
+      {.domain = b.domain, .send_completions = b.queue, .receive_completions = b.queue});
+  std::unique_ptr<RdmaStream> stream = b.rnic->streams()->open_stream({});
+
+  Sharing() {
+    BOOST_REQUIRE(b.rnic->streams()->attach(second, *stream).has_value());
+    b.receive(5, {b.piece(0, 64)});
+  }
+  /// Whether a's Send with Invalidate takes b's region away.
+  bool invalidates() {
+    a.send({.id = 1, .operation = Operation::send_invalidate, .invalidate_stag = b.region.stag});
+    settle();
+    return !b.rnic->query_region(b.region.region)->valid;
+  }
+};
+}  // namespace
+
+BOOST_FIXTURE_TEST_SUITE(shared_stags, Sharing)
+
 BOOST_AUTO_TEST_CASE(an_stag_that_two_streams_share_is_not_invalidated_by_one_of_their_peers) {
-  TwoRnics two;
-  two.connect();
-  const QueuePairHandle second =
-      *two.b.rnic->create_queue_pair({.domain = two.b.domain,
-                                      .send_completions = two.b.queue,
-                                      .receive_completions = two.b.queue});
-  const auto stream = two.b.rnic->streams()->open_stream({});
-  BOOST_REQUIRE(two.b.rnic->streams()->attach(second, *stream).has_value());
-  two.b.receive(5, {two.b.piece(0, 64)});
-  two.a.send(
-      {.id = 1, .operation = Operation::send_invalidate, .invalidate_stag = two.b.region.stag});
-  two.settle();
-  BOOST_TEST(two.b.rnic->query_region(two.b.region.region)->valid);
-  BOOST_TEST(two.a.saw(AsyncKind::terminate_received));
+  BOOST_TEST(!invalidates());
+  BOOST_TEST(a.saw(AsyncKind::terminate_received));
 }
+
+BOOST_AUTO_TEST_CASE(a_stream_that_has_ended_shares_no_more) {
+  stream->lost();
+  BOOST_TEST(invalidates());
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_pair_that_is_destroyed_shares_no_more) {
+  BOOST_TEST(b.rnic->destroy_queue_pair(second).has_value());
+  BOOST_TEST(invalidates());
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -42,6 +42,21 @@ BOOST_AUTO_TEST_CASE(a_message_that_is_too_long_fails_the_receive_and_the_stream
   BOOST_TEST(two.b.saw(AsyncKind::queue_pair_request_error));
 }
 
+BOOST_AUTO_TEST_CASE(a_receive_that_a_message_has_begun_to_fill_is_outstanding) {
+  TwoRnics two;
+  two.connect();
+  two.b.receive(5, {two.b.piece(0, 2000)});
+  two.b.receive(6, {two.b.piece(2000, 8)});
+  two.a.send({.id = 1, .operation = Operation::send, .pieces = {two.a.piece(0, 2000)}});
+  two.deliver_to(two.b, 100);
+  BOOST_TEST(two.b.rnic->query_queue_pair(two.b.pair)->receives_outstanding == 2U);
+  two.b.stream->lost();
+  const auto completions = two.b.completions();
+  BOOST_REQUIRE(completions.size() == 2U);
+  BOOST_TEST((completions[0].id == 5U && completions[0].status == Status::flushed));
+  BOOST_TEST((completions[1].id == 6U && completions[1].status == Status::flushed));
+}
+
 BOOST_AUTO_TEST_CASE(a_message_without_a_buffer_ends_the_stream) {
   TwoRnics two;
   two.connect();

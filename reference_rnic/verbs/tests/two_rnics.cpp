@@ -91,9 +91,9 @@ void TwoRnics::connect(stream::Config base) {
   BOOST_REQUIRE(b.state() == QueuePairState::rts);
 }
 
-bool TwoRnics::carry(Side& from, Side& to) {
+bool TwoRnics::carry(Side& from, Side& to, std::size_t limit) {
   std::vector<wire::Bytes> list;
-  from.stream->gather(list, 65536, nullptr);
+  from.stream->gather(list, limit, nullptr);
   std::vector<std::byte> octets;
   for (const wire::Bytes& piece : list) octets.insert(octets.end(), piece.begin(), piece.end());
   if (octets.empty()) return false;
@@ -141,6 +141,10 @@ void TwoRnics::settle() {
     busy = close(b, a) || busy;
   }
   loop.run();
+}
+
+void TwoRnics::deliver_to(Side& side, std::size_t limit) {
+  static_cast<void>(carry(&side == &a ? b : a, side, limit));
 }
 
 void TwoRnics::lose() {

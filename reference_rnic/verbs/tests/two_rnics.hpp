@@ -72,6 +72,8 @@ class TwoRnics {
   void connect(stream::Config base = {});
   /// Until no octet, event or closing is left.
   void settle();
+  /// Only what the other side has to send now reaches this one, about as much as `limit`.
+  void deliver_to(Side& side, std::size_t limit = 65536);
   /// Cuts the line: both ends are told that the LLP is lost.
   void lose();
 
@@ -79,7 +81,7 @@ class TwoRnics {
   Side a, b;
 
  private:
-  [[nodiscard]] bool carry(Side& from, Side& to);
+  [[nodiscard]] bool carry(Side& from, Side& to, std::size_t limit = 65536);
   [[nodiscard]] bool close(Side& from, Side& to);
   void take_events(Side& side);
   std::array<bool, 2> fin_sent_{};

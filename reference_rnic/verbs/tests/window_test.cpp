@@ -118,6 +118,102 @@ BOOST_AUTO_TEST_CASE(the_consumer_may_choose_the_key) {
   BOOST_TEST(!bench.writes(base));  // by the old key
 }
 
+BOOST_AUTO_TEST_CASE(a_window_may_end_where_its_region_ends) {
+  Bench bench;
+  BOOST_TEST((bench.bind(4000, 96, write_only) == Status::success));
+  BOOST_TEST(bench.writes(base + 4088));
+}
+
+BOOST_AUTO_TEST_CASE(a_window_does_not_begin_before_its_region) {
+  Bench bench;
+  BOOST_TEST((bench.bind(~std::uint64_t{0}, 8, write_only) == Status::bind));
+}
+
+BOOST_AUTO_TEST_CASE(a_window_that_moves_lets_go_of_its_region) {
+  Bench bench;
+  const RegionInfo first = bench.b.expose(0, 64, all_access);
+  bench.b.send({.id = 9,
+                .operation = Operation::bind_window,
+                .bind = {.window = bench.window.window,
+                         .region = first.region,
+                         .offset = first.base,
+                         .length = 8,
+                         .access = write_only}});
+  bench.settle();
+  BOOST_TEST((bench.b.completions().front().status == Status::success));
+  BOOST_TEST((bench.b.rnic->deregister(first.region).error() == Error::in_use));
+  BOOST_TEST((bench.bind(0, 8, write_only) == Status::success));
+  BOOST_TEST(bench.b.rnic->deregister(first.region).has_value());
+  BOOST_TEST((bench.b.rnic->deregister(bench.b.region.region).error() == Error::in_use));
+}
+
+BOOST_AUTO_TEST_CASE(a_window_is_for_the_peer_and_not_for_its_owner_s_receives) {
+  Bench bench;
+  BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
+  bench.b.receive(3, {{.stag = bench.window.stag, .offset = base, .length = 8}});
+  bench.a.send({.id = 4, .operation = Operation::send, .pieces = {bench.a.piece(0, 8)}});
+  bench.settle();
+  const auto completions = bench.b.completions();
+  BOOST_REQUIRE(!completions.empty());
+  BOOST_TEST((completions[0].status == Status::local_protection));
+}
+
+BOOST_AUTO_TEST_CASE(a_region_with_windows_is_invalidated_by_nobody) {
+  const auto bound = [](Bench& bench) {
+    BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
+  };
+  Bench by_peer;
+  bound(by_peer);
+  by_peer.b.receive(3, {by_peer.b.piece(200, 8)});
+  by_peer.a.send(
+      {.id = 4, .operation = Operation::send_invalidate, .invalidate_stag = by_peer.b.region.stag});
+  by_peer.settle();
+  BOOST_TEST(by_peer.b.rnic->query_region(by_peer.b.region.region)->valid);
+  BOOST_TEST((by_peer.b.state() == QueuePairState::error));
+  Bench by_owner;
+  bound(by_owner);
+  by_owner.b.send({.id = 4,
+                   .operation = Operation::local_invalidate,
+                   .invalidate_stag = by_owner.b.region.stag});
+  by_owner.settle();
+  BOOST_TEST((by_owner.b.completions().front().status == Status::invalidation));
+  BOOST_TEST(by_owner.b.rnic->query_region(by_owner.b.region.region)->valid);
+  // A Read that would have to invalidate it does not succeed either, though its data are there.
+  Bench by_read;
+  bound(by_read);
+  by_read.b.send({.id = 4,
+                  .operation = Operation::read_invalidate,
+                  .pieces = {by_read.b.piece(0, 8)},
+                  .remote_stag = by_read.a.region.stag,
+                  .remote_offset = by_read.a.region.base});
+  by_read.settle();
+  BOOST_TEST((by_read.b.completions().front().status == Status::invalidation));
+  BOOST_TEST((by_read.b.state() == QueuePairState::error));
+}
+
+BOOST_AUTO_TEST_CASE(a_window_of_one_queue_pair_is_not_another_s_to_use) {
+  Bench bench;
+  BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
+  const QueuePairHandle first = bench.b.pair;
+  Side& b = bench.b;
+  b.stream->lost();
+  bench.loop.run();
+  static_cast<void>(b.completions());
+  // The window stays bound; the next queue pair can neither unbind nor invalidate it.
+  b.pair = *b.rnic->create_queue_pair(
+      {.domain = b.domain, .send_completions = b.queue, .receive_completions = b.queue});
+  bench.a.stream->lost();
+  BOOST_TEST(bench.a.rnic->reset_queue_pair(bench.a.pair).has_value());
+  bench.connect();
+  bench.a.send({.id = 1, .operation = Operation::write});
+  bench.settle();
+  b.send({.id = 5, .operation = Operation::local_invalidate, .invalidate_stag = bench.window.stag});
+  bench.settle();
+  BOOST_TEST((b.completions().front().status == Status::invalidation));
+  BOOST_TEST(b.rnic->query_window(bench.window.window)->bound);
+  BOOST_TEST((first != b.pair));
+}
+
 BOOST_AUTO_TEST_CASE(a_bind_outside_of_the_region_fails_and_ends_the_stream) {
   Bench bench;
   BOOST_TEST((bench.bind(4000, 97, write_only) == Status::bind));
@@ -125,16 +221,21 @@ BOOST_AUTO_TEST_CASE(a_bind_outside_of_the_region_fails_and_ends_the_stream) {
 }
 
 BOOST_AUTO_TEST_CASE(a_region_must_allow_windows_and_what_they_grant) {
-  for (const Access& access : {Access{.local_write = true}, Access{.bind_window = true}}) {
+  struct Row {
+    Access region, window;
+  };
+  for (const Row& row :
+       {Row{{.local_write = true}, write_only}, Row{{.bind_window = true}, write_only},
+        Row{{.bind_window = true}, {.remote_atomic = true}}}) {
     Bench bench;
-    const RegionInfo region = bench.b.expose(0, 64, access);
+    const RegionInfo region = bench.b.expose(0, 64, row.region);
     bench.b.send({.id = 9,
                   .operation = Operation::bind_window,
                   .bind = {.window = bench.window.window,
                            .region = region.region,
                            .offset = region.base,
                            .length = 8,
-                           .access = write_only}});
+                           .access = row.window}});
     bench.settle();
     const auto completions = bench.b.completions();
     BOOST_REQUIRE(!completions.empty());
@@ -142,17 +243,30 @@ BOOST_AUTO_TEST_CASE(a_region_must_allow_windows_and_what_they_grant) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(windows_and_regions_of_other_domains_are_refused) {
+BOOST_AUTO_TEST_CASE(windows_and_regions_of_other_domains_and_of_none_are_refused) {
   Bench bench;
-  const DomainHandle other = *bench.b.rnic->create_domain();
-  const WindowInfo foreign = *bench.b.rnic->allocate_window(other, WindowScope::domain);
-  const SendRequest request{
-      .operation = Operation::bind_window,
-      .bind = {
-          .window = foreign.window, .region = bench.b.region.region, .offset = base, .length = 8}};
-  const auto posted = bench.b.rnic->post_send(bench.b.pair, std::span(&request, 1));
-  BOOST_REQUIRE(!posted);
-  BOOST_TEST((posted.error().error == Error::wrong_domain));
+  Rnic& rnic = *bench.b.rnic;
+  const DomainHandle other = *rnic.create_domain();
+  const WindowInfo foreign = *rnic.allocate_window(other, WindowScope::domain);
+  const RegionInfo foreign_region =
+      *rnic.register_memory(other, {.memory = bench.b.memory, .access = all_access});
+  const auto refusal = [&](WindowHandle window, RegionHandle region, std::uint64_t length) {
+    const SendRequest request{
+        .operation = Operation::bind_window,
+        .bind = {.window = window, .region = region, .offset = base, .length = length}};
+    return rnic.post_send(bench.b.pair, std::span(&request, 1)).error().error;
+  };
+  const RegionHandle region = bench.b.region.region;
+  const WindowHandle window = bench.window.window;
+  BOOST_TEST((refusal(foreign.window, region, 8) == Error::wrong_domain));
+  BOOST_TEST((refusal(window, foreign_region.region, 8) == Error::wrong_domain));
+  BOOST_TEST((refusal({}, region, 8) == Error::invalid_handle));
+  BOOST_TEST((refusal({}, {}, 0) == Error::invalid_handle));
+  BOOST_TEST((refusal(window, {}, 8) == Error::invalid_handle));
+  // To unbind, no region need be named.
+  bench.b.send({.id = 9, .operation = Operation::bind_window, .bind = {.window = window}});
+  bench.settle();
+  BOOST_TEST((bench.b.completions().front().status == Status::success));
 }
 
 BOOST_AUTO_TEST_CASE(the_peer_can_invalidate_a_bound_window_which_then_is_unbound) {

@@ -3,6 +3,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include "reference_rnic/verbs/tests/two_rnics.hpp"
+#include "reference_rnic/verbs/work_rules.hpp"
 
 using namespace rnic::verbs;
 using namespace rnic::verbs::test;
@@ -25,6 +26,34 @@ BOOST_AUTO_TEST_CASE(completions_come_in_the_order_of_posting_though_a_read_take
   for (std::size_t i = 0; i < 3; ++i) BOOST_TEST(completions[i].id == i + 1);
 }
 
+BOOST_AUTO_TEST_CASE(local_work_posted_behind_a_receive_that_was_taken_meanwhile_is_carried_out) {
+  TwoRnics two;
+  two.connect();
+  two.a.send({.id = 1, .operation = Operation::write});
+  two.settle();
+  static_cast<void>(two.a.completions());
+  two.a.receive(10, {two.a.piece(100, 8)});
+  two.b.send({.id = 11, .operation = Operation::send, .pieces = {two.b.piece(0, 8)}});
+  // Outstanding, since nothing has left a yet, when the message of b comes and takes its receive.
+  two.a.send({.id = 2,
+              .operation = Operation::read,
+              .pieces = {two.a.piece(0, 8)},
+              .remote_stag = two.b.region.stag,
+              .remote_offset = two.b.region.base});
+  two.deliver_to(two.a);
+  const RegionInfo region = two.a.expose(0, 64, all_access);
+  two.a.send({.id = 3, .operation = Operation::local_invalidate, .invalidate_stag = region.stag});
+  two.settle();
+  BOOST_TEST(!two.a.rnic->query_region(region.region)->valid);
+  const auto completions = two.a.completions();
+  BOOST_REQUIRE(completions.size() == 3U);
+  BOOST_TEST(completions[0].id == 10U);
+  BOOST_TEST((completions[1].id == 2U && completions[1].status == Status::success));
+  BOOST_TEST(completions[2].id == 3U);
+  BOOST_TEST((completions[2].status == Status::success));
+  BOOST_TEST(two.a.rnic->query_queue_pair(two.a.pair)->sends_outstanding == 0U);
+}
+
 BOOST_AUTO_TEST_CASE(unsignaled_work_completes_only_if_it_fails) {
   TwoRnics two;
   two.connect();
@@ -42,6 +71,34 @@ BOOST_AUTO_TEST_CASE(unsignaled_work_completes_only_if_it_fails) {
   BOOST_REQUIRE(completions.size() == 1U);
   BOOST_TEST(completions[0].id == 2U);
   BOOST_TEST((completions[0].status == Status::remote_access));
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_pair_that_signals_all_completes_unsignaled_work_too) {
+  TwoRnics two;
+  two.a.pair = *two.a.rnic->create_queue_pair({.domain = two.a.domain,
+                                               .send_completions = two.a.queue,
+                                               .receive_completions = two.a.queue,
+                                               .signal_all = true});
+  two.connect();
+  two.a.send({.id = 1, .operation = Operation::write, .signaled = false});
+  two.settle();
+  BOOST_TEST(two.a.completions().size() == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(behind_a_failure_nothing_counts_as_done) {
+  TwoRnics two;
+  two.connect();
+  two.b.receive(5, {two.b.piece(0, 8)});
+  two.a.send(
+      {.id = 1, .operation = Operation::read, .pieces = {two.a.piece(0, 8)}, .remote_stag = 0xBAD});
+  two.a.send({.id = 2, .operation = Operation::send, .pieces = {two.a.piece(0, 8)}});
+  two.settle();
+  const auto completions = two.a.completions();
+  BOOST_REQUIRE(completions.size() == 2U);
+  BOOST_TEST((completions[0].status == Status::remote_access));
+  BOOST_TEST((completions[1].status == Status::flushed));
+  BOOST_TEST(completions[0].length == 0U);
+  BOOST_TEST(completions[1].length == 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_full_send_queue_refuses) {
@@ -79,8 +136,10 @@ BOOST_AUTO_TEST_CASE(after_a_loss_everything_completes_flushed_and_in_order) {
   BOOST_TEST(completions[1].id == 2U);
   BOOST_TEST(completions[2].id == 10U);
   BOOST_TEST(completions[3].id == 11U);
-  for (const Completion& completion : completions)
+  for (const Completion& completion : completions) {
     BOOST_TEST((completion.status == Status::flushed));
+    BOOST_TEST(completion.length == 0U);
+  }
   BOOST_TEST(two.a.saw(AsyncKind::queue_pair_fatal));
   BOOST_TEST((two.a.state() == QueuePairState::error));
   // What is posted afterwards is flushed too.
@@ -89,6 +148,65 @@ BOOST_AUTO_TEST_CASE(after_a_loss_everything_completes_flushed_and_in_order) {
   const auto late = two.a.completions();
   BOOST_REQUIRE(late.size() == 2U);
   BOOST_TEST((late[0].status == Status::flushed && late[1].status == Status::flushed));
+}
+
+BOOST_AUTO_TEST_CASE(a_queue_pair_whose_stream_was_lost_serves_another_stream_once_it_is_reset) {
+  TwoRnics two;
+  two.connect();
+  // A local operation that waits holds up what is posted behind it, as long as the stream lives.
+  two.a.send({.id = 1,
+              .operation = Operation::read,
+              .pieces = {two.a.piece(0, 8)},
+              .remote_stag = two.b.region.stag,
+              .remote_offset = two.b.region.base});
+  two.a.send({.id = 2,
+              .operation = Operation::local_invalidate,
+              .invalidate_stag = two.a.region.stag,
+              .fence = true});
+  two.a.send({.id = 3, .operation = Operation::write});
+  two.lose();
+  BOOST_TEST(two.a.completions().size() == 3U);
+  for (Side* side : {&two.a, &two.b})
+    BOOST_TEST(side->rnic->reset_queue_pair(side->pair).has_value());
+  two.connect();
+  two.a.send({.id = 4, .operation = Operation::write});
+  two.settle();
+  const auto completions = two.a.completions();
+  BOOST_REQUIRE(completions.size() == 1U);
+  BOOST_TEST((completions[0].id == 4U && completions[0].status == Status::success));
+}
+
+BOOST_AUTO_TEST_CASE(a_stream_that_is_destroyed_takes_all_work_with_it) {
+  TwoRnics two;
+  two.connect();
+  two.a.send({.id = 1, .operation = Operation::write});
+  two.a.send({.id = 2, .operation = Operation::write});
+  two.a.receive(3, {});
+  two.a.stream.reset();
+  const auto completions = two.a.completions();
+  BOOST_REQUIRE(completions.size() == 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    BOOST_TEST(completions[i].id == i + 1);
+    BOOST_TEST((completions[i].status == Status::flushed));
+  }
+  BOOST_TEST((two.a.state() == QueuePairState::error));
+}
+
+BOOST_AUTO_TEST_CASE(a_loss_is_news_until_the_stream_has_ended_by_a_terminate) {
+  for (const bool closing : {true, false}) {
+    TwoRnics two;
+    two.connect();
+    if (closing)
+      BOOST_TEST(two.a.rnic->close(two.a.pair).has_value());
+    else
+      BOOST_TEST(two.a.rnic->abort(two.a.pair).has_value());
+    two.loop.run();
+    two.a.async.clear();
+    two.a.stream->lost();
+    two.loop.run();
+    BOOST_TEST(two.a.saw(AsyncKind::queue_pair_fatal) == closing);
+    BOOST_TEST((two.a.state() == QueuePairState::error));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_orderly_close_carries_out_what_is_posted_and_flushes_receives) {
@@ -189,6 +307,25 @@ BOOST_AUTO_TEST_CASE(handlers_never_run_inside_a_call) {
   two.loop.run();
   BOOST_TEST(calls == 1);
   BOOST_TEST(!seen_inside);
+}
+
+BOOST_AUTO_TEST_CASE(each_fault_is_reported_as_the_peers_access_its_request_or_ours) {
+  namespace layer = rnic::wire::layer;
+  namespace type = rnic::wire::error_type;
+  using rnic::wire::TerminateCause;
+  BOOST_TEST((fault_kind(TerminateCause{layer::rdmap, type::rdmap_protection, 0}) ==
+              AsyncKind::queue_pair_access_error));
+  BOOST_TEST((fault_kind(TerminateCause{layer::ddp, type::ddp_tagged, 0}) ==
+              AsyncKind::queue_pair_access_error));
+  BOOST_TEST((fault_kind(TerminateCause{layer::rdmap, type::rdmap_operation, 0}) ==
+              AsyncKind::queue_pair_request_error));
+  BOOST_TEST((fault_kind(TerminateCause{layer::ddp, type::ddp_untagged, 0}) ==
+              AsyncKind::queue_pair_request_error));
+  for (std::uint8_t kind = 0; kind < 4; ++kind)
+    BOOST_TEST((fault_kind(TerminateCause{layer::mpa, kind, 0}) == AsyncKind::queue_pair_fatal));
+  BOOST_TEST((fault_kind(TerminateCause{layer::rdmap, type::rdmap_local, 0}) ==
+              AsyncKind::queue_pair_fatal));
+  BOOST_TEST((fault_kind(TerminateCause{layer::ddp, 0, 0}) == AsyncKind::queue_pair_fatal));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
