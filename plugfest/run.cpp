@@ -136,7 +136,7 @@ std::vector<std::string> command_of(const Event& event, const Site& site, const 
                                     std::size_t participant, const Seat& seat) {
   const Participant& one = event.participants[participant];
   if (site.guests().has(participant)) return site.guests().agent_command(one, participant);
-  return agent_command(one, seat.address, agent);
+  return agent_command(event, participant, seat.address, agent);
 }
 
 namespace {

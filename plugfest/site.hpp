@@ -54,7 +54,7 @@ class Site {
 };
 
 /// How the participant's agent is started, at this address.
-[[nodiscard]] std::vector<std::string> agent_command(const Participant& participant,
+[[nodiscard]] std::vector<std::string> agent_command(const Event& event, std::size_t participant,
                                                      const std::string& address,
                                                      const std::string& own_agent);
 

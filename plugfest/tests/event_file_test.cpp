@@ -110,9 +110,9 @@ BOOST_AUTO_TEST_CASE(programs_run_only_where_the_author_is_trusted) {
   const auto event = parse(text, true);
   BOOST_REQUIRE(event);
   BOOST_TEST(!plays_in_lab(*event));
-  const auto argv = agent_command(event->participants[0], "1.2.3.4", "own");
+  const auto argv = agent_command(*event, 0, "1.2.3.4", "own");
   BOOST_TEST(argv.at(1) == "; rm");  // a word, for no shell
-  const auto ssh = agent_command(event->participants[1], "1.2.3.5", "own");
+  const auto ssh = agent_command(*event, 1, "1.2.3.5", "own");
   BOOST_TEST(ssh.front() == "ssh");
   BOOST_TEST(ssh.back() == "siw0");
 }
