@@ -34,7 +34,8 @@ class Site {
       const Event& event, std::size_t slots, Guests guests,
       const std::function<void(const std::string&)>& tell);
 
-  /// To be called in the process that made it, before a cell begins and when its record is there.
+  /// To be called in the process that made it, before a cell begins if nobody has asked whether
+  /// its guests are away, and when its record is there.
   void before(const Cell& cell) {
     for (const std::size_t at : {cell.initiator, cell.responder}) guests_.bring_up(at);
   }
