@@ -16,6 +16,7 @@
 #include <set>
 
 #include "plugfest/engine.hpp"
+#include "plugfest/record_json.hpp"
 #include "reference_rnic/llp/real_world.hpp"
 
 using namespace plugfest;
@@ -273,6 +274,28 @@ BOOST_AUTO_TEST_CASE(results_of_another_event_are_left_alone) {
   BOOST_TEST(other.error().find("another event") != std::string::npos);
   std::ofstream(scratch.path / "cells.ndjson") << "rubbish\n";
   BOOST_TEST(!Journal::open(scratch.path, event));
+}
+
+BOOST_AUTO_TEST_CASE(an_expectation_may_say_what_is_seen_and_that_it_is_not_always_so) {
+  const auto tally_of = [](const std::string& reason, bool intermittent) {
+    const Scratch scratch;
+    auto journal = Journal::open(scratch.path, event).value();
+    BOOST_REQUIRE(journal.add({{"id", "0/1/x#1"}, {"verdict", "fail"}, {"reason", reason}}));
+    BOOST_REQUIRE(journal.add({{"id", "1/0/x#1"}, {"verdict", "pass"}, {"reason", ""}}));
+    auto cells = synthetic_cells(1);
+    std::erase_if(cells, [&](const Cell& cell) { return !journal.has(cell.id); });
+    Event expecting;
+    expecting.expectations = {
+        {.cells = "0/1/*", .verdict = "fail", .reason = "r", .observed = "*pad 0? 00*"},
+        {.cells = "1/0/*", .verdict = "fail", .reason = "r", .intermittent = intermittent}};
+    return tally(expecting, cells, journal);
+  };
+  const Tally seen = tally_of("sent pad 07 00; zero", true);
+  BOOST_TEST(seen.news.empty());
+  BOOST_TEST(seen.stale.empty());
+  const Tally other = tally_of("sent nothing", false);
+  BOOST_TEST(other.news.size() == 1);
+  BOOST_TEST(other.stale.size() == 2);
 }
 
 BOOST_AUTO_TEST_CASE(a_folder_serves_one_run_at_a_time) {

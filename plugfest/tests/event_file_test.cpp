@@ -172,6 +172,9 @@ BOOST_AUTO_TEST_CASE(wrong_types_are_told_with_their_lines) {
   expect_fault(two, "an event needs \"scenarios\"");
   expect_fault(two + rest + "expectations:\n  - {cells: '*', verdict: red, reason: x}\n",
                "e.yaml:7: there is no verdict \"red\"");
+  expect_fault(
+      two + rest + "expectations:\n  - {cells: x, verdict: fail, reason: x, intermittent: 1}\n",
+      "e.yaml:7: intermittent must be true or false");
   expect_fault("event: e\nparticipants:\n  - {name: a, agent: {}}\n" + rest, "exactly one of");
   expect_fault("event: e\nparticipants:\n  - {name: a, agent: {reference: , argv: [x]}}\n" + rest,
                "exactly one of");
