@@ -31,6 +31,7 @@ class Performance {
   Outcome run();
 
  private:
+  void launch_agents();
   [[nodiscard]] std::unique_ptr<AgentClient> start(Side side);
   [[nodiscard]] bool able(Side side);
   void perform(AgentClient& initiator, AgentClient& responder);
@@ -47,15 +48,22 @@ class Performance {
   RealWorld world_;
   Record record_;
   std::unique_ptr<CellCapture> capture_;
+  std::map<Side, std::expected<suite::iut::AgentLink, std::string>> launched_;
   std::unique_ptr<AgentClient> initiator_, responder_;
   Outcome outcome_;
   WireWish wish_;
   std::optional<ScenarioStop> stopped_;
 };
 
+/// Both at once: what an agent says first waits for who reads it.
+void Performance::launch_agents() {
+  for (const Side side : {Side::initiator, Side::responder})
+    launched_.emplace(side, agent_at(seat(side).network_namespace, player(side).command)());
+}
+
 std::unique_ptr<AgentClient> Performance::start(Side side) {
   auto client =
-      AgentClient::start(world_, agent_at(seat(side).network_namespace, player(side).command),
+      AgentClient::start(world_, [&] { return std::move(launched_.at(side)); },
                          {.hello = std::min<rnic::llp::Duration>(hello_patience, order_.deadline),
                           .reply = order_.patience});
   if (client) return std::move(*client);
@@ -136,6 +144,7 @@ Outcome Performance::run() {
         throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
       capture_ = std::move(*opened);
     }
+    launch_agents();
     initiator_ = start(Side::initiator);
     responder_ = start(Side::responder);
     if (able(Side::initiator) && able(Side::responder)) perform(*initiator_, *responder_);

@@ -23,7 +23,7 @@ using rnic::llp::RealWorld;
 using rnic::llp::TimePoint;
 using Done = std::expected<void, std::string>;
 
-/// How often an interruption is looked for.
+/// How often an interruption is looked for, and whether who was away is back.
 constexpr std::chrono::milliseconds glance{100};
 
 std::vector<Job> jobs_of(const std::vector<Cell>& cells) {
@@ -56,6 +56,7 @@ class LocalEngine {
     bool too_late = false;
   };
   Done start_what_may();
+  void look_who_is_away();
   Done start(std::size_t cell, std::size_t slot);
   void words(std::size_t slot);
   json conclude(Place& place);
@@ -71,10 +72,21 @@ class LocalEngine {
   Scheduler scheduler_;
   RealWorld world_;
   std::vector<Place> places_;
+  bool somebody_is_away_ = false;
   std::string failure_;
 };
 
+void LocalEngine::look_who_is_away() {
+  somebody_is_away_ = false;
+  for (std::size_t host = 0; host < scheduler_.hosts(); ++host) {
+    const bool away = scheduler_.has_waiting(host) && options_.away(host);
+    scheduler_.set_away(host, away);
+    somebody_is_away_ |= away;
+  }
+}
+
 Done LocalEngine::start_what_may() {
+  look_who_is_away();
   while (const auto cell = scheduler_.next()) {
     const auto free = std::ranges::find_if(
         places_, [](const Place& place) { return !place.process.has_value(); });
@@ -86,7 +98,6 @@ Done LocalEngine::start_what_may() {
 
 Done LocalEngine::start(std::size_t cell, std::size_t slot) {
   Place& place = places_[slot];
-  options_.before(cells_[cell]);
   const int attempt = journal_.attempts(cells_[cell].id) + 1;
   auto process = CellProcess::start([&, this] {
     journal_.let_go();
@@ -151,10 +162,12 @@ void LocalEngine::words(std::size_t slot) {
 std::expected<bool, std::string> LocalEngine::run() {
   if (auto started = start_what_may(); !started) return std::unexpected(started.error());
   const auto over = [this] {
-    return !failure_.empty() || options_.interrupted() || scheduler_.running() == 0;
+    return !failure_.empty() || options_.interrupted() ||
+           (scheduler_.running() == 0 && !somebody_is_away_);
   };
-  while (!world_.run_until(world_.now() + glance, over)) {
-  }
+  while (!world_.run_until(world_.now() + glance, over))
+    if (somebody_is_away_)
+      if (auto started = start_what_may(); !started) fail(started.error());
   if (!failure_.empty()) return std::unexpected(failure_);
   for (Place& place : places_)
     if (place.process) world_.unwatch(place.process->fd());

@@ -52,7 +52,9 @@ struct Expectation {
   std::string cells;    ///< glob over cell ids
   std::string verdict;  ///< a verdict's word
   std::string reason;
-  int line = 0;  ///< of the event file
+  std::string observed{};     ///< glob over the reason that the cell gives; empty: any
+  bool intermittent = false;  ///< the cells may as well be good
+  int line = 0;               ///< of the event file
 };
 
 struct Event {

@@ -349,7 +349,10 @@ void Reader::expectation(const Node& node) {
   mapping(node, "an expectation",
           {{"cells", [&](const Node& value) { text(value, "cells", made.cells); }},
            {"verdict", [&](const Node& value) { text(value, "verdict", made.verdict); }},
-           {"reason", [&](const Node& value) { text(value, "reason", made.reason); }}},
+           {"reason", [&](const Node& value) { text(value, "reason", made.reason); }},
+           {"observed", [&](const Node& value) { text(value, "observed", made.observed); }},
+           {"intermittent",
+            [&](const Node& value) { flag(value, "intermittent", made.intermittent); }}},
           {"cells", "verdict", "reason"});
   if (!made.verdict.empty() && !verdict_named(made.verdict))
     yaml_.fault(node, fmt::format("there is no verdict \"{}\"", made.verdict));

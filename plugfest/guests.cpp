@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/guests.hpp"
 
+#include <poll.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -15,10 +17,11 @@ namespace {
 namespace fs = std::filesystem;
 namespace lab = suite::lab;
 using nlohmann::json;
+using namespace std::chrono_literals;
 
 constexpr std::size_t first_address = 10;  ///< the last octet of the first guest's
 constexpr int most_failed_boots = 2;
-constexpr std::chrono::seconds dying_time{3}, boot_time{300}, order_time{10};
+constexpr std::chrono::seconds dying_time{3}, order_time{10};
 
 lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const fs::path& log,
                                 const std::string& agent) {
@@ -84,26 +87,49 @@ std::expected<void, std::string> Guests::connect() {
   return {};
 }
 
-void Guests::start_for(const std::vector<Cell>& cells) {
-  for (auto& [participant, one] : guests_)
-    if (std::ranges::any_of(cells, [at = participant](const Cell& cell) {
-          return cell.initiator == at || cell.responder == at;
-        }))
-      one.starting = one.guest->start(hub_->tap(one.place)).has_value();
+bool Guests::One::wants_boot() {
+  return !starting && !guest->alive() && failed_boots < most_failed_boots;
 }
 
-void Guests::boot(One& one) {
-  const bool starting = std::exchange(one.starting, false);
-  if ((!starting && one.guest->alive()) || one.failed_boots >= most_failed_boots) return;
-  const auto booted = starting ? one.guest->await_boot(boot_time)
-                               : one.guest->boot(hub_->tap(one.place), boot_time);
-  one.position = one.guest->log_position();
-  one.trouble = booted ? "" : fmt::format("{}: {}", one.name, booted.error());
-  one.failed_boots = booted ? 0 : one.failed_boots + 1;
+void Guests::One::start(int tap) {
+  if (const auto started = guest->start(tap))
+    starting = Clock::now();
+  else
+    came_up(started);
+}
+
+void Guests::One::await(std::chrono::milliseconds time_limit) {
+  starting.reset();
+  came_up(guest->await_boot(time_limit));
+}
+
+void Guests::One::came_up(const std::expected<void, std::string>& booted) {
+  position = guest->log_position();
+  trouble = booted ? "" : fmt::format("{}: {}", name, booted.error());
+  failed_boots = booted ? 0 : failed_boots + 1;
+}
+
+bool Guests::away(std::size_t participant) {
+  const auto found = guests_.find(participant);
+  if (found == guests_.end()) return false;
+  One& one = found->second;
+  if (one.starting) {
+    pollfd answer{one.guest->answer_descriptor(), POLLIN, 0};
+    const bool answers = ::poll(&answer, 1, 0) > 0;
+    const bool late = Clock::now() - *one.starting >= lab::Guest::boot_time;
+    if (!answers && !late) return true;
+    one.await(answers ? order_time : 0s);
+  }
+  while (one.wants_boot()) one.start(hub_->tap(one.place));
+  return one.starting.has_value();
 }
 
 void Guests::bring_up(std::size_t participant) {
-  if (const auto found = guests_.find(participant); found != guests_.end()) boot(found->second);
+  const auto found = guests_.find(participant);
+  if (found == guests_.end()) return;
+  One& one = found->second;
+  if (one.wants_boot()) one.start(hub_->tap(one.place));
+  if (one.starting) one.await(lab::Guest::boot_time);
 }
 
 std::string Guests::trouble(std::size_t participant) const {

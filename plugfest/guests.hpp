@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <expected>
 #include <filesystem>
 #include <functional>
@@ -36,10 +37,11 @@ class Guests {
   /// Makes the wire, in namespaces of the run's own.
   [[nodiscard]] std::expected<void, std::string> connect();
 
-  /// Lets the guests that these cells need boot all at once. By the same thread as bring_up().
-  void start_for(const std::vector<Cell>& cells);
-  /// Boots the guest of the participant if it has one that is not up. To be called by the thread
-  /// that lives longest: a guest dies with the one that booted it.
+  /// Whether the participant's guest is not up yet; lets it boot if nobody has. Guests boot all at
+  /// once while others play. This and bring_up() are to be called by the thread that lives longest:
+  /// a guest dies with the one that booted it.
+  [[nodiscard]] bool away(std::size_t participant);
+  /// Waits until the guest of the participant is up, if it has one.
   void bring_up(std::size_t participant);
   /// Why the participant cannot play now; empty: it can.
   [[nodiscard]] std::string trouble(std::size_t participant) const;
@@ -57,16 +59,22 @@ class Guests {
                                                        std::size_t participant) const;
 
  private:
+  using Clock = std::chrono::steady_clock;
   struct One {
     std::string name, address;
     std::size_t place = 0;  ///< on the hub
     std::unique_ptr<suite::lab::Guest> guest;
-    std::uint64_t position = 0;  ///< of the kernel log, behind what was looked at
-    bool starting = false;       ///< nobody has waited for it yet
-    int failed_boots = 0;        ///< in a row
+    std::uint64_t position = 0;                 ///< of the kernel log, behind what was looked at
+    std::optional<Clock::time_point> starting;  ///< since when it boots
+    int failed_boots = 0;                       ///< in a row
     std::string trouble;
+
+    /// Neither up nor booting, and it may still be tried.
+    [[nodiscard]] bool wants_boot();
+    void start(int tap);
+    void await(std::chrono::milliseconds time_limit);
+    void came_up(const std::expected<void, std::string>& booted);
   };
-  void boot(One& one);
   std::string complaints(One& one, bool agent_may_hang);
 
   std::map<std::size_t, One> guests_;  ///< by participant

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/record_json.hpp"
 
+#include <fnmatch.h>
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -35,11 +37,14 @@ json participant_json(const Participant& one) {
   return made;
 }
 
-const Expectation* expectation_for(const Event& event, const std::string& cell,
-                                   const std::string& verdict) {
-  for (const Expectation& one : event.expectations)
-    if (one.verdict == verdict && fits(one.cells, cell)) return &one;
-  return nullptr;
+const Expectation* expectation_for(const Event& event, const json& record) {
+  const std::string cell = record.value("id", ""), verdict = record.value("verdict", "error"),
+                    reason = record.value("reason", "");
+  const auto found = std::ranges::find_if(event.expectations, [&](const Expectation& one) {
+    return one.verdict == verdict && fits(one.cells, cell) &&
+           (one.observed.empty() || ::fnmatch(one.observed.c_str(), reason.c_str(), 0) == 0);
+  });
+  return found == event.expectations.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -108,14 +113,14 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
     ++result.played;
     const std::string verdict = journal.latest(cell.id).value("verdict", "error");
     ++result.verdicts[verdict];
-    const Expectation* expected = expectation_for(event, cell.id, verdict);
+    const Expectation* expected = expectation_for(event, journal.latest(cell.id));
     if (expected != nullptr)
       held[static_cast<std::size_t>(expected - event.expectations.data())] = true;
     if (is_bad(verdict) && expected == nullptr) result.news.push_back(cell.id);
   }
   if (result.played < result.cells) return result;  // the rest may be what they speak of
   for (std::size_t at = 0; at < held.size(); ++at)
-    if (const Expectation& one = event.expectations[at]; !held[at])
+    if (const Expectation& one = event.expectations[at]; !held[at] && !one.intermittent)
       result.stale.push_back(fmt::format("line {}: no cell of {} is {} any more ({})", one.line,
                                          one.cells, one.verdict, one.reason));
   return result;
@@ -138,7 +143,7 @@ json document(const Event& event, const std::vector<Cell>& cells, const Journal&
     json cell = record;
     const std::string id = cell["id"];
     cell["superseded"] = cell != journal.latest(id);
-    const Expectation* expected = expectation_for(event, id, cell.value("verdict", "error"));
+    const Expectation* expected = expectation_for(event, cell);
     cell["expected"] = expected != nullptr ? json(expected->reason) : json(nullptr);
     made["cells"].push_back(std::move(cell));
   }

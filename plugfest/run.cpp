@@ -136,7 +136,7 @@ std::vector<std::string> command_of(const Event& event, const Site& site, const 
                                     std::size_t participant, const Seat& seat) {
   const Participant& one = event.participants[participant];
   if (site.guests().has(participant)) return site.guests().agent_command(one, participant);
-  return agent_command(one, seat.address, agent);
+  return agent_command(event, participant, seat.address, agent);
 }
 
 namespace {
@@ -150,8 +150,7 @@ std::expected<bool, std::string> play_here(const Event& event, const std::vector
   const std::string agent = own_agent(options);
   auto site = Site::make(event, engine.slots, Guests(event, journal.folder(), agent), tell);
   if (!site) return std::unexpected(site.error());
-  site->guests().start_for(still_to_play(cells, journal, engine));
-  engine.before = [&](const Cell& cell) { site->before(cell); };
+  engine.away = [&](std::size_t participant) { return site->guests().away(participant); };
   engine.after = [&](const Cell& cell, json& record) { site->after(cell, record); };
   const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {
     return play_cell(event, *site, agent, journal.folder(), cell, slot, attempt);

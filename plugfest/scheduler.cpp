@@ -25,8 +25,10 @@ Scheduler::Scheduler(std::vector<int> capacity, std::size_t slots, std::vector<J
       hosts_[job.other].partners.push_back({job.one, found->second});
     }
     queues_[found->second].push_back(at);
-    hosts_[job.one].load += job.length;
-    hosts_[job.other].load += job.length;
+    for (const std::size_t host : {job.one, job.other}) {
+      hosts_[host].load += job.length;
+      ++hosts_[host].waiting;
+    }
     load_ += job.length;
     longest_ = std::max(longest_, job.length);
   }
@@ -46,7 +48,7 @@ std::optional<std::size_t> Scheduler::queue_for(std::size_t host) {
                 [this](const Pairing& pairing) { return queues_[pairing.queue].empty(); });
   for (const Pairing& pairing : partners) {
     const Host& partner = hosts_[pairing.partner];
-    if (partner.free == 0) continue;
+    if (!partner.can_start()) continue;
     const std::pair here{partner.urgency(), jobs_[queues_[pairing.queue].back()].length};
     if (best && here <= rank) continue;
     best = pairing.queue;
@@ -60,6 +62,7 @@ std::size_t Scheduler::start(std::size_t queue) {
   queues_[queue].pop_back();
   for (const std::size_t at : {jobs_[job].one, jobs_[job].other}) {
     --hosts_[at].free;
+    --hosts_[at].waiting;
     hosts_[at].load -= jobs_[job].length;
   }
   load_ -= jobs_[job].length;
@@ -72,7 +75,7 @@ std::optional<std::size_t> Scheduler::next() {
   if (waiting_ == 0 || running_ >= slots_) return std::nullopt;
   std::vector<std::size_t> free;
   for (std::size_t at = 0; at < hosts_.size(); ++at)
-    if (hosts_[at].free > 0 && !hosts_[at].partners.empty()) free.push_back(at);
+    if (hosts_[at].can_start() && !hosts_[at].partners.empty()) free.push_back(at);
   std::ranges::stable_sort(free, std::ranges::greater{},
                            [this](std::size_t at) { return hosts_[at].urgency(); });
   for (const std::size_t host : free)

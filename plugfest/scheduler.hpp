@@ -25,7 +25,11 @@ class Scheduler {
   /// The job to start now, which then runs; nothing where none may, until another has finished.
   [[nodiscard]] std::optional<std::size_t> next();
   void finished(std::size_t job);
+  /// A host that is away starts no job until it is back; what it is in goes on.
+  void set_away(std::size_t host, bool away) { hosts_[host].away = away; }
 
+  [[nodiscard]] std::size_t hosts() const { return hosts_.size(); }
+  [[nodiscard]] bool has_waiting(std::size_t host) const { return hosts_[host].waiting > 0; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] std::size_t running() const { return running_; }
   /// No schedule of what still waits ends sooner than this many seconds from now.
@@ -39,8 +43,11 @@ class Scheduler {
   };
   struct Host {
     int free = 1, capacity = 1;
-    double load = 0;  ///< of its jobs that wait
+    bool away = false;
+    std::size_t waiting = 0;  ///< of its jobs
+    double load = 0;          ///< of these
     std::vector<Pairing> partners;
+    [[nodiscard]] bool can_start() const { return free > 0 && !away; }
     [[nodiscard]] double urgency() const { return load / capacity; }
   };
   [[nodiscard]] std::optional<std::size_t> queue_for(std::size_t host);

@@ -50,8 +50,9 @@ Table Site::table(const Event& event, std::size_t initiator, std::size_t respond
           lab.tester().network_namespace};
 }
 
-std::vector<std::string> agent_command(const Participant& participant, const std::string& address,
-                                       const std::string& own_agent) {
+std::vector<std::string> agent_command(const Event& event, std::size_t at,
+                                       const std::string& address, const std::string& own_agent) {
+  const Participant& participant = event.participants[at];
   if (const auto* free = std::get_if<ArgvAgent>(&participant.agent)) return free->argv;
   if (const auto* remote = std::get_if<SshAgent>(&participant.agent)) {
     std::vector<std::string> argv{
@@ -60,7 +61,14 @@ std::vector<std::string> agent_command(const Participant& participant, const std
     if (!participant.device.empty()) argv.insert(argv.end(), {"--device", participant.device});
     return argv;
   }
-  std::vector<std::string> argv{own_agent, "--driver", "reference", "--address", address};
+  // As patient with a slow peer as the event is.
+  std::vector<std::string> argv{own_agent,
+                                "--driver",
+                                "reference",
+                                "--address",
+                                address,
+                                "--startup-timeout",
+                                std::to_string(event.patience.count())};
   if (const auto* local = std::get_if<LocalReference>(&participant.agent))
     for (const std::string& deviation : local->deviations)
       argv.insert(argv.end(), {"--deviation", deviation});

@@ -34,7 +34,8 @@ class Site {
       const Event& event, std::size_t slots, Guests guests,
       const std::function<void(const std::string&)>& tell);
 
-  /// To be called in the process that made it, before a cell begins and when its record is there.
+  /// To be called in the process that made it, before a cell begins if nobody has asked whether
+  /// its guests are away, and when its record is there.
   void before(const Cell& cell) {
     for (const std::size_t at : {cell.initiator, cell.responder}) guests_.bring_up(at);
   }
@@ -54,7 +55,7 @@ class Site {
 };
 
 /// How the participant's agent is started, at this address.
-[[nodiscard]] std::vector<std::string> agent_command(const Participant& participant,
+[[nodiscard]] std::vector<std::string> agent_command(const Event& event, std::size_t participant,
                                                      const std::string& address,
                                                      const std::string& own_agent);
 

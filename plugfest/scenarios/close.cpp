@@ -11,8 +11,7 @@ void ending(Stage& stage, Side by, bool abortive) {
   const auto my_receive = stage.of(by).receive(link.of(by), &mine);
   const auto their_receive = stage.of(other(by)).receive(link.of(other(by)), &theirs);
   stage.of(by).disconnect(link.of(by), abortive);
-  stage.of(by).expect_disconnected(link.of(by));
-  stage.of(other(by)).expect_disconnected(link.of(other(by)));
+  expect_end(stage, link, by);
   stage.of(by).expect_completion(my_receive, "a receive on an ended connection", "flushed");
   stage.of(other(by)).expect_completion(their_receive, "a receive on an ended connection",
                                         "flushed");

@@ -20,11 +20,10 @@ void expect_untouched(Stage& stage, Side side, const Octets& before, const Regio
 }
 
 /// The offender is `by`.
-void expect_end(Stage& stage, const Link& link, Side by) {
+void expect_refusal(Stage& stage, const Link& link, Side by) {
   stage.wish.terminate_from = other(by);
   stage.wish.provoked.emplace_back(by, "ddp.tagged.stag-valid-for-stream");
-  stage.of(other(by)).expect_disconnected(link.of(other(by)));
-  stage.of(by).expect_disconnected(link.of(by));
+  expect_end(stage, link, other(by));
 }
 
 void write_to(Stage& stage, const Link& link, Side by, std::uint32_t stag, std::uint64_t offset) {
@@ -48,7 +47,7 @@ void write_to_bad_stag(Stage& stage, Side by) {
   const Octets before = content(256, 22);
   const Region region = stage.of(other(by)).memory_of(before, rights::write);
   write_to(stage, link, by, bad(region.stag), region.base);
-  expect_end(stage, link, by);
+  expect_refusal(stage, link, by);
   expect_untouched(stage, other(by), before, region);
   expect_next_connection(stage);
 }
@@ -67,7 +66,7 @@ void read_from_bad_stag(Stage& stage, Side by) {
   const auto done = stage.of(by).completion(stage.of(by).post(work), "a read from a bad STag");
   stage.record.expect(by, "status of a read from a bad STag", "an error",
                       done.status == "success" ? "success" : "an error");
-  expect_end(stage, link, by);
+  expect_refusal(stage, link, by);
   expect_untouched(stage, by, before, sink);
   expect_next_connection(stage);
 }
@@ -77,7 +76,7 @@ void write_without_right(Stage& stage) {
   const Octets before = content(256, 25);
   const Region region = stage.responder.memory_of(before, rights::read);
   write_to(stage, link, Side::initiator, region.stag, region.base);
-  expect_end(stage, link, Side::initiator);
+  expect_refusal(stage, link, Side::initiator);
   expect_untouched(stage, Side::responder, before, region);
 }
 

@@ -48,8 +48,7 @@ void use_after_invalidation(Stage& stage) {
   static_cast<void>(stage.initiator.post(work));
   stage.wish.terminate_from = Side::responder;
   stage.wish.provoked.emplace_back(Side::initiator, "ddp.tagged.stag-valid-for-stream");
-  stage.responder.expect_disconnected(link.responder);
-  stage.initiator.expect_disconnected(link.initiator);
+  expect_end(stage, link, Side::responder);
   stage.record.expect(Side::responder, "memory behind the invalidated STag", hash(before),
                       hash(stage.responder.contents(region)));
 }

@@ -23,7 +23,7 @@ void reject(Stage& stage, bool with_private_data) {
   const std::uint16_t port = stage.responder.listen();
   const Handle endpoint = stage.initiator.endpoint();
   stage.initiator.connect(endpoint, stage.responder, port, {.private_data = wish});
-  const auto request = stage.responder.request();
+  const auto request = stage.responder.request_from(stage.initiator, endpoint);
   stage.record.expect(Side::responder, "private data of the request", count_of(wish),
                       count_of(request.private_data));
   stage.responder.call(iut::Reject{request.request, why}, "reject");

@@ -64,8 +64,7 @@ bool Party::fetch(rnic::llp::TimePoint deadline) {
   return true;
 }
 
-std::optional<iut::Event> Party::take(const std::function<bool(const iut::Event&)>& wanted) {
-  const auto deadline = std::min(record_.deadline, record_.world.now() + record_.patience);
+std::optional<iut::Event> Party::take(const Wanted& wanted, rnic::llp::TimePoint deadline) {
   for (auto at = events_.begin();;) {
     at = std::find_if(at, events_.end(), wanted);
     if (at != events_.end()) {
@@ -154,12 +153,52 @@ void Party::connect(Handle endpoint, const Party& to, std::uint16_t port,
        fmt::format("connect endpoint {} to {} port {}", endpoint, to.address(), port));
 }
 
+namespace {
+
+bool is_request(const iut::Event& event) { return as<iut::ConnectRequestEvent>(event) != nullptr; }
+
+/// How often it is looked whether what one side waits for can still come.
+constexpr std::chrono::milliseconds glance{100};
+
+}  // namespace
+
 iut::ConnectRequestEvent Party::request() {
-  const auto event = take([](const iut::Event& candidate) {
-    return as<iut::ConnectRequestEvent>(candidate) != nullptr;
-  });
+  const auto event = take(is_request);
   record_.require(side_, "connection request", "one", event ? "one" : "none in time");
   return std::get<iut::ConnectRequestEvent>(*event);
+}
+
+iut::ConnectRequestEvent Party::request_from(Party& asker, Handle endpoint) {
+  const auto deadline = end_of_patience();
+  std::string came = "none in time";
+  while (record_.world.now() < deadline) {
+    if (auto event = take(is_request, std::min(deadline, record_.world.now() + glance)))
+      return std::get<iut::ConnectRequestEvent>(*event);
+    const std::string end = asker.failed_attempt(endpoint);
+    if (end.empty()) continue;
+    // Whatever had come before that is told before another command is answered.
+    static_cast<void>(memory(1));
+    if (auto event = take(is_request, record_.world.now()))
+      return std::get<iut::ConnectRequestEvent>(*event);
+    came = "none, and the other side has " + end;
+    break;
+  }
+  record_.require(side_, "connection request", "one", came);
+  throw ScenarioStop{};
+}
+
+std::string Party::failed_attempt(Handle endpoint) {
+  while (fetch(record_.world.now())) {
+  }
+  for (const iut::Event& event : events_) {
+    if (const auto* it = as<iut::RejectedEvent>(event); it && it->endpoint == endpoint)
+      return "rejected";
+    if (const auto* it = as<iut::ConnectFailedEvent>(event); it && it->endpoint == endpoint)
+      return "connect_failed: " + it->reason;
+    if (const auto* it = as<iut::DisconnectedEvent>(event); it && it->endpoint == endpoint)
+      return "disconnected";
+  }
+  return "";
 }
 
 void Party::accept(Handle request, Handle endpoint, const iut::ConnectParameters& parameters) {
@@ -185,13 +224,16 @@ void Party::disconnect(Handle endpoint, bool abortive) {
        fmt::format("disconnect endpoint {}{}", endpoint, abortive ? " abortively" : ""));
 }
 
-void Party::expect_disconnected(Handle endpoint) {
-  const auto event = take([endpoint](const iut::Event& candidate) {
-    const auto* down = as<iut::DisconnectedEvent>(candidate);
-    return down != nullptr && down->endpoint == endpoint;
-  });
+bool Party::expect_disconnected(Handle endpoint, bool had_its_time) {
+  const auto event = take(
+      [endpoint](const iut::Event& candidate) {
+        const auto* down = as<iut::DisconnectedEvent>(candidate);
+        return down != nullptr && down->endpoint == endpoint;
+      },
+      had_its_time ? record_.world.now() : end_of_patience());
   record_.expect(side_, "end of the connection", "disconnected",
                  event ? "disconnected" : "nothing in time");
+  return event.has_value();
 }
 
 // ---------------------------------------------------------------- work

@@ -2,6 +2,7 @@
 // Where a scenario is played: two agents, what they have to show, and what the wire has to.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <list>
 #include <map>
@@ -81,11 +82,16 @@ class Party {
   void connect(Handle endpoint, const Party& to, std::uint16_t port,
                const iut::ConnectParameters& parameters = {});
   [[nodiscard]] iut::ConnectRequestEvent request();
+  /// As request(), where only that endpoint of the asker's asks: nothing is waited for any more once
+  /// the asker was told that its attempt has ended.
+  [[nodiscard]] iut::ConnectRequestEvent request_from(Party& asker, Handle endpoint);
   void accept(Handle request, Handle endpoint, const iut::ConnectParameters& parameters = {});
   /// The endpoint's established, rejected or connect_failed; ends the scenario if none comes.
   [[nodiscard]] iut::Event startup_of(Handle endpoint);
   void disconnect(Handle endpoint, bool abortive);
-  void expect_disconnected(Handle endpoint);
+  /// Whether it was so. Where the other side has waited for the same in vain, this side has had its
+  /// time too.
+  bool expect_disconnected(Handle endpoint, bool had_its_time = false);
 
   // -- work --
   [[nodiscard]] iut::WorkId receive(Handle endpoint, const Region* into);
@@ -99,11 +105,19 @@ class Party {
   iut::CompletionEvent expect_completion(iut::WorkId work, const std::string& of,
                                          const std::string& status = "success");
 
+  using Wanted = std::function<bool(const iut::Event&)>;
   /// The first event that fits, of those that came and those that come while patience lasts.
-  [[nodiscard]] std::optional<iut::Event> take(
-      const std::function<bool(const iut::Event&)>& wanted);
+  [[nodiscard]] std::optional<iut::Event> take(const Wanted& wanted) {
+    return take(wanted, end_of_patience());
+  }
 
  private:
+  [[nodiscard]] std::optional<iut::Event> take(const Wanted& wanted, rnic::llp::TimePoint deadline);
+  [[nodiscard]] rnic::llp::TimePoint end_of_patience() const {
+    return std::min(record_.deadline, record_.world.now() + record_.patience);
+  }
+  /// What ended the endpoint's attempt to connect without success, of the events that have come.
+  [[nodiscard]] std::string failed_attempt(Handle endpoint);
   [[nodiscard]] bool fetch(rnic::llp::TimePoint deadline);
 
   Side side_;

@@ -42,6 +42,9 @@ void read(Stage& stage, const Link& link, Side by, std::size_t length);
 /// Ends it gracefully, and waits until both sides say so.
 void close(Stage& stage, const Link& link, Side by = Side::initiator);
 
+/// Both sides say that it has ended; `first` is looked at first.
+void expect_end(Stage& stage, const Link& link, Side first);
+
 /// The word for what became of a connection's startup.
 [[nodiscard]] std::string word_of(const iut::Event& startup);
 /// For people, without the octets.

@@ -110,9 +110,9 @@ BOOST_AUTO_TEST_CASE(programs_run_only_where_the_author_is_trusted) {
   const auto event = parse(text, true);
   BOOST_REQUIRE(event);
   BOOST_TEST(!plays_in_lab(*event));
-  const auto argv = agent_command(event->participants[0], "1.2.3.4", "own");
+  const auto argv = agent_command(*event, 0, "1.2.3.4", "own");
   BOOST_TEST(argv.at(1) == "; rm");  // a word, for no shell
-  const auto ssh = agent_command(event->participants[1], "1.2.3.5", "own");
+  const auto ssh = agent_command(*event, 1, "1.2.3.5", "own");
   BOOST_TEST(ssh.front() == "ssh");
   BOOST_TEST(ssh.back() == "siw0");
 }
@@ -172,6 +172,9 @@ BOOST_AUTO_TEST_CASE(wrong_types_are_told_with_their_lines) {
   expect_fault(two, "an event needs \"scenarios\"");
   expect_fault(two + rest + "expectations:\n  - {cells: '*', verdict: red, reason: x}\n",
                "e.yaml:7: there is no verdict \"red\"");
+  expect_fault(
+      two + rest + "expectations:\n  - {cells: x, verdict: fail, reason: x, intermittent: 1}\n",
+      "e.yaml:7: intermittent must be true or false");
   expect_fault("event: e\nparticipants:\n  - {name: a, agent: {}}\n" + rest, "exactly one of");
   expect_fault("event: e\nparticipants:\n  - {name: a, agent: {reference: , argv: [x]}}\n" + rest,
                "exactly one of");

@@ -16,6 +16,7 @@
 // the order of completion.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <string>
@@ -34,13 +35,16 @@ class LineCutter {
 
   /// Calls `take(line)` for each line that is complete.
   void add(std::string_view octets, const std::function<void(std::string_view)>& take) {
-    for (const char octet : octets) {
-      if (octet == '\n' || line_.size() == limit_) {
-        std::string line;
-        line.swap(line_);
-        take(line);
-      }
-      if (octet != '\n') line_.push_back(octet);
+    while (!octets.empty()) {
+      const std::size_t newline = std::min(octets.find('\n'), octets.size());
+      const std::size_t length = std::min(newline, limit_ - line_.size());
+      line_.append(octets.substr(0, length));
+      octets.remove_prefix(length);
+      if (octets.empty()) return;  // more of it may come
+      if (octets.front() == '\n') octets.remove_prefix(1);
+      std::string line;
+      line.swap(line_);
+      take(line);
     }
   }
   void clear() { line_.clear(); }

@@ -70,9 +70,10 @@ class Guest {
   [[nodiscard]] std::expected<void, std::string> start(int tap);
   /// ... and this, when answer_descriptor() is readable or the time is up, waits for the rest of
   /// the guest's answer. Whatever is not alive then is ended.
-  [[nodiscard]] std::expected<void, std::string> await_boot(std::chrono::milliseconds time_limit);
+  [[nodiscard]] std::expected<void, std::string> await_boot(
+      std::chrono::milliseconds time_limit = boot_time);
   [[nodiscard]] int answer_descriptor() const;
-  static constexpr std::chrono::minutes boot_time{4};  ///< emulated, on a host that is busy
+  static constexpr std::chrono::minutes boot_time{5};  ///< emulated, on a host that is busy
 
   /// QEMU runs and the kernel has not panicked.
   [[nodiscard]] bool alive();

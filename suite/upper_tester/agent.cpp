@@ -39,6 +39,8 @@ made, when its input ends. The words are described in docs/porting.md.
                             done, 2 is not supported, anything else failed.
   --claim WORD              a capability that the API cannot report, e.g. zero_based; may be repeated
   --deviation NAME          (reference) breaks one rule on purpose; may be repeated
+  --startup-timeout SECONDS (reference) how long it waits for the peer's MPA frame, 1 to 86400
+                            (default: 3)
   --help                    this text
 
 Exit status: 0 the input ended, 1 the client said something that is no command, 2 wrong usage,
@@ -51,13 +53,16 @@ Examples:
   echo '{"number":1,"type":"reset"}' | rnic-agent --driver reference
 )";
 
+constexpr int longest_timeout = 86'400;  ///< seconds
+
 enum ExitStatus { ended = 0, bad_client = 1, wrong_usage = 2, cannot_start = 3 };
 
 struct Options {
   std::string driver_name;
   std::string configure_script;
   DriverOptions driver;
-  bool device = false, ia = false;  ///< which of the two options named it
+  const char* startup_timeout = nullptr;  ///< as given
+  bool device = false, ia = false;        ///< which of the two options named it
   int resume = -1;
 };
 
@@ -78,6 +83,17 @@ bool is_capability(const std::string& word) {
   return false;
 }
 
+std::string fault_of_addresses(const Options& options) {
+  for (const std::string& literal : options.driver.addresses) {
+    unsigned char octets[sizeof(in6_addr)];
+    if (::inet_pton(AF_INET, literal.c_str(), octets) != 1 &&
+        ::inet_pton(AF_INET6, literal.c_str(), octets) != 1)
+      return "--address: '" + literal +
+             "' is no IPv4 or IPv6 literal; give the device's own address";
+  }
+  return {};
+}
+
 /// What is wrong with options that are well formed, in one line; empty if nothing is.
 std::string fault_of(const Options& options) {
   const std::string& name = options.driver_name;
@@ -93,19 +109,18 @@ std::string fault_of(const Options& options) {
       return "--claim: there is no capability '" + word + "'; docs/porting.md lists them";
   if (name != "reference" && !options.driver.deviations.empty())
     return "--deviation goes with --driver reference";
-  for (const std::string& literal : options.driver.addresses) {
-    unsigned char octets[sizeof(in6_addr)];
-    if (::inet_pton(AF_INET, literal.c_str(), octets) != 1 &&
-        ::inet_pton(AF_INET6, literal.c_str(), octets) != 1)
-      return "--address: '" + literal +
-             "' is no IPv4 or IPv6 literal; give the device's own address";
-  }
-  return {};
+  if (options.startup_timeout == nullptr) return fault_of_addresses(options);
+  if (name != "reference") return "--startup-timeout goes with --driver reference";
+  if (options.driver.startup_timeout < 1 || options.driver.startup_timeout > longest_timeout ||
+      options.startup_timeout != std::to_string(options.driver.startup_timeout))
+    return std::string("--startup-timeout: '") + options.startup_timeout +
+           "' is no number of seconds from 1 to 86400";
+  return fault_of_addresses(options);
 }
 
 /// Fills `options`; -1 to go on, else the exit status.
 int parse_arguments(int argc, char** argv, Options& options) {
-  enum Id { driver = 1, device, ia, address, script, claim, deviation, resume, help };
+  enum Id { driver = 1, device, ia, address, script, claim, deviation, startup, resume, help };
   static const option table[] = {
       {"driver", required_argument, nullptr, driver},
       {"device", required_argument, nullptr, device},
@@ -114,6 +129,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {"configure-script", required_argument, nullptr, script},
       {"claim", required_argument, nullptr, claim},
       {"deviation", required_argument, nullptr, deviation},
+      {"startup-timeout", required_argument, nullptr, startup},
       {"resume", required_argument, nullptr, resume},
       {"help", no_argument, nullptr, help},
       {nullptr, 0, nullptr, 0},
@@ -140,6 +156,10 @@ int parse_arguments(int argc, char** argv, Options& options) {
         break;
       case deviation:
         options.driver.deviations.emplace_back(optarg);
+        break;
+      case startup:
+        options.startup_timeout = optarg;
+        options.driver.startup_timeout = std::atoi(optarg);
         break;
       case resume:
         options.resume = std::atoi(optarg);

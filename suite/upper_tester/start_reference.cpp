@@ -80,6 +80,8 @@ Started start_reference(const DriverOptions& options, Sink sink) {
     }
     made.deviations.push_back(*deviation);
   }
+  if (options.startup_timeout > 0)
+    made.startup_timeout = std::chrono::seconds(options.startup_timeout);
   rnic::llp::TcpHost host;
   started.error = set_addresses(options.addresses, host);
   if (!started.error.empty()) return started;

@@ -49,6 +49,7 @@ ReferenceDriver::ReferenceDriver(llp::World& world, llp::Network& network,
           },
           rnic::stream::Deviating(options.deviations))) {
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { handle(event); });
+  startup_.startup_timeout = options.startup_timeout;
   create_default_domain();
 }
 

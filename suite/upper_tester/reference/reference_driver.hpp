@@ -3,6 +3,7 @@
 // World of whoever owns it.
 #pragma once
 
+#include <chrono>
 #include <map>
 #include <memory>
 #include <optional>
@@ -22,6 +23,9 @@ struct DriverOptions {
   std::uint64_t stag_seed =
       0x5eed;  ///< a program takes a random one; in tests equal seeds give equal runs
   std::vector<rnic::stream::Deviation> deviations{};
+  /// Less patient than the RNIC is by itself, so that a run need not wait ten seconds for the cases
+  /// that let MPA startup time out.
+  std::chrono::seconds startup_timeout{3};
 };
 
 /// World and network must outlive it. It lives in the World's loop: there is no descriptor to poll.
@@ -109,9 +113,7 @@ class ReferenceDriver final : public Driver {
   DriverOptions options_;
   std::unique_ptr<rnic::verbs::Rnic> rnic_;
   std::unique_ptr<rnic::access::ConnectionManager> connections_;
-  /// Less patient than the RNIC is by itself, so that a run need not wait ten seconds for the cases
-  /// that let MPA startup time out.
-  rnic::access::StartupOptions startup_{.startup_timeout = std::chrono::seconds(3)};
+  rnic::access::StartupOptions startup_;
 
   std::map<iut::Handle, Held<rnic::verbs::DomainHandle>> domains_;  ///< 0: the default domain
   std::map<iut::Handle, Region> regions_;

@@ -3,9 +3,11 @@
 """The agent's program as a person or a client meets it: options, errors, exit statuses."""
 import glob
 import pathlib
+import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import talk
@@ -52,6 +54,11 @@ class Program(unittest.TestCase):
     def test_an_unknown_deviation_is_status_2(self):
         self.assert_refused(run("--driver", "reference", "--deviation", "be_nice"), 2, "no deviation 'be_nice'")
 
+    def test_a_startup_timeout_is_for_the_reference_and_a_number(self):
+        self.assert_refused(run("--driver", "verbs", "--startup-timeout", "5"), 2, "goes with --driver reference")
+        for value in ("0", "86401", "soon", "5s", ""):
+            self.assert_refused(run("--driver", "reference", f"--startup-timeout={value}"), 2, "--startup-timeout")
+
 
 class Reference(unittest.TestCase):
     """Two agents with the reference driver, over loopback."""
@@ -87,6 +94,20 @@ class Reference(unittest.TestCase):
 
     def test_a_violation_ends_the_connection(self):
         talk.break_off(self.passive, self.active, "127.0.0.1")
+
+
+class StartupTimeout(unittest.TestCase):
+    def test_it_waits_as_long_for_a_silent_peer_as_it_was_told(self):
+        asked = 4  # a second more than it waits by itself
+        agent = talk.Agent([AGENT, "--driver", "reference", "--startup-timeout", str(asked)])
+        self.addCleanup(agent.kill)
+        with socket.create_server(("127.0.0.1", 0)) as silent:
+            agent.ask("create_endpoint", endpoint=1)
+            begun = time.monotonic()
+            agent.ask("connect", endpoint=1, address="127.0.0.1", port=silent.getsockname()[1])
+            self.assertEqual(agent.wait("connect_failed", endpoint=1)["reason"], "timeout")
+            self.assertGreaterEqual(time.monotonic() - begun, asked - 0.5)
+        self.assertEqual(agent.end(), 0)
 
 
 class Commands(unittest.TestCase):
