@@ -81,7 +81,8 @@ void Crew::begin(Seat& seat, const Job& job) {
                                .stderr_text = {},
                                .died = false});
   static_cast<void>(seat.worker->take_stderr());
-  seat.worker->send(RunWord{one->id, job.attempt, job.group});
+  seat.worker->send(RunWord{one->id, job.attempt, job.group,
+                            job.known_to_hang ? site_.scale_of_known_hang() : deadline_scale_});
   const auto silence = tolerated_silence(*one, deadline_scale_);
   seat.limit->set(silence, silence * most_rows);
   observer_.attempt_started(*seat.attempt);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "suite/cases/dat/framework/dat_process.hpp"
+
 namespace suite::runner {
 
 namespace {
@@ -54,6 +56,17 @@ std::vector<Plan> make_plans(const SuiteParts& parts, const Cases& selected,
     return std::ranges::find(alone, one) == alone.end();
   });
   return {plan_of(parts.sentinel, together, alone)};
+}
+
+void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entries) {
+  const auto tells_of_a_hang = [](const std::string& observed) {
+    return observed.ends_with(cases::dat::did_not_return);
+  };
+  for (const expectations::Entry& entry : entries) {
+    if (std::ranges::none_of(entry.observed, tells_of_a_hang)) continue;
+    for (Job& job : plan.jobs)
+      if (plan.list[job.number]->id == entry.case_id) job.known_to_hang = true;
+  }
 }
 
 }  // namespace suite::runner

@@ -233,6 +233,7 @@ Checked<void> Run::prepare() {
   if (!known) return std::unexpected(known.error());
   known_ = std::move(*known);
   auto plans = make_plans(parts_, *selected, known_.isolated, most_sites(options_));
+  for (Plan& plan : plans) mark_known_hangs(plan, known_.entries);
   record_.expectations_file = path.string();
 
   if (!options_.junit.empty()) {  // found out before the run rather than after it

@@ -15,8 +15,9 @@ namespace suite::runner {
 struct Job {
   std::size_t number = 0;  ///< which case, in the caller's own numbering
   std::uint32_t attempt = 1;
-  std::size_t group = 0;  ///< cases of one group want the IUT configured alike
-  bool alone = false;     ///< nothing else may run meanwhile
+  std::size_t group = 0;       ///< cases of one group want the IUT configured alike
+  bool alone = false;          ///< nothing else may run meanwhile
+  bool known_to_hang = false;  ///< an expectation says so
   bool operator==(const Job&) const = default;
 };
 

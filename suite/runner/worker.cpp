@@ -71,15 +71,16 @@ class Worker {
       const cases::Case* one = run == nullptr ? nullptr : parts_.find(run->id);
       if (one == nullptr) return exit_bad_words;
       if (auto alive = (*bench)->revive(); !alive) return unreachable(alive.error());
-      execute(*one, run->group, **bench);
+      execute(*one, *run, **bench);
     }
   }
 
  private:
-  void execute(const cases::Case& one, std::uint64_t group, Bench& bench) {
+  void execute(const cases::Case& one, const RunWord& run, Bench& bench) {
     cases::Environment& environment = bench.environment();
-    if (group != group_) environment.standing.reset();
-    group_ = group;
+    if (run.group != group_) environment.standing.reset();
+    group_ = run.group;
+    environment.deadline_scale = run.deadline_scale;
     OutcomeWord word;
     {
       const Pulse pulse(environment.world, [this] { say(AliveWord{}); });

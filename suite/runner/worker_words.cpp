@@ -219,7 +219,11 @@ iut::Hello decode_hello(const Json& json) {
 struct Encoder {
   Json operator()(const WorkerSetup& setup) const { return {{"setup", encode(setup)}}; }
   Json operator()(const RunWord& run) const {
-    return {{"run", {{"id", run.id}, {"attempt", run.attempt}, {"group", run.group}}}};
+    return {{"run",
+             {{"id", run.id},
+              {"attempt", run.attempt},
+              {"group", run.group},
+              {"deadline_scale", run.deadline_scale}}}};
   }
   Json operator()(const ReadyWord& ready) const {
     return {{"ready", iut::format(iut::Event(ready.hello))}};
@@ -254,7 +258,7 @@ std::optional<ParentWord> parse_parent_word(const Message& message) try {
   const Json json = Json::parse(message.line);
   if (json.contains("setup")) return decode_setup(json["setup"]);
   const Json& run = json.at("run");
-  return RunWord{run.at("id"), run.at("attempt"), run.at("group")};
+  return RunWord{run.at("id"), run.at("attempt"), run.at("group"), run.at("deadline_scale")};
 } catch (const std::exception&) {
   return std::nullopt;
 }

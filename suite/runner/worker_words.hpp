@@ -59,6 +59,7 @@ struct RunWord {
   std::uint32_t attempt = 1;
   std::uint64_t group =
       0;  ///< when it differs from the last one, others may have configured the IUT meanwhile
+  double deadline_scale = 1;  ///< that of the setup, or another one for this case
 };
 
 struct ReadyWord {

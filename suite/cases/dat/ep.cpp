@@ -654,7 +654,7 @@ DAT_CASE(events_go_to_the_new_dispatcher, calls(dat_ep_modify), rules("dat.ep-mo
   DAT_EP_PARAM asked{};
   asked.connect_evd_handle = donor.connection.get();
   need(CALL(dat_ep_modify, side.ep.get(), DAT_EP_FIELD_CONNECT_EVD_HANDLE, &asked), "no modify");
-  need(start_connect(ia(), side.ep.get(), unused_qualifier(ia())), "no connect");
+  need(start_connect(ia(), side.ep.get(), free_qualifier(ia())), "no connect");
   const DAT_EVENT event = expect_event(donor.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
   expect_that(event.event_data.connect_event_data.ep_handle == side.ep.get(), "the endpoint",
               "another handle");

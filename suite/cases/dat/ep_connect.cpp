@@ -236,7 +236,7 @@ DAT_CASE(connect_to_nobody_is_rejected_without_the_peer, calls(dat_ep_connect),
          rules("dat.ep-connect.no-listener")) {
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
-  expect(start_connect(ia(), client.ep.get(), unused_qualifier(ia())), succeeds);
+  expect(start_connect(ia(), client.ep.get(), free_qualifier(ia())), succeeds);
   const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
   expect_endpoint(*this, event, client.ep);
   expect_that(event.event_data.connect_event_data.private_data_size == 0, "no private data",
@@ -250,7 +250,7 @@ DAT_CASE(receives_are_flushed_when_nobody_listens, calls(dat_ep_connect, dat_ep_
   const Side client = make_side(ia(), pz);
   const Lmr memory(ia(), pz.get(), 64);
   need(post_recv(client.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
-  need(start_connect(ia(), client.ep.get(), unused_qualifier(ia())), "no connect");
+  need(start_connect(ia(), client.ep.get(), free_qualifier(ia())), "no connect");
   (void)expect_event(client.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
   (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
 }

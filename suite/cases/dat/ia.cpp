@@ -217,6 +217,7 @@ DAT_CASE(refused_close_leaves_objects_as_they_were, calls(dat_ia_close),
 }
 
 DAT_CASE(abrupt_close_takes_everything_along, calls(dat_ia_close), rules("dat.ia-close.abrupt")) {
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia());
   Opened one;
   need(one.open(target().ia, 8), "no IA");
   DAT_PZ_HANDLE pz{};
@@ -225,7 +226,6 @@ DAT_CASE(abrupt_close_takes_everything_along, calls(dat_ia_close), rules("dat.ia
   DAT_CNO_HANDLE cno{};
   DAT_RMR_HANDLE rmr{};
   DAT_PSP_HANDLE psp{};
-  DAT_CONN_QUAL qualifier = 0;
   need(dat_pz_create(one.ia, &pz), "no PZ");
   need(dat_cno_create(one.ia, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno), "no CNO");
   need(dat_evd_create(one.ia, 8, cno, DAT_EVD_DTO_FLAG, &evd), "no EVD");
@@ -233,7 +233,7 @@ DAT_CASE(abrupt_close_takes_everything_along, calls(dat_ia_close), rules("dat.ia
   need(dat_evd_create(one.ia, 8, DAT_HANDLE_NULL, DAT_EVD_CR_FLAG, &requests), "no EVD");
   need(dat_ep_create(one.ia, pz, evd, evd, connections, nullptr, &ep), "no EP");
   (void)dat_rmr_create(pz, &rmr);  // an IA may have none
-  need(dat_psp_create_any(one.ia, &qualifier, requests, DAT_PSP_CONSUMER_FLAG, &psp), "no PSP");
+  need(dat_psp_create(one.ia, qualifier, requests, DAT_PSP_CONSUMER_FLAG, &psp), "no PSP");
   expect(one.close(), succeeds);
   // The Connection Qualifier is free again.
   const Evd again = ia().evd(DAT_EVD_CR_FLAG);

@@ -2,6 +2,7 @@
 // Shared receive queues: dat_srq_create, dat_srq_post_recv, dat_srq_query, dat_srq_resize,
 // dat_srq_set_lw, dat_srq_free.
 #include <limits>
+#include <set>
 
 #include "suite/cases/dat/framework/dat_requests.hpp"
 
@@ -391,6 +392,89 @@ DAT_CASE(resized_queue_loses_no_receive, calls(dat_srq_resize), rules("dat.srq-r
                    .event_data.dto_completion_event_data.user_cookie.as_64;
   }
   same(*this, "sum of the cookies", cookies, 3);
+}
+
+DAT_CASE(queue_is_resized_while_messages_arrive, calls(dat_srq_resize),
+         rules("dat.srq-resize.success"), deadline_of(10s)) {
+  constexpr DAT_UINT64 held = 8;
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  const Lmr from(ia(), queue.pz.get(), 8);
+  std::set<DAT_UINT64> open;
+  DAT_UINT64 posted = 0;
+  const auto fill = [&] {
+    for (; open.size() < held; open.insert(posted++)) {
+      expect(queue.post(posted), succeeds);
+      users.send(*this, from.triplet());
+      (void)expect_completion(users.sender.requests, 0, DAT_DTO_SUCCESS);
+    }
+  };
+  const auto reap = [&](std::size_t left) {
+    while (open.size() > left) {
+      const auto data = expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT)
+                            .event_data.dto_completion_event_data;
+      expect_that(
+          data.status == DAT_DTO_SUCCESS && open.erase(data.user_cookie.as_64) == 1,
+          "the completion of a receive that is out",
+          fmt::format("completion {}: {}", data.user_cookie.as_64, status_text(data.status)));
+      same(*this, "length", data.transfered_length, 8);
+    }
+  };
+  // None of the sizes is below what is out when it is asked for.
+  for (const DAT_COUNT size : {9, 64, 8, 16, 8, 9, 32, 8, 128, 8}) {
+    fill();
+    expect(CALL(dat_srq_resize, queue.srq.get(), size), succeeds);
+    at_least(*this, "entries", queue.query(*this).max_recv_dtos, size);
+    reap(held / 2);
+  }
+  reap(0);
+  expect_no_event(users.receiver.receives);
+}
+
+DAT_CASE(resized_queue_keeps_its_watermark, calls(dat_srq_resize),
+         rules("dat.srq-resize.success", "dat.srq-set-lw.success")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  for (DAT_UINT64 i = 0; i < 4; ++i) expect(queue.post(i), succeeds);
+  expect(CALL(dat_srq_set_lw, queue.srq.get(), 3), succeeds, "dat.srq-set-lw.success");
+  expect(CALL(dat_srq_resize, queue.srq.get(), 32), succeeds);
+  same(*this, "low watermark", queue.query(*this).low_watermark, 3);
+  const Lmr from(ia(), queue.pz.get(), 8);
+  const auto take_one = [&] {
+    users.send(*this, from.triplet());
+    (void)expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
+  };
+  take_one();
+  DAT_EVENT event{};
+  expect(async_event(ia(), event), returns(DAT_QUEUE_EMPTY));  // three are not below three
+  take_one();
+  DAT_COUNT more = 0;
+  expect(CALL(dat_evd_wait, ia().async_evd(), DAT_TIMEOUT_INFINITE, 1, &event, &more), succeeds,
+         "dat.srq-set-lw.success");
+  expect_that(is_watermark(event, queue.srq), "the queue and its low watermark",
+              event_text(event.event_number));
+}
+
+DAT_CASE(size_below_completions_that_nobody_took_is_refused, calls(dat_srq_resize),
+         rules("dat.srq-resize.invalid-state", "dat.srq-resize.success")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  const Lmr from(ia(), queue.pz.get(), 8);
+  for (DAT_UINT64 i = 0; i < 3; ++i) expect(queue.post(i), succeeds, "dat.srq-resize.success");
+  for (int i = 0; i < 3; ++i) users.send(*this, from.triplet());
+  // The messages have taken them all; where that cannot be asked, they are out one way or the other.
+  for (DAT_COUNT left = 3; left > 0;) left = queue.query(*this).available_dto_count;
+  const DAT_RETURN got = CALL(dat_srq_resize, queue.srq.get(), 2);
+  expect(got, returns(DAT_INVALID_STATE).or_tolerably(DAT_SUCCESS));
+  DAT_UINT64 cookies = 0;
+  for (int i = 0; i < 3; ++i)
+    cookies += expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT)
+                   .event_data.dto_completion_event_data.user_cookie.as_64;
+  same(*this, "sum of the cookies", cookies, 3);
+  expect(CALL(dat_srq_resize, queue.srq.get(), 2), succeeds, "dat.srq-resize.success");
 }
 
 DAT_CASE(size_below_the_receives_is_refused, calls(dat_srq_resize),

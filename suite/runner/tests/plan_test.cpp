@@ -69,6 +69,21 @@ BOOST_AUTO_TEST_CASE(a_second_copy_gets_what_is_configured_and_what_is_isolated)
     BOOST_TEST(!made[0].list[number]->configuration.peer_to_peer);
 }
 
+BOOST_AUTO_TEST_CASE(cases_of_a_known_hang_are_marked) {
+  auto plan = make_plans(parts, all, {}, 1).front();
+  std::vector<suite::expectations::Entry> entries(3);
+  entries[0].case_id = "case.4";
+  entries[0].observed = {"dat_evd_wait: DAT_SUCCESS",
+                         "* did not return before the case's deadline"};
+  entries[1].case_id = "case.5";
+  entries[1].observed = {"dat_evd_wait: DAT_SUCCESS"};
+  entries[2].case_id = "case.200";
+  entries[2].observed = {"dat_evd_wait did not return before the case's deadline"};
+  mark_known_hangs(plan, entries);
+  for (const Job& job : plan.jobs)
+    BOOST_TEST(job.known_to_hang == (plan.list[job.number]->id == "case.4"));
+}
+
 BOOST_AUTO_TEST_CASE(a_handful_gets_no_second_copy) {
   const std::vector<const suite::cases::Case*> few(all.begin(), all.begin() + 20);
   BOOST_TEST(make_plans(parts, few, {}, 2).size() == 1U);

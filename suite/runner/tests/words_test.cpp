@@ -96,11 +96,12 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   BOOST_TEST(back.reply_deadline == 8U);
   BOOST_TEST(!back.pics.at("atomics"));
   BOOST_TEST(back.strict);
-  const auto run =
-      std::get<RunWord>(parse_parent_word(format(ParentWord(RunWord{"a.b.c@ipv6", 2, 7}))).value());
+  const auto run = std::get<RunWord>(
+      parse_parent_word(format(ParentWord(RunWord{"a.b.c@ipv6", 2, 7, 1.5}))).value());
   BOOST_TEST(run.id == "a.b.c@ipv6");
   BOOST_TEST(run.attempt == 2U);
   BOOST_TEST(run.group == 7U);
+  BOOST_TEST(run.deadline_scale == 1.5);
 }
 
 BOOST_AUTO_TEST_CASE(nonsense_is_no_word) {

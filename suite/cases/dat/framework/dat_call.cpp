@@ -87,8 +87,7 @@ void describe_frames(Line& line) {
   line.raw("]");
 }
 
-extern "C" void crashed(int signal, siginfo_t*, void* context) {
-  ::signal(signal, SIG_DFL);
+void tell_crash(int signal, const void* context, bool with_frames) {
   Line line;
   line.raw("\n{\"died\":{\"signal\":");
   line.number(signal);
@@ -97,9 +96,17 @@ extern "C" void crashed(int signal, siginfo_t*, void* context) {
   Dl_info info{};
   line.raw(",\"place\":");
   line.quoted(::dladdr(instruction_of(context), &info) != 0 ? info.dli_fname : "");
-  describe_frames(line);
+  if (with_frames) describe_frames(line);
   line.raw("}}");
   line.send();
+}
+
+// The frames of a stack that was overwritten may lead anywhere: what is known without them is told
+// first.
+extern "C" void crashed(int signal, siginfo_t*, void* context) {
+  ::signal(signal, SIG_DFL);
+  tell_crash(signal, context, false);
+  tell_crash(signal, context, true);
   ::raise(signal);
 }
 

@@ -144,8 +144,6 @@ DAT_CR_HANDLE Listener::next() const {
   return event.event_data.cr_arrival_event_data.cr_handle;
 }
 
-DAT_CONN_QUAL unused_qualifier(const Ia& ia) { return Listener(ia).qualifier; }
-
 void end_connection(const Pair& pair) {
   need(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), "no disconnect");
   need_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
@@ -233,7 +231,7 @@ void EpAt::unconfigured() {
 void EpAt::reserve() {
   requests_ = ia_.evd(DAT_EVD_CR_FLAG);
   DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
-  const DAT_CONN_QUAL qualifier = unused_qualifier(ia_);
+  const DAT_CONN_QUAL qualifier = free_qualifier(ia_);
   need(CALL(dat_rsp_create, ia_.get(), qualifier, handle_, requests_.get(), &rsp), "no RSP");
   rsp_ = Rsp(rsp);
   reserved_at_ = qualifier;
@@ -248,6 +246,11 @@ void EpAt::request_from_peer() {
 }
 
 void EpAt::tentative() {
+  DAT_PROVIDER_ATTR attr{};
+  need(CALL(dat_ia_query, ia_.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
+       "no IA query");
+  if (attr.ep_creator == DAT_PSP_CREATES_EP_NEVER)
+    throw DatStop{"not_applicable", "the provider says that it makes no endpoints"};
   listener_.emplace(ia_, DAT_PSP_PROVIDER_FLAG);
   need(start_connect(ia_, peer_.ep.get(), listener_->qualifier), "no connect");
   cr_ = listener_->next();

@@ -79,9 +79,6 @@ struct Listener {
   DAT_CONN_QUAL qualifier = 0;
 };
 
-/// A Connection Qualifier at which nobody listens: one was there a moment ago.
-[[nodiscard]] DAT_CONN_QUAL unused_qualifier(const Ia& ia);
-
 /// Disconnects a pair and takes the events of both sides.
 void end_connection(const Pair& pair);
 
@@ -99,9 +96,10 @@ enum class Phase : std::uint8_t {
   connected,
   disconnected,
 };
-inline constexpr std::array all_phases{Phase::unconfigured, Phase::unconnected, Phase::reserved,
-                                       Phase::passive,      Phase::tentative,   Phase::active,
-                                       Phase::connected,    Phase::disconnected};
+/// Those that fewest providers survive come last: a crash or a hang ends the whole case.
+inline constexpr std::array all_phases{Phase::unconfigured, Phase::unconnected,  Phase::active,
+                                       Phase::connected,    Phase::disconnected, Phase::reserved,
+                                       Phase::tentative,    Phase::passive};
 [[nodiscard]] std::string phase_text(Phase phase);
 
 /// An endpoint in one of these states, with all that keeps it there.

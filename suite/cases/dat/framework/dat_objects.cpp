@@ -4,7 +4,9 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "suite/cases/dat/framework/dat_body.hpp"
@@ -95,6 +97,25 @@ std::pair<Psp, DAT_CONN_QUAL> Ia::psp(const Evd& evd, DAT_PSP_FLAGS flags) const
   DAT_CONN_QUAL qualifier = 0;
   need(CALL(dat_psp_create_any, handle_, &qualifier, evd.get(), flags, &handle), "no PSP");
   return {Psp(handle), qualifier};
+}
+
+// Providers choose the lowest that is free, or a port as the host gives them out: between the two
+// each process has its share.
+DAT_CONN_QUAL free_qualifier(const Ia& ia) {
+  constexpr DAT_CONN_QUAL lowest = 20'000, share = 16, shares = 750;
+  static std::atomic<DAT_CONN_QUAL> count = 0;
+  const Evd requests = ia.evd(DAT_EVD_CR_FLAG);
+  for (DAT_CONN_QUAL tried = 0; tried < share; ++tried) {
+    const DAT_CONN_QUAL qualifier =
+        lowest + static_cast<DAT_CONN_QUAL>(::getpid()) % shares * share + count++ % share;
+    DAT_PSP_HANDLE handle = DAT_HANDLE_NULL;
+    if (CALL(dat_psp_create, ia.get(), qualifier, requests.get(), DAT_PSP_CONSUMER_FLAG, &handle) !=
+        DAT_SUCCESS)
+      continue;
+    const Psp psp(handle);
+    return qualifier;
+  }
+  return ia.psp(requests).second;
 }
 
 // ---------------------------------------------------------------- memory

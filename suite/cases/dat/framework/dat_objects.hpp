@@ -119,6 +119,10 @@ class Ia {
   sockaddr_storage address_{};
 };
 
+/// A Connection Qualifier at which nobody listens, as far as one can know: one that neither a
+/// provider nor another process of a case is likely to choose.
+[[nodiscard]] DAT_CONN_QUAL free_qualifier(const Ia& ia);
+
 /// An endpoint with dispatchers of its own: receives, requests, connection events.
 struct Side {
   Evd receives, requests, connection;

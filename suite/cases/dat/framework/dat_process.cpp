@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <nlohmann/json.hpp>
 
 #include "reference_rnic/llp/real_world.hpp"
@@ -36,6 +37,11 @@ Judgement judgement_from(const std::string& word) {
   return Judgement::fail;
 }
 
+bool is_crash(int signal) {
+  return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
+         signal == SIGABRT;
+}
+
 /// The process of one case, read until it ends or its time is up.
 class CaseProcess {
  public:
@@ -54,7 +60,17 @@ class CaseProcess {
   }
   [[nodiscard]] std::optional<std::string> nonsense() const { return nonsense_; }
   [[nodiscard]] const std::string& last_words() const { return errors_; }
-  [[nodiscard]] std::optional<iut::Ended> reap() { return child_.reap(); }
+  /// How it ended, once it has hung up; nothing if it does not end.
+  std::optional<iut::Ended> ended() {
+    std::optional<iut::Ended> how;
+    world_.watch(child_.exited(), EPOLLIN, [&](std::uint32_t) {
+      how = child_.reap();
+      if (how) world_.unwatch(child_.exited());
+    });
+    world_.run_until(world_.now() + grace, [&] { return how.has_value(); });
+    if (!how) world_.unwatch(child_.exited());
+    return how;
+  }
 
  private:
   void stop_watching() {
@@ -126,13 +142,11 @@ class DatProcessBody final : public Body {
     if (!child) stop(Verdict::error, child.error());
     CaseProcess process(*world, std::move(*child), [this](const json& word) { take(word); });
     const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        one_.deadline * environment().deadline_scale);
-    const auto patience =
-        std::chrono::duration_cast<std::chrono::nanoseconds>(grace * environment().deadline_scale);
-    const bool ended = process.run_until(world->now() + limit + patience);
+        (one_.deadline + grace) * environment().deadline_scale);
+    const bool ended = process.run_until(world->now() + limit);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
-    if (!ended) return fail_of_call("hung, and did not heed its deadline", json::object());
+    if (!ended) return fail_of_call(" hung, and did not heed its deadline", json::object());
     conclude(process);
   }
 
@@ -175,8 +189,13 @@ class DatProcessBody final : public Body {
       return;
     }
     if (const auto hung = last_.find("hung"); hung != last_.end())
-      return fail_of_call("did not return before the case's deadline", *hung);
+      return fail_of_call(did_not_return, *hung);
+    if (const auto& said = process.last_words(); !said.empty())
+      context().note(Direction::none, "it wrote: " + said);
     if (const auto died = last_.find("died"); died != last_.end()) return judge_death(*died);
+    // The kernel does not call a handler in a thread that blocks the signal that it raises.
+    if (const auto ended = process.ended(); ended && is_crash(ended->signal))
+      return judge_death({{"signal", ended->signal}, {"place", "a thread that blocks it"}});
     stop(Verdict::error,
          "rnic-dat-cases ended without a last word; it wrote: " + process.last_words());
   }
@@ -186,17 +205,17 @@ class DatProcessBody final : public Body {
   void judge_death(const json& died) {
     const std::string place = died.value("place", "");
     const std::string how =
-        fmt::format("was ended by {} in {}", iut::signal_name(died.value("signal", 0)), place);
+        fmt::format(" was ended by {} in {}", iut::signal_name(died.value("signal", 0)), place);
     if (place.find("libdat2") != std::string::npos)
       stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
     if (!one_.hostile) return fail_of_call(how, died);
-    advise_that(false, "a return code", fmt::format("{} {}", died.value("call", "the case"), how));
+    advise_that(false, "a return code", died.value("call", "the case") + how);
   }
 
-  void fail_of_call(const std::string& how, const json& word) {
+  void fail_of_call(std::string_view how, const json& word) {
     const std::string frames = frames_of(word);
     if (!frames.empty()) context().note(Direction::none, "frames: " + frames);
-    expect_that(false, "a return code", fmt::format("{} {}", word.value("call", "the case"), how));
+    expect_that(false, "a return code", word.value("call", "the case").append(how));
   }
 
   const DatCase& one_;

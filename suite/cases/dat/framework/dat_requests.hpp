@@ -73,12 +73,6 @@ struct Asked {
   DAT_CR_HANDLE cr = DAT_HANDLE_NULL;  ///< null once it is answered
 };
 
-/// A Connection Qualifier at which nobody listens, as far as one can know.
-[[nodiscard]] inline DAT_CONN_QUAL free_qualifier(const Ia& ia) {
-  const Evd requests = ia.evd(DAT_EVD_CR_FLAG);
-  return ia.psp(requests).second;
-}
-
 /// Nobody listens: the provider says so to whoever asks.
 inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier) {
   const Pz pz = body.ia().pz();
