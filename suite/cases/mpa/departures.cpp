@@ -120,7 +120,7 @@ CONFORMANCE_CASE(many_half_open_startups_do_not_hold_up_others,
     slow.push_back(&another_peer());
     if (const auto up = slow.back()->connect(iut_address()); !up)
       stop(Verdict::inconclusive, up.error());
-    slow.back()->send_octets(wire::Bytes(request).first(2 * i));
+    slow.back()->send_octets(wire::Bytes(request).first(2 * i), Cut::single_octets());
   }
   establish({.judged_by = "mpa.startup.acceptable-request-accepted"});
   expect_still_working();
