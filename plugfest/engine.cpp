@@ -79,7 +79,8 @@ class LocalEngine {
 void LocalEngine::look_who_is_away() {
   somebody_is_away_ = false;
   for (std::size_t host = 0; host < scheduler_.hosts(); ++host) {
-    const bool away = scheduler_.has_waiting(host) && options_.away(host);
+    // What has befallen a host in a cell is seen when that has ended.
+    const bool away = scheduler_.has_waiting(host) && scheduler_.idle(host) && options_.away(host);
     scheduler_.set_away(host, away);
     somebody_is_away_ |= away;
   }

@@ -29,8 +29,8 @@ struct EngineOptions {
   std::function<std::chrono::milliseconds(const Cell&)> extra = [](const Cell&) {
     return std::chrono::milliseconds(0);
   };
-  /// Whether a host that has cells to play cannot play them yet, such as a guest that boots. Asked
-  /// whenever cells may start, and every now and then while the answer is yes.
+  /// Whether a host that has cells to play, and is in none, cannot play them yet, such as a guest
+  /// that boots. Asked whenever cells may start, and every now and then while the answer is yes.
   std::function<bool(std::size_t host)> away = [](std::size_t) { return false; };
   /// Called in the engine's own process when a cell's record is there.
   std::function<void(const Cell&, nlohmann::json& record)> after = [](const Cell&,

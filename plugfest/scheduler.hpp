@@ -29,6 +29,10 @@ class Scheduler {
   void set_away(std::size_t host, bool away) { hosts_[host].away = away; }
 
   [[nodiscard]] std::size_t hosts() const { return hosts_.size(); }
+  /// In no cell.
+  [[nodiscard]] bool idle(std::size_t host) const {
+    return hosts_[host].free == hosts_[host].capacity;
+  }
   [[nodiscard]] bool has_waiting(std::size_t host) const { return hosts_[host].waiting > 0; }
   [[nodiscard]] std::size_t waiting() const { return waiting_; }
   [[nodiscard]] std::size_t running() const { return running_; }

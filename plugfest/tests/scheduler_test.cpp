@@ -68,6 +68,27 @@ BOOST_AUTO_TEST_CASE(no_host_is_in_more_cells_than_it_allows) {
   BOOST_TEST(times == std::vector<int>(jobs.size(), 1), boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(who_is_away_starts_nothing) {
+  Scheduler scheduler({1, 1, 1, 1}, 3, {{0, 1, 9}, {2, 3, 1}, {2, 1, 5}});
+  scheduler.set_away(0, true);
+  const auto first = scheduler.next();
+  BOOST_REQUIRE(first);
+  BOOST_TEST(*first == 2);
+  BOOST_TEST(!scheduler.next());
+  BOOST_TEST(!scheduler.idle(2));
+  BOOST_TEST(scheduler.idle(3));
+  scheduler.finished(*first);
+  BOOST_TEST(scheduler.idle(2));
+  const auto second = scheduler.next();
+  BOOST_REQUIRE(second);
+  BOOST_TEST(*second == 1);
+  BOOST_TEST(!scheduler.has_waiting(2));
+  BOOST_TEST(scheduler.has_waiting(0));
+  BOOST_TEST(!scheduler.next());
+  scheduler.set_away(0, false);
+  BOOST_TEST((scheduler.next() == std::optional<std::size_t>(0)));
+}
+
 BOOST_AUTO_TEST_CASE(the_longest_comes_first) {
   Scheduler scheduler({1, 1}, 1, {{0, 1, 1}, {1, 0, 9}, {0, 1, 5}});
   for (const std::size_t expected : {1, 2, 0}) {
