@@ -226,6 +226,23 @@ BOOST_AUTO_TEST_CASE(markers_that_come_late_are_unasked_by_the_startup_frame) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(markers_that_come_late_though_asked_for_are_not_unasked_too) {
+  Pair promised(true, false);
+  Sender plain(false), late(true);
+  plain.octets = promised.client.octets;
+  plain.origin = late.origin = promised.client.origin;
+  for (int count = 0; count < 9; ++count) plain.send(200);
+  late.octets = plain.octets;
+  for (int count = 0; count < 10; ++count) late.send(200);
+  Link link;
+  promised.start(link);
+  link.carry_all(to_server, late.octets, promised.client.origin, 7000);
+  link.analyzer.finish();
+  BOOST_TEST(link.record.findings.size() == 1U, link.record.texts);
+  BOOST_TEST(link.record.broken("mpa.markers.first-before-first-fpdu"), link.record.texts);
+  BOOST_TEST(link.record.ulpdus(to_server).size() == 19U);
+}
+
 BOOST_AUTO_TEST_CASE(who_did_not_see_startup_does_not_say_that_markers_are_unasked) {
   for (const std::size_t into : {0U, 4U, 200U, 508U}) {
     Late it(into);
