@@ -138,6 +138,35 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
   return std::nullopt;
 }
 
+/// A Marker as every sender makes it, which points to the front of `octets`, whatever stood before.
+bool points_to_front(Bytes octets, const Shape& shape) {
+  const std::size_t at = wire::octets_to_marker(shape.position);
+  if (at + wire::marker_size > std::min(shape.size(), octets.size())) return false;
+  const auto marker = wire::Reader(octets.subspan(at)).read<wire::Marker>();
+  return marker.reserved.value() == 0 && marker.fpdu_pointer.value() == at;
+}
+
+/// Where Markers were not to be: those of a sender who counts from the front of the direction, else
+/// those of one who begins in the middle.
+std::optional<Shape> shape_with_markers(Bytes octets, std::uint64_t position) {
+  const auto with_markers = [&](std::uint64_t at) -> std::optional<Shape> {
+    const auto length = ulpdu_length(octets, wire::marker_at(at));
+    if (!length) return std::nullopt;
+    const Shape shape = Shape::of(*length, true, at);
+    const bool any = shape.size() != Shape::of(*length, false, 0).size();
+    return any ? std::optional(shape) : std::nullopt;
+  };
+  // The CRC fits wherever in the FPDU a Marker is presumed: their pointers tell.
+  const auto pointed_to = [&](const std::optional<Shape>& shape) {
+    return shape && points_to_front(octets, *shape) && crc_fits(octets, *shape);
+  };
+  const auto from_front = position % 4 == 0 ? with_markers(position) : std::nullopt;
+  if (pointed_to(from_front)) return from_front;
+  for (std::uint64_t at = 0; at < wire::marker_interval; at += 4)
+    if (const auto shape = with_markers(at); pointed_to(shape)) return shape;
+  return from_front && crc_fits(octets, *from_front) ? from_front : std::nullopt;
+}
+
 /// Markers stand elsewhere in the whole direction, or do not stand in it at all, or do unasked.
 std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                                        std::uint32_t origin_sequence) {
@@ -148,14 +177,9 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
     return result;
   };
   if (!presumed.markers) {
-    // The sender's first Marker would stand at the front of the direction.
-    if (presumed.position % 4 != 0) return std::nullopt;
-    const auto length = ulpdu_length(octets, wire::marker_at(presumed.position));
-    if (!length) return std::nullopt;
-    const Shape shape = Shape::of(*length, true, presumed.position);
-    if (shape.size() == Shape::of(*length, false, 0).size() || !crc_fits(octets, shape))
-      return std::nullopt;
-    return direction(shape, framing::markers_unasked,
+    const auto shape = shape_with_markers(octets, presumed.position);
+    if (!shape) return std::nullopt;
+    return direction(*shape, framing::markers_unasked,
                      "an FPDU that fits its CRC only with Markers in it",
                      "no Markers: the peer's startup frame has M = 0");
   }

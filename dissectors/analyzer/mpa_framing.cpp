@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 namespace dissectors::analyzer {
 
@@ -275,7 +276,10 @@ std::uint64_t MpaFraming::explained(Half& at, const Piece& piece, const Diagnosi
                                     FpduSeen& seen) {
   const Place place{at.direction,      piece.offset,     diagnosis.shape.size(),
                     piece.first.frame, piece.last.frame, piece.last.time};
-  broken(diagnosis.broken, place, diagnosis.actual, diagnosis.admissible, at.certainty);
+  if (diagnosis.direction_differs && diagnosis.shape.markers && !at.known.markers.value_or(false))
+    markers_begin(at, place, diagnosis.actual);
+  else
+    broken(diagnosis.broken, place, diagnosis.actual, diagnosis.admissible, at.certainty);
   if (diagnosis.direction_differs) {
     if (at.relayouts++ >= most_relayouts) {
       lose(at, place, "Markers come and go");
@@ -313,6 +317,18 @@ std::uint64_t MpaFraming::unexplained(Half& at, const Piece& piece, const Shape&
   at.known.markers.reset();  // the search takes what fits
   lose(at, place, "what stands here is no FPDU");
   return 0;
+}
+
+/// Markers in a direction that had none. Whether they were not to come (RFC 5044 section 7.1.1) or
+/// were left out before is known only from the other end's startup frame.
+void MpaFraming::markers_begin(Half& at, const Place& place, std::string actual) {
+  const auto& asked_by = peer(at).startup;
+  if (!asked_by) {
+    not_judged(place, "Markers begin, and the startup frame that asks for them was not seen");
+  } else if (!asked_by->flags.markers() && !std::exchange(at.told_unasked, true)) {
+    broken(framing::markers_unasked, place, std::move(actual),
+           "no Markers: the peer's startup frame has M = 0", at.certainty);
+  }
 }
 
 void MpaFraming::still_swapped(const Half& at, const Piece& piece, const Shape& shape) {

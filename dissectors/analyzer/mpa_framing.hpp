@@ -106,7 +106,8 @@ class MpaFraming final : private RuleVoice {
     std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
     Certainty certainty = Certainty::certain;
     bool any_fpdu = false, follows_hole = false, length_swapped = false;
-    int doubtful = 0;  ///< implausible FPDUs in a row
+    int doubtful = 0;           ///< implausible FPDUs in a row
+    bool told_unasked = false;  ///< Markers came though the peer wants none
     int diagnoses = 0, relayouts = 0;
     std::uint64_t without_marker = 0;  ///< octets followed since found again, no Marker in them
     Assembly assembly;
@@ -152,6 +153,7 @@ class MpaFraming final : private RuleVoice {
   void check_key(const MpaFrameSeen& frame);
   void check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length);
   bool skip_startup_crc(Half& at, const Chunk& chunk);
+  void markers_begin(Half& at, const Place& place, std::string actual);
   void still_swapped(const Half& at, const Piece& piece, const Shape& shape);
   Shape without_trailer(Half& at, const Piece& piece, const Shape& shape);
   void lose(Half& at, const Place& place, std::string why);

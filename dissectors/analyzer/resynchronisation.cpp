@@ -172,6 +172,8 @@ void MpaFraming::found_at(Half& at, std::size_t index, const Fit& fit) {
                    : fit.crc_right  ? "a header and a CRC that fit"
                                     : "a row of headers that fit"));
   if (fit.shape.markers) {
+    if (!at.known.markers && at.startup && fit.crc_right && fit.markers_seen)
+      markers_begin(at, place, "FPDUs that fit their CRCs only with Markers in them");
     at.known.markers = true;
     at.origin = offset - fit.shape.position;
     at.known.origin = at.origin;

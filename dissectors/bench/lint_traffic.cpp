@@ -51,7 +51,8 @@ struct Connection {
 /// Writes connections into a pcap, frame by frame.
 class Writer {
  public:
-  explicit Writer(const std::string& path) : file_(path, std::ios::binary | std::ios::trunc) {
+  Writer(const std::string& path, std::uint16_t port)
+      : file_(path, std::ios::binary | std::ios::trunc), server_port_(port) {
     buffer_ = dissectors::capture::pcap_header(dissectors::capture::LinkType::ethernet);
   }
 
@@ -97,8 +98,8 @@ class Writer {
     put32(frame_, 0x40060000);
     put32(frame_, end == 0 ? client : server);
     put32(frame_, end == 0 ? server : client);
-    put16(frame_, end == 0 ? port : 5445);
-    put16(frame_, end == 0 ? 5445 : port);
+    put16(frame_, end == 0 ? port : server_port_);
+    put16(frame_, end == 0 ? server_port_ : port);
     put32(frame_, connection.next[end]);
     put32(frame_, connection.next[1 - end]);
     put16(frame_, static_cast<unsigned>((5 + options / 4) << 12) | flags);
@@ -122,6 +123,7 @@ class Writer {
   }
 
   std::ofstream file_;
+  std::uint16_t server_port_;
   Octets buffer_, frame_;
   std::uint64_t written_ = 0, time_ = std::uint64_t{1'000'000'000} * 1'000'000'000;
   std::uint32_t connections_ = 0;
@@ -161,8 +163,7 @@ Octets small_send(std::uint32_t n) {
 // tshark's time grows by the square of a connection's length, so there are many.
 constexpr std::uint32_t fpdus_of_a_connection = 32 * segments_of_a_write;
 
-bool generate(const std::string& kind, std::uint64_t size, const std::string& path) {
-  Writer writer(path);
+bool generate(const std::string& kind, std::uint64_t size, Writer writer) {
   while (writer.written() < size) {
     Connection connection = writer.open();
     for (std::uint32_t n = 0; n < fpdus_of_a_connection; ++n)
@@ -172,8 +173,7 @@ bool generate(const std::string& kind, std::uint64_t size, const std::string& pa
 }
 
 // All connections stay open, and each has its turn again and again.
-bool generate_side_by_side(std::size_t count, std::uint64_t size, const std::string& path) {
-  Writer writer(path);
+bool generate_side_by_side(std::size_t count, std::uint64_t size, Writer writer) {
   std::vector<Connection> connections;
   while (connections.size() < count) connections.push_back(writer.open());
   for (std::uint32_t n = 0; writer.written() < size; ++n) {
@@ -241,6 +241,7 @@ int main(int argc, char** argv) {
   std::string kind, path;
   std::uint64_t size = 16;
   std::size_t connections = 100'000;
+  std::uint16_t port = 5445;
   CLI::App app{"Makes the captures of the lint benchmark, and counts their FPDUs and CRCs.",
                "rnic-lint-traffic"};
   app.require_subcommand(1);
@@ -257,6 +258,11 @@ int main(int argc, char** argv) {
   make->add_option("--size", size, "octets of the file, in MiB")
       ->check(CLI::Range(1U, 1U << 20))
       ->capture_default_str();
+  make->add_option("--port", port,
+                   "of the server; Wireshark gives 5445 to another of its dissectors, and most "
+                   "others to its own for iWARP")
+      ->check(CLI::Range(1, 65535))
+      ->capture_default_str();
   auto* loop = app.add_subcommand("count", "the plain loop over such a capture");
   loop->add_option("FILE", path)->required();
   app.footer(
@@ -270,8 +276,10 @@ int main(int argc, char** argv) {
     return 2;
   }
   if (loop->parsed()) return plain_loop(path);
-  const bool written = kind == "open" ? generate_side_by_side(connections, size << 20, path)
-                                      : generate(kind, size << 20, path);
+  Writer writer(path, port);
+  const bool written = kind == "open"
+                           ? generate_side_by_side(connections, size << 20, std::move(writer))
+                           : generate(kind, size << 20, std::move(writer));
   if (written) return 0;
   fmt::print(stderr, "rnic-lint-traffic: cannot write {}\n", path);
   return 3;

@@ -119,6 +119,7 @@ void FactStore::opened(const analyzer::Connection& connection) {
   facts.connection = connection;
   facts.ordinal = static_cast<std::uint32_t>(connections_.size());
   by_flow_[capture::Flow{connection.first, connection.second}.canonical()] = &facts;
+  latest_.opens = true;
 }
 
 std::uint32_t FactStore::frame_of(const analyzer::Place& place) const {

@@ -119,6 +119,7 @@ struct Events {
 struct FrameFacts {
   const ConnectionFacts* connection = nullptr;
   analyzer::Direction direction = analyzer::Direction::from_first;
+  bool opens = false;              ///< the connection; told when it is taken, not kept
   std::unique_ptr<Events> events;  ///< nothing: none
 };
 

@@ -21,6 +21,7 @@
 #include "dissectors/wireshark/taps.hpp"
 #include "dissectors/wireshark/tree.hpp"
 #include "dissectors/wireshark/upper_layers.hpp"
+#include "reference_rnic/wire/mpa_frame.hpp"
 
 using namespace dissectors;
 using namespace dissectors::wireshark;
@@ -30,7 +31,7 @@ namespace {
 // Wireshark's interface knows no object of ours: what belongs to the file that is open stands here.
 std::unique_ptr<FileAnalysis> analysis;
 int protocol = -1;
-dissector_handle_t payload_handle;
+dissector_handle_t payload_handle, startup_handle;
 std::uint32_t claimed_already = 0;  // the frame whose payload last came to us
 range_t* iwarp_ports = nullptr;
 #if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 4
@@ -85,6 +86,15 @@ const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
   return analysis->take(*link, octets, packet.num, time_of(packet));
 }
 
+// The first payload of a connection comes to us: an MPA Request is recognised before the dissector of
+// its port takes its key for a length and collects all that follows as one message.
+void watch(packet_info* packet) {
+  if (packet->ptype != PT_TCP || !replace_builtin) return;
+  conversation_t* conversation = find_conversation_pinfo(packet, 0);
+  if (conversation != nullptr && conversation_get_dissector(conversation, packet->num) == nullptr)
+    conversation_set_dissector(conversation, startup_handle);
+}
+
 // From now on the payload is ours, so that no other dissector makes of it what it is not.
 void claim(packet_info* packet) {
   if (packet->ptype != PT_TCP || packet->num == claimed_already) return;
@@ -134,18 +144,41 @@ int dissect_frame(tvbuff_t* frame, packet_info* packet, proto_tree* tree, void*)
   if (!analysis) return 0;
   const FrameFacts* facts = facts_of(frame, *packet);
   if (facts == nullptr || facts->connection == nullptr) return 0;
+  if (facts->opens) watch(packet);
   const bool broken = facts->events && !facts->events->findings.empty();
   if (!facts->connection->iwarp && !broken) return 0;
-  if (!packet->fd->visited && facts->connection->iwarp) claim(packet);
+  // What brings nothing about, as a bare acknowledgement does, is of no other dissector either.
+  if (!packet->fd->visited && facts->connection->iwarp && facts->events) claim(packet);
   show({frame, packet, tree}, *facts);
   return static_cast<int>(tvb_captured_length(frame));
+}
+
+int take(tvbuff_t* payload, packet_info* packet) {
+  col_set_str(packet->cinfo, COL_PROTOCOL, "iWARP");
+  return static_cast<int>(tvb_captured_length(payload));
 }
 
 // Payload of connections known for iWARP: the postdissector shows it.
 int dissect_payload(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) {
   claimed_already = packet->num;
-  col_set_str(packet->cinfo, COL_PROTOCOL, "iWARP");
-  return static_cast<int>(tvb_captured_length(payload));
+  return take(payload, packet);
+}
+
+// Payload of a connection of which only the beginning was seen. Others take what is no startup, and
+// nothing of us stays with their connection.
+int dissect_startup(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) {
+  const auto begins_with = [&](rnic::wire::MpaFrameKind kind) {
+    const rnic::wire::MpaKey& key = rnic::wire::mpa_key(kind);
+    return tvb_memeql(payload, 0, reinterpret_cast<const guint8*>(key.data()), key.size()) == 0;
+  };
+  if (begins_with(rnic::wire::MpaFrameKind::request) ||
+      begins_with(rnic::wire::MpaFrameKind::reply))
+    return take(payload, packet);
+  conversation_t* conversation = find_conversation_pinfo(packet, 0);
+  if (conversation != nullptr &&
+      conversation_get_dissector(conversation, packet->num) == startup_handle)
+    conversation_set_dissector(conversation, nullptr);
+  return 0;
 }
 
 // Decode As: the port that the user named.
@@ -201,6 +234,7 @@ void register_protocol() {
   register_init_routine(open_file);
   register_cleanup_routine(close_file);
   payload_handle = create_dissector_handle(dissect_payload, protocol);
+  startup_handle = create_dissector_handle(dissect_startup, protocol);
   register_postdissector(create_dissector_handle(dissect_frame, protocol));
 }
 

@@ -184,6 +184,76 @@ BOOST_AUTO_TEST_CASE(markers_against_what_startup_says) {
   }
 }
 
+namespace {
+
+/// A direction without Markers, and from some FPDU on with Markers so many octets into an interval.
+struct Late {
+  explicit Late(std::size_t into) : pair(false, false), late(true) {
+    for (int count = 0; count < 9; ++count) pair.client.send(200);
+    late.octets = pair.client.octets;
+    late.origin = late.octets.size() - into;
+    for (int count = 0; count < 10; ++count) late.send(200 + into);
+  }
+  void carry(std::size_t begin, std::size_t segment) {
+    link.carry_all(to_server, late.octets, begin, segment);
+    link.analyzer.finish();
+  }
+  Pair pair;
+  Sender late;
+  Link link;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(markers_that_come_late_are_unasked_by_the_startup_frame) {
+  for (const std::size_t into : {0U, 4U, 200U, 508U})
+    for (const std::size_t segment : {1448U, 7000U}) {
+      Late it(into);
+      it.pair.start(it.link);
+      it.carry(it.pair.client.origin, segment);
+      BOOST_TEST_INFO(into << " octets into an interval, segments of " << segment << ": "
+                           << it.link.record.texts);
+      BOOST_TEST(std::ranges::count(it.link.record.findings, "mpa.markers.none-when-peer-m-zero",
+                                    [](const Finding& found) { return found.rule.id; }) == 1);
+      const auto found = it.link.record.ulpdus(to_server);
+      BOOST_REQUIRE(!found.empty());
+      BOOST_CHECK(found.back() == it.late.ulpdus.back());
+      // Where an FPDU lies in one segment nothing else seems to be wrong.
+      if (segment == 7000) {
+        BOOST_TEST(it.link.record.findings.size() == 1U, it.link.record.texts);
+        BOOST_TEST(found.size() == 19U);
+      }
+    }
+}
+
+BOOST_AUTO_TEST_CASE(markers_that_come_late_though_asked_for_are_not_unasked_too) {
+  Pair promised(true, false);
+  Sender plain(false), late(true);
+  plain.octets = promised.client.octets;
+  plain.origin = late.origin = promised.client.origin;
+  for (int count = 0; count < 9; ++count) plain.send(200);
+  late.octets = plain.octets;
+  for (int count = 0; count < 10; ++count) late.send(200);
+  Link link;
+  promised.start(link);
+  link.carry_all(to_server, late.octets, promised.client.origin, 7000);
+  link.analyzer.finish();
+  BOOST_TEST(link.record.findings.size() == 1U, link.record.texts);
+  BOOST_TEST(link.record.broken("mpa.markers.first-before-first-fpdu"), link.record.texts);
+  BOOST_TEST(link.record.ulpdus(to_server).size() == 19U);
+}
+
+BOOST_AUTO_TEST_CASE(who_did_not_see_startup_does_not_say_that_markers_are_unasked) {
+  for (const std::size_t into : {0U, 4U, 200U, 508U}) {
+    Late it(into);
+    it.carry(it.pair.client.origin, 7000);
+    BOOST_TEST_INFO(into << " octets into an interval: " << it.link.record.texts);
+    BOOST_TEST(it.link.record.findings.empty());
+    BOOST_TEST(it.link.record.noted(NoteKind::not_judged) == 1U);
+    BOOST_TEST(it.link.record.ulpdus(to_server).size() == 19U);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_crc_field_left_out) {
   Pair pair(false, false, false);
   for (int count = 0; count < 6; ++count) {

@@ -291,6 +291,25 @@ class ByHand(unittest.TestCase):
             with self.subTest(port=port):
                 rows = fields(file, ["iwarp_ddp.msn", "_ws.col.Protocol"], "-Y", "iwarp_ddp.msn")
                 self.assertEqual(rows, [[["1"], ["iWARP"]], [["2"], ["iWARP"]], [["3"], ["iWARP"]]])
+                for words in ([], ["-2"]):
+                    self.assertEqual(tshark("-r", file, *words, "-Y", "tcp.segment_data || tcp.reassembled_in"), "",
+                                     "no other dissector waits for more of it")
+
+    def test_what_is_no_iwarp_stays_with_its_dissector(self):
+        """Though its first payload is looked at."""
+        connection = made.Connection(80)
+        connection.segment(True, flags=0x02)
+        connection.segment(False, flags=0x12)
+        connection.segment(True, flags=0x10)
+        for _ in range(2):
+            connection.segment(True, b"GET /MPA HTTP/1.1\r\nHost: h\r\n\r\n")
+            connection.segment(False, b"HTTP/1.1 404 MPA ID Req Frame\r\nContent-Length: 0\r\n\r\n")
+        file = hand_made("http.pcap", connection.closed().frames)
+        names = ["frame.protocols", "http.request.method", "http.response.code", "_ws.col.Protocol"]
+        for words in ([], ["-2"]):
+            rows = fields(file, names, *words, "-Y", "tcp.len > 0")
+            self.assertEqual(rows, [[["eth:ethertype:ip:tcp:http"], ["GET"], [], ["HTTP"]],
+                                    [["eth:ethertype:ip:tcp:http"], [], ["404"], ["HTTP"]]] * 2)
 
     def test_decode_as(self):
         connection = made.Connection(4002)
