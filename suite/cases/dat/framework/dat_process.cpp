@@ -5,6 +5,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
@@ -141,9 +142,10 @@ class DatProcessBody final : public Body {
     auto child = iut::ChildProcess::start(command());
     if (!child) stop(Verdict::error, child.error());
     CaseProcess process(*world, std::move(*child), [this](const json& word) { take(word); });
-    const auto limit = std::chrono::duration_cast<std::chrono::nanoseconds>(
-        (one_.deadline + grace) * environment().deadline_scale);
-    const bool ended = process.run_until(world->now() + limit);
+    latest_end_ = world->now() + scaled(one_.deadline + grace);
+    bool ended = process.run_until(latest_end_);
+    // It may have said meanwhile that it takes longer.
+    if (!ended && world->now() < latest_end_) ended = process.run_until(latest_end_);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
     if (!ended) return fail_of_call(" hung, and did not heed its deadline", json::object());
@@ -151,6 +153,10 @@ class DatProcessBody final : public Body {
   }
 
  private:
+  std::chrono::nanoseconds scaled(std::chrono::milliseconds time) {
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(time *
+                                                                environment().deadline_scale);
+  }
   std::vector<std::string> command() {
     const DatAccess& dat = *environment().dat;
     std::vector<std::string> argv = dat.program;
@@ -175,6 +181,9 @@ class DatProcessBody final : public Body {
       outcome_.rows.push_back({.name = row->at("name").get<std::string>(),
                                .verdict = verdict_from(row->at("verdict").get<std::string>()),
                                .reason = row->at("reason").get<std::string>()});
+    } else if (const auto patience = word.find("patience"); patience != word.end()) {
+      const auto deadline = std::chrono::milliseconds(patience->get<std::int64_t>());
+      latest_end_ = std::max(latest_end_, environment().world.now() + deadline + scaled(grace));
     } else if (const auto step = word.find("step"); step != word.end()) {
       context().note(Direction::none, step->get<std::string>());
     } else {
@@ -220,6 +229,7 @@ class DatProcessBody final : public Body {
 
   const DatCase& one_;
   CaseOutcome& outcome_;
+  rnic::llp::TimePoint latest_end_{};
   json last_ = json::object();
 };
 

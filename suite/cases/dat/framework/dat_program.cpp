@@ -3,6 +3,7 @@
 // object a line.
 //
 //   {"expectation": {"rule": ..., "row": ..., "admissible": [...], "actual": ..., "judgement": ...}}
+//   {"patience": milliseconds until the case is ended}
 //   {"step": ...}                    {"row": {"name": ..., "verdict": ..., "reason": ...}}
 //   {"end": {"verdict": ..., "reason": ...}}           the body is over; or, as the last line of a
 //   process that did not get there, {"died": ...} or {"hung": ...}, see dat_call.hpp
@@ -11,8 +12,12 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
+#include <ctime>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_peer.hpp"
@@ -42,6 +47,7 @@ class LineReport final : public DatReport {
                  std::string_view reason) override {
     say({{"row", {{"name", name}, {"verdict", verdict}, {"reason", reason}}}});
   }
+  void patience(std::chrono::milliseconds deadline) { say({{"patience", deadline.count()}}); }
   void end(const DatStop& how) {
     say({{"end", {{"verdict", how.verdict}, {"reason", how.reason}}}});
   }
@@ -82,6 +88,31 @@ int list() {
   return 0;
 }
 
+/// How long this process took to get here; nothing if the kernel does not tell.
+std::chrono::milliseconds time_to_start() {
+  std::ifstream file("/proc/self/stat");
+  std::string line;
+  std::getline(file, line);
+  const std::size_t name_end = line.rfind(')');
+  if (name_end == std::string::npos) return {};
+  // The 22nd field of all, the second being the name: when it began, in clock ticks since boot.
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string field;
+  for (int number = 3; number < 22; ++number) fields >> field;
+  long ticks = 0;
+  timespec now{};
+  if (!(fields >> ticks) || ::clock_gettime(CLOCK_BOOTTIME, &now) != 0) return {};
+  const long began = ticks * 1000 / ::sysconf(_SC_CLK_TCK);
+  return std::chrono::milliseconds(now.tv_sec * 1000 + now.tv_nsec / 1'000'000 - began);
+}
+
+/// A host on which a process takes long to start gets as much longer for the case.
+std::chrono::milliseconds patience(const DatCase& one, const DatTarget& target) {
+  constexpr int starts = 2;
+  const auto least = std::max(one.deadline, starts * time_to_start());
+  return std::chrono::duration_cast<std::chrono::milliseconds>(least * target.deadline_scale);
+}
+
 DatStop run(const DatCase& one, LineReport& report, const DatTarget& target) {
   DatContext context{one, report, target};
   try {
@@ -100,9 +131,10 @@ int run_one(const std::string& id, const DatTarget& target) {
     // Libraries of vendors write to standard output: it is theirs from now on, as standard error.
     const int words = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
-    report_endings(words, std::chrono::duration_cast<std::chrono::milliseconds>(
-                              one.deadline * target.deadline_scale));
     LineReport report(words);
+    const auto deadline = patience(one, target);
+    report.patience(deadline);
+    report_endings(words, deadline);
     report.end(run(one, report, target));
     // What a provider does in its destructors is no part of the case.
     ::_exit(0);
