@@ -8,16 +8,25 @@
 using namespace rnic::verbs;
 using namespace rnic::verbs::test;
 
+namespace {
+
+/// By `a`, of the first eight octets of the region of `b`, to the start of its own.
+SendRequest read_across(const TwoRnics& two, std::uint64_t id) {
+  return {.id = id,
+          .operation = Operation::read,
+          .pieces = {two.a.piece(0, 8)},
+          .remote_stag = two.b.region.stag,
+          .remote_offset = two.b.region.base};
+}
+
+}  // namespace
+
 BOOST_AUTO_TEST_SUITE(work)
 
 BOOST_AUTO_TEST_CASE(completions_come_in_the_order_of_posting_though_a_read_takes_longer) {
   TwoRnics two;
   two.connect();
-  two.a.send({.id = 1,
-              .operation = Operation::read,
-              .pieces = {two.a.piece(0, 8)},
-              .remote_stag = two.b.region.stag,
-              .remote_offset = two.b.region.base});
+  two.a.send(read_across(two, 1));
   two.a.send({.id = 2, .operation = Operation::write});
   two.a.send({.id = 3, .operation = Operation::write});
   two.settle();
@@ -35,11 +44,7 @@ BOOST_AUTO_TEST_CASE(local_work_posted_behind_a_receive_that_was_taken_meanwhile
   two.a.receive(10, {two.a.piece(100, 8)});
   two.b.send({.id = 11, .operation = Operation::send, .pieces = {two.b.piece(0, 8)}});
   // Outstanding, since nothing has left a yet, when the message of b comes and takes its receive.
-  two.a.send({.id = 2,
-              .operation = Operation::read,
-              .pieces = {two.a.piece(0, 8)},
-              .remote_stag = two.b.region.stag,
-              .remote_offset = two.b.region.base});
+  two.a.send(read_across(two, 2));
   two.deliver_to(two.a);
   const RegionInfo region = two.a.expose(0, 64, all_access);
   two.a.send({.id = 3, .operation = Operation::local_invalidate, .invalidate_stag = region.stag});
@@ -154,11 +159,7 @@ BOOST_AUTO_TEST_CASE(a_queue_pair_whose_stream_was_lost_serves_another_stream_on
   TwoRnics two;
   two.connect();
   // A local operation that waits holds up what is posted behind it, as long as the stream lives.
-  two.a.send({.id = 1,
-              .operation = Operation::read,
-              .pieces = {two.a.piece(0, 8)},
-              .remote_stag = two.b.region.stag,
-              .remote_offset = two.b.region.base});
+  two.a.send(read_across(two, 1));
   two.a.send({.id = 2,
               .operation = Operation::local_invalidate,
               .invalidate_stag = two.a.region.stag,
