@@ -98,11 +98,11 @@ void connect_storm(Stage& stage) {
   const std::uint16_t port = stage.responder.listen();
   for (std::size_t round = 0; round < rounds; ++round) {
     std::vector<Link> links(count);
-    for (std::size_t at = 0; at < count; ++at) {
-      links[at].initiator = stage.initiator.endpoint();
+    // Made beforehand: the initiator's patience with its first request is not for making endpoints.
+    for (Link& link : links) link.initiator = stage.initiator.endpoint();
+    for (std::size_t at = 0; at < count; ++at)
       stage.initiator.connect(links[at].initiator, stage.responder, port,
                               {.private_data = number(at)});
-    }
     for (std::size_t at = 0; at < count; ++at) {
       const auto request = stage.responder.request();
       const std::size_t who = asker(stage, request, count);
