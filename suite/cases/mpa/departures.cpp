@@ -123,7 +123,8 @@ CONFORMANCE_CASE(many_half_open_startups_do_not_hold_up_others,
   }
   // Who comes up behind them shows that they were accepted. What goes wrong with octets that come
   // while a connection is being accepted is request_in_pieces_is_put_together's to find.
-  establish(another_peer(), {.endpoint = iut.create_endpoint()});
+  establish(another_peer(), {.endpoint = iut.create_endpoint(),
+                             .judged_by = "mpa.startup.acceptable-request-accepted"});
   for (std::size_t i = 0; i < half_open; ++i)
     slow[i]->send_octets(wire::Bytes(request).first(2 * i));
   establish({.judged_by = "mpa.startup.acceptable-request-accepted"});
