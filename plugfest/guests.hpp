@@ -37,9 +37,9 @@ class Guests {
   /// Makes the wire, in namespaces of the run's own.
   [[nodiscard]] std::expected<void, std::string> connect();
 
-  /// Whether the participant's guest, which is in no cell, is not up yet; lets it boot if nobody has.
-  /// Guests boot all at once while others play. This and bring_up() are to be called by the thread that lives longest:
-  /// a guest dies with the one that booted it.
+  /// Whether the participant's guest, which is in no cell, is not up yet; lets it boot if nobody
+  /// has. Guests boot all at once while others play. This and bring_up() are to be called by the
+  /// thread that lives longest: a guest dies with the one that booted it.
   [[nodiscard]] bool away(std::size_t participant);
   /// Waits until the guest of the participant is up, if it has one.
   void bring_up(std::size_t participant);

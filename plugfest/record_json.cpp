@@ -111,9 +111,10 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
   for (const Cell& cell : cells) {
     if (!journal.has(cell.id)) continue;
     ++result.played;
-    const std::string verdict = journal.latest(cell.id).value("verdict", "error");
+    const json& record = journal.latest(cell.id);
+    const std::string verdict = record.value("verdict", "error");
     ++result.verdicts[verdict];
-    const Expectation* expected = expectation_for(event, journal.latest(cell.id));
+    const Expectation* expected = expectation_for(event, record);
     if (expected != nullptr)
       held[static_cast<std::size_t>(expected - event.expectations.data())] = true;
     if (is_bad(verdict) && expected == nullptr) result.news.push_back(cell.id);
