@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# What takes minutes: sanitizers, clang-tidy, fuzzing, the whole deviation matrix, mutants. Called by run_tests.sh --long.
+# What takes minutes: the release build, sanitizers, clang-tidy, fuzzing, the whole deviation matrix, mutants. Called by run_tests.sh --long.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -11,6 +11,7 @@ usage: tools/long_tests.sh [STEP...]
 Runs the steps named, all of them when none is named, after ./run_tests.sh has built the preset 'dev'.
 A step that fails does not keep the next from running; the summary at the end tells them apart.
   guest       the tests with the siw guest
+  release     the build that users get, and runs of it
   matrix      every deviation against every case, in simulated time
   asan        builds with AddressSanitizer and UndefinedBehaviorSanitizer and runs the tests
   tsan        the same with ThreadSanitizer
@@ -61,6 +62,7 @@ fuzz() {
 run() {
   case "$1" in
     guest) ctest --test-dir build/dev --output-on-failure --no-tests=error -L long ;;
+    release) ./run_suite.sh --no-install --out out/release && ./run_suite.sh --no-install --iut dat:reference --out out/release-dat ;;
     matrix) build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json ;;
     asan | tsan) sanitized "$1" ;;
     tidy) tidy ;;
@@ -71,7 +73,7 @@ run() {
   esac
 }
 
-all=(guest matrix asan tsan tidy fuzz big-endian debian mutants)
+all=(guest release matrix asan tsan tidy fuzz big-endian debian mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;
