@@ -46,6 +46,7 @@ done
 
 # A target's .run file, which the configuration makes, sets `program` and `corpus`; in that of the plugin, whose fuzzer
 # is no libFuzzer, `corpus` is empty.
+mkdir -p "$found/finds"
 cmake --preset asan -B "$build" -DCMAKE_CXX_COMPILER=clang++-19 -DRNIC_FUZZ=ON >"$build.log" 2>&1 || {
   cat "$build.log" >&2
   exit 1
@@ -57,13 +58,12 @@ for target in "${targets[@]}"; do
 done
 built=("${targets[@]/#fuzz_plugin/rnic_iwarp}")
 cmake --build "$build" --target "${built[@]}" >"$build.log" 2>&1 || { tail -40 "$build.log" >&2; exit 1; }
-mkdir -p "$found/finds"
 
 # slice TARGET SECONDS NUMBER: one run; its words are added to the log, its user time to `used`.
 slice() {
   local log=$found/$1.log words
+  mkdir -p "$found/$1"
   if [ -n "$corpus" ]; then
-    mkdir -p "$found/$1"
     words=(-max_total_time="$2" -max_len=4096 -timeout=120 -print_final_stats=1 "-artifact_prefix=$found/finds/$1-"
            "${options[@]}" "$found/$1" "$corpus")
   else
