@@ -54,11 +54,6 @@ tidy() {
     xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 -p build/dev --quiet
 }
 
-fuzz() {
-  cmake --preset asan -B build/fuzz -DCMAKE_CXX_COMPILER=clang++-19 -DRNIC_FUZZ=ON &&
-    cmake --build build/fuzz --target fuzz_run_all
-}
-
 run() {
   case "$1" in
     guest) ctest --test-dir build/dev --output-on-failure --no-tests=error -L long ;;
@@ -66,7 +61,7 @@ run() {
     matrix) build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json ;;
     asan | tsan) sanitized "$1" ;;
     tidy) tidy ;;
-    fuzz) fuzz ;;
+    fuzz) tools/fuzz.sh ;;
     big-endian) tools/big_endian_test.sh ;;
     debian) tools/next_debian_test.sh ;;
     mutants) tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json ;;

@@ -146,24 +146,26 @@ bool points_to_front(Bytes octets, const Shape& shape) {
   return marker.reserved.value() == 0 && marker.fpdu_pointer.value() == at;
 }
 
+/// What begins with `octets` as an FPDU at this position, if there are Markers in it then.
+std::optional<Shape> with_markers(Bytes octets, std::uint64_t position) {
+  const auto length = ulpdu_length(octets, wire::marker_at(position));
+  if (!length) return std::nullopt;
+  const Shape shape = Shape::of(*length, true, position);
+  const bool any = shape.size() != Shape::of(*length, false, 0).size();
+  return any ? std::optional(shape) : std::nullopt;
+}
+
 /// Where Markers were not to be: those of a sender who counts from the front of the direction, else
 /// those of one who begins in the middle.
 std::optional<Shape> shape_with_markers(Bytes octets, std::uint64_t position) {
-  const auto with_markers = [&](std::uint64_t at) -> std::optional<Shape> {
-    const auto length = ulpdu_length(octets, wire::marker_at(at));
-    if (!length) return std::nullopt;
-    const Shape shape = Shape::of(*length, true, at);
-    const bool any = shape.size() != Shape::of(*length, false, 0).size();
-    return any ? std::optional(shape) : std::nullopt;
-  };
   // The CRC fits wherever in the FPDU a Marker is presumed: their pointers tell.
   const auto pointed_to = [&](const std::optional<Shape>& shape) {
     return shape && points_to_front(octets, *shape) && crc_fits(octets, *shape);
   };
-  const auto from_front = position % 4 == 0 ? with_markers(position) : std::nullopt;
+  const auto from_front = position % 4 == 0 ? with_markers(octets, position) : std::nullopt;
   if (pointed_to(from_front)) return from_front;
   for (std::uint64_t at = 0; at < wire::marker_interval; at += 4)
-    if (const auto shape = with_markers(at); pointed_to(shape)) return shape;
+    if (const auto shape = with_markers(octets, at); pointed_to(shape)) return shape;
   return from_front && crc_fits(octets, *from_front) ? from_front : std::nullopt;
 }
 
@@ -212,6 +214,29 @@ std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
   }
   if (auto found = other_length(octets, presumed)) return found;
   return other_markers(octets, presumed, origin_sequence);
+}
+
+std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
+                                          std::uint32_t origin_sequence) {
+  std::optional<std::size_t> least;
+  const auto consider = [&](const Shape& shape) {
+    if (shape.size() > octets.size() && (!least || shape.size() < *least) &&
+        plausible_fpdu(octets, shape.markers, shape.position))
+      least = shape.size();
+  };
+  const auto consider_markers = [&](std::uint64_t position) {
+    const auto shape = with_markers(octets, position);
+    if (shape && points_to_front(octets, *shape)) consider(*shape);
+  };
+  if (!presumed.markers) {
+    for (std::uint64_t at = 0; at < wire::marker_interval; at += 4) consider_markers(at);
+    return least;
+  }
+  if (const auto length = ulpdu_length(octets, false))
+    consider(Shape::of(*length, false, presumed.position));
+  const std::uint64_t by_sequence = presumed.position + origin_sequence;
+  if (by_sequence % 4 == 0) consider_markers(by_sequence);
+  return least;
 }
 
 }  // namespace dissectors::analyzer

@@ -40,6 +40,11 @@ struct Diagnosis {
 /// at position 0.
 [[nodiscard]] std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
                                                 std::uint32_t origin_sequence);
+/// An FPDU whose CRC does not fit and which diagnose() cannot explain may go on behind `octets`: with
+/// Markers that were not presumed, or without those that were. The octets that the shortest such reading
+/// needs, where all that is there of it speaks for it; nothing if none does.
+[[nodiscard]] std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
+                                                        std::uint32_t origin_sequence);
 
 /// Where a judged FPDU stands, besides what FpduSeen says.
 struct FramedFpdu {

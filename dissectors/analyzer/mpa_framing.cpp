@@ -170,6 +170,7 @@ void MpaFraming::begin_assembly(Half& at, const Chunk& chunk) {
   assembly.begin = chunk.offset;
   assembly.length = chunk.length;
   assembly.first = assembly.last = chunk.segment;
+  assembly.awaited = 0;
   assembly.active = true;
 }
 
@@ -184,10 +185,11 @@ std::uint64_t MpaFraming::assemble(Half& at, const Chunk& chunk) {
     return 0;
   }
   // Octet by octet until the length is there: it is one octet, or up to six.
-  const std::uint64_t wanted = shape ? shape->size() - assembly.length : 1;
-  const std::uint64_t taken = std::min(wanted, chunk.length);
+  const std::uint64_t size =
+      shape ? std::max<std::uint64_t>(shape->size(), assembly.awaited) : assembly.length + 1;
+  const std::uint64_t taken = std::min(size - assembly.length, chunk.length);
   if (!assembly.cut()) {
-    if (shape) assembly.octets.reserve(shape->size());
+    if (shape) assembly.octets.reserve(size);
     const auto captured =
         static_cast<std::size_t>(std::min<std::uint64_t>(taken, chunk.octets.size()));
     assembly.octets.insert(assembly.octets.end(), chunk.octets.begin(),
@@ -195,7 +197,7 @@ std::uint64_t MpaFraming::assemble(Half& at, const Chunk& chunk) {
   }
   assembly.length += taken;
   assembly.last = chunk.segment;
-  if (!shape || assembly.length < shape->size()) return taken;
+  if (!shape || assembly.length < size) return taken;
 
   Assembly whole = std::move(assembly);
   assembly = {};
@@ -268,8 +270,28 @@ std::uint64_t MpaFraming::unfitting(Half& at, const Piece& piece, const Shape& s
     const auto sequence = static_cast<std::uint32_t>(at.origin_sequence + at.origin);
     if (const auto diagnosis = diagnose(piece.octets, shape, sequence))
       return explained(at, piece, *diagnosis, seen);
+    if (const auto longer = longer_reading(piece.octets, shape, sequence))
+      return await(at, piece, *longer);
   }
   return unexplained(at, piece, shape, seen);
+}
+
+/// What tells whether there are Markers in this FPDU is still to come.
+std::uint64_t MpaFraming::await(Half& at, const Piece& piece, std::size_t octets) {
+  Assembly& assembly = at.assembly;
+  assembly = {.octets = {piece.octets.begin(), piece.octets.end()},
+              .begin = piece.offset,
+              .length = piece.length,
+              .awaited = octets,
+              .first = piece.first,
+              .last = piece.last,
+              .active = true};
+  if (assembly.cut())
+    lose(at,
+         {at.direction, piece.offset, piece.length, piece.first.frame, piece.last.frame,
+          piece.last.time},
+         "the capture cut what tells whether there are Markers in an FPDU");
+  return piece.length;
 }
 
 std::uint64_t MpaFraming::explained(Half& at, const Piece& piece, const Diagnosis& diagnosis,
@@ -287,7 +309,7 @@ std::uint64_t MpaFraming::explained(Half& at, const Piece& piece, const Diagnosi
     }
     at.known.markers = diagnosis.shape.markers;
     at.origin = piece.offset - diagnosis.shape.position;
-    return 0;  // read again as it is
+    return take_fpdu(at, piece, diagnosis.shape);
   }
   if (diagnosis.layout_differs) seen.crc = Crc::right;
   at.length_swapped = at.length_swapped != diagnosis.length_swapped;
@@ -427,6 +449,7 @@ void MpaFraming::after_fpdu(Half& at, const Shape& shape) {
 
 void MpaFraming::lose(Half& at, const Place& place, std::string why) {
   note(NoteKind::framing_lost, place, std::move(why));
+  if (at.assembly.awaited > 0) at.known.markers.reset();  // the search takes what fits
   at.assembly = {};
   at.store = {};
   at.scanned = 0;
@@ -467,7 +490,8 @@ void MpaFraming::finish_assembly(Half& at, bool ended) {
     return;
   }
   note(NoteKind::not_judged, place,
-       fmt::format("{} octets of an FPDU of which the rest did not come", rest.length));
+       fmt::format("{} octets of an FPDU of which the rest did not come{}", rest.length,
+                   rest.awaited > 0 ? ", so whether there are Markers in it is not known" : ""));
 }
 
 void MpaFraming::broken(framing::Broken rules, const Place& place, std::string actual,

@@ -75,7 +75,8 @@ class MpaFraming final : private RuleVoice {
   struct Assembly {
     std::vector<std::byte> octets;  ///< captured of it, up to the first octet that was not
     std::uint64_t begin = 0;
-    std::uint64_t length = 0;  ///< octets of the stream so far
+    std::uint64_t length = 0;   ///< octets of the stream so far
+    std::uint64_t awaited = 0;  ///< octets that another reading than the presumed one needs
     SegmentFacts first, last;
     bool active = false;
     [[nodiscard]] bool cut() const { return octets.size() < length; }
@@ -145,6 +146,7 @@ class MpaFraming final : private RuleVoice {
                                               std::uint64_t offset) const;
   std::uint64_t take_fpdu(Half& at, const Piece& piece, Shape shape);
   std::uint64_t unfitting(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
+  std::uint64_t await(Half& at, const Piece& piece, std::size_t octets);
   std::uint64_t explained(Half& at, const Piece& piece, const Diagnosis& diagnosis, FpduSeen& seen);
   std::uint64_t unexplained(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   void emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);

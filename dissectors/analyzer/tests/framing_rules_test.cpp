@@ -191,39 +191,129 @@ struct Late {
   explicit Late(std::size_t into) : pair(false, false), late(true) {
     for (int count = 0; count < 9; ++count) pair.client.send(200);
     late.octets = pair.client.octets;
-    late.origin = late.octets.size() - into;
+    begin = late.octets.size();
+    late.origin = begin - into;
     for (int count = 0; count < 10; ++count) late.send(200 + into);
   }
-  void carry(std::size_t begin, std::size_t segment) {
-    link.carry_all(to_server, late.octets, begin, segment);
+  void carry(std::size_t from, std::size_t segment) {
+    link.carry_all(to_server, late.octets, from, segment);
     link.analyzer.finish();
+  }
+  [[nodiscard]] std::vector<Octets> sent() const {
+    std::vector<Octets> all = pair.client.ulpdus;
+    all.insert(all.end(), late.ulpdus.begin(), late.ulpdus.end());
+    return all;
   }
   Pair pair;
   Sender late;
   Link link;
+  std::size_t begin = 0;  ///< of the first FPDU with Markers
 };
 
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(markers_that_come_late_are_unasked_by_the_startup_frame) {
   for (const std::size_t into : {0U, 4U, 200U, 508U})
-    for (const std::size_t segment : {1448U, 7000U}) {
+    for (const std::size_t segment : {7000U, 1448U, 700U, 100U, 13U, 4U, 1U}) {
       Late it(into);
       it.pair.start(it.link);
       it.carry(it.pair.client.origin, segment);
       BOOST_TEST_INFO(into << " octets into an interval, segments of " << segment << ": "
                            << it.link.record.texts);
-      BOOST_TEST(std::ranges::count(it.link.record.findings, "mpa.markers.none-when-peer-m-zero",
-                                    [](const Finding& found) { return found.rule.id; }) == 1);
-      const auto found = it.link.record.ulpdus(to_server);
-      BOOST_REQUIRE(!found.empty());
-      BOOST_CHECK(found.back() == it.late.ulpdus.back());
-      // Where an FPDU lies in one segment nothing else seems to be wrong.
-      if (segment == 7000) {
-        BOOST_TEST(it.link.record.findings.size() == 1U, it.link.record.texts);
-        BOOST_TEST(found.size() == 19U);
-      }
+      BOOST_TEST(it.link.record.findings.size() == 1U);
+      BOOST_TEST(it.link.record.broken("mpa.markers.none-when-peer-m-zero"));
+      BOOST_CHECK(it.link.record.ulpdus(to_server) == it.sent());
     }
+}
+
+BOOST_AUTO_TEST_CASE(the_fpdu_in_which_markers_begin_lies_in_the_frames_that_carried_it) {
+  Late it(200);
+  it.pair.start(it.link);
+  const std::uint32_t before = it.link.frame;
+  it.carry(it.pair.client.origin, 100);
+  const std::size_t from = it.begin - it.pair.client.origin;
+  const std::size_t size =
+      wire::length_with_markers(200, wire::fpdu_size(it.late.ulpdus.front().size()));
+  const Place& place = it.link.record.fpdus.at(9).seen.place;
+  BOOST_TEST(place.first_frame == before + 1 + from / 100);
+  BOOST_TEST(place.last_frame == before + 1 + (from + size - 1) / 100);
+}
+
+BOOST_AUTO_TEST_CASE(an_fpdu_is_not_judged_when_what_tells_of_markers_in_it_did_not_come) {
+  for (const bool goes_on : {false, true}) {
+    Late it(200);
+    it.pair.start(it.link);
+    const std::size_t origin = it.pair.client.origin;
+    // As long as it would be without Markers.
+    const std::size_t bare = wire::fpdu_size(it.late.ulpdus.front().size());
+    it.link.carry(to_server, it.late.octets, origin, it.begin + bare - origin);
+    if (goes_on)
+      it.link.carry_all(to_server, it.late.octets, it.begin + bare + 300);
+    else
+      it.link.close(to_server, it.begin + bare);
+    it.link.analyzer.finish();
+    BOOST_TEST_INFO(it.link.record.texts);
+    if (goes_on) {
+      // The FPDUs behind the hole show the Markers.
+      BOOST_TEST(it.link.record.findings.size() == 1U);
+      BOOST_TEST(it.link.record.broken("mpa.markers.none-when-peer-m-zero"));
+      BOOST_TEST(it.link.record.noted(NoteKind::framing_lost) == 1U);
+      BOOST_TEST(it.link.record.ulpdus(to_server).size() == 9U + 8U);
+    } else {
+      BOOST_TEST(it.link.record.findings.empty());
+      BOOST_TEST(it.link.record.noted(NoteKind::not_judged) == 1U);
+      BOOST_TEST(it.link.record.ulpdus(to_server).size() == 9U);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(what_looks_like_a_marker_does_not_excuse_a_wrong_crc) {
+  for (const std::size_t segment : {7000U, 100U, 13U, 1U}) {
+    Pair pair(false, false);
+    pair.client.send(300);
+    const std::size_t begin = pair.client.send(200);
+    // Where a Marker 100 octets into the FPDU would point to its front.
+    for (const std::size_t at : {100U, 101U, 102U}) pair.client.octets[begin + at] = std::byte{0};
+    pair.client.octets[begin + 103] = std::byte{100};
+    for (int count = 0; count < 5; ++count) pair.client.send(300);
+    Link link;
+    pair.start(link);
+    link.carry_all(to_server, pair.client.octets, pair.client.origin, segment);
+    BOOST_TEST_INFO("segments of " << segment << ": " << link.record.texts);
+    BOOST_TEST(link.record.findings.size() == 1U);
+    BOOST_TEST(link.record.broken("mpa.crc.field-holds-crc32c"));
+    BOOST_TEST(link.record.ulpdus(to_server).size() == 7U);
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_wrong_crc_is_told_without_waiting_for_more) {
+  Pair pair(false, false);
+  pair.client.send(300);
+  pair.client.octets.back() ^= std::byte{1};
+  Link link;
+  pair.start(link);
+  link.carry_all(to_server, pair.client.octets, pair.client.origin, 100);
+  BOOST_TEST(link.record.broken("mpa.crc.field-holds-crc32c"));
+}
+
+BOOST_AUTO_TEST_CASE(markers_that_stop_where_one_would_stand_before_an_fpdu) {
+  for (const std::size_t segment : {7000U, 100U, 13U, 1U}) {
+    Pair pair(true, false);
+    // A Marker first, 2 + 18 + 484 + 4 octets: the next FPDU stands at 512.
+    pair.client.send(484);
+    Sender plain(false);
+    plain.octets = pair.client.octets;
+    plain.origin = pair.client.origin;
+    for (int count = 0; count < 10; ++count) plain.send(200);
+    Link link;
+    pair.start(link);
+    link.carry_all(to_server, plain.octets, plain.origin, segment);
+    link.analyzer.finish();
+    BOOST_TEST_INFO("segments of " << segment << ": " << link.record.texts);
+    BOOST_TEST(link.record.findings.size() == 1U);
+    BOOST_TEST(link.record.broken("mpa.markers.added-when-peer-m-one"));
+    BOOST_TEST(link.record.ulpdus(to_server).size() == 11U);
+  }
 }
 
 BOOST_AUTO_TEST_CASE(markers_that_come_late_though_asked_for_are_not_unasked_too) {
@@ -244,14 +334,16 @@ BOOST_AUTO_TEST_CASE(markers_that_come_late_though_asked_for_are_not_unasked_too
 }
 
 BOOST_AUTO_TEST_CASE(who_did_not_see_startup_does_not_say_that_markers_are_unasked) {
-  for (const std::size_t into : {0U, 4U, 200U, 508U}) {
-    Late it(into);
-    it.carry(it.pair.client.origin, 7000);
-    BOOST_TEST_INFO(into << " octets into an interval: " << it.link.record.texts);
-    BOOST_TEST(it.link.record.findings.empty());
-    BOOST_TEST(it.link.record.noted(NoteKind::not_judged) == 1U);
-    BOOST_TEST(it.link.record.ulpdus(to_server).size() == 19U);
-  }
+  for (const std::size_t into : {0U, 4U, 200U, 508U})
+    for (const std::size_t segment : {7000U, 100U, 13U}) {
+      Late it(into);
+      it.carry(it.pair.client.origin, segment);
+      BOOST_TEST_INFO(into << " octets into an interval, segments of " << segment << ": "
+                           << it.link.record.texts);
+      BOOST_TEST(it.link.record.findings.empty());
+      BOOST_TEST(it.link.record.noted(NoteKind::not_judged) == 1U);
+      BOOST_TEST(it.link.record.ulpdus(to_server).size() == 19U);
+    }
 }
 
 BOOST_AUTO_TEST_CASE(a_crc_field_left_out) {

@@ -39,6 +39,19 @@ def conversation(markers=False, crc=True, seen=True, loss=False, ending=FIN):
     return out + step(0, FLAG | ending) + step(1, FLAG | ending)
 
 
+def late_markers(into, size):
+    """Markers that nobody asked for begin in the middle of a direction, so many octets into an interval."""
+    connection = make_samples.Connection([], 5445)
+    for _ in range(3):
+        connection.up.send(bytes(60))
+    connection.up.markers, connection.up.origin = True, into - len(connection.up.octets)
+    for _ in range(3):
+        connection.up.send(bytes(330))
+    out = b"\x01" + step(0, FLAG | SYN) + step(1, FLAG | SYN)
+    out += segments(0, connection.startup[0]) + segments(1, connection.startup[1])
+    return out + segments(0, connection.up.octets, size) + step(0, FLAG | FIN)
+
+
 def told(flags, offset, length, cut=0):
     return struct.pack(">BBHH", flags, cut, offset, length)
 
@@ -50,6 +63,8 @@ def main():
         "analyzer/no_crc": conversation(crc=False, ending=RST),
         "analyzer/mid_stream": conversation(markers=True, seen=False),
         "analyzer/lossy": conversation(loss=True),
+        "analyzer/late_markers": late_markers(200, 100),
+        "analyzer/late_marker_at_the_front": late_markers(0, 70),
         "reassembly/in_order": told(1, 0, 0) + told(0, 1, 100) + told(0, 101, 1400) + told(2, 1501, 10),
         "reassembly/reordered": told(1, 0, 0) + told(0, 701, 700) + told(0, 1, 700) + told(0, 1, 1400),
         "reassembly/wrapping": told(1, 4000, 0) + told(0, 4001, 1000) + told(0, 5001, 1000),
