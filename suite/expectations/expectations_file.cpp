@@ -68,16 +68,18 @@ class Loader {
 
   void take(const YAML::Node& root) {
     const auto lists = [&](const char* name) { return is_list(root[name]) ? 1U : 0U; };
-    const bool good =
-        root.IsMap() && lists("entries") == 1 &&
-        root.size() == 1 + lists("complaints") + lists("throughout") + lists("isolated");
+    const bool good = root.IsMap() && lists("entries") == 1 &&
+                      root.size() == 1 + lists("complaints") + lists("strikes") +
+                                         lists("throughout") + lists("isolated");
     if (!good)
       return fault(1,
-                   "must hold a list named `entries`, maybe ones named `complaints`, `throughout` "
-                   "and `isolated`, and nothing else");
+                   "must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
+                   "`throughout` and `isolated`, and nothing else");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
     if (lists("complaints"))
-      for (const YAML::Node& node : root["complaints"]) take_complaint(node);
+      for (const YAML::Node& node : root["complaints"]) take_complaint(node, listed.complaints);
+    if (lists("strikes"))
+      for (const YAML::Node& node : root["strikes"]) take_complaint(node, listed.strikes);
     if (lists("throughout"))
       for (const YAML::Node& node : root["throughout"]) take_habit(node);
     if (lists("isolated"))
@@ -117,11 +119,10 @@ class Loader {
     return faults.size() == before;
   }
 
-  void take_complaint(const YAML::Node& node) {
+  void take_complaint(const YAML::Node& node, std::vector<Complaint>& list) {
     Complaint complaint;
     complaint.place = fmt::format("{}:{}", file_.string(), line(node));
-    if (take_pattern(node, complaint_members, complaint))
-      listed.complaints.push_back(std::move(complaint));
+    if (take_pattern(node, complaint_members, complaint)) list.push_back(std::move(complaint));
   }
 
   void take_habit(const YAML::Node& node) {

@@ -21,6 +21,9 @@
 //   complaints:                                            # optional: of the IUT's kernel
 //     - observed: "*WARNING*some_function*"                # shell pattern for the log's excerpt
 //       iut, versions, reason, date, link                  # as above
+//   strikes:                                               # optional: crashes in any case
+//     - observed: "*was ended by SIGSEGV in *"             # shell pattern or a list of them
+//       iut, versions, reason, date, link                  # as above
 //   throughout:                                            # optional: may go along with any entry
 //     - rule: rdmap.terminate.reserved-zero                # the rule that is broken ...
 //       observed: "*(seen in the capture*"                 # ... and how, shell pattern or a list
@@ -34,8 +37,9 @@
 // has said what it is, so this holds for every version; `iut` and `versions` say where the harm was
 // seen. A complaint that is listed, and that no case provokes when it runs alone, leaves the
 // verdicts of those repetitions standing; a case without an entry that it strikes runs again, and
-// is blamed for it only if that goes on. What is wrong throughout, in every Terminate say, excuses
-// no case that has no entry of its own.
+// is blamed for it only if that goes on. So does a case that a listed strike ends, where no entry of
+// its own tells of that; a strike in every attempt is a new failure. What is wrong throughout, in
+// every Terminate say, excuses no case that has no entry of its own.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +72,7 @@ struct Entry {
   std::string reason, date, link;
 };
 
-/// What the IUT's kernel is known to say now and then.
+/// What the IUT's kernel is known to say, or what is known to end any case, now and then.
 struct Complaint {
   std::string place;  ///< file:line
   std::vector<std::string> observed;
@@ -95,7 +99,7 @@ struct Isolation {
 
 struct KnownDeviations {
   std::vector<Entry> entries;
-  std::vector<Complaint> complaints;
+  std::vector<Complaint> complaints, strikes;
   std::vector<Habit> throughout;
   std::vector<Isolation> isolated;
 };

@@ -12,7 +12,8 @@ namespace suite::expectations {
 
 namespace {
 
-constexpr std::uint32_t attempts_when_struck = 3;  ///< by a known complaint, without an entry
+/// By a known complaint, or a known strike, that no entry of the case tells of.
+constexpr std::uint32_t attempts_when_struck = 3;
 
 using results::GateResult;
 using results::Judgement;
@@ -79,6 +80,7 @@ Gate::Gate(KnownDeviations known, const results::IutRecord& iut) : known_(std::m
   std::erase_if(known_.entries, [&](const Entry& one) { return !applies(one, iut); });
   std::erase_if(known_.throughout, [&](const Habit& one) { return !applies(one, iut); });
   std::erase_if(known_.complaints, [&](const Complaint& one) { return !applies(one, iut); });
+  std::erase_if(known_.strikes, [&](const Complaint& one) { return !applies(one, iut); });
 }
 
 const Entry* Gate::find(const std::string& case_id) const {
@@ -92,6 +94,16 @@ const Complaint* Gate::known_complaint(const std::string& excerpt) const {
   return excerpt.empty() || found == known_.complaints.end() ? nullptr : &*found;
 }
 
+const Complaint* Gate::strike(const results::CaseRecord& record, const Entry* entry) const {
+  if (record.expectations.empty()) return nullptr;
+  const results::Expectation& last = record.expectations.back();
+  if (last.verdict != Judgement::fail || (entry != nullptr && fits(*entry, last.actual)))
+    return nullptr;
+  const auto found = std::ranges::find_if(
+      known_.strikes, [&](const Complaint& one) { return fits(one, last.actual); });
+  return found == known_.strikes.end() ? nullptr : &*found;
+}
+
 results::Gate Gate::judge(const results::CaseRecord& record) const {
   const Entry* entry = find(record.id);
   const bool good = record.verdict == Verdict::pass || record.verdict == Verdict::not_applicable;
@@ -102,6 +114,13 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
     return {GateResult::superseded, complaint->place,
             "a known complaint struck it, and it runs again: " + complaint->reason};
   if (complaint != nullptr) return {GateResult::known, complaint->place, complaint->reason};
+  if (const Complaint* struck_by = strike(record, entry); struck_by != nullptr) {
+    if (record.attempt < attempts_when_struck)
+      return {GateResult::superseded, struck_by->place,
+              "a known strike ended it, and it runs again: " + struck_by->reason};
+    return {GateResult::new_failure, struck_by->place,
+            fmt::format("a known strike ended all {} attempts", attempts_when_struck)};
+  }
   if (entry == nullptr) {
     if (good) return {};
     return {GateResult::new_failure, "",

@@ -18,7 +18,7 @@ class Gate {
 
   /// Judges one attempt by its id, verdict, reason and expectations. `superseded`: the case is to be
   /// attempted again, since a deviation that is known to be a race did not show, or a known
-  /// complaint of the kernel did.
+  /// complaint of the kernel or a known strike did.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const;
 
   /// The listed complaint that this excerpt of the kernel's log is, or null.
@@ -26,6 +26,9 @@ class Gate {
 
  private:
   [[nodiscard]] const Entry* find(const std::string& case_id) const;
+  /// The listed strike that ended the case, unless its entry tells of that itself.
+  [[nodiscard]] const Complaint* strike(const results::CaseRecord& record,
+                                        const Entry* entry) const;
   KnownDeviations known_;
 };
 

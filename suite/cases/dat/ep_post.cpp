@@ -259,7 +259,6 @@ void judge_one_request_more(DatBody& body,
       source(body.ia(), stage.pair.pz.get(), size);
   bool refused = false;
   for (int round = 0; round < 30 && !refused; ++round) {
-    body.need(post_recv(stage.pair.passive.ep.get(), {}, 1), "no receive");
     for (DAT_UINT64 id = 0; id < most; ++id)
       body.need(post_read(ep.get(), {sink.triplet()}, source.remote(), id), "no read");
     const DAT_RETURN got = one_more(stage, most);
@@ -282,8 +281,9 @@ DAT_CASE(read_beyond_the_endpoint_is_refused, calls(dat_ep_post_rdma_read),
 
 DAT_CASE(send_beyond_the_endpoint_is_refused, calls(dat_ep_post_send),
          rules("dat.ep-post-send.insufficient-resources"), deadline_of(20s)) {
-  judge_one_request_more(*this, [](const Stage& stage, DAT_UINT64 id) {
-    return post_send(stage.pair.active.ep.get(), {}, id);
+  judge_one_request_more(*this, [this](const Stage& stage, DAT_UINT64 id) {
+    need(post_recv(stage.pair.passive.ep.get(), {stage.peer.triplet()}, id), "no receive");
+    return post_send(stage.pair.active.ep.get(), {stage.own.triplet()}, id);
   });
 }
 
@@ -425,11 +425,12 @@ DAT_CASE(write_places_its_segments, calls(dat_ep_post_rdma_write, dat_ep_post_se
          rules("dat.ep-post-rdma-write.success")) {
   Stage stage(*this);
   const Ep& ep = stage.pair.active.ep;
-  need(post_recv(stage.pair.passive.ep.get(), {}, 9), "no receive");
+  const Lmr behind(ia(), stage.pair.pz.get(), 8);
+  need(post_recv(stage.pair.passive.ep.get(), {behind.triplet()}, 9), "no receive");
   expect(post_write(ep.get(), {stage.own.triplet(0, 10), stage.own.triplet(100, 6)},
                     stage.peer.remote(20, 16), 3),
          succeeds);
-  need(post_send(ep.get(), {}, 4), "no send");
+  need(post_send(ep.get(), {stage.own.triplet(0, 8)}, 4), "no send");
   const auto got = expect_completion(stage.pair.active.requests, 3, DAT_DTO_SUCCESS);
   expect_fields(*this, got, ep, DAT_DTO_RDMA_WRITE, 16);
   (void)expect_completion(stage.pair.passive.receives, 9, DAT_DTO_SUCCESS);
@@ -697,12 +698,13 @@ DAT_CASE(fenced_write_waits_for_the_read, calls(dat_ep_post_rdma_write),
   Lmr between(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{1});
   const Lmr source(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{2});
   Lmr target(ia(), pair.pz.get(), size, DAT_MEM_PRIV_ALL_FLAG, std::byte{3});
-  need(post_recv(pair.passive.ep.get(), {}, 9), "no receive");
+  const Lmr behind(ia(), pair.pz.get(), 8);
+  need(post_recv(pair.passive.ep.get(), {behind.triplet()}, 9), "no receive");
   need(post_read(pair.active.ep.get(), {between.triplet()}, source.remote(), 1), "no read");
   expect(post_write(pair.active.ep.get(), {between.triplet()}, target.remote(), 2,
                     with_flags(DAT_COMPLETION_BARRIER_FENCE_FLAG)),
          succeeds);
-  need(post_send(pair.active.ep.get(), {}, 3), "no send");
+  need(post_send(pair.active.ep.get(), {source.triplet(0, 8)}, 3), "no send");
   for (DAT_UINT64 id = 1; id <= 3; ++id)
     (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
   (void)expect_completion(pair.passive.receives, 9, DAT_DTO_SUCCESS);

@@ -128,11 +128,11 @@ BOOST_AUTO_TEST_CASE(a_good_file) {
 
 BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(fault_of("") ==
-             ":1: must hold a list named `entries`, maybe ones named `complaints`, `throughout` "
-             "and `isolated`, and nothing else");
+             ":1: must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
+             "`throughout` and `isolated`, and nothing else");
   BOOST_TEST(fault_of("entries: {}\n") ==
-             ":1: must hold a list named `entries`, maybe ones named `complaints`, `throughout` "
-             "and `isolated`, and nothing else");
+             ":1: must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
+             "`throughout` and `isolated`, and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");
@@ -279,6 +279,37 @@ BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case
   BOOST_TEST(Gate(*listed, siw("6.13")).known_complaint("WARNING put_twice") == nullptr);
   BOOST_TEST(fault_of(good_entry + "complaints:\n  - reason: x\n    iut: y\n    date: z\n    "
                                    "versions: any\n") == ":11: `observed` is missing");
+}
+
+BOOST_AUTO_TEST_CASE(a_case_that_a_listed_strike_ends_runs_again_but_not_for_ever) {
+  const auto listed = load_text(good_entry + R"(strikes:
+  - observed: "the case was ended by SIGSEGV in a thread *"
+    iut: siw-vm
+    versions: kernel < 6.13
+    reason: the library uses what it has given back
+    date: 2026-01-31
+)");
+  BOOST_REQUIRE(listed);
+  const Gate gate(*listed, siw("6.1"));
+  const std::string crash = "the case was ended by SIGSEGV in a thread of its own";
+  CaseRecord struck = outcome(Verdict::fail, crash);
+  BOOST_TEST(gate.judge(struck).result == GateResult::superseded);  // its entry tells of another
+  struck.id = "ddp.a.c";
+  BOOST_TEST(gate.judge(struck).result == GateResult::superseded);
+  struck.attempt = 3;
+  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
+  struck.attempt = 1;
+  struck.expectations.back().actual = "the case was ended by SIGSEGV in libc.so.6";
+  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
+  struck.expectations.back().actual = crash;
+  BOOST_TEST(Gate(*listed, siw("6.13")).judge(struck).result == GateResult::new_failure);
+  struck.expectations.push_back(struck.expectations.back());
+  struck.expectations.back().actual = "FIN";  // the case went on: nothing has ended it
+  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
+  KnownDeviations own = *listed;
+  own.entries.front().observed = {crash};
+  BOOST_TEST(Gate(own, siw("6.1")).judge(outcome(Verdict::fail, crash)).result ==
+             GateResult::known);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_throughout_goes_along_with_any_entry_but_excuses_no_case) {

@@ -84,8 +84,13 @@ class Server {
         pz_(ia_.pz()),
         lmr_(ia_, pz_.get(), 4096),
         requests_(ia_.evd(DAT_EVD_CR_FLAG, 32, cno_.get())) {
-    auto [psp, qualifier] = ia_.psp(requests_);
-    psp_ = std::move(psp);
+    // One of dat_psp_create_any might be given to another process as soon as this one ends.
+    const DAT_CONN_QUAL qualifier = free_qualifier(ia_);
+    DAT_PSP_HANDLE handle = DAT_HANDLE_NULL;
+    if (dat_psp_create(ia_.get(), qualifier, requests_.get(), DAT_PSP_CONSUMER_FLAG, &handle) !=
+        DAT_SUCCESS)
+      throw DatStop{"inconclusive", "no PSP"};
+    psp_ = Psp(handle);
     say(std::to_string(qualifier));
   }
 

@@ -197,10 +197,10 @@ class DatProcessBody final : public Body {
       if (verdict != Verdict::pass) stop(verdict, end->at("reason").get<std::string>());
       return;
     }
-    if (const auto hung = last_.find("hung"); hung != last_.end())
-      return fail_of_call(did_not_return, *hung);
     if (const auto& said = process.last_words(); !said.empty())
       context().note(Direction::none, "it wrote: " + said);
+    if (const auto hung = last_.find("hung"); hung != last_.end())
+      return fail_of_call(did_not_return, *hung);
     if (const auto died = last_.find("died"); died != last_.end()) return judge_death(*died);
     // The kernel does not call a handler in a thread that blocks the signal that it raises.
     if (const auto ended = process.ended(); ended && is_crash(ended->signal))
