@@ -101,7 +101,7 @@ void StreamPeer::pump() {
 
 /// Sends each FPDU in a TCP segment of its own. True if anything left.
 bool StreamPeer::write_out() {
-  if (blocked_ || !can_send()) return false;
+  if (blocked_ || holds_back_ || !can_send()) return false;
   std::vector<wire::Bytes> list;
   std::vector<std::size_t> ends;
   stream_->gather(list, gather_limit, &ends);
@@ -124,7 +124,7 @@ bool StreamPeer::write_out() {
 }
 
 void StreamPeer::carry_out_closing() {
-  if (blocked_) return;
+  if (blocked_ || holds_back_) return;
   switch (stream_->closing()) {
     case stream::Closing::none:
       return;
@@ -149,6 +149,11 @@ void StreamPeer::half_close() {
 void StreamPeer::deviate(Deviation deviation, bool on) {
   wait_until([this] { return !blocked_; });
   stream_->policy().choose(deviation, on);
+}
+
+void StreamPeer::hold_back(bool on) {
+  holds_back_ = on;
+  if (!on) pump();
 }
 
 // ---------------------------------------------------------------- news of the stream

@@ -31,6 +31,10 @@ class StreamPeer final : public WireEnd {
   /// before has left by then, as far as it may.
   void deviate(Deviation deviation, bool on = true);
 
+  /// From now on nothing leaves it, whatever is posted or has to be answered, though it goes on
+  /// taking what comes. Turned off, all that has gathered leaves.
+  void hold_back(bool on = true);
+
   // -- the state of the stream --
   /// Waits until startup is over. Otherwise, why it did not come up.
   [[nodiscard]] std::expected<void, std::string> await_established();
@@ -101,7 +105,7 @@ class StreamPeer final : public WireEnd {
   TesterMemory memory_;
   std::unique_ptr<Stream> stream_;
   std::unique_ptr<Outbound> outbound_;
-  bool established_ = false, blocked_ = false;
+  bool established_ = false, blocked_ = false, holds_back_ = false;
   std::string trouble_;
   std::optional<wire::TerminateCause> terminated_by_iut_;
   std::map<std::uint64_t, Octets> sources_;  ///< of work that is not done

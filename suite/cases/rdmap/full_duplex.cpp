@@ -77,7 +77,8 @@ CONFORMANCE_CASE(long_reads_cross_long_reads,
 CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
                  rules("ddp.segmentation.all-payload-placed", "ddp.segmentation.all-data-sent",
                        "rdmap.read.response-data-from-source",
-                       "rdmap.read.response-delivered-to-ulp"),
+                       "rdmap.read.response-delivered-to-ulp",
+                       "rdmap.order.completed-in-submission-order"),
                  in_both_roles, over_both_families, deadline_of(30s)) {
   constexpr std::size_t slot = 8192, slots = 16;
   StreamPeer& partner = connect_partner();
@@ -95,7 +96,10 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
   std::vector<std::pair<Work, Octets>> reads;
   std::vector<std::uint64_t> reads_back;
   for (std::size_t i = 0; i < slots; ++i) receives.push_back(iut.post_receive(slot));
+  partner.hold_back();
   for (std::size_t i = 0; i < slots; ++i) {
+    // The second Write and Send have left behind a Read that nobody has answered.
+    if (i == 2) go_on_behind_a_read_and_a_send(*this, partner);
     const std::size_t at = i * slot, from = draw.number(0, 100);
     const auto size = [&] { return draw.number(1, slot - 100); };
     const Octets write = draw.octets(size()), write_back = draw.octets(size());
@@ -120,7 +124,7 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
   for (std::size_t i = 0; i < slots; ++i)
     expect(receives[i].buffer, holds(messages[i]), "ddp.segmentation.all-payload-placed");
   expect(written, holds(wanted), "ddp.segmentation.all-payload-placed");
-  expect_in_order(works, "rdmap.read.response-delivered-to-ulp");
+  const auto came = expect_all(*this, works, "rdmap.read.response-delivered-to-ulp");
   for (const auto& [read, data] : reads)
     expect(read.buffer, holds(data), "rdmap.read.response-delivered-to-ulp");
   for (const Octets& message : messages_back)
@@ -129,6 +133,7 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
   for (const std::uint64_t read : reads_back)
     expect_done(partner, read, "rdmap.read.response-data-from-source");
   expect_buffer(sink, wanted_sink, "rdmap.read.response-data-from-source");
+  expect_order(*this, came, works, "rdmap.order.completed-in-submission-order");
 }
 
 CONFORMANCE_CASE(hundreds_of_messages_are_counted,

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "reference_rnic/wire/ddp.hpp"
 
 namespace suite::cases {
@@ -112,6 +114,48 @@ void transfer_everything(Body& test, StreamPeer& partner) {
     read_from_iut(test, partner, data);
     read_by_iut(test, partner, data);
   }
+}
+
+void go_on_behind_a_read_and_a_send(Body& test, StreamPeer& partner) {
+  const Context& context = test.context();
+  const auto until = context.world.now() + (context.deadline - context.world.now()) / 4;
+  for (bool read_came = false, send_came = false; !send_came;) {
+    const Arrival arrival = partner.next(until);
+    if (arrival.as<Message>() == nullptr && arrival.as<ReceivedFrame>() == nullptr) break;
+    if (arrival.message(Opcode::read_request) != nullptr) read_came = true;
+    send_came = read_came && arrival.message(Opcode::send) != nullptr;
+  }
+  partner.hold_back(false);
+}
+
+std::vector<iut::CompletionEvent> expect_all(Body& test, const std::vector<Work>& works,
+                                             const RuleRef& rule) {
+  std::vector<iut::CompletionEvent> came;
+  while (came.size() < works.size()) {
+    const auto event = test.iut.take(
+        [&](const iut::Event& one) {
+          return std::ranges::any_of(
+              works, [&](const Work& work) { return completion_of(work).matches(one); });
+        },
+        test.context().deadline);
+    const auto* completion = event ? std::get_if<iut::CompletionEvent>(&*event) : nullptr;
+    test.expect_that(completion != nullptr && completes().matches(*completion),
+                     "a successful completion of each work",
+                     event ? describe(*event) : "no completion; " + test.iut.untaken(), rule);
+    came.push_back(*completion);
+  }
+  return came;
+}
+
+void expect_order(Body& test, const std::vector<iut::CompletionEvent>& came,
+                  const std::vector<Work>& posted, const RuleRef& rule) {
+  const auto [out_of_turn, awaited] =
+      std::ranges::mismatch(came, posted, {}, &iut::CompletionEvent::work, &Work::id);
+  const bool in_order = out_of_turn == came.end() && awaited == posted.end();
+  test.expect_that(in_order,
+                   in_order ? "completions in the order of posting"
+                            : fmt::format("a successful completion of work {}", awaited->id),
+                   in_order ? "so they came" : describe(*out_of_turn), rule);
 }
 
 }  // namespace suite::cases

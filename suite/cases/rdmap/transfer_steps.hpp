@@ -26,4 +26,15 @@ void read_by_iut(Body& test, StreamPeer& partner, const Octets& data);
 /// Each of these in turn, for all the sizes.
 void transfer_everything(Body& test, StreamPeer& partner);
 
+/// The partner, which holds everything back, goes on once a Send has come behind a Read Request:
+/// what was posted between the two has left the IUT, and the Read is not answered. An IUT that
+/// keeps its work back until a Read is answered may do so; it gets a quarter of the time left.
+void go_on_behind_a_read_and_a_send(Body& test, StreamPeer& partner);
+/// All of the work completes with success, in whatever order, which it yields.
+std::vector<iut::CompletionEvent> expect_all(Body& test, const std::vector<Work>& works,
+                                             const RuleRef& rule);
+/// That order is the one in which the work was posted.
+void expect_order(Body& test, const std::vector<iut::CompletionEvent>& came,
+                  const std::vector<Work>& posted, const RuleRef& rule);
+
 }  // namespace suite::cases

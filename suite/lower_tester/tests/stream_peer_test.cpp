@@ -92,6 +92,31 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_deviation_begins_in_mid_stream_and_is_told, Link
   BOOST_TEST(pair.faults.front() == "mpa.crc.field-holds-crc32c");
 }
 
+BOOST_AUTO_TEST_CASE_TEMPLATE(what_is_held_back_leaves_behind_what_came, Link, Links) {
+  Pair<Link> pair;
+  TesterBuffer& source = pair.server.add_buffer(payload(5000));
+  TesterBuffer& sink = pair.client.add_buffer(Octets(5000));
+  pair.client.skip_arrivals();
+  pair.server.hold_back();
+  pair.server.send(payload(7));
+  const auto read = pair.client.read(sink, 5000, source.stag, source.base);
+  pair.client.send(payload(30'000));
+  BOOST_TEST((pair.server.received().value().octets == payload(30'000)));
+  BOOST_TEST(pair.client.front() == nullptr);
+  BOOST_TEST((sink.octets == Octets(5000)));
+  pair.server.hold_back(false);
+  BOOST_TEST((pair.client.received().value().octets == payload(7)));
+  BOOST_TEST((pair.status(pair.client, read) == WorkStatus::success));
+  BOOST_TEST((sink.octets == payload(5000)));
+  pair.server.hold_back();
+  pair.server.send(payload(9));
+  pair.server.half_close();
+  pair.server.hold_back(false);
+  BOOST_TEST((pair.client.received().value().octets == payload(9)));
+  BOOST_TEST(!pair.client.received());
+  BOOST_TEST(pair.faults.empty());
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(the_end_of_the_stream_is_seen, Link, Links) {
   Pair<Link> pair;
   pair.client.send(payload(50'000));
