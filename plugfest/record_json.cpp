@@ -60,6 +60,7 @@ json to_json(const Outcome& outcome) {
             {"capture_trouble", outcome.capture_trouble},
             {"checks", json::array()},
             {"findings", json::array()},
+            {"cuts", json::array()},
             {"steps", json::array()},
             {"wire", json::array()},
             {"said", json::array()}};
@@ -79,6 +80,11 @@ json to_json(const Outcome& outcome) {
                                 {"admissible", one.admissible},
                                 {"certain", one.certain},
                                 {"provoked", one.provoked}});
+  for (const Cuts& one : outcome.cuts)
+    made["cuts"].push_back({{"side", side_json(one.side)},
+                            {"segments", one.segments},
+                            {"within", one.within},
+                            {"frame", one.frame}});
   for (const Step& one : outcome.steps)
     made["steps"].push_back({{"at", one.at}, {"side", side_json(one.side)}, {"text", one.text}});
   for (const WireLine& one : outcome.wire)

@@ -102,6 +102,29 @@ class Program(unittest.TestCase):
         self.assertIn("no Terminate", silent["reason"])
         self.assertEqual(cells["reference/forgetful/invalidate.then_write#1"]["verdict"], "fail")
 
+    def test_a_few_cuts_by_tcp_are_no_advisory_but_a_habit_is(self):
+        event = self.event("""
+event: cuts
+participants:
+  - {name: reference, agent: {reference: }}
+  - {name: careless, agent: {reference: {deviations: [segments_cut_anywhere]}}}
+scenarios: [write.mebibyte, read.mebibyte]
+""")
+        out = self.folder / "out"
+        done = run("run", event, "--out", out)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for cell in document(out)["cells"]:
+            self.assertEqual(cell["verdict"], "advisory", cell)
+            self.assertEqual([found["rule"] for found in cell["findings"]], ["mpa.segmentation.segments-begin-with-fpdu"])
+            careless = "initiator" if cell["initiator"] == "careless" else "responder"
+            self.assertEqual(cell["findings"][0]["side"], careless)
+            cuts = {each["side"]: each for each in cell["cuts"]}
+            self.assertEqual(len(cuts), 2)
+            for side, each in cuts.items():
+                self.assertGreater(each["segments"], 700, side)
+                share = each["within"] / each["segments"]
+                self.assertTrue(share > 0.9 if side == careless else share < 0.3, each)
+
     def test_rerun_of_a_row(self):
         out = self.folder / "out"
         words = ("run", VIRTUAL, "--out", out, "--select", "*/close.graceful_by_*")

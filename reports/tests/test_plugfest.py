@@ -32,7 +32,8 @@ def document():
                   wire=[{"frame": 7, "side": "responder", "text": HOSTILE}], said=[{"side": "responder", "text": HOSTILE}],
                   steps=[{"at": 0.5, "side": None, "text": HOSTILE}],
                   checks=[{"side": "responder", "what": HOSTILE, "expected": "1", "actual": "2", "good": False}]),
-             cell("b", "a", "pass")]
+             cell("b", "a", "pass", cuts=[{"side": "initiator", "segments": 725, "within": 3, "frame": 54},
+                                          {"side": "responder", "segments": 40, "within": 0, "frame": 0}])]
     return {"plugfest": 1, "complete": True, "cells": cells,
             "event": {"name": "e", "digest": "0", "repeats": 1, "scenarios": [{"name": "send.plain", "title": HOSTILE}],
                       "participants": [{"name": "a", "vendor": HOSTILE, "alias": "", "agent": "reference"},
@@ -66,6 +67,8 @@ class Matrix(unittest.TestCase):
         self.assertIn("a → Vendor X", seen.text)
         self.assertIn("fault: responder", seen.text)
         self.assertIn("mpa.crc.field-holds-crc32c", seen.text)
+        self.assertIn("Of 725 TCP segments of the initiator 3 begin within an FPDU", seen.text)
+        self.assertNotIn("Of 40 TCP segments", seen.text)
 
     def test_other_forms(self):
         _, folder, _ = self.render(json.dumps(document()))
