@@ -49,8 +49,7 @@ struct Cuts {
   std::uint64_t within = 0;    ///< of these, begun within an FPDU
   std::uint32_t frame = 0;     ///< of the cell's capture: the first of those
 };
-/// Whether a sender cuts its stream without regard to FPDUs: at least half of a hundred segments or
-/// more.
+/// Whether a sender cuts its stream without regard to FPDUs: hardly one of a hundred or more begins with one.
 [[nodiscard]] bool unaligned(const Cuts& cuts);
 
 /// One line of what happened, for people.

@@ -128,7 +128,7 @@ void Judge::judge_cuts() {
            .frame = cuts.frame,
            .actual = fmt::format("{} of {} TCP segments begin within an FPDU", cuts.within,
                                  cuts.segments),
-           .admissible = "most segments begin with an FPDU"});
+           .admissible = "many of them begin with an FPDU"});
 }
 
 void Judge::check(const WireWish& wish, bool played_to_the_end) {
