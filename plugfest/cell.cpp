@@ -35,15 +35,16 @@ std::vector<Pair> unordered_pairs(const Event& event) {
   return pairs;
 }
 
-}  // namespace
+/// What leaves the cell out; nullptr: nothing does.
+const Exception* exception_for(const Event& event, const Cell& cell) {
+  const auto found = std::ranges::find_if(
+      event.except, [&](const Exception& one) { return fits(one.cells, cell.id); });
+  return found == event.except.end() ? nullptr : &*found;
+}
 
-std::vector<Cell> cells_of(const Event& event,
-                           const std::function<double(std::string_view)>& length) {
+std::vector<Cell> all_cells(const Event& event,
+                            const std::function<double(std::string_view)>& length) {
   std::vector<Cell> cells;
-  const auto left_out = [&event](const Cell& cell) {
-    return std::ranges::any_of(event.except,
-                               [&](const std::string& glob) { return fits(glob, cell.id); });
-  };
   const auto add = [&](std::size_t initiator, std::size_t responder) {
     const double more = share(event.participants[initiator]) + share(event.participants[responder]);
     for (const std::string& scenario : event.scenarios)
@@ -62,8 +63,24 @@ std::vector<Cell> cells_of(const Event& event,
     add(one, other);
     add(other, one);
   }
-  std::erase_if(cells, left_out);
   return cells;
+}
+
+}  // namespace
+
+std::vector<Cell> cells_of(const Event& event,
+                           const std::function<double(std::string_view)>& length) {
+  std::vector<Cell> cells = all_cells(event, length);
+  std::erase_if(cells, [&](const Cell& cell) { return exception_for(event, cell) != nullptr; });
+  return cells;
+}
+
+std::vector<LeftOut> left_out_of(const Event& event) {
+  std::vector<LeftOut> all;
+  for (Cell& cell : all_cells(event, [](std::string_view) { return 1.0; }))
+    if (const Exception* exception = exception_for(event, cell))
+      all.push_back({std::move(cell), exception->reason});
+  return all;
 }
 
 bool fits(const std::string& glob, const std::string& cell) {

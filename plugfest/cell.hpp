@@ -23,6 +23,13 @@ struct Cell {
 [[nodiscard]] std::vector<Cell> cells_of(const Event& event,
                                          const std::function<double(std::string_view)>& length);
 
+/// A cell that the event leaves out, and why.
+struct LeftOut {
+  Cell cell;
+  std::string reason;
+};
+[[nodiscard]] std::vector<LeftOut> left_out_of(const Event& event);
+
 /// Whether a cell id fits a glob; `*` goes over slashes, and `#1` may be left out.
 [[nodiscard]] bool fits(const std::string& glob, const std::string& cell);
 

@@ -52,9 +52,16 @@ struct Expectation {
   std::string cells;    ///< glob over cell ids
   std::string verdict;  ///< a verdict's word
   std::string reason;
-  std::string observed{};     ///< glob over the reason that the cell gives; empty: any
-  bool intermittent = false;  ///< the cells may as well be good
-  int line = 0;               ///< of the event file
+  std::vector<std::string> observed{};  ///< globs over the reason that the cell gives; empty: any
+  bool intermittent = false;            ///< the cells may as well be good
+  int tries = 1;                        ///< so many attempts until one is not good
+  int line = 0;                         ///< of the event file
+};
+
+/// Cells that are not played, and why.
+struct Exception {
+  std::string cells;  ///< glob over cell ids
+  std::string reason;
 };
 
 struct Event {
@@ -63,7 +70,7 @@ struct Event {
   std::vector<std::string> scenarios;  ///< names, globs resolved, in the table's order
   Pairing pairing = Pairing::all;
   std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< where listed; each plays both roles
-  std::vector<std::string> except;  ///< globs over ids of cells that are not played
+  std::vector<Exception> except;
   int repeats = 1;
   std::chrono::seconds deadline{30};  ///< of one cell
   std::chrono::seconds patience{5};   ///< of one step of a scenario

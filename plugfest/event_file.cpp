@@ -174,8 +174,9 @@ void Reader::participant(const Node& node) {
            {"parallel",
             [&](const Node& value) { count(value, "parallel", 1, most_parallel, made.parallel); }}},
           {"name", "agent"});
-  if (std::ranges::find(event_.participants, made.name, &Participant::name) !=
-      event_.participants.end())
+  if (!made.name.empty() &&  // that one has been told
+      std::ranges::find(event_.participants, made.name, &Participant::name) !=
+          event_.participants.end())
     yaml_.fault(node, fmt::format("there is another participant \"{}\"", made.name));
   event_.participants.push_back(std::move(made));
   places_.push_back(node);
@@ -336,24 +337,42 @@ void Reader::pairs(const Node& node) {
 void Reader::exceptions(const Node& node) {
   const std::vector<Cell> all = cells_of(event_, [](std::string_view) { return 1.0; });
   items(node, "except", [&](const Node& item) {
-    std::string& glob = event_.except.emplace_back();
-    text(item, "a glob of cells", glob);
-    if (std::ranges::none_of(all, [&](const Cell& cell) { return fits(glob, cell.id); }))
-      yaml_.fault(item, fmt::format("no cell fits \"{}\"", glob));
+    Exception made{.cells = "", .reason = "the event leaves it out"};
+    if (item.IsMap())
+      mapping(item, "an exception",
+              {{"cells", [&](const Node& value) { text(value, "cells", made.cells); }},
+               {"reason", [&](const Node& value) { text(value, "reason", made.reason); }}},
+              {"cells", "reason"});
+    else
+      text(item, "a glob of cells", made.cells);
+    if (std::ranges::none_of(all, [&](const Cell& cell) { return fits(made.cells, cell.id); }))
+      yaml_.fault(item, fmt::format("no cell fits \"{}\"", made.cells));
+    event_.except.push_back(std::move(made));
   });
 }
 
 void Reader::expectation(const Node& node) {
   Expectation made;
   made.line = node.Mark().line + 1;
-  mapping(node, "an expectation",
-          {{"cells", [&](const Node& value) { text(value, "cells", made.cells); }},
-           {"verdict", [&](const Node& value) { text(value, "verdict", made.verdict); }},
-           {"reason", [&](const Node& value) { text(value, "reason", made.reason); }},
-           {"observed", [&](const Node& value) { text(value, "observed", made.observed); }},
-           {"intermittent",
-            [&](const Node& value) { flag(value, "intermittent", made.intermittent); }}},
-          {"cells", "verdict", "reason"});
+  constexpr int fewest_tries = 2, most_tries = 20;
+  const auto observed = [&](const Node& value) {
+    if (value.IsSequence())
+      made.observed = texts(value, "observed");
+    else
+      text(value, "observed", made.observed.emplace_back());
+  };
+  mapping(
+      node, "an expectation",
+      {{"cells", [&](const Node& value) { text(value, "cells", made.cells); }},
+       {"verdict", [&](const Node& value) { text(value, "verdict", made.verdict); }},
+       {"reason", [&](const Node& value) { text(value, "reason", made.reason); }},
+       {"observed", observed},
+       {"tries",
+        [&](const Node& value) { count(value, "tries", fewest_tries, most_tries, made.tries); }},
+       {"intermittent",
+        [&](const Node& value) { flag(value, "intermittent", made.intermittent); }}},
+      {"cells", "verdict", "reason"});
+  made.intermittent |= made.tries > 1;
   if (!made.verdict.empty() && !verdict_named(made.verdict))
     yaml_.fault(node, fmt::format("there is no verdict \"{}\"", made.verdict));
   event_.expectations.push_back(std::move(made));

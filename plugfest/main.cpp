@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "plugfest/compare.hpp"
 #include "plugfest/event_file.hpp"
 #include "plugfest/preflight.hpp"
 #include "plugfest/progress.hpp"
@@ -41,6 +42,7 @@ ExitCode check(const Event& event, const std::vector<Cell>& cells) {
 ExitCode perform(const Options& options) {
   if (options.command == Command::list && options.event.empty()) return list_scenarios();
   if (options.command == Command::bundle) return make_bundle(options);
+  if (options.command == Command::diff) return compare_runs(options.out, options.other);
   const auto event = load_event(options.event, {.trust = options.trust_event,
                                                 .scenarios = scenario_names(options.long_scenarios),
                                                 .folder = "."});
@@ -60,7 +62,8 @@ ExitCode perform(const Options& options) {
     case Command::cell:
       return play_one(*event, cells, options);
     case Command::bundle:
-      break;  // done above: it needs no event
+    case Command::diff:
+      break;  // done above: they need no event
     case Command::preflight:
       return preflight(*event, options);
   }

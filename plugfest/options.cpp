@@ -17,12 +17,14 @@ constexpr const char* footer =
     "  rnic-plugfest run event.yaml --out fest --rerun '*/acme/*'        # a column\n"
     "  rnic-plugfest run event.yaml --out /shared/fest --engine slurm    # jobs of a cluster\n"
     "  rnic-plugfest bundle fest --vendor 'Acme Networks' --to acme      # for one vendor\n"
+    "  rnic-plugfest diff monday tuesday                                 # cells that differ\n"
     "  rnic-plugfest list                                                # the scenarios\n"
     "  rnic-plugfest list event.yaml                                     # its cells\n"
     "  rnic-plugfest check event.yaml\n"
     "  rnic-plugfest preflight event.yaml                                # before the event\n"
     "\n"
-    "exit: 0 as expected; 1 a new failure; 2 usage or event file; 3 the run could not go on or "
+    "exit: 0 as expected; 1 a new failure, or a difference; 2 usage or event file; 3 the run could "
+    "not go on or "
     "was\n"
     "interrupted; 4 an expectation no longer holds";
 
@@ -64,6 +66,9 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   bundle->add_option("results", options.out, "the --out folder of the run")->required();
   bundle->add_option("--vendor", options.vendor, "as the event file has it")->required();
   bundle->add_option("--to", options.to, "folder to make")->required();
+  auto* diff = app.add_subcommand("diff", "cells that came out differently in another run");
+  diff->add_option("before", options.out, "the --out folder of one run")->required();
+  diff->add_option("after", options.other, "the --out folder of the other")->required();
   for (auto* command : {run, preflight, cell})
     command->add_option("--agent", options.agent, "the rnic-agent of this machine's references");
   for (auto* command : {run, list, check, cell})
@@ -81,6 +86,7 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   if (*preflight) options.command = Command::preflight;
   if (*cell) options.command = Command::cell;
   if (*bundle) options.command = Command::bundle;
+  if (*diff) options.command = Command::diff;
   return options;
 }
 

@@ -10,7 +10,7 @@
 
 namespace plugfest {
 
-enum class Command { run, list, check, preflight, cell, bundle };
+enum class Command { run, list, check, preflight, cell, bundle, diff };
 
 struct Options {
   Command command = Command::run;
@@ -24,6 +24,7 @@ struct Options {
   std::string cell;                        ///< of `cell`: its id
   int attempt = 1;                         ///< of `cell`
   std::string vendor, to;                  ///< of `bundle`: for whom, and the folder to make
+  std::string other;                       ///< of `diff`: the later run's folder
   std::vector<std::string> select, rerun;  ///< globs over cell ids
 };
 

@@ -19,6 +19,7 @@ std::string clock_text(double seconds) {
 std::string for_terminal(std::string_view text) {
   constexpr std::size_t longest = 400;
   std::string line(text.substr(0, longest));
+  std::ranges::replace(line, '\n', ' ');
   const auto control = [](char c) { return static_cast<unsigned char>(c) < ' ' || c == 0x7F; };
   std::ranges::replace_if(line, control, '?');
   return text.size() > longest ? line + "..." : line;

@@ -15,6 +15,9 @@ class Progress {
  public:
   Progress(std::FILE* out, std::size_t total) : out_(out), total_(total) {}
 
+  /// So many more are to be played.
+  void add(std::size_t cells) { total_ += cells; }
+
   /// `planned` of what ended and `bound` of what waits are in seconds by estimate.
   void ended(const std::string& cell, Verdict verdict, const std::string& reason, double seconds,
              double planned, double bound);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/record_json.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
+#include "plugfest/expected.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 
 namespace plugfest {
@@ -16,10 +15,6 @@ namespace {
 using nlohmann::json;
 
 json side_json(const std::optional<Side>& side) { return side ? json(word(*side)) : json(nullptr); }
-
-bool is_bad(const std::string& verdict) {
-  return verdict == "fail" || verdict == "error" || verdict == "inconclusive";
-}
 
 std::string kind_of(const AgentKind& agent) {
   constexpr std::array<const char*, 4> words{"reference", "ssh", "argv", "siw-vm"};
@@ -37,16 +32,6 @@ json participant_json(const Participant& one) {
   return made;
 }
 
-const Expectation* expectation_for(const Event& event, const json& record) {
-  const std::string cell = record.value("id", ""), verdict = record.value("verdict", "error"),
-                    reason = record.value("reason", "");
-  const auto found = std::ranges::find_if(event.expectations, [&](const Expectation& one) {
-    return one.verdict == verdict && fits(one.cells, cell) &&
-           (one.observed.empty() || ::fnmatch(one.observed.c_str(), reason.c_str(), 0) == 0);
-  });
-  return found == event.expectations.end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 json to_json(const Outcome& outcome) {
@@ -60,6 +45,7 @@ json to_json(const Outcome& outcome) {
             {"capture_trouble", outcome.capture_trouble},
             {"checks", json::array()},
             {"findings", json::array()},
+            {"cuts", json::array()},
             {"steps", json::array()},
             {"wire", json::array()},
             {"said", json::array()}};
@@ -79,6 +65,11 @@ json to_json(const Outcome& outcome) {
                                 {"admissible", one.admissible},
                                 {"certain", one.certain},
                                 {"provoked", one.provoked}});
+  for (const Cuts& one : outcome.cuts)
+    made["cuts"].push_back({{"side", side_json(one.side)},
+                            {"segments", one.segments},
+                            {"within", one.within},
+                            {"frame", one.frame}});
   for (const Step& one : outcome.steps)
     made["steps"].push_back({{"at", one.at}, {"side", side_json(one.side)}, {"text", one.text}});
   for (const WireLine& one : outcome.wire)
@@ -139,13 +130,21 @@ json document(const Event& event, const std::vector<Cell>& cells, const Journal&
               {"verdicts", counted.verdicts},
               {"news", counted.news},
               {"stale", counted.stale}}},
-            {"cells", json::array()}};
+            {"cells", json::array()},
+            {"left_out", json::array()}};
+  for (const LeftOut& one : left_out_of(event))
+    made["left_out"].push_back({{"id", one.cell.id},
+                                {"initiator", one.cell.initiator_name},
+                                {"responder", one.cell.responder_name},
+                                {"scenario", one.cell.scenario},
+                                {"reason", one.reason}});
   for (const json& record : journal.records()) {
     json cell = record;
     const std::string id = cell["id"];
     cell["superseded"] = cell != journal.latest(id);
     const Expectation* expected = expectation_for(event, cell);
     cell["expected"] = expected != nullptr ? json(expected->reason) : json(nullptr);
+    cell["varies"] = is_known_to_vary(event, cell);
     made["cells"].push_back(std::move(cell));
   }
   return made;

@@ -10,6 +10,7 @@
 
 #include "plugfest/cell_runner.hpp"
 #include "plugfest/engine.hpp"
+#include "plugfest/expected.hpp"
 #include "plugfest/record_json.hpp"
 #include "plugfest/slurm.hpp"
 #include "suite/lab/command.hpp"
@@ -41,6 +42,12 @@ ExitCode complain(ExitCode code, const std::string& why) {
 
 bool fits_any(const std::vector<std::string>& globs, const Cell& cell) {
   return std::ranges::any_of(globs, [&](const std::string& glob) { return fits(glob, cell.id); });
+}
+
+/// Only where the race has not shown yet.
+bool wants_another_try(const Event& event, const Journal& journal, const Cell& cell) {
+  return journal.has(cell.id) &&
+         journal.attempts(cell.id) < tries_for(event, journal.latest(cell.id));
 }
 
 /// A cell id as a file name; participants and scenarios have no such signs in their names.
@@ -143,6 +150,24 @@ namespace {
 
 void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
 
+/// Behind the rest, races that have not shown are given another try.
+std::expected<bool, std::string> play_with_tries(const std::vector<Cell>& cells, Journal& journal,
+                                                 const CellWork& work, const Options& options,
+                                                 EngineOptions& engine, Progress& progress) {
+  auto done = run_cells(cells, journal, work, engine, &progress);
+  const auto race = engine.again;
+  engine.again = [&](const Cell& cell) {  // who was to be rerun has been
+    return race(cell) && !fits_any(options.rerun, cell);
+  };
+  while (done && *done) {
+    const std::size_t left = still_to_play(cells, journal, engine).size();
+    if (left == 0) break;
+    progress.add(left);
+    done = run_cells(cells, journal, work, engine, &progress);
+  }
+  return done;
+}
+
 /// Whether all cells have a result now.
 std::expected<bool, std::string> play_here(const Event& event, const std::vector<Cell>& cells,
                                            Journal& journal, const Options& options,
@@ -155,7 +180,7 @@ std::expected<bool, std::string> play_here(const Event& event, const std::vector
   const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {
     return play_cell(event, *site, agent, journal.folder(), cell, slot, attempt);
   };
-  return run_cells(cells, journal, work, engine, &progress);
+  return play_with_tries(cells, journal, work, options, engine, progress);
 }
 
 std::expected<bool, std::string> play_on_slurm(const Event& event, const std::vector<Cell>& cells,
@@ -169,7 +194,7 @@ std::expected<bool, std::string> play_on_slurm(const Event& event, const std::ve
   const CellWork work = [&](const Cell& cell, std::size_t, int attempt) {
     return slurm->play(cell, attempt);
   };
-  auto done = run_cells(cells, journal, work, engine, &progress);
+  auto done = play_with_tries(cells, journal, work, options, engine, progress);
   slurm->cancel_all();
   return done;
 }
@@ -194,7 +219,11 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
   EngineOptions engine{.slots = slots_for(event, options),
                        .capacity = capacities(event),
                        .deadline = event.deadline + grace,
-                       .again = [&](const Cell& cell) { return fits_any(options.rerun, cell); },
+                       .again =
+                           [&](const Cell& cell) {
+                             return fits_any(options.rerun, cell) ||
+                                    wants_another_try(event, *journal, cell);
+                           },
                        .interrupted = [] { return interrupted != 0; },
                        .extra = [&](const Cell& cell) { return extra_time(event, cell.scenario); }};
   const std::size_t left = still_to_play(chosen, *journal, engine).size();

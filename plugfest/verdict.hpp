@@ -41,6 +41,17 @@ struct WireFinding {
   bool provoked = false;  ///< the scenario had it done
 };
 
+/// How TCP cut the octets of one side into segments. It is told of each cell, and no ground of a
+/// verdict where TCP's timing may have done it (docs/disputes.md, D53).
+struct Cuts {
+  std::optional<Side> side;    ///< nothing: neither address fits
+  std::uint64_t segments = 0;  ///< with FPDUs, where alignment was in the sender's hands
+  std::uint64_t within = 0;    ///< of these, begun within an FPDU
+  std::uint32_t frame = 0;     ///< of the cell's capture: the first of those
+};
+/// Whether a sender cuts its stream without regard to FPDUs: hardly one of a hundred or more begins with one.
+[[nodiscard]] bool unaligned(const Cuts& cuts);
+
 /// One line of what happened, for people.
 struct Step {
   double at = 0;  ///< seconds since the cell began
@@ -63,6 +74,7 @@ struct Outcome {
   double seconds = 0;
   std::vector<Check> checks;
   std::vector<WireFinding> findings;
+  std::vector<Cuts> cuts;
   std::vector<Step> steps;
   std::vector<WireLine> wire;
   std::string pcap;  ///< file in the results folder; empty: not captured

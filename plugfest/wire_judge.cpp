@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "dissectors/analyzer/analyzer.hpp"
+#include "plugfest/segment_cuts.hpp"
 #include "rules/catalogue.hpp"
 
 namespace plugfest {
@@ -38,6 +39,7 @@ class Judge final : public analyzer::Sink {
     settled_.push_back(settled);
   }
   void fpdu(const analyzer::Connection& connection, const analyzer::FpduSeen& seen) override {
+    cuts_.fpdu(connection.number, side_of(connection, seen.place.direction), seen);
     if (seen.segment && seen.segment->rdmap().opcode() == rnic::wire::Opcode::terminate)
       terminates_.push_back(side_of(connection, seen.place.direction));
   }
@@ -45,6 +47,7 @@ class Judge final : public analyzer::Sink {
     if (seen.fpdu != nullptr) add(connection, seen.fpdu->place, seen.summary);
   }
   void finding(const analyzer::Connection& connection, const analyzer::Finding& found) override {
+    if (found.rule.id == SegmentCuts::rule) return cuts_.lost(connection.number, found.place);
     if (outcome_.findings.size() >= most_findings) return;
     const rules::Rule* rule = rules::find(found.rule.id);
     WireFinding made{.rule = std::string(found.rule.id),
@@ -77,6 +80,7 @@ class Judge final : public analyzer::Sink {
     if (outcome_.wire.size() < most_lines)
       outcome_.wire.push_back({place.last_frame, side_of(connection, place.direction), cut(text)});
   }
+  void judge_cuts();
   void expect_terminate(Side side);
   void compare(const std::string& what, const std::string& expected,
                const std::function<std::string(const analyzer::Negotiated&)>& actual);
@@ -85,6 +89,7 @@ class Judge final : public analyzer::Sink {
   Outcome& outcome_;
   std::vector<analyzer::Negotiated> settled_;
   std::vector<std::optional<Side>> terminates_;  ///< who sent each
+  SegmentCuts cuts_;
 };
 
 std::string yes_or_no(const std::optional<bool>& value) {
@@ -111,7 +116,23 @@ void Judge::expect_terminate(Side side) {
                                .admissible = "a Terminate before the connection ends"});
 }
 
+void Judge::judge_cuts() {
+  outcome_.cuts = cuts_.counted();
+  for (const Cuts& cuts : outcome_.cuts)
+    if (unaligned(cuts))
+      outcome_.findings.push_back(
+          {.rule = std::string(SegmentCuts::rule),
+           .level = "should",
+           .also = {},
+           .side = cuts.side,
+           .frame = cuts.frame,
+           .actual = fmt::format("{} of {} TCP segments begin within an FPDU", cuts.within,
+                                 cuts.segments),
+           .admissible = "many of them begin with an FPDU"});
+}
+
 void Judge::check(const WireWish& wish, bool played_to_the_end) {
+  judge_cuts();
   for (WireFinding& finding : outcome_.findings)
     for (const auto& [side, rule] : wish.provoked)
       if (finding.side == side && finding.rule == rule) finding.provoked = true;

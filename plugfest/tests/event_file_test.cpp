@@ -78,9 +78,37 @@ BOOST_AUTO_TEST_CASE(cells_that_are_not_played) {
   BOOST_REQUIRE(cells.size() == 2);
   BOOST_TEST(cells.front().id == "b/a/send.plain#1");
   BOOST_TEST(cells.back().id == "b/a/send.solicited#1");
+  const std::string reasoned =
+      "except:\n  - {cells: 'a/*/send.*', reason: too slow}\n  - '*/read.*'\n";
+  const auto left_out = left_out_of(parse(two + "scenarios: ['*']\n" + reasoned).value());
+  BOOST_REQUIRE(left_out.size() == 4U);
+  BOOST_TEST(left_out.front().cell.id == "a/b/send.plain#1");
+  BOOST_TEST(left_out.front().reason == "too slow");
+  BOOST_TEST(left_out.back().cell.id == "b/a/read.sizes#1");
+  BOOST_TEST(!left_out.back().reason.empty());
+  expect_fault(two + "scenarios: ['*']\nexcept: [{cells: '*'}]\n",
+               "e.yaml:6: an exception needs \"reason\"");
   expect_fault(two + "scenarios: [send.plain]\nexcept: ['*/read.sizes']\n",
                "e.yaml:6: no cell fits \"*/read.sizes\"");
   expect_fault(two + "scenarios: ['*']\nexcept: send.plain\n", "e.yaml:6: except must be a list");
+}
+
+BOOST_AUTO_TEST_CASE(a_race_has_tries) {
+  const auto entry = [](const std::string& more) {
+    return two + "scenarios: ['*']\nexpectations:\n  - {cells: x, verdict: fail, reason: x, " +
+           more + "}\n";
+  };
+  const Expectation race = parse(entry("tries: 6, observed: [a*, '*b']"))->expectations.front();
+  BOOST_TEST(race.tries == 6);
+  BOOST_TEST(race.intermittent);
+  BOOST_TEST(race.observed.size() == 2U);
+  const Expectation usual = parse(entry("observed: a*"))->expectations.front();
+  BOOST_TEST(usual.tries == 1);
+  BOOST_TEST(!usual.intermittent);
+  BOOST_TEST(usual.observed.front() == "a*");
+  for (const char* wrong : {"1", "21", "many"})
+    expect_fault(entry(std::string("tries: ") + wrong),
+                 "e.yaml:7: tries must be an integer from 2 to 20");
 }
 
 BOOST_AUTO_TEST_CASE(a_ring_and_listed_pairs) {

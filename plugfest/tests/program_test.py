@@ -102,6 +102,29 @@ class Program(unittest.TestCase):
         self.assertIn("no Terminate", silent["reason"])
         self.assertEqual(cells["reference/forgetful/invalidate.then_write#1"]["verdict"], "fail")
 
+    def test_a_few_cuts_by_tcp_are_no_advisory_but_a_habit_is(self):
+        event = self.event("""
+event: cuts
+participants:
+  - {name: reference, agent: {reference: }}
+  - {name: careless, agent: {reference: {deviations: [segments_cut_anywhere, segments_half_full]}}}
+scenarios: [write.mebibyte, read.mebibyte]
+""")
+        out = self.folder / "out"
+        done = run("run", event, "--out", out)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        for cell in document(out)["cells"]:
+            self.assertEqual(cell["verdict"], "advisory", cell)
+            self.assertEqual([found["rule"] for found in cell["findings"]], ["mpa.segmentation.segments-begin-with-fpdu"])
+            careless = "initiator" if cell["initiator"] == "careless" else "responder"
+            self.assertEqual(cell["findings"][0]["side"], careless)
+            cuts = {each["side"]: each for each in cell["cuts"]}
+            self.assertEqual(len(cuts), 2)
+            for side, each in cuts.items():
+                self.assertGreater(each["segments"], 700, side)
+                share = each["within"] / each["segments"]
+                self.assertTrue(share > 7 / 8 if side == careless else share < 1 / 2, each)
+
     def test_rerun_of_a_row(self):
         out = self.folder / "out"
         words = ("run", VIRTUAL, "--out", out, "--select", "*/close.graceful_by_*")
@@ -110,6 +133,46 @@ class Program(unittest.TestCase):
         self.assertIn("8 of them to play", again.stderr)
         attempts = [cell["attempt"] for cell in document(out)["cells"] if cell["initiator"] == "twin" and not cell["superseded"]]
         self.assertEqual(attempts, [2] * 8)
+
+    def test_a_race_is_tried_until_it_shows(self):
+        """An agent that starts twice and then no more."""
+        agent = pathlib.Path(PROGRAM).parents[1] / "suite" / "upper_tester" / "rnic-agent"
+        starts = self.folder / "starts"
+        racy = self.script(f'echo >> {starts}; test $(wc -l < {starts}) -gt 2 && exit 1; exec {agent} --driver reference --address 127.0.0.1')
+        text = TOY.replace("send.plain", "close.graceful_by_initiator") % f"sh, {racy}"
+        expected = """
+expectations:
+  - {cells: "*odd*", verdict: error, observed: ["nothing", "*exit status 1*"], tries: 5, reason: known}
+"""
+        out = self.folder / "out"
+        done = run("run", self.event(text + expected), "--out", out, "--trust-event")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        attempts = [(cell["initiator"], cell["attempt"], cell["verdict"], cell["varies"]) for cell in document(out)["cells"]]
+        self.assertEqual(sorted(attempts), [(who, at, verdict, True) for who in ("good", "odd") for at, verdict in ((1, "pass"), (2, "error"))])
+        self.assertIn("[4/4]", done.stderr)
+        self.assertIn(", 0 of them to play", run("run", self.event(text + expected), "--out", out, "--trust-event").stderr)
+        # As if it had not shown: then it is looked for again.
+        text_of = (out / "cells.ndjson").read_text(encoding="utf-8").splitlines(keepends=True)
+        (out / "cells.ndjson").write_text("".join(text_of[:3]), encoding="utf-8")
+        self.assertIn(", 2 of them to play", run("run", self.event(text + expected), "--out", out, "--trust-event").stderr)
+
+    def test_two_runs_are_compared(self):
+        outs = [self.folder / name for name in ("one", "other")]
+        for out in outs:
+            run("run", VIRTUAL, "--out", out, "--select", "reference/*/close.graceful_by_initiator")
+        same = run("diff", *outs)
+        self.assertEqual((same.returncode, same.stdout), (0, "0 of 4 cells differ\n"), same.stderr)
+        results = outs[1] / "results.json"
+        results.write_text(results.read_text(encoding="utf-8").replace('"verdict": "pass"', '"verdict": "fail"', 1), encoding="utf-8")
+        differ = run("diff", *outs)
+        self.assertEqual(differ.returncode, 1)
+        self.assertRegex(differ.stdout, r"\Areference/\w+/close\.graceful_by_initiator#1: pass -> fail \(new\)\n1 of 4 cells differ\n\Z")
+        for wrong in ("", "[]", '{"plugfest": 2}', '{"plugfest": 1, "cells": [{}]}', '{"plugfest": 1, "cells": 7}'):
+            results.write_text(wrong, encoding="utf-8")
+            refused = run("diff", *outs)
+            self.assertEqual(refused.returncode, 2, wrong)
+            self.assertEqual(len(refused.stderr.splitlines()), 1)
+        self.assertEqual(run("diff", outs[0], "/nowhere").returncode, 2)
 
     def test_events_that_are_refused(self):
         made_up = self.event(VIRTUAL.read_text(encoding="utf-8").replace('scenarios: ["*"]', "scenarios: [send.quickly]"))
@@ -121,6 +184,7 @@ class Program(unittest.TestCase):
         self.assertIn("--trust-event", untrusted.stderr)
         self.assertFalse((self.folder / "out").exists())
         self.assertEqual(run("run", "/nowhere.yaml").returncode, 2)
+        self.assertIn("larger than", run("check", "/dev/zero").stderr)
         self.assertEqual(run("run", VIRTUAL, "--engine", "none").returncode, 2)
         self.assertEqual(run("run", VIRTUAL, "--out", self.folder / "o", "--select", "nobody/*").returncode, 2)
         self.assertEqual(run("list").returncode, 0)

@@ -62,6 +62,8 @@ def reduce(whole, own):
         for one in document["event"]["participants"] if one["name"] in met]
     pcaps = {}
     document["cells"] = [_cell(cell, own, names, hide, pcaps) for cell in cells]
+    document["left_out"] = [_left_out(one, names, hide) for one in whole.get("left_out", [])
+                            if one["initiator"] in own or one["responder"] in own]
     ids = {cell["id"]: made["id"] for cell, made in zip(cells, document["cells"])}
     last = [cell for cell in document["cells"] if not cell["superseded"]]
     verdicts = {}
@@ -97,6 +99,13 @@ def _cell(cell, own, names, hide, pcaps):
         made["pcap"] = f"pcap/{made['initiator']}--{made['responder']}--{made['scenario']}.{made['repeat']}.{made['attempt']}.pcap"
         pcaps[cell["pcap"]] = made["pcap"]
     return made
+
+
+def _left_out(one, names, hide):
+    made = {"scenario": one["scenario"], "reason": hide(one["reason"])}
+    for side in ("initiator", "responder"):
+        made[side] = names.get(one[side], one[side])
+    return {**made, "id": f"{made['initiator']}/{made['responder']}/{made['scenario']}#{one['id'].rpartition('#')[2]}"}
 
 
 def _hidden(value, hide):

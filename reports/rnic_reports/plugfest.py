@@ -18,6 +18,9 @@ from . import text
 TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
 GLYPHS = {"pass": "✓", "advisory": "△", "fail": "✗", "inconclusive": "?", "not_applicable": "–", "error": "!"}
 WORDS = {**{verdict: verdict for verdict in GLYPHS}, "not_applicable": "not applicable"}
+# What a square shows beside its verdict: a race that the organiser has listed is the same in each run, and so is a cell that is left out.
+VARIES, LEFT_OUT = "~", "·"
+BAD = ("fail", "inconclusive", "error")
 LINES = 80  # of steps and of the decoded exchange, in a cell's evidence
 
 
@@ -30,6 +33,7 @@ class Row:
     initiator: str
     responder: str
     cells: list  # one for each scenario, None where none was played
+    left_out: list  # one for each scenario: the number of the reason, None where it was not left out
 
 
 @dataclasses.dataclass
@@ -41,13 +45,27 @@ class Matrix:
     shown: dict  # participant -> alias, or name
     vendors: dict
     rows: list
+    attempts: dict  # id of a cell -> the attempts before the one that counts
+    reasons: list  # (why cells are left out, how many)
 
     @property
     def cells(self):
         return [cell for row in self.rows for cell in row.cells if cell]
 
     def count(self, verdict):
-        return sum(cell["verdict"] == verdict for cell in self.cells)
+        return sum(cell["verdict"] == verdict and not cell.get("varies") for cell in self.cells)
+
+    @property
+    def news(self):
+        return [cell for cell in self.cells if cell["verdict"] in BAD and not cell["expected"]]
+
+    @property
+    def varying(self):
+        return sum(bool(cell.get("varies")) for cell in self.cells)
+
+    @property
+    def left_out(self):
+        return sum(count for _, count in self.reasons)
 
 
 def load(folder):
@@ -76,7 +94,7 @@ def _cleaned(value):
 
 def _matrix(document):
     event = document["event"]
-    last = {}
+    last, attempts = {}, {}
     for cell in document["cells"]:
         if cell["verdict"] not in GLYPHS:
             raise ValueError(f"verdict {cell['verdict']}")
@@ -85,13 +103,20 @@ def _matrix(document):
             # Of repetitions the worst stands for all.
             if key not in last or list(GLYPHS).index(cell["verdict"]) > list(GLYPHS).index(last[key]["verdict"]):
                 last[key] = cell
+        else:
+            attempts.setdefault(cell["id"], []).append(cell)
+    reasons = {}
+    for one in document.get("left_out", []):
+        reasons.setdefault(one["reason"], set()).add((one["initiator"], one["responder"], one["scenario"]))
+    numbers = {key: at for at, keys in enumerate(reasons.values()) for key in keys}
     names = [one["name"] for one in event["participants"]]
     scenarios = [(one["name"], one["title"]) for one in event["scenarios"]]
-    rows = [Row(one, other, [last.get((one, other, name)) for name, _ in scenarios]) for one in names for other in names if one != other]
+    rows = [Row(one, other, [last.get((one, other, name)) for name, _ in scenarios], [numbers.get((one, other, name)) for name, _ in scenarios])
+            for one in names for other in names if one != other]
     return Matrix(event["name"], document["complete"], document["summary"], scenarios,
                   {one["name"]: one["alias"] or one["name"] for one in event["participants"]},
                   {one["name"]: one["vendor"] for one in event["participants"]},
-                  [row for row in rows if any(row.cells)])
+                  [row for row in rows if any(row.cells) or set(row.left_out) != {None}], attempts, [(reason, len(keys)) for reason, keys in reasons.items()])
 
 
 def _evidence(cell):
@@ -133,9 +158,13 @@ def html(matrix, folder, html_path):
     asset = {name: markupsafe.Markup((TEMPLATES / name).read_text(encoding="utf-8"))
              for name in ("report.css", "dark.css", "plugfest.css", "plugfest.js")}
     return environment.get_template("plugfest.html.j2").render(
-        matrix=matrix, GLYPHS=GLYPHS, WORDS=WORDS, asset=asset, evidence=_evidence,
+        matrix=matrix, GLYPHS=GLYPHS, WORDS=WORDS, VARIES=VARIES, LEFT_OUT=LEFT_OUT, glyph=_glyph, asset=asset, evidence=_evidence,
         pcap=lambda cell: _pcap(folder, html_path, cell), numbers={id(cell): at for at, cell in enumerate(matrix.cells)}, id=id,
         script_digest=base64.b64encode(hashlib.sha256(asset["plugfest.js"].encode()).digest()).decode())
+
+
+def _glyph(cell):
+    return VARIES if cell.get("varies") else GLYPHS[cell["verdict"]]
 
 
 def markdown(matrix):
@@ -143,13 +172,17 @@ def markdown(matrix):
         return words.replace("|", "\\|").replace("\n", " ").replace("<", "&lt;")
 
     lines = [f"# Plugfest {plain(matrix.name)}", "",
-             ", ".join(f"{matrix.count(verdict)} {WORDS[verdict]}" for verdict in GLYPHS if matrix.count(verdict)) or "no cells", "",
+             ", ".join([f"{matrix.count(verdict)} {WORDS[verdict]}" for verdict in GLYPHS if matrix.count(verdict)]
+                       + [f"{count} {words}" for count, words in ((matrix.varying, "known to vary"), (matrix.left_out, "left out")) if count])
+             or "no cells", "",
              "| initiator → responder | " + " | ".join(plain(name) for name, _ in matrix.scenarios) + " |",
              "|---|" + "---|" * len(matrix.scenarios)]
     for row in matrix.rows:
-        marks = [GLYPHS[cell["verdict"]] if cell else " " for cell in row.cells]
+        marks = [_glyph(cell) if cell else " " if out is None else LEFT_OUT for cell, out in zip(row.cells, row.left_out)]
         lines.append(f"| {plain(matrix.shown[row.initiator])} → {plain(matrix.shown[row.responder])} | " + " | ".join(marks) + " |")
-    return "\n".join([*lines, "", " ".join(f"{glyph} {WORDS[verdict]}" for verdict, glyph in GLYPHS.items()), ""])
+    legend = [f"{glyph} {WORDS[verdict]}" for verdict, glyph in GLYPHS.items()] + [f"{VARIES} known to vary", f"{LEFT_OUT} left out"]
+    reasons = [f"- left out, {count}: {plain(reason)}" for reason, count in matrix.reasons]
+    return "\n".join([*lines, "", ", ".join(legend), *([""] + reasons if reasons else []), ""])
 
 
 def table(matrix):

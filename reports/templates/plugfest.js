@@ -49,7 +49,7 @@
 
   for (const field of Object.values(fields)) field.addEventListener("input", () => { show(); remember(); });
   document.addEventListener("click", (event) => {
-    const link = event.target.closest(".matrix a");
+    const link = event.target.closest(".matrix a, a.leads");
     if (!link) return;
     event.preventDefault();
     chosen = link.hash.slice(1);

@@ -54,6 +54,8 @@ def document():
                            steps=[{"at": 0.1, "side": "responder", "text": "connect to zeta"}]),
         test_plugfest.cell("gamma", "acme", "pass", pcap="../secret.pcap"),
         test_plugfest.cell("zeta", "gamma", "fail", reason="none of your business", pcap="pcap/zeta--gamma--x.1.1.pcap")]
+    made["left_out"] = [{"id": f"{one}/{other}/read.sizes#1", "initiator": one, "responder": other, "scenario": "read.sizes",
+                         "reason": "zeta of Zeta Silicon cannot"} for one, other in (("acme", "zeta"), ("zeta", "gamma"))]
     made["summary"] = {"cells": 3, "played": 3, "verdicts": {"fail": 2, "pass": 1},
                        "news": ["acme/zeta/send.plain#1", "zeta/gamma/send.plain#1"], "stale": ["line 3: no cell of zeta/*"]}
     return made
@@ -86,6 +88,7 @@ class Bundle(unittest.TestCase):
         self.assertEqual(whole["cells"][0]["reason"], "vendor Z of vendor Z said no")
         self.assertEqual([said["text"] for said in whole["cells"][0]["said"]], ["acme: mine"])
         self.assertEqual([cell["pcap"] for cell in whole["cells"]], ["pcap/acme--peer-1--send.plain.1.1.pcap", ""])
+        self.assertEqual([(one["id"], one["reason"]) for one in whole["left_out"]], [("acme/peer-1/read.sizes#1", "vendor Z of vendor Z cannot")])
         self.assertEqual(whole["summary"]["news"], ["acme/peer-1/send.plain#1"])
         self.assertIn("vendor Z", (self.to / "report.html").read_text(encoding="utf-8"))
 

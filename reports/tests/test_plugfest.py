@@ -32,9 +32,11 @@ def document():
                   wire=[{"frame": 7, "side": "responder", "text": HOSTILE}], said=[{"side": "responder", "text": HOSTILE}],
                   steps=[{"at": 0.5, "side": None, "text": HOSTILE}],
                   checks=[{"side": "responder", "what": HOSTILE, "expected": "1", "actual": "2", "good": False}]),
-             cell("b", "a", "pass")]
-    return {"plugfest": 1, "complete": True, "cells": cells,
-            "event": {"name": "e", "digest": "0", "repeats": 1, "scenarios": [{"name": "send.plain", "title": HOSTILE}],
+             cell("b", "a", "pass", cuts=[{"side": "initiator", "segments": 725, "within": 3, "frame": 54},
+                                          {"side": "responder", "segments": 40, "within": 0, "frame": 0}])]
+    left_out = [{"id": "b/a/read.sizes#1", "initiator": "b", "responder": "a", "scenario": "read.sizes", "reason": HOSTILE}]
+    return {"plugfest": 1, "complete": True, "cells": cells, "left_out": left_out,
+            "event": {"name": "e", "digest": "0", "repeats": 1, "scenarios": [{"name": "send.plain", "title": HOSTILE}, {"name": "read.sizes", "title": "t"}],
                       "participants": [{"name": "a", "vendor": HOSTILE, "alias": "", "agent": "reference"},
                                        {"name": "b", "vendor": "", "alias": "Vendor X", "agent": "argv"}]},
             "summary": {"cells": 2, "played": 2, "verdicts": {"fail": 1, "pass": 1}, "news": [], "stale": []}}
@@ -60,12 +62,30 @@ class Matrix(unittest.TestCase):
         self.assertEqual(len(seen.scripts), 1)
         self.assertNotIn("alert", seen.scripts[0])
         self.assertNotIn("\u202e", seen.text)
-        self.assertEqual([link for link in seen.links if not link.startswith("#")], ["./pcap/x.pcap"])
-        self.assertEqual(set(seen.ids) & {link[1:] for link in seen.links}, {"cell-0", "cell-1"})
+        self.assertEqual([link for link in seen.links if not link.startswith("#")], ["./pcap/x.pcap"] * 2)
+        self.assertEqual(set(seen.ids) & {link[1:] for link in seen.links}, {"cell-0", "cell-1", "out-0"})
+        self.assertIn("Left out by the event: 1 cell", seen.text)
+        self.assertIn("Attempt 2; before it: error", seen.text)
         self.assertEqual(len(seen.with_class("m-fail")), 1)
         self.assertIn("a → Vendor X", seen.text)
         self.assertIn("fault: responder", seen.text)
         self.assertIn("mpa.crc.field-holds-crc32c", seen.text)
+        self.assertIn("Of 725 TCP segments of the initiator 3 begin within an FPDU", seen.text)
+        self.assertNotIn("Of 40 TCP segments", seen.text)
+
+    def test_a_race_that_is_listed_looks_the_same_however_it_went(self):
+        pages = []
+        for verdict in ("pass", "fail"):
+            made = document()
+            made["cells"] = [cell("a", "b", verdict, varies=True), cell("b", "a", "fail", expected="known")]
+            _, folder, _ = self.render(json.dumps(made))
+            pages.append((folder / "matrix.md").read_text(encoding="utf-8"))
+            seen = page.Page((folder / "report.html").read_text(encoding="utf-8"))
+            self.assertEqual(len(seen.with_class("m-varies")), 1)
+            self.assertEqual(len(seen.with_class("m-" + "fail")), 1)
+            self.assertIn("1 known to vary", seen.text)
+        self.assertEqual(*pages)
+        self.assertIn("| a → Vendor X | ~ |", pages[0])
 
     def test_other_forms(self):
         _, folder, _ = self.render(json.dumps(document()))
@@ -73,6 +93,8 @@ class Matrix(unittest.TestCase):
         self.assertEqual(len(table), 3)
         self.assertTrue(table[2].startswith("Vendor X,a,send.plain,pass,none,0.100,"))
         self.assertIn("| a → Vendor X | ✗ |", (folder / "matrix.md").read_text(encoding="utf-8"))
+        self.assertIn("| Vendor X → a | ✓ | · |", (folder / "matrix.md").read_text(encoding="utf-8"))
+        self.assertIn("- left out, 1: &lt;script>", (folder / "matrix.md").read_text(encoding="utf-8"))
 
     def test_what_is_no_plugfest(self):
         wrong = document()

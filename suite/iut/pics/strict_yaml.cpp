@@ -9,7 +9,6 @@
 #include <cstring>
 #include <fstream>
 #include <set>
-#include <sstream>
 
 namespace suite::iut {
 
@@ -85,13 +84,17 @@ std::expected<std::string, Faults> read_text(const std::filesystem::path& file) 
   std::error_code error;
   if (std::filesystem::is_directory(file, error))
     return std::unexpected(Faults{fmt::format("cannot read {}: it is a folder", file.string())});
+  constexpr std::size_t most = std::size_t{16} << 20;  // a device has no end
   std::ifstream in(file);
-  std::ostringstream text;
-  if (in) text << in.rdbuf();
-  if (!in)
+  std::string text(most + 1, '\0');
+  if (!in || (!in.read(text.data(), static_cast<std::streamsize>(text.size())) && !in.eof()))
     return std::unexpected(
         Faults{fmt::format("cannot read {}: {}", file.string(), std::strerror(errno))});
-  return text.str();
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > most)
+    return std::unexpected(
+        Faults{fmt::format("cannot read {}: it is larger than {} octets", file.string(), most)});
+  return text;
 }
 
 }  // namespace suite::iut

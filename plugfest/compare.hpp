@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// `rnic-plugfest diff`: where two runs, of one event or of two states of it, came out differently.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <expected>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "plugfest/exit_code.hpp"
+
+namespace plugfest {
+
+struct Difference {
+  std::string cell;
+  std::string before, after;  ///< how it came out; "not played" where a run has no such cell
+  std::string reason;         ///< of the run in which it is worse, or the later one; one line
+};
+
+/// Cells that came out differently, by their ids. A bad cell that is expected differs from one that
+/// is not; one that is listed to vary is the same however it went.
+[[nodiscard]] std::vector<Difference> differences(const nlohmann::json& before,
+                                                  const nlohmann::json& after);
+
+/// The results of a run's folder. The error is one line.
+[[nodiscard]] std::expected<nlohmann::json, std::string> load_results(
+    const std::filesystem::path& folder);
+
+/// Prints them: `new_failure` if there are any.
+[[nodiscard]] ExitCode compare_runs(const std::filesystem::path& before,
+                                    const std::filesystem::path& after);
+
+}  // namespace plugfest

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the organiser has listed, held against a cell's record: what is no news, what is a race, and
+// whether a race gets another try.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+
+#include "plugfest/event.hpp"
+
+namespace plugfest {
+
+/// A verdict that somebody has to look at.
+[[nodiscard]] bool is_bad(const std::string& verdict);
+/// The expectation that holds for this record; nullptr: none.
+[[nodiscard]] const Expectation* expectation_for(const Event& event, const nlohmann::json& record);
+/// Whether the cell is listed to go one way or another, and has gone one of these.
+[[nodiscard]] bool is_known_to_vary(const Event& event, const nlohmann::json& record);
+/// Attempts that the cell of this record gets until one is not good.
+[[nodiscard]] int tries_for(const Event& event, const nlohmann::json& record);
+
+}  // namespace plugfest

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Records held against what the organiser has listed.
+#include <boost/test/unit_test.hpp>
+
+#include "plugfest/expected.hpp"
+
+using namespace plugfest;
+using nlohmann::json;
+
+namespace {
+
+json record(const std::string& verdict, const std::string& reason = "") {
+  return {{"id", "a/b/x#1"}, {"verdict", verdict}, {"reason", reason}};
+}
+
+Event expecting(const Expectation& one) {
+  Event event;
+  event.expectations = {{.cells = "b/a/*", .verdict = "fail", .reason = "of others"}, one};
+  return event;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(expected)
+
+BOOST_AUTO_TEST_CASE(one_of_several_things_is_seen) {
+  const Event event = expecting(
+      {.cells = "a/b/*", .verdict = "fail", .reason = "r", .observed = {"*pad*", "no answer"}});
+  BOOST_TEST(expectation_for(event, record("fail", "a pad of 7")) != nullptr);
+  BOOST_TEST(expectation_for(event, record("fail", "no answer")) != nullptr);
+  BOOST_TEST(expectation_for(event, record("fail", "no answer at all")) == nullptr);
+  BOOST_TEST(expectation_for(event, record("error", "no answer")) == nullptr);
+}
+
+BOOST_AUTO_TEST_CASE(what_may_go_either_way_varies_and_what_is_new_does_not) {
+  const Event race = expecting({.cells = "a/b/*",
+                                .verdict = "fail",
+                                .reason = "r",
+                                .observed = {"known"},
+                                .intermittent = true});
+  BOOST_TEST(is_known_to_vary(race, record("pass")));
+  BOOST_TEST(is_known_to_vary(race, record("advisory")));
+  BOOST_TEST(is_known_to_vary(race, record("fail", "known")));
+  BOOST_TEST(!is_known_to_vary(race, record("fail", "another")));
+  BOOST_TEST(!is_known_to_vary(race, record("not_applicable")));
+  const Event always = expecting({.cells = "a/b/*", .verdict = "fail", .reason = "r"});
+  BOOST_TEST(!is_known_to_vary(always, record("pass")));
+  BOOST_TEST(!is_known_to_vary(always, record("fail")));
+}
+
+BOOST_AUTO_TEST_CASE(a_race_gets_tries_until_it_shows) {
+  const Event race = expecting(
+      {.cells = "a/b/*", .verdict = "fail", .reason = "r", .intermittent = true, .tries = 5});
+  BOOST_TEST(tries_for(race, record("pass")) == 5);
+  BOOST_TEST(tries_for(race, record("fail")) == 1);
+  BOOST_TEST(tries_for(race, record("not_applicable")) == 1);
+  BOOST_TEST(tries_for(race, record("error")) == 1);
+  BOOST_TEST(tries_for(expecting({.cells = "a/b/*", .verdict = "fail", .reason = "r"}),
+                       record("pass")) == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
