@@ -11,13 +11,18 @@ constexpr int crowd = 16;
 /// Opens so many connections and sends the beginning of a Request on each.
 void open_half(Body& body, std::size_t octets_of_request) {
   const Octets request = mpa_request().encode();
+  std::vector<Peer*> halted;
   for (int i = 0; i < crowd; ++i) {
-    Peer& half_open = body.another_peer();
-    body.expect_that(half_open.connect(body.iut_address()).has_value(), "a connection", "none",
+    halted.push_back(&body.another_peer());
+    body.expect_that(halted.back()->connect(body.iut_address()).has_value(), "a connection", "none",
                      "mpa.startup.acceptable-request-accepted");
-    if (octets_of_request != 0)
-      half_open.send_octets(wire::Bytes(request).first(octets_of_request));
   }
+  if (octets_of_request == 0) return;
+  // Who comes up behind them shows that they were accepted. What goes wrong with octets that come
+  // while a connection is being accepted is request_in_pieces_is_put_together's to find.
+  body.establish(body.another_peer(), {.endpoint = body.iut.create_endpoint(),
+                                       .judged_by = "mpa.startup.acceptable-request-accepted"});
+  for (Peer* peer : halted) peer->send_octets(wire::Bytes(request).first(octets_of_request));
 }
 
 }  // namespace
