@@ -55,6 +55,7 @@ struct Expectation {
   std::vector<std::string> observed{};  ///< globs over the reason that the cell gives; empty: any
   bool intermittent = false;            ///< the cells may as well be good
   int tries = 1;                        ///< so many attempts until one is not good
+  int again = 1;                        ///< so many attempts until one is not as it says
   int line = 0;                         ///< of the event file
 };
 

@@ -367,12 +367,16 @@ void Reader::expectation(const Node& node) {
        {"verdict", [&](const Node& value) { text(value, "verdict", made.verdict); }},
        {"reason", [&](const Node& value) { text(value, "reason", made.reason); }},
        {"observed", observed},
+       {"again",
+        [&](const Node& value) { count(value, "again", fewest_tries, most_tries, made.again); }},
        {"tries",
         [&](const Node& value) { count(value, "tries", fewest_tries, most_tries, made.tries); }},
        {"intermittent",
         [&](const Node& value) { flag(value, "intermittent", made.intermittent); }}},
       {"cells", "verdict", "reason"});
   made.intermittent |= made.tries > 1;
+  if (made.again > 1 && made.intermittent)
+    yaml_.fault(node, "again is for what is rare: it goes with neither tries nor intermittent");
   if (!made.verdict.empty() && !verdict_named(made.verdict))
     yaml_.fault(node, fmt::format("there is no verdict \"{}\"", made.verdict));
   event_.expectations.push_back(std::move(made));

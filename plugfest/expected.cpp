@@ -47,8 +47,11 @@ bool is_known_to_vary(const Event& event, const json& record) {
 }
 
 int tries_for(const Event& event, const json& record) {
+  if (!is_good(record)) {
+    const Expectation* holds = expectation_for(event, record);
+    return holds != nullptr ? holds->again : 1;
+  }
   int tries = 1;
-  if (!is_good(record)) return tries;
   for (const Expectation& one : event.expectations)
     if (fits(one.cells, record.value("id", ""))) tries = std::max(tries, one.tries);
   return tries;

@@ -17,7 +17,8 @@ namespace plugfest {
 [[nodiscard]] const Expectation* expectation_for(const Event& event, const nlohmann::json& record);
 /// Whether the cell is listed to go one way or another, and has gone one of these.
 [[nodiscard]] bool is_known_to_vary(const Event& event, const nlohmann::json& record);
-/// Attempts that the cell of this record gets until one is not good.
+/// Attempts that the cell of this record gets: until a race that is looked for shows, or until one
+/// that hides what the cell is for does not.
 [[nodiscard]] int tries_for(const Event& event, const nlohmann::json& record);
 
 }  // namespace plugfest

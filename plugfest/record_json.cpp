@@ -112,7 +112,8 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
   }
   if (result.played < result.cells) return result;  // the rest may be what they speak of
   for (std::size_t at = 0; at < held.size(); ++at)
-    if (const Expectation& one = event.expectations[at]; !held[at] && !one.intermittent)
+    if (const Expectation& one = event.expectations[at];
+        !held[at] && !one.intermittent && one.again == 1)
       result.stale.push_back(fmt::format("line {}: no cell of {} is {} any more ({})", one.line,
                                          one.cells, one.verdict, one.reason));
   return result;

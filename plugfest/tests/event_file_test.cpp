@@ -102,6 +102,8 @@ BOOST_AUTO_TEST_CASE(a_race_has_tries) {
   BOOST_TEST(race.tries == 6);
   BOOST_TEST(race.intermittent);
   BOOST_TEST(race.observed.size() == 2U);
+  BOOST_TEST(parse(entry("again: 3"))->expectations.front().again == 3);
+  expect_fault(entry("again: 3, tries: 3"), "e.yaml:7: again is for what is rare");
   const Expectation usual = parse(entry("observed: a*"))->expectations.front();
   BOOST_TEST(usual.tries == 1);
   BOOST_TEST(!usual.intermittent);

@@ -59,4 +59,14 @@ BOOST_AUTO_TEST_CASE(a_race_gets_tries_until_it_shows) {
                        record("pass")) == 1);
 }
 
+BOOST_AUTO_TEST_CASE(what_hides_the_verdict_is_played_again) {
+  const Event rare = expecting(
+      {.cells = "a/b/*", .verdict = "fail", .reason = "r", .observed = {"lost"}, .again = 3});
+  BOOST_TEST(tries_for(rare, record("fail", "lost")) == 3);
+  BOOST_TEST(tries_for(rare, record("fail", "another")) == 1);
+  BOOST_TEST(tries_for(rare, record("pass")) == 1);
+  BOOST_TEST(!is_known_to_vary(rare, record("pass")));
+  BOOST_TEST(!is_known_to_vary(rare, record("fail", "lost")));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

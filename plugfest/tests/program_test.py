@@ -121,7 +121,7 @@ scenarios: [write.mebibyte, read.mebibyte]
             cuts = {each["side"]: each for each in cell["cuts"]}
             self.assertEqual(len(cuts), 2)
             for side, each in cuts.items():
-                self.assertGreater(each["segments"], 700, side)
+                self.assertGreaterEqual(each["segments"], 100, side)  # those that a window cut do not count
                 share = each["within"] / each["segments"]
                 self.assertTrue(share > 7 / 8 if side == careless else share < 1 / 2, each)
 
