@@ -16,7 +16,7 @@ namespace suite::expectations {
 
 namespace {
 
-constexpr std::uint32_t most_tries = 20;
+constexpr std::uint32_t most_tries = 40;
 constexpr std::array<std::string_view, 12> members{"case",     "tries",  "verdict",      "observed",
                                                    "rule",     "also",   "intermittent", "iut",
                                                    "versions", "reason", "date",         "link"};

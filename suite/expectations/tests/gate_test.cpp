@@ -225,9 +225,9 @@ BOOST_AUTO_TEST_CASE(a_race_is_given_so_many_tries) {
   BOOST_TEST(gate.judge(record).result == GateResult::as_expected);
   record = outcome(Verdict::fail, "closed without a Terminate");
   BOOST_TEST(gate.judge(record).result == GateResult::known);
-  for (const char* wrong : {"1", "21", "many", "-2"}) {
+  for (const char* wrong : {"1", "41", "many", "-2"}) {
     BOOST_TEST(fault_of(good_entry + "    tries: " + wrong + "\n") ==
-               ":10: `tries` is a number from 2 to 20");
+               ":10: `tries` is a number from 2 to 40");
   }
 }
 
