@@ -27,6 +27,7 @@ import program_test as made  # noqa: E402  frames written by hand
 
 PROGRAMS = None  # set by main
 SCRATCH = None
+GIVEN_UP = 600  # seconds after which a program is taken to hang, however busy the machine
 NOBODY = 65534
 DEVIATIONS = [[], ["startup_reserved_bits_set"], ["pd_length_one_too_many"], ["request_r_bit_set"], ["marker_pointer_wrong"],
               ["crc_octets_reversed", "pad_not_zero"]]
@@ -48,7 +49,7 @@ def tshark(*words, code=0):
     environment = dict(os.environ, HOME=seen_by_tshark(SCRATCH / "home"), LC_ALL="C.UTF-8",
                        WIRESHARK_PLUGIN_DIR=seen_by_tshark(SCRATCH / "plugins"))
     environment.pop("XDG_CONFIG_HOME", None)
-    run = subprocess.run([*plain_user(), PROGRAMS.tshark, *map(seen_by_tshark, words)], env=environment, capture_output=True, timeout=120)
+    run = subprocess.run([*plain_user(), PROGRAMS.tshark, *map(seen_by_tshark, words)], env=environment, capture_output=True, timeout=GIVEN_UP)
     assert run.returncode == code, (words, run.returncode, run.stderr.decode())
     return run.stdout.decode()
 
@@ -61,7 +62,7 @@ def fields(file, names, *words):
 
 
 def lint(file, *words):
-    run = subprocess.run([PROGRAMS.lint, "--json", *words, str(file)], capture_output=True, timeout=60)
+    run = subprocess.run([PROGRAMS.lint, "--json", *words, str(file)], capture_output=True, timeout=GIVEN_UP)
     assert run.returncode in (0, 1), run.stderr
     return [json.loads(line) for line in run.stdout.splitlines()]
 
@@ -101,7 +102,7 @@ def reference_run(deviations):
     patterns = ["mpa.*", "ddp.headers.*"] if deviations else ["mpa.*", "ddp.*", "rdmap.read_ranges.*", "rdmap.errors.*", "rdmap.atomic*"]
     selected = [word for pattern in patterns for word in ("--select", pattern)]
     run = subprocess.run([PROGRAMS.suite, "run", "--link", "memory", *selected, *words, "--out", str(out)], capture_output=True,
-                         timeout=120)
+                         timeout=GIVEN_UP)
     assert run.returncode in (0, 1), run.stderr.decode()
     return joined(sorted((out / "pcap").glob("*.pcap")), SCRATCH / f"{name}.pcap")
 
@@ -244,7 +245,7 @@ class Corpus(unittest.TestCase):
     def test_captures_of_deviations(self):
         """Fifty in one file, since starting tshark takes longer than what it has to do; connections of one get their numbers from all."""
         folder = SCRATCH / "deviations"
-        run = subprocess.run([PROGRAMS.self_test, "--link", "memory", "--captures", folder], capture_output=True, timeout=600)
+        run = subprocess.run([PROGRAMS.self_test, "--link", "memory", "--captures", folder], capture_output=True, timeout=GIVEN_UP)
         self.assertIn(run.returncode, (0, 1), run.stderr)
         parts = sorted(folder.glob("*.pcap"))
         self.assertGreater(len(parts), 400)
