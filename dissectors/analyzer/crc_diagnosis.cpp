@@ -70,7 +70,7 @@ std::optional<Diagnosis> other_value(const Parts& parts, const Shape& shape) {
 
 /// The value is a CRC32c over fewer octets than it should be.
 std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) {
-  const auto& [covered, field] = parts;
+  const Bytes covered = parts.covered, field = parts.field;
   const std::string right =
       fmt::format("{:#010x}, over all before the CRC field", number(wire::crc32c_trailer(covered)));
   const auto told = [&](framing::Broken broken, const char* what) {

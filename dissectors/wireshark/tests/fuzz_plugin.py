@@ -23,6 +23,8 @@ sys.path.insert(0, str(HERE))
 import plugin_test as tests  # noqa: E402  tshark as a plain user has it, messages of upper layers
 
 INTERESTING = [0, 1, 2, 3, 4, 7, 8, 0x0F, 0x10, 0x1F, 0x3F, 0x40, 0x41, 0x43, 0x7F, 0x80, 0xC1, 0xFE, 0xFF]
+# What it reassembles in a second pass is gone by then; tshark says so of such captures without the plugin as well.
+OF_WIRESHARK = b"Dissector bug, protocol RPCoRDMA: ./epan/tvbuff.c"
 LAYERS_ABOVE_IP = 34  # octets of Ethernet and IPv4: wrong ones only make another conversation of a frame
 
 
@@ -124,7 +126,8 @@ class Runner:
         new, self.edges = merged != self.edges, merged or self.edges
         if run.returncode != 0:
             return run.stderr or b"it ended with %d" % run.returncode, new
-        return b"\n".join(line for line in run.stdout.splitlines() if b"Dissector bug" in line), new
+        bugs = [line for line in run.stdout.splitlines() if b"Dissector bug" in line and OF_WIRESHARK not in line]
+        return b"\n".join(bugs), new
 
 
 def main():
@@ -151,12 +154,13 @@ def main():
             if used.ru_utime + used.ru_stime > arguments.seconds and not queue:
                 break
             capture = queue.pop() if queue else mutated(chance, pool)
-            said, new = runner.run(capture, chance.choice([["-V"], ["-2", "-V"], ["-2", "-q", "-z", "rnic_iwarp,tree", "-z", "expert"]]))
+            words = chance.choice([["-V"], ["-2", "-V"], ["-2", "-q", "-z", "rnic_iwarp,tree", "-z", "expert"]])
+            said, new = runner.run(capture, words)
             runs += 1
             if said:
                 finds += 1
                 (arguments.finds / f"plugin-{arguments.seed}-{runs}.pcap").write_bytes(capture)
-                print(f"run {runs}, a find:\n{said.decode(errors='replace')[-2000:]}", flush=True)
+                print(f"run {runs}, a find with {' '.join(words)}:\n{said.decode(errors='replace')[-2000:]}", flush=True)
             elif new and capture not in pool:
                 pool.append(capture)
                 if arguments.keep:

@@ -30,7 +30,7 @@ using std::chrono::steady_clock;
 
 namespace {
 
-constexpr auto time_limit = std::chrono::seconds(60);
+constexpr auto time_limit = std::chrono::seconds(300);  // it hangs, however busy the machine
 
 struct Pipe {
   Pipe() {
