@@ -22,7 +22,7 @@ function(rnic_fuzz_target name)
   add_executable(${name}_replay ${ARG_SOURCE} "${CMAKE_CURRENT_FUNCTION_LIST_DIR}/fuzz_replay.cpp")
   target_link_libraries(${name}_replay PRIVATE rnic_options ${ARG_LIBS})
   add_test(NAME ${name}_replay COMMAND ${name}_replay "${ARG_CORPUS}")
-  rnic_timeout(120 ${name}_replay)
+  rnic_timeout(300 ${name}_replay)
 
   if(RNIC_FUZZ)
     add_executable(${name} ${ARG_SOURCE})

@@ -56,7 +56,7 @@ function(rnic_test name)
   target_link_libraries(${name} PRIVATE rnic_options ${ARG_LIBS} Boost::unit_test_framework)
   target_compile_definitions(${name} PRIVATE BOOST_TEST_DYN_LINK)
   add_test(NAME ${name} COMMAND ${name} --catch_system_errors=no --color_output=no)
-  rnic_timeout(120 ${name})
+  rnic_timeout(300 ${name})
 endfunction()
 
 # rnic_optional(FOUND_VARIABLE PART PACKAGES): says what is left out and what to install, or fails where all is required.
