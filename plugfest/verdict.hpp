@@ -49,7 +49,8 @@ struct Cuts {
   std::uint64_t within = 0;    ///< of these, begun within an FPDU
   std::uint32_t frame = 0;     ///< of the cell's capture: the first of those
 };
-/// Whether a sender cuts its stream without regard to FPDUs: hardly one of a hundred or more begins with one.
+/// Whether a sender cuts its stream without regard to FPDUs: of a hundred segments or more, at least
+/// seven in eight begin within one.
 [[nodiscard]] bool unaligned(const Cuts& cuts);
 
 /// One line of what happened, for people.
