@@ -51,8 +51,8 @@ std::expected<CellProcess, std::string> CellProcess::start(
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return std::unexpected(fmt::format("pipe2: {}", std::strerror(errno)));
   CellProcess made;
-  made.words_ = suite::lab::Descriptor(ends[0]);
-  const suite::lab::Descriptor child_end(ends[1]);
+  made.words_ = base::FileDescriptor(ends[0]);
+  const base::FileDescriptor child_end(ends[1]);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
   const pid_t parent = ::getpid();
   made.pid_ = ::fork();

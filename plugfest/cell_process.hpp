@@ -9,7 +9,7 @@
 #include <functional>
 #include <string>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace plugfest {
 
@@ -35,7 +35,7 @@ class CellProcess {
  private:
   CellProcess() = default;
   pid_t pid_ = -1;
-  suite::lab::Descriptor words_;
+  base::FileDescriptor words_;
   std::string text_;
 };
 

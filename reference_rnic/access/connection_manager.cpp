@@ -122,9 +122,9 @@ struct ConnectionManager::ListenerEntry final : llp::Listener::Observer {
   std::unique_ptr<llp::Listener> other_family;  ///< only of a deviation
 };
 
-ConnectionManager::ConnectionManager(llp::World& world, llp::Network& network, verbs::Rnic& rnic,
-                                     Sink sink, stream::Deviating deviations)
-    : world_(world),
+ConnectionManager::ConnectionManager(base::EventLoop& loop, llp::Network& network,
+                                     verbs::Rnic& rnic, Sink sink, stream::Deviating deviations)
+    : loop_(loop),
       network_(network),
       rnic_(rnic),
       sink_(std::move(sink)),
@@ -134,7 +134,7 @@ ConnectionManager::~ConnectionManager() { reset(); }
 
 // ---- listeners ----
 
-auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& options)
+auto ConnectionManager::listen(const base::Address& local, const StartupOptions& options)
     -> std::expected<Listening, Failure> {
   if (rnic_.streams() == nullptr)
     return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
@@ -143,11 +143,11 @@ auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& 
   auto listener = network_.listen(local, *entry);
   if (!listener) return failure(listener.error().code, std::move(listener.error().message));
   entry->listener = std::move(*listener);
-  const llp::Address address = entry->listener->local();
-  if (address.family == llp::Family::ipv4 &&
+  const base::Address address = entry->listener->local();
+  if (address.family == base::Family::ipv4 &&
       deviations_.deviates(Deviation::listens_on_both_families)) {
     auto other =
-        network_.listen(network_.address(llp::Family::ipv6).with_port(address.port), *entry);
+        network_.listen(network_.address(base::Family::ipv6).with_port(address.port), *entry);
     if (other) entry->other_family = std::move(*other);
   }
   listeners_.emplace(id, std::move(entry));
@@ -224,8 +224,8 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
       .gives_up_when_blocked = deviations_.deviates(Deviation::gives_up_at_full_window),
       .forgets_longer_header = deviations_.deviates(Deviation::longer_ip_header_forgotten)};
   Link::Owner& owner = *this;
-  entry.link = std::make_unique<Link>(world_, owner,
-                                      rnic_.streams()->open_stream(std::move(config)), settings);
+  entry.link = std::make_unique<Link>(loop_, owner, rnic_.streams()->open_stream(std::move(config)),
+                                      settings);
   by_link_.emplace(entry.link.get(), id);
   return entry;
 }
@@ -233,7 +233,7 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
 // ---- the consumer's calls ----
 
 std::expected<ConnectionId, Failure> ConnectionManager::connect(
-    verbs::QueuePairHandle queue_pair, const llp::Address& remote, const StartupOptions& options,
+    verbs::QueuePairHandle queue_pair, const base::Address& remote, const StartupOptions& options,
     const ConnectParameters& parameters) {
   return initiate(queue_pair, options, parameters,
                   [&](Link& link) { return link.connect(network_, remote); });
@@ -576,7 +576,7 @@ void ConnectionManager::deliver() {
 }
 
 void ConnectionManager::defer(std::function<void()> callback) {
-  world_.defer([alive = std::weak_ptr<char>(alive_), callback = std::move(callback)] {
+  loop_.defer([alive = std::weak_ptr<char>(alive_), callback = std::move(callback)] {
     if (!alive.expired()) callback();
   });
 }

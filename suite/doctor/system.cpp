@@ -15,8 +15,8 @@
 #include <iterator>
 #include <limits>
 
+#include "base/file_descriptor.hpp"
 #include "suite/lab/command.hpp"
-#include "suite/lab/descriptor.hpp"
 #include "suite/lab/namespaces.hpp"
 
 namespace suite::doctor {
@@ -56,8 +56,8 @@ bool HostSystem::may_read_and_write(const std::filesystem::path& path) const {
 std::expected<void, std::string> HostSystem::try_lab(bool with_tap) const {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected("no pipe");
-  const lab::Descriptor told(ends[0]);
-  lab::Descriptor telling(ends[1]);
+  const base::FileDescriptor told(ends[0]);
+  base::FileDescriptor telling(ends[1]);
   const pid_t pid = ::fork();
   if (pid == 0) {
     std::string why;
@@ -70,7 +70,7 @@ std::expected<void, std::string> HostSystem::try_lab(bool with_tap) const {
     ::_exit(why.empty() ? 0 : 1);
   }
   if (pid < 0) return std::unexpected("no new process");
-  telling.reset();
+  telling.close();
   std::string why;
   std::array<char, 1024> chunk{};
   for (ssize_t count = 0; (count = ::read(told.get(), chunk.data(), chunk.size())) > 0;)
@@ -83,7 +83,7 @@ std::expected<void, std::string> HostSystem::try_lab(bool with_tap) const {
 }
 
 bool HostSystem::may_capture() const {
-  return lab::Descriptor(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)).get() >= 0;
+  return base::FileDescriptor(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)).get() >= 0;
 }
 
 std::uint64_t HostSystem::lockable_memory() const {

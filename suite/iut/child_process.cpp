@@ -18,7 +18,7 @@
 namespace suite::iut {
 namespace {
 
-using rnic::llp::FileDescriptor;
+using base::FileDescriptor;
 
 /// An agent on hardware may need a while to let go of all it holds.
 constexpr std::chrono::milliseconds farewell{5000};

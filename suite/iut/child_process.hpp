@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace suite::iut {
 
@@ -45,7 +45,7 @@ class ChildProcess {
  private:
   ChildProcess() = default;
 
-  rnic::llp::FileDescriptor words_, errors_, exited_;
+  base::FileDescriptor words_, errors_, exited_;
   pid_t pid_ = -1;
   std::optional<Ended> ended_;
 };

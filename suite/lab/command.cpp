@@ -15,7 +15,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace suite::lab {
 namespace {
@@ -23,14 +23,14 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 struct Pipe {
-  Descriptor read_end, write_end;
+  base::FileDescriptor read_end, write_end;
 };
 
 std::expected<Pipe, std::string> make_pipe() {
   std::array<int, 2> fds{};
   if (::pipe2(fds.data(), O_CLOEXEC) != 0)
     return std::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
-  return Pipe{Descriptor(fds[0]), Descriptor(fds[1])};
+  return Pipe{base::FileDescriptor(fds[0]), base::FileDescriptor(fds[1])};
 }
 
 /// Between fork and exec: only calls that are safe there.
@@ -52,7 +52,7 @@ std::expected<Pipe, std::string> make_pipe() {
 
 struct Running {
   pid_t pid = -1;
-  Descriptor out, err;
+  base::FileDescriptor out, err;
 };
 
 std::expected<Running, std::string> start(const std::vector<std::string>& argv,
@@ -76,13 +76,13 @@ std::expected<Running, std::string> start(const std::vector<std::string>& argv,
 }
 
 /// Appends what is there; closes the descriptor at the end of the stream.
-void drain(Descriptor& from, std::string& into) {
+void drain(base::FileDescriptor& from, std::string& into) {
   std::array<char, 16384> chunk{};
   const ssize_t count = ::read(from.get(), chunk.data(), chunk.size());
   if (count > 0)
     into.append(chunk.data(), static_cast<std::size_t>(count));
   else if (count == 0 || errno != EINTR)
-    from.reset();
+    from.close();
 }
 
 void report_lines(const std::string& text, std::size_t& reported, const CommandOptions& options) {

@@ -47,9 +47,9 @@ std::expected<Machine, std::string> Machine::start(const std::vector<std::string
   if (::pipe2(ends.data(), O_CLOEXEC) != 0)
     return std::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
   Machine machine;
-  machine.console_ = Descriptor(ends[0]);
-  const Descriptor console(ends[1]);
-  machine.complaints_ = Descriptor(::memfd_create("qemu-stderr", MFD_CLOEXEC));
+  machine.console_ = base::FileDescriptor(ends[0]);
+  const base::FileDescriptor console(ends[1]);
+  machine.complaints_ = base::FileDescriptor(::memfd_create("qemu-stderr", MFD_CLOEXEC));
   std::vector<char*> words;
   for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
   words.push_back(nullptr);
@@ -60,7 +60,8 @@ std::expected<Machine, std::string> Machine::start(const std::vector<std::string
   if (machine.pid_ == 0)
     become(program.c_str(), words.data(), inherited, parent, console.get(),
            machine.complaints_.get());
-  machine.pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, machine.pid_, 0)));
+  machine.pidfd_ =
+      base::FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, machine.pid_, 0)));
   return machine;
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace suite::lab {
 
@@ -33,14 +33,14 @@ class Machine {
   /// Readable when it has ended.
   [[nodiscard]] int ended_fd() const { return pidfd_.get(); }
   /// Hands over the reading end of its console.
-  [[nodiscard]] Descriptor take_console() { return std::move(console_); }
+  [[nodiscard]] base::FileDescriptor take_console() { return std::move(console_); }
 
  private:
   Machine() = default;
 
   pid_t pid_ = -1;
   int status_ = 0;
-  Descriptor pidfd_, console_, complaints_;
+  base::FileDescriptor pidfd_, console_, complaints_;
 };
 
 }  // namespace suite::lab

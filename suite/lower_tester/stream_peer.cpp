@@ -65,7 +65,7 @@ void StreamPeer::on_opened() {
       std::make_unique<Stream>(terms_.config, memory_, now(), stream::Deviating(terms_.deviations));
   outbound_ = std::make_unique<Outbound>(
       *this, initiator ? wire::MpaFrameKind::request : wire::MpaFrameKind::reply);
-  context_.world.defer([alive = std::weak_ptr(alive_), this] {
+  context_.loop.defer([alive = std::weak_ptr(alive_), this] {
     if (!alive.expired()) pump();
   });
 }
@@ -204,7 +204,7 @@ bool StreamPeer::can_transfer() const {
 }
 
 void StreamPeer::wait_until(const std::function<bool()>& holds) {
-  context_.world.run_until(context_.deadline, holds);
+  context_.loop.run_until(context_.deadline, holds);
 }
 
 // ---------------------------------------------------------------- work

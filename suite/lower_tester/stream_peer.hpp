@@ -99,7 +99,7 @@ class StreamPeer final : public WireEnd {
   bool write_out();
   void carry_out_closing();
   void wait_until(const std::function<bool()>& holds);
-  [[nodiscard]] rnic::llp::TimePoint now() const { return context_.world.now(); }
+  [[nodiscard]] base::TimePoint now() const { return context_.loop.now(); }
 
   StreamPeerTerms terms_;
   TesterMemory memory_;

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "base/did_you_mean.hpp"
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/runner/coverage.hpp"
-#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
@@ -63,7 +63,7 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
   if (rule == nullptr) {
     fmt::print(stderr,
                "rnic-suite: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them\n",
-               id, did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
+               id, base::did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
     return ExitCode::usage;
   }
   fmt::print("{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),

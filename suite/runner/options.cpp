@@ -10,7 +10,7 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
 
 namespace suite::runner {
 
@@ -219,9 +219,9 @@ std::optional<std::string> check_addresses(const char* option,
                                            const std::vector<std::string>& literals) {
   std::size_t ipv4 = 0;
   for (const std::string& literal : literals) {
-    const auto address = rnic::llp::Address::parse(literal);
+    const auto address = base::Address::parse(literal);
     if (!address) return fmt::format("{}: {}", option, address.error());
-    if (address->family == rnic::llp::Family::ipv4) ++ipv4;
+    if (address->family == base::Family::ipv4) ++ipv4;
   }
   if (ipv4 > 1 || literals.size() - ipv4 > 1)
     return fmt::format("{}: give one address of a family, not several", option);

@@ -21,7 +21,7 @@ struct SuiteParts {
   /// part of the table.
   cases::Case sentinel;
   std::function<cases::CaseOutcome(const cases::Case&, cases::Environment&)> execute;
-  std::function<std::unique_ptr<iut::Iut>(rnic::llp::World&, rnic::llp::Network&,
+  std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&,
                                           std::span<const rnic::stream::Deviation>)>
       make_reference;
 

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
 #include "suite/iut/pics/strict_yaml.hpp"
 
 namespace suite::iut {
 namespace {
 
-using rnic::llp::Family;
+using base::Family;
 
 constexpr std::int64_t longest_deadline_ms = 3'600'000;
 
@@ -71,7 +71,7 @@ class Reader {
                            fmt::format("{} has members ipv4 and ipv6, not \"{}\"", key, family));
       const auto said = yaml_.text(literal, key);
       if (!said) return;
-      const auto address = rnic::llp::Address::parse(*said);
+      const auto address = base::Address::parse(*said);
       if (!address)
         return yaml_.fault(literal, fmt::format("{}.{}: {}", key, family, address.error()));
       if (address->family != (family == "ipv6" ? Family::ipv6 : Family::ipv4))

@@ -25,7 +25,7 @@
 namespace suite::runner::tests {
 
 namespace fs = std::filesystem;
-using rnic::llp::FileDescriptor;
+using base::FileDescriptor;
 using std::chrono::steady_clock;
 
 namespace {

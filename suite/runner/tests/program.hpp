@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace suite::runner::tests {
 
@@ -70,7 +70,7 @@ class Program {
   void pump_until(const std::function<bool()>& done, const std::string& what, int also = -1);
 
   pid_t pid_ = -1;
-  rnic::llp::FileDescriptor out_, err_, exited_;
+  base::FileDescriptor out_, err_, exited_;
   Finished said_;
   bool ended_ = false;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The driver of the reference RNIC: every command of the upper tester over access and verbs, in the
-// World of whoever owns it.
+// event loop of whoever owns it.
 #pragma once
 
 #include <chrono>
@@ -28,11 +28,11 @@ struct DriverOptions {
   std::chrono::seconds startup_timeout{3};
 };
 
-/// World and network must outlive it. It lives in the World's loop: there is no descriptor to poll.
+/// event loop and network must outlive it. It lives in the event loop: there is no descriptor to poll.
 class ReferenceDriver final : public Driver {
  public:
-  ReferenceDriver(rnic::llp::World& world, rnic::llp::Network& network,
-                  const DriverOptions& options, Sink sink);
+  ReferenceDriver(base::EventLoop& loop, rnic::llp::Network& network, const DriverOptions& options,
+                  Sink sink);
   ~ReferenceDriver() override;
 
   [[nodiscard]] iut::Hello hello() override;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// SHA-256, for the digests that tie a verdict to its capture file.
+// SHA-256 digests.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 struct evp_md_ctx_st;
 
-namespace suite::results {
+namespace base {
 
 /// A running digest over octets given in pieces. Throws std::runtime_error if libcrypto refuses,
 /// which only a restricted library configuration does.
@@ -29,4 +29,4 @@ class Sha256 {
 
 [[nodiscard]] std::string sha256(std::span<const std::byte> octets);
 
-}  // namespace suite::results
+}  // namespace base

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/results/sha256.hpp"
+#include "base/sha256.hpp"
 
 #include <array>
 #include <stdexcept>
 
-#include <fmt/format.h>
 #include <openssl/evp.h>
 
-namespace suite::results {
+#include "base/hex.hpp"
+
+namespace base {
 
 void Sha256::Free::operator()(evp_md_ctx_st* context) const { EVP_MD_CTX_free(context); }
 
@@ -26,9 +27,7 @@ std::string Sha256::finish() {
   unsigned int size = 0;
   if (EVP_DigestFinal_ex(context_.get(), digest.data(), &size) != 1)
     throw std::runtime_error("libcrypto failed to compute a SHA-256");
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
+  return to_hex(digest.data(), size);
 }
 
 std::string sha256(std::span<const std::byte> octets) {
@@ -37,4 +36,4 @@ std::string sha256(std::span<const std::byte> octets) {
   return digest.finish();
 }
 
-}  // namespace suite::results
+}  // namespace base

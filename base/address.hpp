@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace rnic::llp {
+namespace base {
 
 enum class Family : std::uint8_t { ipv4, ipv6 };
 
@@ -27,4 +27,4 @@ struct Address {
   auto operator<=>(const Address&) const = default;
 };
 
-}  // namespace rnic::llp
+}  // namespace base

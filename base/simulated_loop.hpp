@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The World of simulated time: it jumps to the next timer, so that a minute's deadline costs
+// The event loop of simulated time: it jumps to the next timer, so that a minute's deadline costs
 // nothing.
 #pragma once
 
-#include "reference_rnic/llp/timer_queue.hpp"
-#include "reference_rnic/llp/world.hpp"
+#include "base/event_loop.hpp"
+#include "base/timer_queue.hpp"
 
-namespace rnic::llp {
+namespace base {
 
-class SimulatedWorld final : public World {
+class SimulatedLoop final : public EventLoop {
  public:
   [[nodiscard]] TimePoint now() const override { return now_; }
   /// Where no timer is left before the deadline, time jumps to the deadline.
@@ -24,4 +24,4 @@ class SimulatedWorld final : public World {
   bool running_ = false;
 };
 
-}  // namespace rnic::llp
+}  // namespace base

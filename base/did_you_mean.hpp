@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace suite::runner {
+namespace base {
 
 /// How many octets to insert, remove or replace to make one word of the other.
 [[nodiscard]] inline std::size_t edit_distance(std::string_view a, std::string_view b) {
@@ -42,4 +42,4 @@ template <std::ranges::input_range Words>
   return best.empty() ? "" : " (did you mean '" + best + "'?)";
 }
 
-}  // namespace suite::runner
+}  // namespace base

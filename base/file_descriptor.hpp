@@ -6,7 +6,7 @@
 
 #include <utility>
 
-namespace rnic::llp {
+namespace base {
 
 class FileDescriptor {
  public:
@@ -14,13 +14,16 @@ class FileDescriptor {
   explicit FileDescriptor(int fd) : fd_(fd) {}
   FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {
-    std::swap(fd_, other.fd_);
+    if (this != &other) {
+      close();
+      fd_ = std::exchange(other.fd_, -1);
+    }
     return *this;
   }
   ~FileDescriptor() { close(); }
 
   [[nodiscard]] int get() const { return fd_; }
-  explicit operator bool() const { return fd_ >= 0; }
+  [[nodiscard]] explicit operator bool() const { return fd_ >= 0; }
   void close() {
     if (fd_ >= 0) ::close(std::exchange(fd_, -1));
   }
@@ -29,4 +32,4 @@ class FileDescriptor {
   int fd_ = -1;
 };
 
-}  // namespace rnic::llp
+}  // namespace base

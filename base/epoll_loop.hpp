@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The World of real time and real file descriptors, over epoll.
+// The event loop of real time and real file descriptors, over epoll.
 #pragma once
 
 #include <memory>
 #include <optional>
 
-#include "reference_rnic/llp/world.hpp"
+#include "base/event_loop.hpp"
 
-namespace rnic::llp {
+namespace base {
 
-class RealWorld final : public World {
+class EpollLoop final : public EventLoop {
  public:
-  RealWorld();
-  ~RealWorld() override;
-  RealWorld(const RealWorld&) = delete;
-  RealWorld& operator=(const RealWorld&) = delete;
+  EpollLoop();
+  ~EpollLoop() override;
+  EpollLoop(const EpollLoop&) = delete;
+  EpollLoop& operator=(const EpollLoop&) = delete;
 
   [[nodiscard]] TimePoint now() const override;
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override;
@@ -38,4 +38,4 @@ class RealWorld final : public World {
   std::unique_ptr<State> state_;
 };
 
-}  // namespace rnic::llp
+}  // namespace base

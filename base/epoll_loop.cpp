@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Real time and file descriptors over epoll.
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 
 #include <sys/epoll.h>
 
@@ -11,10 +11,10 @@
 #include <system_error>
 #include <unordered_map>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
-#include "reference_rnic/llp/timer_queue.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/timer_queue.hpp"
 
-namespace rnic::llp {
+namespace base {
 
 namespace {
 
@@ -27,7 +27,7 @@ constexpr int timers_per_round = 16;  ///< then I/O gets its turn, lest deferred
 
 }  // namespace
 
-class RealWorld::State {
+class EpollLoop::State {
  public:
   State() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
     if (!epoll_) throw_errno("epoll_create1");
@@ -108,22 +108,22 @@ class RealWorld::State {
   bool running_ = false;
 };
 
-RealWorld::RealWorld() : state_(std::make_unique<State>()) {}
-RealWorld::~RealWorld() = default;
+EpollLoop::EpollLoop() : state_(std::make_unique<State>()) {}
+EpollLoop::~EpollLoop() = default;
 
-TimePoint RealWorld::now() const { return Clock::now(); }
+TimePoint EpollLoop::now() const { return Clock::now(); }
 
-bool RealWorld::run_until(TimePoint deadline, const std::function<bool()>& done) {
+bool EpollLoop::run_until(TimePoint deadline, const std::function<bool()>& done) {
   return state_->run_until(deadline, done);
 }
 
-TimerId RealWorld::schedule(TimePoint when, std::function<void()> callback) {
+TimerId EpollLoop::schedule(TimePoint when, std::function<void()> callback) {
   return state_->timers_.add(when, std::move(callback));
 }
 
-void RealWorld::cancel(TimerId timer) { state_->timers_.cancel(timer); }
+void EpollLoop::cancel(TimerId timer) { state_->timers_.cancel(timer); }
 
-void RealWorld::watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback) {
+void EpollLoop::watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback) {
   assert(!state_->watches_.contains(fd) && "one watch per fd");
   const std::uint32_t generation = ++state_->generation_;
   state_->control(EPOLL_CTL_ADD, fd, events, generation);
@@ -131,13 +131,13 @@ void RealWorld::watch(int fd, std::uint32_t events, std::function<void(std::uint
       fd, std::make_shared<State::Watch>(State::Watch{generation, std::move(callback)}));
 }
 
-void RealWorld::change(int fd, std::uint32_t events) {
+void EpollLoop::change(int fd, std::uint32_t events) {
   const auto found = state_->watches_.find(fd);
   assert(found != state_->watches_.end() && "change() of an fd that is not watched");
   state_->control(EPOLL_CTL_MOD, fd, events, found->second->generation);
 }
 
-void RealWorld::unwatch(int fd) {
+void EpollLoop::unwatch(int fd) {
   const auto found = state_->watches_.find(fd);
   if (found == state_->watches_.end()) return;
   const auto watch = found->second;  // its callback may own what calls us
@@ -145,8 +145,8 @@ void RealWorld::unwatch(int fd) {
   state_->control(EPOLL_CTL_DEL, fd, 0, 0);
 }
 
-int RealWorld::descriptor() const { return state_->descriptor(); }
+int EpollLoop::descriptor() const { return state_->descriptor(); }
 
-std::optional<TimePoint> RealWorld::next_timer() const { return state_->timers_.next(); }
+std::optional<TimePoint> EpollLoop::next_timer() const { return state_->timers_.next(); }
 
-}  // namespace rnic::llp
+}  // namespace base

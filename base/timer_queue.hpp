@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The timers of a World: callbacks ordered by time, equal times in the order in which they were
+// The timers of an event loop: callbacks ordered by time, equal times in the order in which they were
 // added.
 #pragma once
 
@@ -8,9 +8,9 @@
 #include <optional>
 #include <utility>
 
-#include "reference_rnic/llp/world.hpp"
+#include "base/event_loop.hpp"
 
-namespace rnic::llp {
+namespace base {
 
 class TimerQueue {
  public:
@@ -45,7 +45,7 @@ class TimerQueue {
   std::uint64_t next_ = 1;
 };
 
-/// Marks a World as dispatching: a nested run_until would lose events of the outer one, and is a
+/// Marks an event loop as dispatching: a nested run_until would lose events of the outer one, and is a
 /// harness bug.
 class DispatchGuard {
  public:
@@ -58,4 +58,4 @@ class DispatchGuard {
   bool& running_;
 };
 
-}  // namespace rnic::llp
+}  // namespace base

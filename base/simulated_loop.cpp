@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Simulated time, and the guard that both Worlds share.
-#include "reference_rnic/llp/simulated_world.hpp"
+// Simulated time, and the guard that both event loops share.
+#include "base/simulated_loop.hpp"
 
 #include <algorithm>
 #include <cassert>
 
-namespace rnic::llp {
+namespace base {
 
 DispatchGuard::DispatchGuard(bool& running) : running_(running) {
   assert(!running_ && "run_until was called from inside a callback");
   running_ = true;
 }
 
-bool SimulatedWorld::run_until(TimePoint deadline, const std::function<bool()>& done) {
+bool SimulatedLoop::run_until(TimePoint deadline, const std::function<bool()>& done) {
   const DispatchGuard guard(running_);
   while (!done()) {
     const auto next = timers_.next();
@@ -28,4 +28,4 @@ bool SimulatedWorld::run_until(TimePoint deadline, const std::function<bool()>& 
   return true;
 }
 
-}  // namespace rnic::llp
+}  // namespace base

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/results/time_text.hpp"
+#include "base/time_text.hpp"
 
 #include <ctime>
 
 #include <fmt/format.h>
 
-namespace suite::results {
+namespace base {
 
 std::string time_text(WallTime when) {
   using namespace std::chrono;
@@ -18,4 +18,4 @@ std::string time_text(WallTime when) {
                      duration_cast<microseconds>(when - second).count());
 }
 
-}  // namespace suite::results
+}  // namespace base

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Address literals to octets and back.
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
 
 #include <arpa/inet.h>
 #include <fmt/format.h>
 
-namespace rnic::llp {
+namespace base {
 
 std::expected<Address, std::string> Address::parse(std::string_view literal, std::uint16_t port) {
   const std::string text(literal);  // inet_pton wants a terminating zero
@@ -37,4 +37,4 @@ Address Address::with_port(std::uint16_t new_port) const {
   return address;
 }
 
-}  // namespace rnic::llp
+}  // namespace base

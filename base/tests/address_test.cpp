@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include <boost/test/unit_test.hpp>
 
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
 
-using rnic::llp::Address;
-using rnic::llp::Family;
+using base::Address;
+using base::Family;
 
 BOOST_AUTO_TEST_SUITE(address)
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A World is a clock and a poll: everything that waits, waits in `run_until`. Real time over epoll,
-// or simulated time.
+// An event loop is a clock and a poll: everything that waits, waits in `run_until`. Real time over
+// epoll (`EpollLoop`), or simulated time (`SimulatedLoop`).
 #pragma once
 
 #include <chrono>
 #include <cstdint>
 #include <functional>
 
-namespace rnic::llp {
+namespace base {
 
 using Clock = std::chrono::steady_clock;
 using TimePoint = Clock::time_point;
 using Duration = Clock::duration;
 enum class TimerId : std::uint64_t {};
 
-class World {
+class EventLoop {
  public:
-  virtual ~World() = default;
+  virtual ~EventLoop() = default;
 
   [[nodiscard]] virtual TimePoint now() const = 0;
   /// Dispatches timers and I/O until `done()` holds (true) or the deadline has passed (false).
@@ -31,4 +31,4 @@ class World {
   TimerId defer(std::function<void()> callback) { return schedule(now(), std::move(callback)); }
 };
 
-}  // namespace rnic::llp
+}  // namespace base
