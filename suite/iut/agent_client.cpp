@@ -41,17 +41,16 @@ std::string printable(std::string_view line) {
 }
 
 /// What the end of the process says of the end of its words.
-GoneEvent judge(const Ended& ended) {
+GoneEvent judge(const base::ExitStatus& ended) {
   if (is_crash(ended.signal))
-    return {Why::crashed, "the agent was ended by " + signal_name(ended.signal)};
+    return {Why::crashed, "the agent was ended by " + base::signal_name(ended.signal)};
   if (ended.signal != 0)
-    return {Why::transport_lost, "the agent was ended by " + signal_name(ended.signal)};
+    return {Why::transport_lost, "the agent was ended by " + base::signal_name(ended.signal)};
   // A shell or another wrapper reports the signal of what it ran in this way.
-  if (ended.exit_status > 128 && is_crash(ended.exit_status - 128))
-    return {Why::crashed, "the agent's exit status " + std::to_string(ended.exit_status) +
-                              " reports " + signal_name(ended.exit_status - 128)};
-  return {Why::transport_lost,
-          "the agent ended with exit status " + std::to_string(ended.exit_status)};
+  if (ended.code > 128 && is_crash(ended.code - 128))
+    return {Why::crashed, "the agent's exit status " + std::to_string(ended.code) + " reports " +
+                              base::signal_name(ended.code - 128)};
+  return {Why::transport_lost, "the agent ended with exit status " + std::to_string(ended.code)};
 }
 
 }  // namespace

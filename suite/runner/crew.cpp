@@ -136,7 +136,7 @@ void Crew::renew() {
   }
 }
 
-void Crew::ended(WorkerProcess& worker, iut::Ended how) {
+void Crew::ended(WorkerProcess& worker, base::ExitStatus how) {
   Seat& seat = seat_of(worker);
   seat.limit->lift();
   if (seat.attempt) {
@@ -168,7 +168,7 @@ void Crew::check_for_loss() {
   }
 }
 
-cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) const {
+cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, base::ExitStatus how) const {
   const double limit = std::chrono::duration<double>(loop_.now() - seat.attempt->start).count();
   const bool in_iut = seat.died && seat.died->in_iut;
   if (seat.limit->passed()) {
@@ -185,8 +185,7 @@ cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) cons
     return outcome_without_evidence(cases::Verdict::error,
                                     "the worker said something that is no word");
   }
-  const std::string name = how.signal != 0 ? iut::signal_name(how.signal)
-                                           : fmt::format("exit status {}", how.exit_status);
+  const std::string name = base::text(how);
   if (in_iut)
     return outcome_without_evidence(cases::Verdict::fail,
                                     fmt::format("{} in the IUT's code", name));

@@ -72,14 +72,14 @@ class Crew final : WorkerProcess::Observer {
     std::optional<HangLimit> limit;  ///< of what it does now
   };
   void word(WorkerProcess& worker, WorkerWord word) override;
-  void ended(WorkerProcess& worker, iut::Ended how) override;
+  void ended(WorkerProcess& worker, base::ExitStatus how) override;
 
   void open_seat();
   void begin(Seat& seat, const Job& job);
   void conclude(Seat& seat, cases::CaseOutcome outcome);
   void unreachable(Seat& seat, const std::string& why);
   void check_for_loss();
-  [[nodiscard]] cases::CaseOutcome outcome_of_death(const Seat& seat, iut::Ended how) const;
+  [[nodiscard]] cases::CaseOutcome outcome_of_death(const Seat& seat, base::ExitStatus how) const;
   [[nodiscard]] Seat& seat_of(const WorkerProcess& worker);
 
   base::EpollLoop& loop_;

@@ -241,7 +241,7 @@ Checked<void> Run::prepare() {
       return refuse(ExitCode::harness, "--junit: " + *fault);
   }
   signals_.emplace(loop_, [this](int signal) {
-    abort_run(results::Ending::interrupted, "interrupted by " + iut::signal_name(signal));
+    abort_run(results::Ending::interrupted, "interrupted by " + base::signal_name(signal));
   });
   auto folder = results::Folder::open(options_.out);
   if (!folder) return refuse(ExitCode::harness, folder.error());

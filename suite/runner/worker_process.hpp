@@ -23,7 +23,7 @@ class WorkerProcess {
     virtual ~Observer() = default;
     virtual void word(WorkerProcess& worker, WorkerWord word) = 0;
     /// It is no more; all its words were delivered.
-    virtual void ended(WorkerProcess& worker, iut::Ended how) = 0;
+    virtual void ended(WorkerProcess& worker, base::ExitStatus how) = 0;
   };
 
   [[nodiscard]] static std::expected<std::unique_ptr<WorkerProcess>, std::string> start(

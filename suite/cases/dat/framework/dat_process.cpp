@@ -62,8 +62,8 @@ class CaseProcess {
   [[nodiscard]] std::optional<std::string> nonsense() const { return nonsense_; }
   [[nodiscard]] const std::string& last_words() const { return errors_; }
   /// How it ended, once it has hung up; nothing if it does not end.
-  std::optional<iut::Ended> ended() {
-    std::optional<iut::Ended> how;
+  std::optional<base::ExitStatus> ended() {
+    std::optional<base::ExitStatus> how;
     loop_.watch(child_.exited(), EPOLLIN, [&](std::uint32_t) {
       how = child_.reap();
       if (how) loop_.unwatch(child_.exited());
@@ -214,7 +214,7 @@ class DatProcessBody final : public Body {
   void judge_death(const json& died) {
     const std::string place = died.value("place", "");
     const std::string how =
-        fmt::format(" was ended by {} in {}", iut::signal_name(died.value("signal", 0)), place);
+        fmt::format(" was ended by {} in {}", base::signal_name(died.value("signal", 0)), place);
     if (place.find("libdat2") != std::string::npos)
       stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
     if (!one_.hostile) return fail_of_call(how, died);
