@@ -11,16 +11,16 @@
 
 #include "base/glob.hpp"
 #include "base/sha256.hpp"
+#include "base/strict_yaml.hpp"
 #include "plugfest/cell.hpp"
 #include "plugfest/verdict.hpp"
 #include "suite/iut/pics/pics.hpp"
-#include "suite/iut/pics/strict_yaml.hpp"
 
 namespace plugfest {
 
 namespace {
 
-using suite::iut::StrictYaml;
+using base::StrictYaml;
 
 constexpr std::size_t longest_file = std::size_t{1} << 20;
 constexpr std::size_t most_participants = 1000, most_guests = 16, longest_list = 10'000,
@@ -450,7 +450,7 @@ std::expected<Event, Faults> parse_event(const std::string& text, const std::str
 
 std::expected<Event, Faults> load_event(const std::filesystem::path& file,
                                         EventFileOptions options) {
-  const auto text = suite::iut::read_text(file);
+  const auto text = base::read_text(file);
   if (!text) return std::unexpected(text.error());
   options.folder = file.parent_path();
   return parse_event(*text, file.string(), options);

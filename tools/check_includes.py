@@ -24,7 +24,7 @@ ALLOWED = {
     "dissectors/lint": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
     "dissectors/bench": ["dissectors/capture", "reference_rnic/wire"],
     "dissectors/wireshark": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
-    "suite/iut": ["reference_rnic/llp"],
+    "suite/iut": [],
     # The agent's program ties its drivers in.
     "suite/upper_tester": ["suite/iut", "suite/upper_tester", "reference_rnic/llp", "reference_rnic/stream"],
     "suite/upper_tester/verbs": ["suite/upper_tester", "suite/iut"],
@@ -42,9 +42,9 @@ ALLOWED = {
     "suite/runner": ["suite", "dissectors/analyzer", "dissectors/capture", "reference_rnic/llp", "reference_rnic/stream",
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
-    "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/stream", "reference_rnic/llp", "rules"],
-    # Of the suite what reaches an agent or examines a host, and digests; the world that agents are awaited in.
-    "plugfest": ["suite/iut", "suite/lab", "suite/doctor", "suite/results", "dissectors/capture", "dissectors/analyzer", "rules",
+    "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/stream", "rules"],
+    # Of the suite what reaches an agent or examines a host.
+    "plugfest": ["suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],
     "tools": [],
 }

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/did_you_mean.hpp"
+#include "base/shipped_file.hpp"
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/runner/coverage.hpp"
 
@@ -25,7 +26,7 @@ bool breaks(const expectations::Entry& entry, const std::string& rule) {
 std::vector<fs::path> expectations_files() {
   std::vector<fs::path> files;
   std::error_code error;
-  for (const auto& file : fs::directory_iterator(RNIC_SOURCE_DIR "/suite/expectations", error))
+  for (const auto& file : fs::directory_iterator(base::shipped_file("suite/expectations"), error))
     if (file.path().extension() == ".yaml") files.push_back(file.path());
   std::ranges::sort(files);
   return files;

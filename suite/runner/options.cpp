@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/address.hpp"
+#include "base/shipped_file.hpp"
 
 namespace suite::runner {
 
@@ -282,8 +283,7 @@ void apply(const iut::Pixit& pixit, Options& o) {
 // Our own PICS of an IUT that we ship, if there is one.
 std::filesystem::path own_pics(const IutChoice& choice) {
   const std::string name = choice.kind == IutChoice::Kind::siw_vm ? "siw" : choice.name();
-  std::filesystem::path path =
-      std::filesystem::path(RNIC_SOURCE_DIR) / "suite/iut/pics" / (name + ".yaml");
+  std::filesystem::path path = base::shipped_file("suite/iut/pics") / (name + ".yaml");
   return std::filesystem::exists(path) ? path : std::filesystem::path();
 }
 

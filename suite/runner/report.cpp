@@ -4,11 +4,12 @@
 #include <fmt/format.h>
 
 #include "base/process.hpp"
+#include "base/shipped_file.hpp"
 
 namespace suite::runner {
 
 std::expected<void, std::string> render_reports(const Options& options) {
-  std::vector<std::string> words{RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/render.py",
+  std::vector<std::string> words{RNIC_PYTHON, base::shipped_file("reports/render.py").string(),
                                  options.out.string()};
   if (!options.junit.empty()) {
     words.insert(words.end(), {"--junit", (options.out / "junit.xml").string()});

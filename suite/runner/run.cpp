@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "base/did_you_mean.hpp"
+#include "base/shipped_file.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
 #include "suite/expectations/gate.hpp"
@@ -128,8 +129,7 @@ std::string advice(const Options& options) {
 // The file of known deviations: the one asked for, or the IUT's own if there is one.
 fs::path expectations_path(const Options& options) {
   if (!options.expectations.empty()) return options.expectations;
-  const fs::path own =
-      fs::path(RNIC_SOURCE_DIR) / "suite/expectations" / (options.choice.name() + ".yaml");
+  const fs::path own = base::shipped_file("suite/expectations") / (options.choice.name() + ".yaml");
   return fs::exists(own) ? own : fs::path();
 }
 

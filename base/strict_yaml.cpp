@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/iut/pics/strict_yaml.hpp"
+#include "base/strict_yaml.hpp"
 
 #include <fmt/format.h>
 
@@ -10,7 +10,7 @@
 #include <fstream>
 #include <set>
 
-namespace suite::iut {
+namespace base {
 
 std::optional<YAML::Node> StrictYaml::parse(const std::string& text) {
   try {
@@ -77,7 +77,11 @@ void StrictYaml::fault(const YAML::Node& at, const std::string& what) {
 
 void StrictYaml::fault(const YAML::Mark& mark, const std::string& what) {
   if (mark.is_null()) return fault(what);
-  faults_.push_back(fmt::format("{}:{}: {}", name_, mark.line + 1, what));
+  fault(mark.line + 1, what);
+}
+
+void StrictYaml::fault(int line, const std::string& what) {
+  faults_.push_back(fmt::format("{}:{}: {}", name_, line, what));
 }
 
 std::expected<std::string, Faults> read_text(const std::filesystem::path& file) {
@@ -97,4 +101,4 @@ std::expected<std::string, Faults> read_text(const std::filesystem::path& file) 
   return text;
 }
 
-}  // namespace suite::iut
+}  // namespace base

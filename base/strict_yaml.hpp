@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Strict reading of small YAML files: every key known, once,
-// and of its type; every fault told with its line.
+// Strict reading of small YAML files: every key known, once, and of its type; every fault with its
+// line.
 #pragma once
 
 #include <yaml-cpp/yaml.h>
@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-namespace suite::iut {
+namespace base {
 
 using Faults = std::vector<std::string>;
 
@@ -36,6 +36,9 @@ class StrictYaml {
                                              double low, double high);
 
   void fault(const YAML::Node& at, const std::string& what);
+  void fault(int line, const std::string& what);
+  /// At the key of the entry that each() hands out.
+  void fault_of_key(const std::string& what) { fault(key_, what); }
   void fault(const std::string& what) { faults_.push_back(name_ + ": " + what); }
   [[nodiscard]] const Faults& faults() const { return faults_; }
 
@@ -51,4 +54,4 @@ class StrictYaml {
 /// The file's text, or the reason why there is none.
 [[nodiscard]] std::expected<std::string, Faults> read_text(const std::filesystem::path& file);
 
-}  // namespace suite::iut
+}  // namespace base
