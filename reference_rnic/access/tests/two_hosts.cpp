@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
+
 namespace rnic::access::test {
 
 namespace {
@@ -12,10 +14,8 @@ std::unique_ptr<verbs::Rnic> make_rnic(llp::World& world, const Deviations& devi
   verbs::Host host{
       .now = [&world] { return world.now(); },
       .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
-  if (deviations.empty())
-    return std::make_unique<verbs::SoftRnic<stream::Conforming>>(std::move(host));
-  return std::make_unique<verbs::SoftRnic<stream::Deviating>>(
-      std::move(host), verbs::SoftRnicOptions{}, stream::Deviating(deviations));
+  return std::make_unique<verbs::SoftRnic>(std::move(host), verbs::SoftRnicOptions{},
+                                           deviants::rnic_decisions(deviations));
 }
 
 llp::Address parse(const std::string& literal) { return *llp::Address::parse(literal); }
@@ -34,7 +34,7 @@ Host::Host(llp::World& world, std::unique_ptr<llp::Network> the_network,
                .base = 0});
   manager = std::make_unique<ConnectionManager>(
       world, *network, *rnic, [this](const ConnectionEvent& event) { events.push_back(event); },
-      stream::Deviating(deviations));
+      deviants::connection_decisions(deviations));
 }
 
 verbs::QueuePairHandle Host::make_pair() {

@@ -49,8 +49,9 @@ std::optional<iut::Event> ReferenceIut::next_event(rnic::llp::TimePoint deadline
   return event;
 }
 
-std::unique_ptr<iut::Iut> make_reference_iut(rnic::llp::World& world, rnic::llp::Network& network,
-                                             std::span<const rnic::stream::Deviation> deviations) {
+std::unique_ptr<iut::Iut> make_reference_iut(
+    rnic::llp::World& world, rnic::llp::Network& network,
+    std::span<const rnic::deviants::Deviation> deviations) {
   return std::make_unique<ReferenceIut>(
       world, network,
       DriverOptions{.deviations = std::vector(deviations.begin(), deviations.end())});
