@@ -20,7 +20,7 @@
 
 #include "reference_rnic/access/link.hpp"
 #include "reference_rnic/access/startup_options.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/access/decisions.hpp"
 
 namespace rnic::access {
 
@@ -97,7 +97,7 @@ class ConnectionManager final : private Link::Owner {
   };
 
   ConnectionManager(base::EventLoop& loop, llp::Network& network, verbs::Rnic& rnic, Sink sink,
-                    stream::Deviating deviations = {});
+                    ConnectionDecisions decisions = {});
   ~ConnectionManager() override;
   ConnectionManager(const ConnectionManager&) = delete;
   ConnectionManager& operator=(const ConnectionManager&) = delete;
@@ -220,7 +220,7 @@ class ConnectionManager final : private Link::Owner {
   llp::Network& network_;
   verbs::Rnic& rnic_;
   Sink sink_;
-  stream::Deviating deviations_;
+  ConnectionDecisions decisions_;
   Limits limits_;
   std::map<ListenerId, std::unique_ptr<ListenerEntry>> listeners_;
   std::map<ConnectionId, Entry> entries_;

@@ -111,7 +111,7 @@ class Ia final : public Object {
   const Registration& registration_;
   SocketAddress address_;
   llp::TcpNetwork network_;
-  verbs::SoftRnic<stream::Conforming> rnic_;
+  verbs::SoftRnic rnic_;
   access::ConnectionManager manager_;
   verbs::CompletionQueueHandle completions_;
   std::unordered_map<std::uint64_t, ServicePoint*> listeners_;

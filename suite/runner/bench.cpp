@@ -16,9 +16,10 @@ namespace {
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
-std::vector<rnic::stream::Deviation> deviations(const std::vector<std::string>& names) {
-  std::vector<rnic::stream::Deviation> list;
-  for (const std::string& name : names) list.push_back(rnic::stream::find_deviation(name).value());
+std::vector<rnic::deviants::Deviation> deviations(const std::vector<std::string>& names) {
+  std::vector<rnic::deviants::Deviation> list;
+  for (const std::string& name : names)
+    list.push_back(rnic::deviants::find_deviation(name).value());
   return list;
 }
 

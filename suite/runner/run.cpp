@@ -104,13 +104,13 @@ Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
 
 std::optional<std::string> unknown_deviation(const Options& options) {
   for (const std::string& name : options.deviations) {
-    if (rnic::stream::find_deviation(name)) continue;
+    if (rnic::deviants::find_deviation(name)) continue;
     return fmt::format(
         "--deviation: there is no deviation '{}'{}; `rnic-suite explain RULE` names those of a "
         "rule",
         name,
-        base::did_you_mean(name, rnic::stream::deviations() |
-                                     std::views::transform(&rnic::stream::DeviationInfo::name)));
+        base::did_you_mean(name, rnic::deviants::deviations() |
+                                     std::views::transform(&rnic::deviants::DeviationInfo::name)));
   }
   return std::nullopt;
 }

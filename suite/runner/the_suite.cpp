@@ -30,7 +30,7 @@ SuiteParts the_wire_suite() {
   };
   parts.make_reference =
       [](base::EventLoop& loop, rnic::llp::Network& network,
-         std::span<const rnic::stream::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
+         std::span<const rnic::deviants::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
     return upper_tester::reference::make_reference_iut(loop, network, deviations);
   };
   return parts;

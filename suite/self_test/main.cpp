@@ -58,12 +58,12 @@ std::set<std::string> read_known(const std::filesystem::path& path) {
 }
 
 void check_deviation(const char* option, const std::string& name) {
-  if (rnic::stream::find_deviation(name)) return;
-  const auto all = rnic::stream::deviations();
+  if (rnic::deviants::find_deviation(name)) return;
+  const auto all = rnic::deviants::deviations();
   throw CLI::ValidationError(
       option, fmt::format("there is no deviation '{}'{}", name,
                           base::did_you_mean(name, all | std::views::transform(
-                                                             &rnic::stream::DeviationInfo::name))));
+                                                             &rnic::deviants::DeviationInfo::name))));
 }
 
 // Reads what the options name, and throws what is wrong with them.

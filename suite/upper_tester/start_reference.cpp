@@ -71,7 +71,7 @@ Started start_reference(const DriverOptions& options, Sink sink) {
   Started started;
   reference::DriverOptions made;
   for (const std::string& name : options.deviations) {
-    const auto deviation = rnic::stream::find_deviation(name);
+    const auto deviation = rnic::deviants::find_deviation(name);
     if (!deviation) {
       started.error = "--deviation: there is no deviation '" + name +
                       "'; `rnic-suite explain RULE` names those of a rule";

@@ -9,7 +9,7 @@
 
 using namespace rnic::access;
 using namespace rnic::access::test;
-using rnic::stream::Deviation;
+using rnic::deviants::Deviation;
 namespace llp = rnic::llp;
 namespace verbs = rnic::verbs;
 

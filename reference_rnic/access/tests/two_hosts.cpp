@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
+
 namespace rnic::access::test {
 
 namespace {
@@ -12,10 +14,8 @@ std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const Deviations& 
   verbs::Host host{
       .now = [&loop] { return loop.now(); },
       .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
-  if (deviations.empty())
-    return std::make_unique<verbs::SoftRnic<stream::Conforming>>(std::move(host));
-  return std::make_unique<verbs::SoftRnic<stream::Deviating>>(
-      std::move(host), verbs::SoftRnicOptions{}, stream::Deviating(deviations));
+  return std::make_unique<verbs::SoftRnic>(std::move(host), verbs::SoftRnicOptions{},
+                                           deviants::rnic_decisions(deviations));
 }
 
 base::Address parse(const std::string& literal) { return *base::Address::parse(literal); }
@@ -34,7 +34,7 @@ Host::Host(base::EventLoop& loop, std::unique_ptr<llp::Network> the_network,
                .base = 0});
   manager = std::make_unique<ConnectionManager>(
       loop, *network, *rnic, [this](const ConnectionEvent& event) { events.push_back(event); },
-      stream::Deviating(deviations));
+      deviants::connection_decisions(deviations));
 }
 
 verbs::QueuePairHandle Host::make_pair() {

@@ -14,7 +14,7 @@
 
 namespace rnic::access::test {
 
-using Deviations = std::vector<stream::Deviation>;
+using Deviations = std::vector<rnic::deviants::Deviation>;
 
 struct Host {
   Host(base::EventLoop& loop, std::unique_ptr<llp::Network> network, const Deviations& deviations);

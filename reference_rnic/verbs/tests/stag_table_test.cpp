@@ -4,11 +4,12 @@
 #include <limits>
 #include <set>
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
 #include "reference_rnic/verbs/stag_table.hpp"
 
 using namespace rnic::verbs;
-using rnic::stream::Deviating;
-using rnic::stream::Deviation;
+using rnic::deviants::Deviation;
+using rnic::deviants::rnic_decisions;
 using rnic::stream::MemoryFault;
 
 namespace {
@@ -20,7 +21,7 @@ constexpr std::uint64_t region_base = 0x1000;
 
 struct Bench {
   explicit Bench(std::vector<Deviation> deviations = {})
-      : policy(deviations), table(policy, 99), tag(table.allocate()) {
+      : decisions(rnic_decisions(deviations)), table(decisions, 99), tag(table.allocate()) {
     tag.domain = ours;
     tag.memory = memory;
     tag.base = region_base;
@@ -37,9 +38,9 @@ struct Bench {
     const auto result = table.resolve(requester, stag, offset, length, need);
     return result ? std::nullopt : std::optional(result.error());
   }
-  Deviating policy;
+  RnicDecisions decisions;
   std::vector<std::byte> memory = std::vector<std::byte>(64);
-  StagTable<Deviating> table;
+  StagTable table;
   Tag& tag;
 };
 
@@ -166,8 +167,8 @@ BOOST_AUTO_TEST_CASE(what_a_peer_may_invalidate) {
 }
 
 BOOST_AUTO_TEST_CASE(stags_are_distinct_sparse_without_step_and_not_reused_soon) {
-  const Deviating policy;
-  StagTable<Deviating> table(policy, 5);
+  const RnicDecisions decisions;
+  StagTable table(decisions, 5);
   std::set<std::uint32_t> indices, steps;
   std::uint32_t previous = 0, highest = 0;
   for (int i = 0; i < 1000; ++i) {
@@ -280,10 +281,10 @@ BOOST_AUTO_TEST_CASE(shared_stags_can_be_made_open_to_invalidation) {
 }
 
 BOOST_AUTO_TEST_CASE(stags_can_be_made_mostly_predictable_or_crowded) {
-  const Deviating counting(std::vector{Deviation::stags_mostly_predictable});
-  StagTable<Deviating> hopping(counting, 5);
-  const Deviating near(std::vector{Deviation::stags_crowded});
-  StagTable<Deviating> crowding(near, 5);
+  const auto counting = rnic_decisions(std::vector{Deviation::stags_mostly_predictable});
+  StagTable hopping(counting, 5);
+  const auto near = rnic_decisions(std::vector{Deviation::stags_crowded});
+  StagTable crowding(near, 5);
   std::uint32_t last = hopping.allocate().stag, guessed = 0, highest = 0;
   for (int i = 0; i < 100; ++i) {
     const std::uint32_t stag = hopping.allocate().stag;
@@ -297,12 +298,12 @@ BOOST_AUTO_TEST_CASE(stags_can_be_made_mostly_predictable_or_crowded) {
 }
 
 BOOST_AUTO_TEST_CASE(stags_can_be_made_predictable_or_hastily_reused) {
-  const Deviating predictable(std::vector{Deviation::stags_predictable});
-  StagTable<Deviating> counting(predictable, 5);
+  const auto predictable = rnic_decisions(std::vector{Deviation::stags_predictable});
+  StagTable counting(predictable, 5);
   const std::uint32_t first = counting.allocate().stag;
   BOOST_TEST(counting.allocate().stag - first == 0x100U);
-  const Deviating hasty(std::vector{Deviation::stags_reused_at_once});
-  StagTable<Deviating> reusing(hasty, 5);
+  const auto hasty = rnic_decisions(std::vector{Deviation::stags_reused_at_once});
+  StagTable reusing(hasty, 5);
   const std::uint32_t stag = reusing.allocate().stag;
   reusing.release(stag);
   BOOST_TEST(reusing.allocate().stag == stag);

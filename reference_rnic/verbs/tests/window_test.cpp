@@ -290,7 +290,7 @@ BOOST_AUTO_TEST_CASE(a_freed_window_gives_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
-  Bench bench({rnic::stream::Deviation::unbind_without_effect});
+  Bench bench({rnic::deviants::Deviation::unbind_without_effect});
   BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
   BOOST_TEST((bench.bind(0, 0, {}) == Status::success));
   BOOST_TEST(bench.writes(region_base));

@@ -12,7 +12,7 @@
 #include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 using namespace suite::cases;
 using namespace base;
 using namespace rnic::llp;
-using rnic::stream::Deviation;
+using rnic::deviants::Deviation;
 
 constexpr const char* usage =
     "usage: cases_on_reference [--tcp] [--verbose] [--deviation NAME | --deviations] [GLOB]\n"
@@ -136,7 +136,7 @@ bool judges(const Case& a_case, std::string_view rule) {
 int run_deviations(const Options& options) {
   const std::vector<Case> table = all_cases();
   int seen = 0, missed = 0, without_case = 0;
-  for (const rnic::stream::DeviationInfo& info : rnic::stream::deviations()) {
+  for (const rnic::deviants::DeviationInfo& info : rnic::deviants::deviations()) {
     std::string by;
     int tried = 0;
     for (const Case& a_case : table) {
@@ -179,10 +179,10 @@ int main(int argc, char** argv) {
     } else if (word == "--deviations") {
       options.all_deviations = true;
     } else if (word == "--deviation" && i + 1 < argc) {
-      const auto deviation = rnic::stream::find_deviation(argv[++i]);
+      const auto deviation = rnic::deviants::find_deviation(argv[++i]);
       if (!deviation) {
         std::fprintf(stderr,
-                     "no deviation is called '%s': see reference_rnic/stream/deviations.def\n",
+                     "no deviation is called '%s': see reference_rnic/deviants/deviations.def\n",
                      argv[i]);
         return 2;
       }

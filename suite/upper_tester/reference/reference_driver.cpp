@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
 #include "suite/upper_tester/reference/replies.hpp"
 #include "suite/upper_tester/reference/translation.hpp"
@@ -27,11 +28,8 @@ std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const DriverOption
       .now = [&loop] { return loop.now(); },
       .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
   const verbs::SoftRnicOptions rnic_options{.stag_seed = options.stag_seed};
-  if (options.deviations.empty())
-    return std::make_unique<verbs::SoftRnic<rnic::stream::Conforming>>(std::move(host),
-                                                                       rnic_options);
-  return std::make_unique<verbs::SoftRnic<rnic::stream::Deviating>>(
-      std::move(host), rnic_options, rnic::stream::Deviating(options.deviations));
+  return std::make_unique<verbs::SoftRnic>(std::move(host), rnic_options,
+                                           rnic::deviants::rnic_decisions(options.deviations));
 }
 
 }  // namespace
@@ -47,7 +45,7 @@ ReferenceDriver::ReferenceDriver(base::EventLoop& loop, llp::Network& network,
           [this](const access::ConnectionEvent& event) {
             std::visit([this](const auto& news) { handle(news); }, event);
           },
-          rnic::stream::Deviating(options.deviations))) {
+          rnic::deviants::connection_decisions(options.deviations))) {
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { handle(event); });
   startup_.startup_timeout = options.startup_timeout;
   create_default_domain();

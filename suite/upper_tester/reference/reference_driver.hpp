@@ -13,7 +13,7 @@
 
 #include "reference_rnic/access/connection_manager.hpp"
 #include "reference_rnic/access/resource_tree.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 #include "suite/upper_tester/driver.hpp"
 
@@ -22,7 +22,7 @@ namespace suite::upper_tester::reference {
 struct DriverOptions {
   std::uint64_t stag_seed =
       0x5eed;  ///< a program takes a random one; in tests equal seeds give equal runs
-  std::vector<rnic::stream::Deviation> deviations{};
+  std::vector<rnic::deviants::Deviation> deviations{};
   /// Less patient than the RNIC is by itself, so that a run need not wait ten seconds for the cases
   /// that let MPA startup time out.
   std::chrono::seconds startup_timeout{3};

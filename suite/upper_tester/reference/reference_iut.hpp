@@ -9,7 +9,7 @@
 
 #include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "suite/iut/iut.hpp"
 #include "suite/upper_tester/reference/reference_driver.hpp"
 
@@ -45,6 +45,6 @@ class ReferenceIut final : public iut::Iut {
 /// event loop and network must outlive it.
 [[nodiscard]] std::unique_ptr<iut::Iut> make_reference_iut(
     base::EventLoop& loop, rnic::llp::Network& network,
-    std::span<const rnic::stream::Deviation> deviations = {});
+    std::span<const rnic::deviants::Deviation> deviations = {});
 
 }  // namespace suite::upper_tester::reference

@@ -11,7 +11,7 @@ base::Address parse(const std::string& literal) { return *base::Address::parse(l
 }  // namespace
 
 Party::Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
-             std::vector<rnic::stream::Deviation> deviations)
+             std::vector<rnic::deviants::Deviation> deviations)
     : loop_(loop),
       network_(std::move(network)),
       iut_(make_reference_iut(loop, *network_, deviations)) {}
@@ -53,7 +53,7 @@ std::vector<std::string> Party::kinds_waiting() {
   return kinds;
 }
 
-TwoIuts::TwoIuts(std::vector<rnic::stream::Deviation> of_b)
+TwoIuts::TwoIuts(std::vector<rnic::deviants::Deviation> of_b)
     : a(loop, fabric.add_host(parse("10.77.0.1"), parse("fd77::1"))),
       b(loop, fabric.add_host(parse("10.77.0.2"), parse("fd77::2")), std::move(of_b)) {}
 

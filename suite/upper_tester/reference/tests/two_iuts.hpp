@@ -19,7 +19,7 @@ namespace suite::upper_tester::reference::test {
 class Party {
  public:
   Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
-        std::vector<rnic::stream::Deviation> deviations = {});
+        std::vector<rnic::deviants::Deviation> deviations = {});
 
   /// Posts and waits for the reply.
   iut::Reply ask(iut::Command command);
@@ -65,7 +65,7 @@ inline constexpr iut::Handle endpoint = 1, region = 1, listener = 1;
 
 class TwoIuts {
  public:
-  explicit TwoIuts(std::vector<rnic::stream::Deviation> of_b = {});
+  explicit TwoIuts(std::vector<rnic::deviants::Deviation> of_b = {});
   /// Endpoint 1 and region 1 (4096 octets, all rights) on both sides; a connects to b's listener 1.
   void connect(const iut::ConnectParameters& parameters = {});
   void make_objects(Party& party, iut::Reply& registered);

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 
 #include <algorithm>
 #include <array>
 
 #include "rules/rule_id.hpp"
 
-namespace rnic::stream {
+namespace rnic::deviants {
 namespace {
 
 constexpr std::array<DeviationInfo, deviation_count> table{{
 #define RNIC_DEVIATION(enumerator, rule, text) \
   {Deviation::enumerator, #enumerator, rules::RuleId(rule).id, text},
-#include "reference_rnic/stream/deviations.def"
+#include "reference_rnic/deviants/deviations.def"
 #undef RNIC_DEVIATION
 }};
 
@@ -30,4 +30,4 @@ std::optional<Deviation> find_deviation(std::string_view name) {
   return found->deviation;
 }
 
-}  // namespace rnic::stream
+}  // namespace rnic::deviants

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/stream/tests/transcript.hpp"
+#include "reference_rnic/deviants/tests/transcript.hpp"
 
-namespace rnic::stream::test {
+namespace rnic::deviants::test {
+
+using namespace stream;        // NOLINT(google-build-using-namespace): the subject's words
+using namespace stream::test;  // NOLINT(google-build-using-namespace)
+
 namespace {
 
 std::string cause_text(wire::TerminateCause cause) {
@@ -64,4 +68,17 @@ struct Describer {
 
 std::string describe(const Event& event) { return std::visit(Describer{}, event); }
 
-}  // namespace rnic::stream::test
+std::string transcript(const End& end) {
+  std::string text = "sent " + hex(end.sent) + "\n";
+  for (const Event& event : end.events) text += describe(event) + "\n";
+  text += "closing " + std::to_string(static_cast<int>(end.stream.closing())) + " state " +
+          name(end.stream.state()) + (end.reset ? " reset" : "") +
+          (end.closed_half ? " closed" : "") + "\n";
+  text += "wakeup " + std::to_string(end.stream.next_wakeup().has_value()) + " receives " +
+          std::to_string(end.memory.receives_left()) + "\n";
+  for (const std::uint32_t stag : end.memory.invalidated())
+    text += "invalidated " + std::to_string(stag) + "\n";
+  return text + end.memory.dump();
+}
+
+}  // namespace rnic::deviants::test

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/stream/tests/scenarios.hpp"
+#include "reference_rnic/deviants/tests/scenarios.hpp"
 
 #include <functional>
 #include <numeric>
 #include <string>
 
+#include "reference_rnic/deviants/stream_decisions.hpp"
+#include "reference_rnic/deviants/tests/transcript.hpp"
 #include "reference_rnic/stream/startup.hpp"
 #include "reference_rnic/stream/tests/bad_messages.hpp"
 #include "reference_rnic/stream/tests/raw_peer.hpp"
 #include "reference_rnic/stream/tests/startup_frames.hpp"
-#include "reference_rnic/stream/tests/transcript.hpp"
 
-namespace rnic::stream::test {
+namespace rnic::deviants::test {
+
+using namespace stream;        // NOLINT(google-build-using-namespace): the subject's words
+using namespace stream::test;  // NOLINT(google-build-using-namespace)
+
 namespace {
-
-using DeviatingSubject = Subject<Deviating>;
-using DeviatingPair = Pair<Deviating, Deviating>;
 
 // ---- two streams ----
 
@@ -94,10 +96,10 @@ struct PairOptions {
   bool accepted = true;
 };
 
-std::string run_pair(const PairOptions& options, const Deviating& subject) {
-  DeviatingPair pair(options.initiator, options.responder,
-                     options.initiator_is_subject ? subject : Deviating(),
-                     options.initiator_is_subject ? Deviating() : subject);
+std::string run_pair(const PairOptions& options, const Chosen& chosen) {
+  Pair pair(options.initiator, options.responder,
+            stream_decisions(options.initiator_is_subject ? chosen : Chosen()),
+            stream_decisions(options.initiator_is_subject ? Chosen() : chosen));
   pair.accepting = options.accepted;
   pair.accept_ird = options.responder.ird;
   pair.accept_ord = options.responder.ord;
@@ -156,7 +158,7 @@ void add_pairs(std::vector<Scenario>& list) {
     const std::string side = initiator ? "initiator" : "responder";
     const auto add = [&](const std::string& what, const PairOptions& options) {
       list.push_back({"pair, " + side + ", " + what,
-                      [=](const Deviating& subject) { return run_pair(options, subject); }});
+                      [=](const Chosen& chosen) { return run_pair(options, chosen); }});
     };
     add("CRC", options_of(false, true, std::nullopt, initiator));
     add("nothing", options_of(false, false, std::nullopt, initiator));
@@ -194,8 +196,8 @@ void add_pairs(std::vector<Scenario>& list) {
 
 void add_bad_messages(std::vector<Scenario>& list) {
   for (const BadMessage& bad : bad_messages())
-    list.push_back({std::string("bad message ") + bad.name, [&bad](const Deviating& policy) {
-                      DeviatingSubject subject(plain_config(Role::responder), policy);
+    list.push_back({std::string("bad message ") + bad.name, [&bad](const Chosen& chosen) {
+                      Subject subject(plain_config(Role::responder), stream_decisions(chosen));
                       furnish(subject.memory);
                       for (std::size_t i = 0; i < bad.receive_buffers; ++i)
                         subject.memory.post_receive(i + 1, 32);
@@ -210,18 +212,18 @@ void add_bad_messages(std::vector<Scenario>& list) {
 
 void add_startup_frames(std::vector<Scenario>& list) {
   for (const RequestRow& row : request_rows())
-    list.push_back({std::string("request ") + row.name, [&row](const Deviating& policy) {
-                      DeviatingSubject subject(enhanced_config(Role::responder), policy);
+    list.push_back({std::string("request ") + row.name, [&row](const Chosen& chosen) {
+                      Subject subject(enhanced_config(Role::responder), stream_decisions(chosen));
                       subject.feed(row.request);
                       subject.stream.accept(8, 4, {}, subject.now);
                       (void)subject.output();
                       return transcript(subject);
                     }});
   for (const ReplyRow& row : reply_rows())
-    list.push_back({std::string("reply ") + row.name, [&row](const Deviating& policy) {
+    list.push_back({std::string("reply ") + row.name, [&row](const Chosen& chosen) {
                       Config config = enhanced_config(Role::initiator);
                       config.peer_to_peer = row.peer_to_peer;
-                      DeviatingSubject subject(config, policy);
+                      Subject subject(config, stream_decisions(chosen));
                       (void)subject.output();
                       subject.feed(row.reply);
                       (void)subject.output();
@@ -232,12 +234,12 @@ void add_startup_frames(std::vector<Scenario>& list) {
 /// A responder in full operation, fed with FPDUs, and some time to look at it afterwards.
 template <typename Body>
 Scenario operational(std::string name, Body body, bool crc = false, bool markers = false) {
-  return {std::move(name), [=](const Deviating& policy) {
+  return {std::move(name), [=](const Chosen& chosen) {
             Config config = plain_config(Role::responder, crc);
             config.markers = markers;
             config.ird = config.ord = 2;
             config.emss = 136;
-            DeviatingSubject subject(config, policy);
+            Subject subject(config, stream_decisions(chosen));
             furnish(subject.memory);
             for (std::uint64_t id = 1; id <= 4; ++id) subject.memory.post_receive(id, 32);
             subject.feed(request(crc ? "40 01 0000" : "00 01 0000"));
@@ -254,7 +256,7 @@ constexpr std::string_view empty_write = "c1 40 00000000 0000000000000000";
 void add_framing(std::vector<Scenario>& list) {
   list.push_back(operational(
       "bad CRC",
-      [](DeviatingSubject& subject) {
+      [](Subject& subject) {
         subject.feed(fpdu(empty_write, true));
         auto bad = fpdu("c1 40 00000101 0000000000001000 aabb", true);
         bad.back() ^= std::byte{1};
@@ -263,14 +265,14 @@ void add_framing(std::vector<Scenario>& list) {
         subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa", true));
       },
       true));
-  list.push_back(operational("CRC field of any content", [](DeviatingSubject& subject) {
+  list.push_back(operational("CRC field of any content", [](Subject& subject) {
     auto odd = fpdu(empty_write);
     odd.back() = std::byte{0x77};
     subject.feed(odd);
   }));
   list.push_back(operational(
       "pad of any content",
-      [](DeviatingSubject& subject) {
+      [](Subject& subject) {
         std::vector<std::byte> odd = octets("000f c1 40 00000101 0000000000001000 aa 112233");
         const auto crc = wire::crc32c_trailer(odd);
         odd.insert(odd.end(), crc.begin(), crc.end());
@@ -279,7 +281,7 @@ void add_framing(std::vector<Scenario>& list) {
       true));
   list.push_back(operational(
       "bad Marker",
-      [](DeviatingSubject& subject) {
+      [](Subject& subject) {
         const auto content = octets(empty_write);
         const wire::Bytes piece(content);
         std::vector<std::byte> first(64);
@@ -304,7 +306,7 @@ std::vector<std::byte> two_octet_send(int msn) {
 }
 
 /// A Write of `size` octets to a region made for it, at this position of the stream.
-std::vector<std::byte> marked_write(DeviatingSubject& subject, std::size_t size, bool crc,
+std::vector<std::byte> marked_write(Subject& subject, std::size_t size, bool crc,
                                     std::uint64_t position) {
   if (position == 0) subject.memory.add_region(0x606, 0x8000, 2000, every_access);
   auto content = octets("c1 40 00000606 0000000000008000");
@@ -318,43 +320,42 @@ std::vector<std::byte> marked_write(DeviatingSubject& subject, std::size_t size,
 }
 
 void add_reads_of_fpdus(std::vector<Scenario>& list) {
-  const auto add = [&](std::string name, const std::function<void(DeviatingSubject&)>& body) {
+  const auto add = [&](std::string name, const std::function<void(Subject&)>& body) {
     list.push_back(operational(std::move(name), body, true));
   };
-  add("FPDUs octet by octet", [](DeviatingSubject& subject) {
+  add("FPDUs octet by octet", [](Subject& subject) {
     for (const std::byte octet : joined(two_octet_send(1), two_octet_send(2)))
       subject.feed(wire::Bytes(&octet, 1));
   });
-  add("FPDU without its CRC field", [](DeviatingSubject& subject) {
+  add("FPDU without its CRC field", [](Subject& subject) {
     const auto message = two_octet_send(1);
     subject.feed(wire::Bytes(message).first(message.size() - 4));
   });
-  add("two FPDUs at once", [](DeviatingSubject& subject) {
-    subject.feed(joined(two_octet_send(1), two_octet_send(2)));
-  });
-  add("good FPDU in one read with a bad one", [](DeviatingSubject& subject) {
+  add("two FPDUs at once",
+      [](Subject& subject) { subject.feed(joined(two_octet_send(1), two_octet_send(2))); });
+  add("good FPDU in one read with a bad one", [](Subject& subject) {
     auto bad = two_octet_send(1);
     bad.back() ^= std::byte{1};
     subject.feed(joined(bad, two_octet_send(1)));
   });
-  add("read that begins like an FPDU", [](DeviatingSubject& subject) {
+  add("read that begins like an FPDU", [](Subject& subject) {
     subject.feed(octets("0100 c1 40 00000101"));
     subject.feed(two_octet_send(1));
   });
   const auto add_marked = [&](std::string name, bool crc,
-                              const std::function<void(DeviatingSubject&)>& body) {
+                              const std::function<void(Subject&)>& body) {
     list.push_back(operational(std::move(name), body, crc, true));
   };
-  add_marked("reserved bit of a Marker changed on the way", true, [](DeviatingSubject& subject) {
+  add_marked("reserved bit of a Marker changed on the way", true, [](Subject& subject) {
     auto write = marked_write(subject, 8, true, 0);
     write.front() ^= std::byte{0x80};
     subject.feed(write);
   });
-  add_marked("Marker between FPDUs", false, [](DeviatingSubject& subject) {
+  add_marked("Marker between FPDUs", false, [](Subject& subject) {
     subject.feed(marked_write(subject, 488, false, 0));
     subject.feed(marked_write(subject, 8, false, 512));
   });
-  add_marked("later Marker wrong", false, [](DeviatingSubject& subject) {
+  add_marked("later Marker wrong", false, [](Subject& subject) {
     auto write = marked_write(subject, 1000, false, 0);
     write[1027] ^= std::byte{8};
     subject.feed(write);
@@ -362,7 +363,7 @@ void add_reads_of_fpdus(std::vector<Scenario>& list) {
 }
 
 void add_messages(std::vector<Scenario>& list) {
-  list.push_back(operational("good and odd messages", [](DeviatingSubject& subject) {
+  list.push_back(operational("good and odd messages", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     subject.feed(fpdu("fd 70 00000101 0000000000001000 aa"));
     subject.feed(fpdu("41 43 00000101 00000000 00000001 00000000 aabb"));
@@ -377,26 +378,26 @@ void add_messages(std::vector<Scenario>& list) {
         fpdu("41 4a 00000000 00000001 00000002 00000000 12345670 00000001 00000101 0000000000001000"
              "0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"));
   }));
-  list.push_back(operational("empty Send with Solicited Event", [](DeviatingSubject& subject) {
+  list.push_back(operational("empty Send with Solicited Event", [](Subject& subject) {
     subject.feed(fpdu("41 45 00000000 00000000 00000001 00000000"));
   }));
-  list.push_back(operational("two Reads at once", [](DeviatingSubject& subject) {
+  list.push_back(operational("two Reads at once", [](Subject& subject) {
     for (const char* msn : {"00000001", "00000002"})
       subject.feed(fpdu("41 41 00000000 00000001" + std::string(msn) +
                         "00000000 00000777 0000000000002000 00000004"
                         "00000101 000000000000100" +
                         msn[7]));
   }));
-  list.push_back(operational("Terminate received", [](DeviatingSubject& subject) {
+  list.push_back(operational("Terminate received", [](Subject& subject) {
     subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000 1100 0000"));
   }));
 }
 
 void add_sending(std::vector<Scenario>& list) {
-  list.push_back(operational("silence before the first FPDU", [](DeviatingSubject& subject) {
+  list.push_back(operational("silence before the first FPDU", [](Subject& subject) {
     subject.stream.post(work_of(1, WorkKind::send), subject.now);
   }));
-  list.push_back(operational("Read Responses to the wrong places", [](DeviatingSubject& subject) {
+  list.push_back(operational("Read Responses to the wrong places", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     Work read = work_of(1, WorkKind::read);
     read.sink_stag = 0x101;
@@ -407,17 +408,16 @@ void add_sending(std::vector<Scenario>& list) {
     subject.feed(fpdu("81 42 00000101 0000000000001000 aabb"));
     subject.feed(fpdu("c1 42 00000101 0000000000001010 aabbccdd"));
   }));
-  list.push_back(
-      operational("Atomic Response with another identifier", [](DeviatingSubject& subject) {
-        subject.feed(fpdu(empty_write));
-        subject.stream.post(work_of(1, WorkKind::atomic), subject.now);
-        (void)subject.output();
-        subject.feed(fpdu("41 4b 00000000 00000003 00000001 00000000 77777777 0000000000000000"));
-      }));
+  list.push_back(operational("Atomic Response with another identifier", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.post(work_of(1, WorkKind::atomic), subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("41 4b 00000000 00000003 00000001 00000000 77777777 0000000000000000"));
+  }));
 }
 
 void add_reads(std::vector<Scenario>& list) {
-  list.push_back(operational("Read that fails half-way", [](DeviatingSubject& subject) {
+  list.push_back(operational("Read that fails half-way", [](Subject& subject) {
     subject.memory.add_region(0x606, 0x8000, 400, every_access);
     subject.feed(
         fpdu("41 41 00000000 00000001 00000001 00000000"
@@ -429,14 +429,14 @@ void add_reads(std::vector<Scenario>& list) {
     subject.stream.transmitted(count, subject.now);
     subject.memory.remove_region(0x606);
   }));
-  list.push_back(operational("local error", [](DeviatingSubject& subject) {
+  list.push_back(operational("local error", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     Work read = work_of(1, WorkKind::read);
     read.length = 1;
     subject.stream.post(read, subject.now);
     subject.stream.post(work_of(2, WorkKind::send), subject.now);
   }));
-  list.push_back(operational("Read answered, then a Send", [](DeviatingSubject& subject) {
+  list.push_back(operational("Read answered, then a Send", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     Work read = work_of(1, WorkKind::read);
     read.sink_stag = 0x101;
@@ -469,20 +469,20 @@ std::string atomic_ulpdu(std::string_view msn, std::string_view operation = "000
 
 void add_atomics(std::vector<Scenario>& list) {
   const auto one = [&list](std::string name, std::string ulpdu) {
-    list.push_back(operational(std::move(name),
-                               [ulpdu](DeviatingSubject& subject) { subject.feed(fpdu(ulpdu)); }));
+    list.push_back(
+        operational(std::move(name), [ulpdu](Subject& subject) { subject.feed(fpdu(ulpdu)); }));
   };
-  list.push_back(operational("Atomic, Write and Atomic", [](DeviatingSubject& subject) {
+  list.push_back(operational("Atomic, Write and Atomic", [](Subject& subject) {
     subject.feed(fpdu(atomic_ulpdu("00000001")));
     (void)subject.output();
     subject.feed(fpdu("c1 40 00000101 0000000000001000 0102030405060708"));
     subject.feed(fpdu(atomic_ulpdu("00000002")));
   }));
-  list.push_back(operational("two Atomics at once", [](DeviatingSubject& subject) {
+  list.push_back(operational("two Atomics at once", [](Subject& subject) {
     subject.feed(fpdu(atomic_ulpdu("00000001")));
     subject.feed(fpdu(atomic_ulpdu("00000002")));
   }));
-  list.push_back(operational("Atomic and Read at once", [](DeviatingSubject& subject) {
+  list.push_back(operational("Atomic and Read at once", [](Subject& subject) {
     subject.feed(fpdu(atomic_ulpdu("00000001")));
     subject.feed(
         fpdu("41 41 00000000 00000001 00000002 00000000"
@@ -507,13 +507,13 @@ void add_atomics(std::vector<Scenario>& list) {
   one("Immediate Data on queue 1", "41 48 00000000 00000001 00000001 00000000 0102030405060708");
   one("Immediate Data with an Invalidate STag",
       "41 48 00000101 00000000 00000001 00000000 0102030405060708");
-  list.push_back(operational("Atomic for an odd offset", [](DeviatingSubject& subject) {
+  list.push_back(operational("Atomic for an odd offset", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     Work atomic = work_of(1, WorkKind::atomic);
     atomic.remote_offset = 0x1003;
     subject.stream.post(atomic, subject.now);
   }));
-  list.push_back(operational("Read answered behind a Send", [](DeviatingSubject& subject) {
+  list.push_back(operational("Read answered behind a Send", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     Work read = work_of(1, WorkKind::read);
     read.sink_stag = 0x101;
@@ -527,19 +527,19 @@ void add_atomics(std::vector<Scenario>& list) {
 }
 
 void add_endings(std::vector<Scenario>& list) {
-  list.push_back(operational("FIN within an FPDU", [](DeviatingSubject& subject) {
+  list.push_back(operational("FIN within an FPDU", [](Subject& subject) {
     const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb");
     subject.feed(wire::Bytes(message).first(10));
     subject.stream.peer_closed(subject.now);
   }));
-  list.push_back(operational("half-closed peer", [](DeviatingSubject& subject) {
+  list.push_back(operational("half-closed peer", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     subject.stream.peer_closed(subject.now);
     subject.stream.post(work_of(1, WorkKind::send), subject.now);
     (void)subject.output();
     subject.stream.disconnect(subject.now);
   }));
-  list.push_back(operational("orderly close", [](DeviatingSubject& subject) {
+  list.push_back(operational("orderly close", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     subject.stream.post(work_of(1, WorkKind::send), subject.now);
     subject.stream.disconnect(subject.now);
@@ -548,11 +548,11 @@ void add_endings(std::vector<Scenario>& list) {
     subject.stream.close_done(subject.now);
     subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aabb"));
   }));
-  list.push_back(operational("orderly close, not done", [](DeviatingSubject& subject) {
+  list.push_back(operational("orderly close, not done", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     subject.stream.disconnect(subject.now);
   }));
-  list.push_back(operational("loss", [](DeviatingSubject& subject) {
+  list.push_back(operational("loss", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     Work read = work_of(1, WorkKind::read);
     read.sink_stag = 0x101;
@@ -565,14 +565,14 @@ void add_endings(std::vector<Scenario>& list) {
 }
 
 void add_startup_oddities(std::vector<Scenario>& list) {
-  list.push_back({"startup timer", [](const Deviating& policy) {
-                    DeviatingSubject subject(plain_config(Role::responder), policy);
+  list.push_back({"startup timer", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
                     return transcript(subject);
                   }});
-  list.push_back({"RTR of another kind", [](const Deviating& policy) {
+  list.push_back({"RTR of another kind", [](const Chosen& chosen) {
                     Config config = enhanced_config(Role::responder);
                     config.crc = false;
-                    DeviatingSubject subject(config, policy);
+                    Subject subject(config, stream_decisions(chosen));
                     subject.memory.post_receive(1, 8);
                     subject.feed(request("10 02 0004 c004 0004"));
                     subject.stream.accept(4, 4, {}, subject.now);
@@ -581,8 +581,8 @@ void add_startup_oddities(std::vector<Scenario>& list) {
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"octets behind the reply", [](const Deviating& policy) {
-                    DeviatingSubject subject(enhanced_config(Role::initiator), policy);
+  list.push_back({"octets behind the reply", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
                     subject.memory.post_receive(1, 8);
                     (void)subject.output();
                     auto input = octets(reply("50 02 0004 0004 0004"));
@@ -595,32 +595,32 @@ void add_startup_oddities(std::vector<Scenario>& list) {
 }
 
 void add_split_frames(std::vector<Scenario>& list) {
-  list.push_back({"request octet by octet", [](const Deviating& policy) {
-                    DeviatingSubject subject(plain_config(Role::responder), policy);
+  list.push_back({"request octet by octet", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
                     for (const std::byte octet : octets(request("00 01 0000")))
                       subject.feed(wire::Bytes(&octet, 1));
                     return transcript(subject);
                   }});
-  list.push_back({"request cut short", [](const Deviating& policy) {
-                    DeviatingSubject subject(plain_config(Role::responder), policy);
+  list.push_back({"request cut short", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
                     subject.feed(request("00 01 0004 6162"));
                     return transcript(subject);
                   }});
-  list.push_back({"plain request of revision 2 with private data", [](const Deviating& policy) {
-                    DeviatingSubject subject(enhanced_config(Role::responder), policy);
+  list.push_back({"plain request of revision 2 with private data", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::responder), stream_decisions(chosen));
                     subject.feed(request("00 02 0006 616263646566"));
                     return transcript(subject);
                   }});
   list.push_back(operational(
       "first FPDU with a bad CRC",
-      [](DeviatingSubject& subject) {
+      [](Subject& subject) {
         auto bad = fpdu(empty_write, true);
         bad.back() ^= std::byte{1};
         subject.feed(bad);
       },
       true));
-  list.push_back({"private data of 300 octets", [](const Deviating& policy) {
-                    DeviatingSubject subject(plain_config(Role::responder), policy);
+  list.push_back({"private data of 300 octets", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
                     auto input = octets(request("00 01 012c"));
                     input.resize(input.size() + 300, std::byte{7});
                     subject.feed(input);
@@ -629,35 +629,35 @@ void add_split_frames(std::vector<Scenario>& list) {
 }
 
 void add_terms_of_startup(std::vector<Scenario>& list) {
-  list.push_back({"reply cut short", [](const Deviating& policy) {
-                    DeviatingSubject subject(enhanced_config(Role::initiator), policy);
+  list.push_back({"reply cut short", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
                     (void)subject.output();
                     subject.feed(reply("50 02 0010 0004"));
                     subject.stream.peer_closed(subject.now);
                     return transcript(subject);
                   }});
-  list.push_back({"initiator that leaves at once", [](const Deviating& policy) {
-                    DeviatingSubject subject(enhanced_config(Role::initiator), policy);
+  list.push_back({"initiator that leaves at once", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
                     (void)subject.output();
                     subject.feed(reply("50 02 0004 0004 0004"));
                     subject.stream.disconnect(subject.now);
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"reply with more RTR kinds than offered", [](const Deviating& policy) {
+  list.push_back({"reply with more RTR kinds than offered", [](const Chosen& chosen) {
                     Config config = enhanced_config(Role::initiator);
                     config.peer_to_peer = true;
                     config.rtr = {false, true, false};
-                    DeviatingSubject subject(config, policy);
+                    Subject subject(config, stream_decisions(chosen));
                     (void)subject.output();
                     subject.feed(reply("50 02 0004 c004 c004"));
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"Read as RTR of an initiator without ORD", [](const Deviating& policy) {
+  list.push_back({"Read as RTR of an initiator without ORD", [](const Chosen& chosen) {
                     Config config = enhanced_config(Role::responder);
                     config.crc = false;
-                    DeviatingSubject subject(config, policy);
+                    Subject subject(config, stream_decisions(chosen));
                     subject.feed(request("10 02 0004 8004 4000"));
                     subject.stream.accept(4, 4, {}, subject.now);
                     (void)subject.output();
@@ -667,15 +667,15 @@ void add_terms_of_startup(std::vector<Scenario>& list) {
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"enhanced request to revision 1", [](const Deviating& policy) {
-                    DeviatingSubject subject(plain_config(Role::responder), policy);
+  list.push_back({"enhanced request to revision 1", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
                     subject.feed(request("10 02 0004 0003 0002"));
                     subject.stream.accept(1, 1, {}, subject.now);
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"bad CRC where only the peer asked for CRCs", [](const Deviating& policy) {
-                    DeviatingSubject subject(plain_config(Role::responder), policy);
+  list.push_back({"bad CRC where only the peer asked for CRCs", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
                     subject.feed(request("40 01 0000"));
                     subject.stream.accept(1, 1, {}, subject.now);
                     (void)subject.output();
@@ -706,4 +706,4 @@ std::vector<Scenario> scenarios() {
   return list;
 }
 
-}  // namespace rnic::stream::test
+}  // namespace rnic::deviants::test
