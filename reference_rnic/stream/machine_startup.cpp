@@ -250,9 +250,9 @@ bool Stream::Machine::awaits_rtr() const {
   return state_ == State::awaiting_first_fpdu && context_.negotiated.peer_to_peer;
 }
 
-/// One of the three indications of RFC 6581 section 9.2, of a kind that we take.
+/// One of the three indications of RFC 6581 section 9.2, of a kind that our Reply states.
 bool Stream::Machine::is_rtr(const IncomingSegment& incoming) const {
-  const RtrKinds& stated = context_.config.rtr;
+  const RtrKinds& stated = context_.negotiated.rtr;
   const bool empty = incoming.segment.ddp().last() && incoming.payload_length == 0;
   bool taken = false;
   switch (incoming.segment.rdmap().opcode()) {

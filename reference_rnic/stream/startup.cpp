@@ -150,6 +150,7 @@ void judge_enhanced(const wire::MpaFrame& frame, const Config& config,
   }
   verdict.negotiated.peer_to_peer = peer_to_peer(reply, decisions);
   if (!verdict.negotiated.peer_to_peer) return;
+  verdict.negotiated.rtr = kinds_of(reply);
   verdict.rtr = choose_rtr(reply, config, decisions);
   // RFC 6581 section 9.2.
   if (!passes({"mpa.enhanced.no-rtr-match-sends-term", frame, config}, verdict.rtr.has_value(),
@@ -234,6 +235,7 @@ Acceptance accept_request(const ConnectRequest& request, const Config& config, s
     negotiate_depths(*request.enhanced, ird, ord, words, result.negotiated);
     result.negotiated.enhanced = true;
     result.negotiated.peer_to_peer = words.peer_to_peer;
+    result.negotiated.rtr = kinds_of(words);
     result.reply.flags.octet |= MpaFlags::s;
     result.reply.enhanced = words;
   }
