@@ -268,14 +268,14 @@ struct HeaderInPiecesRefused : RefusesPiece {
   std::optional<Fault> fault_of(const ArrivedFpdu& arrived) override {
     if (arrived.octets.size() >= wire::fpdu_length_size + wire::tagged_header_size)
       return std::nullopt;
-    return stream::truncated_segment();
+    return truncation_fault();
   }
 };
 
 struct FpduBeyondEmssRefused : Decisions {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
     if (arrived.verified() && arrived.wire_size > arrived.config.emss)
-      refuse(outcome, stream::truncated_segment());
+      refuse(outcome, truncation_fault());
   }
 };
 

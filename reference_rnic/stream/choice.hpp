@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A permission of the RFC at a decision point: what this implementation does, and what else it may
-// do.
+// A question to which the RFCs permit several answers.
 #pragma once
 
 #include <span>
@@ -11,8 +10,11 @@ namespace rnic::stream {
 
 template <class T>
 struct Choice {
+  /// The rule that gives the permission.
   rules::RuleId by;
+  /// The answer of an implementation that makes no use of it.
   T rfc;
+  /// All answers that are lawful; of a range its ends.
   std::span<const T> permitted;
 };
 
