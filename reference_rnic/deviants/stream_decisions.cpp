@@ -9,8 +9,10 @@ namespace rnic::deviants {
 namespace {
 
 void add_from_tables(stream::StreamDecisions& decisions, Deviation deviation) {
-  for (const auto table : {startup_deviants(), framing_deviants(), sending_deviants(),
-                           receiving_deviants(), work_deviants()})
+  for (const auto table :
+       {startup_deviants(), startup_frame_deviants(), enhanced_startup_deviants(),
+        sent_fpdu_deviants(), received_fpdu_deviants(), sending_deviants(), receiving_deviants(),
+        work_deviants()})
     add<stream::Decisions>(decisions, table, deviation);
 }
 

@@ -79,17 +79,10 @@ void Stream::Machine::transmitted(std::size_t count, TimePoint now) {
 }
 
 bool Stream::Machine::may_send_fpdus() const {
-  switch (state_) {
-    case State::sending_rtr:
-    case State::operational:
-      return true;
-    case State::closing:
-      return !close_done_;
-    case State::awaiting_reply:
-      return context_.deviates(Deviation::fpdu_before_reply);
-    default:
-      return false;
-  }
+  bool permitted = state_ == State::sending_rtr || state_ == State::operational ||
+                   (state_ == State::closing && !close_done_);
+  context_.decisions.ask(&Decisions::may_send_fpdus, state_, permitted);
+  return permitted;
 }
 
 /// Queues one FPDU. False: there is none to be sent now.
@@ -152,8 +145,7 @@ void Stream::Machine::run_local_work() {
 void Stream::Machine::post(Work work, TimePoint now) {
   now_ = now;
   if (context_.deviates(Deviation::leaves_with_terminate)) posted_ = true;
-  if (!context_.decisions.conforming())
-    if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
+  context_.decisions.ask(&Decisions::depths_in_use, context_.negotiated);
   send_queue_.post(std::move(work));
   run_local_work();
 }
@@ -226,14 +218,17 @@ bool Stream::Machine::drained() const {
 }
 
 Closing Stream::Machine::closing() const {
+  Closing step = next_closing();
+  context_.decisions.ask(&Decisions::closing, state_, step);
+  return step;
+}
+
+Closing Stream::Machine::next_closing() const {
   if (close_done_ || !drained()) return Closing::none;
   const Closing graceful = peer_closed_ ? Closing::full_close : Closing::half_close;
   switch (state_) {
     case State::terminating:
       if (context_.deviates(Deviation::stays_open_after_terminate)) return Closing::none;
-      if (deframer_.dropped_some() &&
-          context_.deviates(Deviation::rest_behind_an_error_holds_the_close))
-        return Closing::none;
       return context_.deviates(Deviation::resets_after_terminate) ? Closing::reset : graceful;
     case State::closing:
       if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;
