@@ -16,6 +16,8 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> startup_deviants();
 [[nodiscard]] std::span<const StreamRow> framing_deviants();
 [[nodiscard]] std::span<const StreamRow> sending_deviants();
+[[nodiscard]] std::span<const StreamRow> terminate_deviants();
+[[nodiscard]] std::span<const StreamRow> terminate_cause_deviants();
 [[nodiscard]] std::span<const StreamRow> receiving_deviants();
 [[nodiscard]] std::span<const StreamRow> work_deviants();
 
