@@ -292,20 +292,16 @@ struct MsnStartsAtZero : Decisions {
   }
 };
 
-/// Numbers messages with counters of its own.
+/// Counts each queue on from the number at which it finds it.
 struct OwnNumbers : Decisions {
-  void sequence_number(const Context& context, const OutgoingMessage& message,
+  void sequence_number(const Context&, const OutgoingMessage& message,
                        std::uint32_t& msn) override {
-    const auto& first = context.config.first_sent;
-    if (!next_) next_ = {first.send, first.read_request, first.terminate, first.atomic_response};
-    std::uint32_t& next = (*next_)[static_cast<std::size_t>(queue(message.opcode))];
-    msn = next;
+    auto& next = next_[static_cast<std::size_t>(wire::queue_of(message.opcode))];
+    msn = next.value_or(msn);
     next = following(msn);
   }
-  /// The queue whose counter the message takes its number from.
-  [[nodiscard]] virtual wire::Queue queue(Opcode opcode) const { return wire::queue_of(opcode); }
-  [[nodiscard]] virtual std::uint32_t following(std::uint32_t msn) const { return msn + 1; }
-  std::optional<std::array<std::uint32_t, 4>> next_;
+  [[nodiscard]] virtual std::uint32_t following(std::uint32_t msn) const = 0;
+  std::array<std::optional<std::uint32_t>, 4> next_;
 };
 
 struct MsnNotIncremented : OwnNumbers {
@@ -322,15 +318,30 @@ struct MsnCountedInEightBits : OwnNumbers {
   }
 };
 
-struct MsnSharedByQueues : OwnNumbers {
-  [[nodiscard]] wire::Queue queue(Opcode) const override { return wire::Queue::send; }
+struct MsnSharedByQueues : Decisions {
+  void sequence_number(const Context& context, const OutgoingMessage& message,
+                       std::uint32_t& msn) override {
+    const bool is_send = wire::queue_of(message.opcode) == wire::Queue::send;
+    msn = next_.value_or(is_send ? msn : context.config.first_sent.send);
+    next_ = msn + 1;
+  }
+  std::optional<std::uint32_t> next_;
 };
 
-struct AtomicRequestMsnOnItsOwn : OwnNumbers {
-  /// The counter of Atomic Responses is free in a Requester that answers no Atomics.
-  [[nodiscard]] wire::Queue queue(Opcode opcode) const override {
-    return opcode == Opcode::atomic_request ? wire::Queue::atomic_response : wire::queue_of(opcode);
+/// Takes the numbers of Atomic Requests from the counter of Atomic Responses, which is free in a
+/// Requester that answers no Atomics.
+struct AtomicRequestMsnOnItsOwn : Decisions {
+  void sequence_number(const Context& context, const OutgoingMessage& message,
+                       std::uint32_t& msn) override {
+    if (message.opcode == Opcode::atomic_request)
+      msn = context.config.first_sent.atomic_response + responses_ + requests_++;
+    if (message.opcode == Opcode::read_request) msn -= requests_;
+    if (message.opcode == Opcode::atomic_response) {
+      msn += requests_;
+      ++responses_;
+    }
   }
+  std::uint32_t requests_ = 0, responses_ = 0;
 };
 
 using enum wire::Queue;
