@@ -19,7 +19,11 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> sent_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> received_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> sending_deviants();
+[[nodiscard]] std::span<const StreamRow> terminate_deviants();
+[[nodiscard]] std::span<const StreamRow> terminate_cause_deviants();
 [[nodiscard]] std::span<const StreamRow> receiving_deviants();
 [[nodiscard]] std::span<const StreamRow> work_deviants();
+[[nodiscard]] std::span<const StreamRow> inbound_read_deviants();
+[[nodiscard]] std::span<const StreamRow> atomic_deviants();
 
 }  // namespace rnic::deviants
