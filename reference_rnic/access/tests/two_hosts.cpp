@@ -3,28 +3,26 @@
 #include "reference_rnic/access/tests/two_hosts.hpp"
 
 #include <array>
-
-#include "reference_rnic/deviants/rnic_decisions.hpp"
+#include <utility>
 
 namespace rnic::access::test {
 
 namespace {
 
-std::unique_ptr<verbs::Rnic> make_rnic(llp::World& world, const Deviations& deviations) {
+std::unique_ptr<verbs::Rnic> make_rnic(llp::World& world, verbs::RnicDecisions decisions) {
   verbs::Host host{
       .now = [&world] { return world.now(); },
       .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
   return std::make_unique<verbs::SoftRnic>(std::move(host), verbs::SoftRnicOptions{},
-                                           deviants::rnic_decisions(deviations));
+                                           std::move(decisions));
 }
 
 llp::Address parse(const std::string& literal) { return *llp::Address::parse(literal); }
 
 }  // namespace
 
-Host::Host(llp::World& world, std::unique_ptr<llp::Network> the_network,
-           const Deviations& deviations)
-    : network(std::move(the_network)), rnic(make_rnic(world, deviations)) {
+Host::Host(llp::World& world, std::unique_ptr<llp::Network> the_network, HostDecisions decisions)
+    : network(std::move(the_network)), rnic(make_rnic(world, std::move(decisions.rnic))) {
   domain = *rnic->create_domain();
   queue = *rnic->create_completion_queue(1024, {});
   pair = make_pair();
@@ -34,7 +32,7 @@ Host::Host(llp::World& world, std::unique_ptr<llp::Network> the_network,
                .base = 0});
   manager = std::make_unique<ConnectionManager>(
       world, *network, *rnic, [this](const ConnectionEvent& event) { events.push_back(event); },
-      deviants::connection_decisions(deviations));
+      std::move(decisions.connections));
 }
 
 verbs::QueuePairHandle Host::make_pair() {

@@ -4,11 +4,14 @@
 #include <functional>
 #include <string>
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
 #include "reference_rnic/verbs/tests/two_rnics.hpp"
 
 using namespace rnic::verbs;
 using namespace rnic::verbs::test;
 using rnic::deviants::Deviation;
+using rnic::deviants::rnic_decisions;
+using Deviations = std::vector<Deviation>;
 
 namespace {
 
@@ -134,7 +137,8 @@ BOOST_AUTO_TEST_CASE(each_deviation_of_completions_and_events_is_seen) {
     right.connect();
     row.scenario(right);
     const Deviations chosen{row.deviation};
-    TwoRnics wrong(row.of_a ? chosen : Deviations{}, row.of_a ? Deviations{} : chosen);
+    TwoRnics wrong(rnic_decisions(row.of_a ? chosen : Deviations{}),
+                   rnic_decisions(row.of_a ? Deviations{} : chosen));
     wrong.connect();
     row.scenario(wrong);
     BOOST_TEST(seen(right) != seen(wrong), info(row.deviation).name << " makes a difference");
@@ -143,7 +147,8 @@ BOOST_AUTO_TEST_CASE(each_deviation_of_completions_and_events_is_seen) {
 
 BOOST_AUTO_TEST_CASE(the_stream_s_own_rtr_can_be_made_to_show) {
   for (const bool deviates : {false, true}) {
-    TwoRnics two(deviates ? Deviations{Deviation::rtr_completion_shown} : Deviations{});
+    TwoRnics two(
+        rnic_decisions(deviates ? Deviations{Deviation::rtr_completion_shown} : Deviations{}));
     rnic::stream::Config config;
     config.peer_to_peer = true;
     two.connect(config);
@@ -154,7 +159,10 @@ BOOST_AUTO_TEST_CASE(the_stream_s_own_rtr_can_be_made_to_show) {
 BOOST_AUTO_TEST_CASE(an_overflow_can_be_made_to_hit_every_stream) {
   for (const bool deviates : {false, true}) {
     Loop loop;
-    Side side(loop, deviates ? Deviations{Deviation::overflow_hits_all_streams} : Deviations{}, 1);
+    Side side(
+        loop,
+        rnic_decisions(deviates ? Deviations{Deviation::overflow_hits_all_streams} : Deviations{}),
+        1);
     const CompletionQueueHandle small = *side.rnic->create_completion_queue(1, {});
     const QueuePairHandle victim = *side.rnic->create_queue_pair(
         {.domain = side.domain, .send_completions = small, .receive_completions = small});
