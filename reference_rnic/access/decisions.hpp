@@ -11,6 +11,7 @@
 
 #include "reference_rnic/access/connection_event.hpp"
 #include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/stream/choice.hpp"
 #include "reference_rnic/stream/decision_chain.hpp"
 
 namespace rnic::access {
@@ -51,7 +52,7 @@ struct ReportDecisions {
 /// Decision points of a stream's octets on TCP (RFC 5044 section 5).
 struct LinkDecisions {
   /// Whether each TCP segment begins with an FPDU.
-  virtual void segments_aligned(bool& /*aligned*/) {}
+  virtual void segments_aligned(const stream::Choice<bool>&, bool& /*aligned*/) {}
   /// Whether sending goes on: the peer's window is open again after it was full.
   virtual void window_opened(bool& /*goes_on*/) {}
   /// The EMSS that MULPDU is computed from (RFC 5044 section 4.5).

@@ -12,6 +12,7 @@ namespace rnic::access {
 namespace {
 
 constexpr std::size_t gather_limit = 262'144;
+constexpr std::array either{true, false};
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr llp::Duration emss_check_interval = std::chrono::milliseconds(100);
 
@@ -137,8 +138,10 @@ void Link::write_out() {
 /// that each fill one go together, for TCP cuts them apart again at the same places; any other ends
 /// its segment.
 std::size_t Link::send_gathered() {
-  bool aligned = true;  // mpa.segmentation.segments-begin-with-fpdu
-  decisions_.ask(&Decisions::segments_aligned, aligned);
+  bool aligned = true;
+  decisions_.ask(&Decisions::segments_aligned,
+                 stream::Choice<bool>{"mpa.segmentation.segments-begin-with-fpdu", true, either},
+                 aligned);
   std::size_t total = 0, list = 0, used = 0;  // used: octets of gathered_[list] that are sent
   for (std::size_t first = 0; list < gathered_.size();) {
     const std::size_t past = group_end(first, aligned);

@@ -208,7 +208,7 @@ struct PrivateDataMadeUp : PrivateDataChanged {
 // ---- octets on TCP ----
 
 struct SegmentsCutAnywhere : access::Decisions {
-  void segments_aligned(bool& aligned) override { aligned = false; }
+  void segments_aligned(const stream::Choice<bool>&, bool& aligned) override { aligned = false; }
 };
 
 struct GivesUpAtFullWindow : access::Decisions {

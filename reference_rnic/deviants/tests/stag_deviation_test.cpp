@@ -105,6 +105,14 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
          b.tag.access = {};
          return in_bounds(b);
        }},
+      {Deviation::stag_index_cut,
+       [](Bench& b) { return b.fault(b.tag.stag ^ 0x80000000U, base, 8); }},
+      {Deviation::stag_range_shifted, [](Bench& b) { return b.fault(b.tag.stag, base + 64, 8); }},
+      {Deviation::bounds_rounded_to_cache_line,
+       [](Bench& b) {
+         b.tag.memory = b.tag.memory.first(60);
+         return b.fault(b.tag.stag, base + 56, 8);
+       }},
       {Deviation::window_bounds_ignored,
        [](Bench& b) {
          b.tag.window = {1};
@@ -167,32 +175,79 @@ BOOST_AUTO_TEST_CASE(stags_can_be_made_predictable_or_hastily_reused) {
   BOOST_TEST(reusing.allocate().stag == stag);
 }
 
-BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
-  for (const bool deviates : {false, true}) {
-    test::TwoRnics two({}, deviates ? rnic_decisions(std::array{Deviation::unbind_without_effect})
-                                    : RnicDecisions{});
-    two.connect();
-    two.a.send({.id = 1, .operation = Operation::write});
+namespace {
+
+/// Whether a Write of a to this STag of b leaves the stream alone.
+bool writes(test::TwoRnics& two, std::uint32_t stag, std::uint64_t offset) {
+  two.a.send({.id = 2,
+              .operation = Operation::write,
+              .pieces = {two.a.piece(0, 8)},
+              .remote_stag = stag,
+              .remote_offset = offset});
+  two.settle();
+  return two.a.state() == QueuePairState::rts;
+}
+/// A window on the start of the region of b, bound to its queue pair, and unbound again if wanted.
+WindowInfo bind_window(test::TwoRnics& two, bool unbind) {
+  two.a.send({.id = 1, .operation = Operation::write});
+  two.settle();
+  const WindowInfo window = *two.b.rnic->allocate_window(two.b.domain, WindowScope::queue_pair);
+  for (const std::uint64_t length : {64, 0}) {
+    if (length == 0 && !unbind) break;
+    two.b.send({.id = 9,
+                .operation = Operation::bind_window,
+                .bind = {.window = window.window,
+                         .region = two.b.region.region,
+                         .offset = two.b.region.base,
+                         .length = length,
+                         .access = {.remote_write = true}}});
     two.settle();
-    const WindowInfo window = *two.b.rnic->allocate_window(two.b.domain, WindowScope::queue_pair);
-    for (const std::uint64_t length : {64, 0}) {
-      two.b.send({.id = 9,
-                  .operation = Operation::bind_window,
-                  .bind = {.window = window.window,
-                           .region = two.b.region.region,
-                           .offset = two.b.region.base,
-                           .length = length,
-                           .access = {.remote_write = true}}});
-      two.settle();
-    }
-    two.a.send({.id = 2,
-                .operation = Operation::write,
-                .pieces = {two.a.piece(0, 8)},
-                .remote_stag = window.stag,
-                .remote_offset = two.b.region.base});
-    two.settle();
-    BOOST_TEST((two.a.state() == QueuePairState::rts) == deviates);
   }
+  return window;
+}
+/// Whether a can use what the attempt of b opens, with and without the deviation.
+std::array<bool, 2> open_with_and_without(Deviation deviation,
+                                          const std::function<bool(test::TwoRnics&)>& attempt) {
+  std::array<bool, 2> result{};
+  for (const bool deviates : {true, false}) {
+    test::TwoRnics two({}, deviates ? rnic_decisions(std::array{deviation}) : RnicDecisions{});
+    two.connect();
+    result[deviates ? 0 : 1] = attempt(two);
+  }
+  return result;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
+  const auto open = open_with_and_without(Deviation::unbind_without_effect, [](auto& two) {
+    return writes(two, bind_window(two, true).stag, two.b.region.base);
+  });
+  BOOST_TEST((open == std::array{true, false}));
+}
+
+BOOST_AUTO_TEST_CASE(tags_can_be_made_to_open_less_than_they_should) {
+  const std::array closed{false, true};
+  BOOST_TEST((open_with_and_without(Deviation::stream_window_opens_to_nobody, [](auto& two) {
+                return writes(two, bind_window(two, false).stag, two.b.region.base);
+              }) == closed));
+  BOOST_TEST((open_with_and_without(Deviation::read_write_region_half_open, [](auto& two) {
+                return writes(two, two.b.region.stag, two.b.region.base);
+              }) == closed));
+  BOOST_TEST((open_with_and_without(Deviation::rights_exchanged, [](auto& two) {
+                const RegionInfo region = two.b.expose(0, 64, {.remote_write = true});
+                return writes(two, region.stag, region.base);
+              }) == closed));
+  BOOST_TEST((open_with_and_without(Deviation::region_domain_lost, [](auto& two) {
+                const QueuePairHandle second =
+                    *two.b.rnic->create_queue_pair({.domain = two.b.domain,
+                                                    .send_completions = two.b.queue,
+                                                    .receive_completions = two.b.queue});
+                const auto stream = two.b.rnic->streams()->open_stream({});
+                BOOST_REQUIRE(two.b.rnic->streams()->attach(second, *stream).has_value());
+                const RegionInfo region = two.b.expose(0, 64, {.remote_write = true});
+                return writes(two, region.stag, region.base);
+              }) == closed));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
