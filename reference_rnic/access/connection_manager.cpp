@@ -6,11 +6,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "reference_rnic/verbs/work_rules.hpp"
-
 namespace rnic::access {
-
-using stream::Deviation;
 
 namespace {
 
@@ -118,8 +114,8 @@ struct ConnectionManager::ListenerEntry final : llp::Listener::Observer {
   ConnectionManager& manager;
   ListenerId id;
   StartupOptions options;
-  std::unique_ptr<llp::Listener> listener;
-  std::unique_ptr<llp::Listener> other_family;  ///< only of a deviation
+  /// One for each address that the consumer is reached at.
+  std::vector<std::unique_ptr<llp::Listener>> listeners;
 };
 
 ConnectionManager::ConnectionManager(base::EventLoop& loop, llp::Network& network,
@@ -142,14 +138,9 @@ auto ConnectionManager::listen(const base::Address& local, const StartupOptions&
   auto entry = std::make_unique<ListenerEntry>(*this, id, options);
   auto listener = network_.listen(local, *entry);
   if (!listener) return failure(listener.error().code, std::move(listener.error().message));
-  entry->listener = std::move(*listener);
-  const base::Address address = entry->listener->local();
-  if (address.family == base::Family::ipv4 &&
-      decisions_.deviates(Deviation::listens_on_both_families)) {
-    auto other =
-        network_.listen(network_.address(base::Family::ipv6).with_port(address.port), *entry);
-    if (other) entry->other_family = std::move(*other);
-  }
+  const base::Address address = (*listener)->local();
+  entry->listeners.push_back(std::move(*listener));
+  decisions_.ask(&Decisions::listening, network_, *entry, entry->listeners);
   listeners_.emplace(id, std::move(entry));
   return Listening{id, address};
 }
@@ -176,8 +167,9 @@ void ConnectionManager::drop_undecided(ListenerId listener, Requests requests) {
 }
 
 std::size_t ConnectionManager::startups_allowed() const {
-  return decisions_.deviates(Deviation::half_open_startup_blocks) ? 1
-                                                                   : limits_.startups_per_listener;
+  std::size_t most = limits_.startups_per_listener;
+  decisions_.ask(&Decisions::startups_allowed, most);
+  return most;
 }
 
 void ConnectionManager::accepted(ListenerId listener, std::unique_ptr<llp::Connection> connection) {
@@ -218,14 +210,10 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
   const ConnectionId id{next_id_++};
   Entry& entry = entries_[id];
   entry.id = id;
-  const Link::Settings settings{
-      .close_timeout = options.close_timeout,
-      .cut_anywhere = decisions_.deviates(Deviation::segments_cut_anywhere),
-      .gives_up_when_blocked = decisions_.deviates(Deviation::gives_up_at_full_window),
-      .forgets_longer_header = decisions_.deviates(Deviation::longer_ip_header_forgotten)};
   Link::Owner& owner = *this;
-  entry.link = std::make_unique<Link>(loop_, owner, rnic_.streams()->open_stream(std::move(config)),
-                                      settings);
+  entry.link =
+      std::make_unique<Link>(loop_, owner, rnic_.streams()->open_stream(std::move(config)),
+                             options.close_timeout, decisions_);
   by_link_.emplace(entry.link.get(), id);
   return entry;
 }
@@ -281,8 +269,10 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
                                                        const ConnectParameters& parameters) {
   Entry* entry = find(connection);
   if (entry == nullptr || entry->phase != Phase::requested) {
-    if (decisions_.deviates(Deviation::late_accept_unanswered)) return {};
-    return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
+    std::expected<void, Failure> answer =
+        failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
+    decisions_.ask(&Decisions::late_accept, answer);
+    return answer;
   }
   if (parameters.private_data.size() > private_data_limit(entry->asked.has_value()))
     return failure(EINVAL, "more private data than a startup frame holds");
@@ -291,17 +281,24 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
   entry->queue_pair = queue_pair;
   entry->phase = Phase::replied;
   const auto& asked = entry->asked;
-  std::uint16_t ird = depth(parameters.ird, rnic_.attributes().max_ird,
-                            asked ? std::optional(asked->ord) : std::nullopt);
-  if (decisions_.deviates(Deviation::consumer_ird_ignored)) ird = rnic_.attributes().max_ird;
-  const bool another = std::ranges::any_of(
-      entries_, [](const auto& item) { return item.second.phase == Phase::established; });
-  if (another && decisions_.deviates(Deviation::read_queue_shared_by_streams)) ird = 0;
+  const std::uint16_t ird = ird_for(*entry, parameters);
   const std::uint16_t ord = depth(parameters.ord, rnic_.attributes().max_ord,
                                   asked ? std::optional(asked->ird) : std::nullopt);
   entry->link->stream().accept(ird, ord, parameters.private_data);
   entry->link->pump();
   return {};
+}
+
+std::uint16_t ConnectionManager::ird_for(const Entry& entry,
+                                         const ConnectParameters& parameters) const {
+  const std::uint16_t most = rnic_.attributes().max_ird;
+  std::uint16_t ird =
+      depth(parameters.ird, most, entry.asked ? std::optional(entry.asked->ord) : std::nullopt);
+  // Each stream has a read queue of its own (RFC 5042 section 6.4.3.3).
+  const auto others = std::ranges::count_if(
+      entries_, [](const auto& item) { return item.second.phase == Phase::established; });
+  decisions_.ask(&Decisions::ird_granted, static_cast<std::size_t>(others), most, ird);
+  return ird;
 }
 
 std::expected<void, Failure> ConnectionManager::reject(ConnectionId connection,
@@ -405,12 +402,18 @@ bool ConnectionManager::is_connecting(verbs::QueuePairHandle queue_pair) const {
 
 void ConnectionManager::link_connected(Link& link) {
   Entry* entry = find(link);
-  if (entry == nullptr || !decisions_.deviates(Deviation::established_before_reply)) return;
-  emit(ConnectionEstablished{.connection = entry->id, .queue_pair = entry->queue_pair});
+  if (entry == nullptr || decisions_.empty()) return;
+  // There is nothing to report before the Reply (RFC 5044 section 7.1.2).
+  std::vector<ConnectionEvent> events;
+  decisions_.ask(&Decisions::llp_connected, about(*entry), events);
+  for (ConnectionEvent& event : events) emit(std::move(event));
 }
 
 void ConnectionManager::link_event(Link& link, stream::Event& event) {
-  if (Entry* entry = find(link)) std::visit([&](auto& news) { handle(*entry, news); }, event);
+  Entry* entry = find(link);
+  if (entry == nullptr) return;
+  decisions_.ask(&Decisions::stream_reported, about(*entry), event);
+  std::visit([&](auto& news) { handle(*entry, news); }, event);
 }
 
 void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
@@ -423,22 +426,16 @@ void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
                             .local = connection.local(),
                             .remote = connection.remote(),
                             .revision = event.revision};
-  if (event.enhanced && decisions_.deviates(Deviation::responder_hides_peer_depths))
-    request.depths = PeerDepths{};
-  else if (event.enhanced)
+  // mpa.enhanced.responder-tells-ulp-peer-values
+  if (event.enhanced)
     request.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
-  if (request.depths && decisions_.deviates(Deviation::depths_shown_unswapped))
-    std::swap(request.depths->ird, request.depths->ord);
   request.peer_to_peer = event.enhanced && event.enhanced->peer_to_peer;
-  request.private_data = shown(std::move(event.private_data));
-  emit(std::move(request));
+  request.private_data = std::move(event.private_data);
+  report(entry, std::move(request));
 }
 
 void ConnectionManager::handle(Entry& entry, stream::Established& event) {
-  const bool announced =
-      entry.phase == Phase::starting && decisions_.deviates(Deviation::established_before_reply);
   entry.phase = Phase::established;
-  if (announced || decisions_.deviates(Deviation::established_never)) return;
   established(entry, event.negotiated, std::move(event.private_data));
 }
 
@@ -448,53 +445,34 @@ void ConnectionManager::established(Entry& entry, const stream::Negotiated& nego
       .connection = entry.id, .queue_pair = entry.queue_pair, .negotiated = negotiated};
   if (negotiated.enhanced)
     news.depths = PeerDepths{.ird = negotiated.peer_ord, .ord = negotiated.peer_ird};
-  if (!entry.listener) news.private_data = shown(std::move(private_data));
-  emit(std::move(news));
+  if (!entry.listener) news.private_data = std::move(private_data);
+  report(entry, std::move(news));
 }
 
 void ConnectionManager::handle(Entry& entry, stream::Rejected& event) {
   entry.phase = Phase::over;
-  if (decisions_.deviates(Deviation::rejection_not_told)) {
-    emit(ConnectionFailed{
-        .connection = entry.id, .queue_pair = entry.queue_pair, .failure = ConnectFailure::lost});
-    return;
-  }
   ConnectionRejected news{.connection = entry.id, .queue_pair = entry.queue_pair};
-  if (event.enhanced && !decisions_.deviates(Deviation::rejected_depths_withheld))
+  if (event.enhanced)  // mpa.enhanced.reject-values-to-ulp
     news.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
-  news.private_data = shown(std::move(event.private_data));
-  emit(std::move(news));
+  news.private_data = std::move(event.private_data);
+  report(entry, std::move(news));
 }
 
 void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
-  if (event.fault == stream::StartupFault::peer_closed &&
-      decisions_.deviates(Deviation::unenhanced_close_not_told))
-    entry.phase = Phase::over;
-  if (event.fault == stream::StartupFault::lost && decisions_.deviates(Deviation::reset_not_told))
-    entry.phase = Phase::over;
-  if (event.fault == stream::StartupFault::invalid_frame && entry.listener &&
-      decisions_.deviates(Deviation::bad_request_ends_all_startups))
+  bool others_end = false;  // mpa.startup.bad-request-closes-tcp: that connection only
+  decisions_.ask(&Decisions::startup_failed, event, others_end);
+  if (others_end && entry.listener)
     defer([this, listener = *entry.listener] { drop_undecided(listener, Requests::drop); });
   fail(entry, failure_of(event.fault));
 }
 
-void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) {
-  entry.faulty = entry.terminate_received = true;
-}
-void ConnectionManager::handle(Entry& entry, stream::Failed& failure) {
-  entry.faulty = entry.fault_found_here = true;
-  entry.read_refused_here = verbs::is_read_refusal(failure.cause);
-  entry.llp_fault = failure.cause.layer == wire::layer::mpa;
-}
-void ConnectionManager::handle(Entry& entry, stream::Lost&) {
-  entry.faulty = true;
-  if (decisions_.deviates(Deviation::reset_not_told)) entry.phase = Phase::over;
-}
+void ConnectionManager::handle(Entry& entry, stream::TerminateReceived&) { entry.faulty = true; }
+void ConnectionManager::handle(Entry& entry, stream::Failed&) { entry.faulty = true; }
+void ConnectionManager::handle(Entry& entry, stream::Lost&) { entry.faulty = true; }
 
 /// The peer has closed its half: what is posted is still sent, then we close ours (RFC 5041
 /// section 6.1).
 void ConnectionManager::handle(Entry& entry, stream::PeerClosed&) {
-  entry.peer_closed_first = true;
   if (entry.phase == Phase::established) entry.link->stream().disconnect();
 }
 
@@ -519,20 +497,10 @@ void ConnectionManager::link_finished(Link& link) {
 void ConnectionManager::over(Entry& entry) {
   const Phase before = std::exchange(entry.phase, Phase::over);
   if (before == Phase::over) return;
-  if (before == Phase::established) {
-    const bool silent =
-        decisions_.deviates(Deviation::disconnection_not_told) ||
-        (entry.fault_found_here && decisions_.deviates(Deviation::stream_fault_not_reported)) ||
-        (entry.llp_fault && decisions_.deviates(Deviation::llp_fault_not_reported)) ||
-        (entry.terminate_received &&
-         decisions_.deviates(Deviation::end_after_terminate_not_told)) ||
-        (entry.peer_closed_first && decisions_.deviates(Deviation::half_close_not_told)) ||
-        (entry.read_refused_here && decisions_.deviates(Deviation::read_refusal_not_reported));
-    if (silent) return;
-    emit(ConnectionEnded{
-        .connection = entry.id, .queue_pair = entry.queue_pair, .orderly = !entry.faulty});
-    return;
-  }
+  if (before == Phase::established)
+    return report(entry, ConnectionEnded{.connection = entry.id,
+                                         .queue_pair = entry.queue_pair,
+                                         .orderly = !entry.faulty});
   entry.phase = before;
   fail(entry, ConnectFailure::lost);
 }
@@ -541,23 +509,25 @@ void ConnectionManager::over(Entry& entry) {
 void ConnectionManager::fail(Entry& entry, ConnectFailure failure) {
   const Phase before = std::exchange(entry.phase, Phase::over);
   const bool known = before == Phase::replied || (before == Phase::starting && !entry.listener);
-  if (!known || decisions_.deviates(Deviation::startup_failure_not_told)) return;
-  emit(
-      ConnectionFailed{.connection = entry.id, .queue_pair = entry.queue_pair, .failure = failure});
-}
-
-std::vector<std::byte> ConnectionManager::shown(std::vector<std::byte> private_data) const {
-  constexpr std::size_t cramped = 256;
-  if (decisions_.deviates(Deviation::private_data_lost)) private_data.clear();
-  if (private_data.size() > cramped &&
-      decisions_.deviates(Deviation::private_data_cut_for_consumer))
-    private_data.resize(cramped);
-  if (private_data.empty() && decisions_.deviates(Deviation::private_data_made_up))
-    private_data.resize(4);
-  return private_data;
+  if (!known) return;
+  report(entry, ConnectionFailed{
+                    .connection = entry.id, .queue_pair = entry.queue_pair, .failure = failure});
 }
 
 // ---- events ----
+
+auto ConnectionManager::about(const Entry& entry) -> About {
+  return {.connection = entry.id,
+          .queue_pair = entry.queue_pair,
+          .initiator = !entry.listener.has_value()};
+}
+
+void ConnectionManager::report(const Entry& entry, ConnectionEvent event) {
+  if (decisions_.empty()) return emit(std::move(event));
+  std::vector<ConnectionEvent> events{std::move(event)};
+  decisions_.ask(&Decisions::reported, about(entry), events);
+  for (ConnectionEvent& each : events) emit(std::move(each));
+}
 
 void ConnectionManager::emit(ConnectionEvent event) {
   events_.push_back(std::move(event));

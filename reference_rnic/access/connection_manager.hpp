@@ -15,71 +15,14 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
+#include "reference_rnic/access/connection_event.hpp"
+#include "reference_rnic/access/decisions.hpp"
 #include "reference_rnic/access/link.hpp"
 #include "reference_rnic/access/startup_options.hpp"
-#include "reference_rnic/access/decisions.hpp"
 
 namespace rnic::access {
-
-enum class ListenerId : std::uint64_t {};    // NOLINT(performance-enum-size): a number
-enum class ConnectionId : std::uint64_t {};  // NOLINT(performance-enum-size): a number
-
-/// Why a call was refused.
-struct Failure {
-  int code = 0;           ///< errno
-  std::string message{};  ///< one line
-};
-
-/// IRD and ORD as the peer's startup frame states them, named from our side: its ORD is what our
-/// IRD has to serve.
-struct PeerDepths {
-  std::uint16_t ird = 0, ord = 0;
-  bool operator==(const PeerDepths&) const = default;
-};
-
-// ---- events ----
-
-/// A startup request came to a listener; accept() or reject() must follow.
-struct ConnectionRequest {
-  ConnectionId connection{};
-  ListenerId listener{};
-  base::Address local{}, remote{};
-  std::uint8_t revision = 1;
-  std::optional<PeerDepths> depths{};
-  bool peer_to_peer = false;
-  std::vector<std::byte> private_data{};
-};
-struct ConnectionEstablished {
-  ConnectionId connection{};
-  verbs::QueuePairHandle queue_pair{};
-  stream::Negotiated negotiated{};
-  std::optional<PeerDepths> depths{};
-  std::vector<std::byte> private_data{};  ///< of the reply, where we asked
-};
-struct ConnectionRejected {
-  ConnectionId connection{};
-  verbs::QueuePairHandle queue_pair{};
-  std::optional<PeerDepths> depths{};
-  std::vector<std::byte> private_data{};
-};
-enum class ConnectFailure : std::uint8_t { refused, unreachable, timeout, protocol, lost };
-[[nodiscard]] const char* name(ConnectFailure failure);
-struct ConnectionFailed {
-  ConnectionId connection{};
-  verbs::QueuePairHandle queue_pair{};
-  ConnectFailure failure = ConnectFailure::lost;
-};
-/// An established connection has ended; the queue pair has flushed.
-struct ConnectionEnded {
-  ConnectionId connection{};
-  verbs::QueuePairHandle queue_pair{};
-  bool orderly = true;  ///< both sides closed, without Terminate or loss
-};
-using ConnectionEvent = std::variant<ConnectionRequest, ConnectionEstablished, ConnectionRejected,
-                                     ConnectionFailed, ConnectionEnded>;
 
 /// What the consumer says with connect() and accept(). Absent depths: as much as the RNIC has and
 /// the peer can use.
@@ -169,11 +112,6 @@ class ConnectionManager final : private Link::Owner {
     std::optional<ListenerId> listener;  ///< we are the responder
     verbs::QueuePairHandle queue_pair{};
     bool faulty = false;
-    bool fault_found_here = false;
-    bool read_refused_here = false;
-    bool terminate_received = false;
-    bool llp_fault = false;                            ///< the fault was one of MPA
-    bool peer_closed_first = false;                    ///< its half, in good order
     std::optional<wire::EnhancedWords::Values> asked;  ///< responder: of the request
     std::vector<std::byte> startup_frame;              ///< likewise, as it came
   };
@@ -202,6 +140,8 @@ class ConnectionManager final : private Link::Owner {
   void drop_undecided(ListenerId listener, Requests requests);
   [[nodiscard]] std::size_t startups_allowed() const;
   void fail(Entry& entry, ConnectFailure failure);
+  /// Reports the event to the consumer.
+  void report(const Entry& entry, ConnectionEvent event);
   void emit(ConnectionEvent event);
   void deliver();
   void defer(std::function<void()> callback);
@@ -214,7 +154,10 @@ class ConnectionManager final : private Link::Owner {
       verbs::QueuePairHandle queue_pair, const StartupOptions& options,
       const ConnectParameters& parameters,
       const std::function<std::expected<void, llp::Error>(Link&)>& start);
-  [[nodiscard]] std::vector<std::byte> shown(std::vector<std::byte> private_data) const;
+  [[nodiscard]] static About about(const Entry& entry);
+  /// The IRD of an accepted connection.
+  [[nodiscard]] std::uint16_t ird_for(const Entry& entry,
+                                      const ConnectParameters& parameters) const;
 
   base::EventLoop& loop_;
   llp::Network& network_;

@@ -1,13 +1,65 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The decision points of the connection manager: where it asks how to go on. stream/decisions.hpp
-// says how.
+// The decision points of the connection manager and its links: where they ask how to go on.
+// stream/decisions.hpp says how.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <expected>
+#include <memory>
+#include <vector>
+
+#include "reference_rnic/access/connection_event.hpp"
+#include "reference_rnic/llp/network.hpp"
+#include "reference_rnic/stream/choice.hpp"
 #include "reference_rnic/stream/decision_chain.hpp"
 
 namespace rnic::access {
 
-struct Decisions {
+/// The connection that a decision is about.
+struct About {
+  ConnectionId connection{};
+  verbs::QueuePairHandle queue_pair{};
+  bool initiator = false;
+};
+
+/// Decision points of listeners and startup (RFC 5044 section 7.1, RFC 6581).
+struct StartupDecisions {
+  /// Where a listener is reached: at the address that the consumer named, which is the first.
+  virtual void listening(llp::Network&, llp::Listener::Observer&,
+                         std::vector<std::unique_ptr<llp::Listener>>& /*listeners*/) {}
+  /// How many connections of one listener may be in startup.
+  virtual void startups_allowed(std::size_t& /*most*/) {}
+  /// The IRD of an accepted connection, of at most `most`, beside `others` that are established.
+  virtual void ird_granted(std::size_t /*others*/, std::uint16_t /*most*/, std::uint16_t& /*ird*/) {
+  }
+  /// What the consumer is answered that accepts a request whose peer has gone.
+  virtual void late_accept(std::expected<void, Failure>& /*answer*/) {}
+  /// Whether the other startups of the listener end with a failed one.
+  virtual void startup_failed(const stream::StartupFailed&, bool& /*others_end*/) {}
+};
+
+/// Decision points of what the consumer hears.
+struct ReportDecisions {
+  /// The LLP connection is there; nothing is reported yet.
+  virtual void llp_connected(const About&, std::vector<ConnectionEvent>& /*events*/) {}
+  /// News of the stream, before the manager acts on them.
+  virtual void stream_reported(const About&, const stream::Event&) {}
+  /// The events that the consumer gets: one.
+  virtual void reported(const About&, std::vector<ConnectionEvent>& /*events*/) {}
+};
+
+/// Decision points of a stream's octets on TCP (RFC 5044 section 5).
+struct LinkDecisions {
+  /// Whether each TCP segment begins with an FPDU.
+  virtual void segments_aligned(const stream::Choice<bool>&, bool& /*aligned*/) {}
+  /// Whether sending goes on: the peer's window is open again after it was full.
+  virtual void window_opened(bool& /*goes_on*/) {}
+  /// The EMSS that MULPDU is computed from (RFC 5044 section 4.5).
+  virtual void emss_found(base::Family, std::size_t& /*octets*/) {}
+};
+
+struct Decisions : StartupDecisions, ReportDecisions, LinkDecisions {
   Decisions() = default;
   Decisions(const Decisions&) = delete;
   Decisions& operator=(const Decisions&) = delete;

@@ -12,15 +12,19 @@ namespace rnic::access {
 namespace {
 
 constexpr std::size_t gather_limit = 262'144;
+constexpr std::array either{true, false};
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
-constexpr std::size_t ipv6_header_excess = 20;  ///< octets, over a header of IPv4
 
 }  // namespace
 
 Link::Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
-           Settings settings)
-    : loop_(loop), owner_(owner), settings_(settings), stream_(std::move(stream)) {
+           stream::Duration close_timeout, const ConnectionDecisions& decisions)
+    : loop_(loop),
+      owner_(owner),
+      close_timeout_(close_timeout),
+      decisions_(decisions),
+      stream_(std::move(stream)) {
   stream_->set_observer(this);
 }
 
@@ -90,7 +94,9 @@ void Link::discard() {
 // ---- out ----
 
 void Link::writable() {
-  blocked_ = settings_.gives_up_when_blocked;
+  bool goes_on = true;
+  decisions_.ask(&Decisions::window_opened, goes_on);
+  blocked_ = !goes_on;
   pump();
 }
 
@@ -132,9 +138,13 @@ void Link::write_out() {
 /// that each fill one go together, for TCP cuts them apart again at the same places; any other ends
 /// its segment.
 std::size_t Link::send_gathered() {
+  bool aligned = true;
+  decisions_.ask(&Decisions::segments_aligned,
+                 stream::Choice<bool>{"mpa.segmentation.segments-begin-with-fpdu", true, either},
+                 aligned);
   std::size_t total = 0, list = 0, used = 0;  // used: octets of gathered_[list] that are sent
   for (std::size_t first = 0; list < gathered_.size();) {
-    const std::size_t past = group_end(first);
+    const std::size_t past = group_end(first, aligned);
     const std::size_t end = past == 0 ? SIZE_MAX : ends_[past - 1];
     first = past == 0 ? ends_.size() : past;
     std::size_t offered = 0;
@@ -148,7 +158,7 @@ std::size_t Link::send_gathered() {
       ++list;
       used = 0;
     }
-    const std::size_t sent = connection_->send(pieces_, !settings_.cut_anywhere);
+    const std::size_t sent = connection_->send(pieces_, aligned);
     total += sent;
     if (sent == offered) continue;
     blocked_ = true;
@@ -159,8 +169,8 @@ std::size_t Link::send_gathered() {
 
 /// One past the last of the boundaries that the group beginning with boundary `first` covers; 0: no
 /// boundary is left, the rest is one group.
-std::size_t Link::group_end(std::size_t first) const {
-  if (first >= ends_.size() || settings_.cut_anywhere) return 0;
+std::size_t Link::group_end(std::size_t first, bool aligned) const {
+  if (first >= ends_.size() || !aligned) return 0;
   const auto size = [&](std::size_t i) { return ends_[i] - (i == 0 ? 0 : ends_[i - 1]); };
   std::size_t past = first + 1;
   while (past < ends_.size() && size(past - 1) == emss_ && size(past) == emss_) ++past;
@@ -170,8 +180,7 @@ std::size_t Link::group_end(std::size_t first) const {
 void Link::refresh_emss() {
   emss_checked_ = loop_.now();
   std::size_t emss = connection_->emss();
-  if (settings_.forgets_longer_header && connection_->local().family == base::Family::ipv6)
-    emss += ipv6_header_excess;
+  decisions_.ask(&Decisions::emss_found, connection_->local().family, emss);
   if (emss == 0 || emss == emss_) return;
   emss_ = emss;
   stream_->set_emss(emss);
@@ -215,7 +224,7 @@ void Link::linger() {
   phase_ = Phase::lingering;
   if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
   if (peer_closed_) return finish();
-  linger_deadline_ = loop_.now() + settings_.close_timeout;
+  linger_deadline_ = loop_.now() + close_timeout_;
 }
 
 /// The startup timeout came before the LLP connection.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/event_loop.hpp"
+#include "reference_rnic/access/decisions.hpp"
 #include "reference_rnic/access/startup_options.hpp"
 #include "reference_rnic/llp/network.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
@@ -29,15 +30,9 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
     /// Neither octets nor events come any more: the link may be released, though not at once.
     virtual void link_finished(Link& link) = 0;
   };
-  struct Settings {
-    stream::Duration close_timeout{};
-    bool cut_anywhere = false;           ///< deviation: TCP segments do not begin with an FPDU
-    bool gives_up_when_blocked = false;  ///< deviation: a full window is never got over
-    bool forgets_longer_header = false;  ///< deviation: the EMSS of IPv4 is taken over IPv6 too
-  };
-
+  /// `close_timeout`: how long a peer may keep its half open after our FIN.
   Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
-       Settings settings);
+       stream::Duration close_timeout, const ConnectionDecisions& decisions);
   ~Link() override;
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -69,7 +64,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   void hand_on_events();
   void write_out();
   [[nodiscard]] std::size_t send_gathered();
-  [[nodiscard]] std::size_t group_end(std::size_t first) const;
+  [[nodiscard]] std::size_t group_end(std::size_t first, bool aligned) const;
   void carry_out_closing();
   void refresh_emss();
   void set_timer();
@@ -89,7 +84,8 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
 
   base::EventLoop& loop_;
   Owner& owner_;
-  Settings settings_;
+  stream::Duration close_timeout_;
+  const ConnectionDecisions& decisions_;
   std::unique_ptr<verbs::RdmaStream> stream_;
   std::unique_ptr<llp::Connection> connection_;
   Phase phase_ = Phase::connecting;

@@ -1,9 +1,259 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Deviations of the connection manager: one deviant for each.
+// Connection managers that are wrong: in what they accept, in what they tell their consumers of a
+// connection, and in how its octets meet TCP.
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "reference_rnic/deviants/faults.hpp"
 #include "reference_rnic/deviants/rnic_tables.hpp"
 
 namespace rnic::deviants {
+namespace {
 
-std::span<const ConnectionRow> connection_deviants() { return {}; }
+using access::About;
+using access::ConnectionEnded;
+using access::ConnectionEstablished;
+using access::ConnectionEvent;
+using access::ConnectionFailed;
+using access::ConnectionId;
+using access::ConnectionRejected;
+using access::ConnectionRequest;
+using Events = std::vector<ConnectionEvent>;
+
+template <typename... Kinds>
+bool is_one_of(const ConnectionEvent& event) {
+  return (std::holds_alternative<Kinds>(event) || ...);
+}
+
+/// Calls `change` with each event of one kind.
+template <typename Event, typename Change>
+void each(Events& events, Change&& change) {
+  for (ConnectionEvent& event : events)
+    if (Event* found = std::get_if<Event>(&event)) change(*found);
+}
+
+// ---- listening and accepting ----
+
+struct ListensOnBothFamilies : access::Decisions {
+  void listening(llp::Network& network, llp::Listener::Observer& observer,
+                 std::vector<std::unique_ptr<llp::Listener>>& listeners) override {
+    const base::Address local = listeners.front()->local();
+    if (local.family != base::Family::ipv4) return;
+    auto other = network.listen(network.address(base::Family::ipv6).with_port(local.port), observer);
+    if (other) listeners.push_back(std::move(*other));
+  }
+};
+
+struct HalfOpenStartupBlocks : access::Decisions {
+  void startups_allowed(std::size_t& most) override { most = 1; }
+};
+
+struct ConsumerIrdIgnored : access::Decisions {
+  void ird_granted(std::size_t, std::uint16_t most, std::uint16_t& ird) override { ird = most; }
+};
+
+struct ReadQueueSharedByStreams : access::Decisions {
+  void ird_granted(std::size_t others, std::uint16_t, std::uint16_t& ird) override {
+    if (others != 0) ird = 0;
+  }
+};
+
+struct LateAcceptUnanswered : access::Decisions {
+  void late_accept(std::expected<void, access::Failure>& answer) override { answer = {}; }
+};
+
+struct BadRequestEndsAllStartups : access::Decisions {
+  void startup_failed(const stream::StartupFailed& news, bool& others_end) override {
+    if (news.fault == stream::StartupFault::invalid_frame) others_end = true;
+  }
+};
+
+// ---- what is never reported ----
+
+/// Reports no event of these kinds.
+template <typename... Kinds>
+struct NotReported : access::Decisions {
+  void reported(const About&, Events& events) override {
+    std::erase_if(events, is_one_of<Kinds...>);
+  }
+};
+using EstablishedNever = NotReported<ConnectionEstablished>;
+using StartupFailureNotTold = NotReported<ConnectionFailed>;
+using DisconnectionNotTold = NotReported<ConnectionEnded>;
+
+/// Reports no event of these kinds on connections whose stream has reported what `hides` names.
+template <bool (*hides)(const stream::Event&), typename... Kinds>
+struct NotReportedAfter : access::Decisions {
+  void stream_reported(const About& about, const stream::Event& event) override {
+    if (hides(event)) silent_.insert(about.connection);
+  }
+  void reported(const About& about, Events& events) override {
+    if (silent_.contains(about.connection)) std::erase_if(events, is_one_of<Kinds...>);
+  }
+  std::set<ConnectionId> silent_;
+};
+
+template <bool (*hidden)(wire::TerminateCause)>
+bool has_failed(const stream::Event& event) {
+  const auto* failed = std::get_if<stream::Failed>(&event);
+  return failed != nullptr && hidden(failed->cause);
+}
+template <typename News>
+bool is_news(const stream::Event& event) {
+  return std::holds_alternative<News>(event);
+}
+template <stream::StartupFault Fault>
+bool is_startup_fault(const stream::Event& event) {
+  const auto* failed = std::get_if<stream::StartupFailed>(&event);
+  return failed != nullptr && failed->fault == Fault;
+}
+bool is_lost(const stream::Event& event) {
+  return is_news<stream::Lost>(event) || is_startup_fault<stream::StartupFault::lost>(event);
+}
+
+using StreamFaultNotReported = NotReportedAfter<has_failed<is_any_fault>, ConnectionEnded>;
+using LlpFaultNotReported = NotReportedAfter<has_failed<is_llp_fault>, ConnectionEnded>;
+using ReadRefusalNotReported = NotReportedAfter<has_failed<is_read_refusal>, ConnectionEnded>;
+using EndAfterTerminateNotTold =
+    NotReportedAfter<is_news<stream::TerminateReceived>, ConnectionEnded>;
+using HalfCloseNotTold = NotReportedAfter<is_news<stream::PeerClosed>, ConnectionEnded>;
+using ResetNotTold = NotReportedAfter<is_lost, ConnectionFailed, ConnectionEnded>;
+using UnenhancedCloseNotTold =
+    NotReportedAfter<is_startup_fault<stream::StartupFault::peer_closed>, ConnectionFailed>;
+
+// ---- what is reported otherwise ----
+
+struct EstablishedBeforeReply : access::Decisions {
+  void llp_connected(const About& about, Events& events) override {
+    events.emplace_back(ConnectionEstablished{
+        .connection = about.connection, .queue_pair = about.queue_pair, .negotiated = {}});
+    announced_.insert(about.connection);
+  }
+  void reported(const About& about, Events& events) override {
+    if (announced_.contains(about.connection))
+      std::erase_if(events, is_one_of<ConnectionEstablished>);
+  }
+  std::set<ConnectionId> announced_;
+};
+
+struct RejectionNotTold : access::Decisions {
+  void reported(const About& about, Events& events) override {
+    for (ConnectionEvent& event : events)
+      if (is_one_of<ConnectionRejected>(event))
+        event = ConnectionFailed{.connection = about.connection,
+                                 .queue_pair = about.queue_pair,
+                                 .failure = access::ConnectFailure::lost};
+  }
+};
+
+struct ResponderHidesPeerDepths : access::Decisions {
+  void reported(const About&, Events& events) override {
+    each<ConnectionRequest>(events, [](ConnectionRequest& request) {
+      if (request.depths) request.depths = access::PeerDepths{};
+    });
+  }
+};
+
+struct DepthsShownUnswapped : access::Decisions {
+  void reported(const About&, Events& events) override {
+    each<ConnectionRequest>(events, [](ConnectionRequest& request) {
+      if (request.depths) std::swap(request.depths->ird, request.depths->ord);
+    });
+  }
+};
+
+struct RejectedDepthsWithheld : access::Decisions {
+  void reported(const About&, Events& events) override {
+    each<ConnectionRejected>(events, [](ConnectionRejected& news) { news.depths.reset(); });
+  }
+};
+
+/// Changes the private data of each frame that the peer sent.
+class PrivateDataChanged : public access::Decisions {
+ public:
+  void reported(const About& about, Events& events) final {
+    each<ConnectionRequest>(events, [&](auto& news) { change(news.private_data); });
+    each<ConnectionRejected>(events, [&](auto& news) { change(news.private_data); });
+    // Only the initiator is established by a frame of the peer.
+    if (about.initiator)
+      each<ConnectionEstablished>(events, [&](auto& news) { change(news.private_data); });
+  }
+
+ private:
+  virtual void change(std::vector<std::byte>& private_data) const = 0;
+};
+
+struct PrivateDataLost : PrivateDataChanged {
+  void change(std::vector<std::byte>& private_data) const override { private_data.clear(); }
+};
+
+struct PrivateDataCutForConsumer : PrivateDataChanged {
+  void change(std::vector<std::byte>& private_data) const override {
+    constexpr std::size_t room = 256;
+    if (private_data.size() > room) private_data.resize(room);
+  }
+};
+
+struct PrivateDataMadeUp : PrivateDataChanged {
+  void change(std::vector<std::byte>& private_data) const override {
+    if (private_data.empty()) private_data.resize(4);
+  }
+};
+
+// ---- octets on TCP ----
+
+struct SegmentsCutAnywhere : access::Decisions {
+  void segments_aligned(const stream::Choice<bool>&, bool& aligned) override { aligned = false; }
+};
+
+struct GivesUpAtFullWindow : access::Decisions {
+  void window_opened(bool& goes_on) override { goes_on = false; }
+};
+
+struct LongerIpHeaderForgotten : access::Decisions {
+  void emss_found(base::Family family, std::size_t& octets) override {
+    constexpr std::size_t ipv6_header_excess = 20;  // over a header of IPv4
+    if (family == base::Family::ipv6) octets += ipv6_header_excess;
+  }
+};
+
+constexpr ConnectionRow rows[] = {
+    connection_row<ListensOnBothFamilies>(Deviation::listens_on_both_families),
+    connection_row<HalfOpenStartupBlocks>(Deviation::half_open_startup_blocks),
+    connection_row<ConsumerIrdIgnored>(Deviation::consumer_ird_ignored),
+    connection_row<ReadQueueSharedByStreams>(Deviation::read_queue_shared_by_streams),
+    connection_row<LateAcceptUnanswered>(Deviation::late_accept_unanswered),
+    connection_row<BadRequestEndsAllStartups>(Deviation::bad_request_ends_all_startups),
+    connection_row<EstablishedNever>(Deviation::established_never),
+    connection_row<StartupFailureNotTold>(Deviation::startup_failure_not_told),
+    connection_row<DisconnectionNotTold>(Deviation::disconnection_not_told),
+    connection_row<StreamFaultNotReported>(Deviation::stream_fault_not_reported),
+    connection_row<LlpFaultNotReported>(Deviation::llp_fault_not_reported),
+    connection_row<ReadRefusalNotReported>(Deviation::read_refusal_not_reported),
+    connection_row<EndAfterTerminateNotTold>(Deviation::end_after_terminate_not_told),
+    connection_row<HalfCloseNotTold>(Deviation::half_close_not_told),
+    connection_row<ResetNotTold>(Deviation::reset_not_told),
+    connection_row<UnenhancedCloseNotTold>(Deviation::unenhanced_close_not_told),
+    connection_row<EstablishedBeforeReply>(Deviation::established_before_reply),
+    connection_row<RejectionNotTold>(Deviation::rejection_not_told),
+    connection_row<ResponderHidesPeerDepths>(Deviation::responder_hides_peer_depths),
+    connection_row<DepthsShownUnswapped>(Deviation::depths_shown_unswapped),
+    connection_row<RejectedDepthsWithheld>(Deviation::rejected_depths_withheld),
+    connection_row<PrivateDataLost>(Deviation::private_data_lost),
+    connection_row<PrivateDataCutForConsumer>(Deviation::private_data_cut_for_consumer),
+    connection_row<PrivateDataMadeUp>(Deviation::private_data_made_up),
+    connection_row<SegmentsCutAnywhere>(Deviation::segments_cut_anywhere),
+    connection_row<GivesUpAtFullWindow>(Deviation::gives_up_at_full_window),
+    connection_row<LongerIpHeaderForgotten>(Deviation::longer_ip_header_forgotten),
+};
+
+}  // namespace
+
+std::span<const ConnectionRow> connection_deviants() { return rows; }
 
 }  // namespace rnic::deviants

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/deviants/rnic_decisions.hpp"
 
+#include <initializer_list>
 #include <vector>
 
 #include "reference_rnic/deviants/rnic_tables.hpp"
@@ -10,9 +11,9 @@ namespace rnic::deviants {
 
 verbs::RnicDecisions rnic_decisions(std::span<const Deviation> chosen) {
   verbs::RnicDecisions decisions;
-  decisions.legacy = DeviationSet(chosen);
   for (const Deviation deviation : chosen)
-    add<verbs::Decisions>(decisions, rnic_deviants(), deviation);
+    for (const auto table : {stag_deviants(), queue_pair_deviants(), completion_deviants()})
+      add<verbs::Decisions>(decisions, table, deviation);
   if (!chosen.empty())
     decisions.of_stream = [all = std::vector(chosen.begin(), chosen.end())] {
       return stream_decisions(all);
@@ -22,7 +23,6 @@ verbs::RnicDecisions rnic_decisions(std::span<const Deviation> chosen) {
 
 access::ConnectionDecisions connection_decisions(std::span<const Deviation> chosen) {
   access::ConnectionDecisions decisions;
-  decisions.legacy = DeviationSet(chosen);
   for (const Deviation deviation : chosen)
     add<access::Decisions>(decisions, connection_deviants(), deviation);
   return decisions;

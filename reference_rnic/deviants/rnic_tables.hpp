@@ -19,7 +19,9 @@ template <class Deviant>
   return row<access::Decisions, Deviant>(deviation);
 }
 
-[[nodiscard]] std::span<const RnicRow> rnic_deviants();
+[[nodiscard]] std::span<const RnicRow> stag_deviants();
+[[nodiscard]] std::span<const RnicRow> queue_pair_deviants();
+[[nodiscard]] std::span<const RnicRow> completion_deviants();
 [[nodiscard]] std::span<const ConnectionRow> connection_deviants();
 
 }  // namespace rnic::deviants

@@ -17,7 +17,6 @@ CompletionQueue::Pushed CompletionQueue::push(const Completion& completion) {
                                 completion.status != Status::success);
   if (!wakes) return Pushed::kept;
   armed_.reset();
-  ++times_due_;
   return Pushed::kept_and_due;
 }
 

@@ -25,8 +25,6 @@ class CompletionQueue {
 
   [[nodiscard]] CompletionQueueHandle handle() const { return handle_; }
   [[nodiscard]] const CompletionHandler& handler() const { return handler_; }
-  /// Whether the handler was due before the last time. Only a deviation asks.
-  [[nodiscard]] bool woken_before() const { return times_due_ > 1; }
 
   std::uint32_t users = 0;  ///< queue pairs, once per direction
 
@@ -36,7 +34,6 @@ class CompletionQueue {
   CompletionHandler handler_;
   std::deque<Completion> entries_;
   std::optional<Arm> armed_;
-  std::uint64_t times_due_ = 0;  ///< how often the handler was to be called
   bool overflowed_ = false;
 };
 

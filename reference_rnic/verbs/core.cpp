@@ -34,11 +34,15 @@ void Core::complete(CompletionQueueHandle queue, const Completion& completion) {
     case CompletionQueue::Pushed::lost:
       return;
     case CompletionQueue::Pushed::kept_and_due:
-      if (found->woken_before() && deviates(stream::Deviation::notification_lost)) return;
       return call_handler(queue);
     case CompletionQueue::Pushed::first_overflow:
       return overflowed(queue);
   }
+}
+
+std::uint32_t Core::receives_held(std::uint32_t depth) const {
+  decisions.ask(&Decisions::receives_held, depth);
+  return depth;
 }
 
 bool Core::is_shared(DomainHandle domain) const {
@@ -46,17 +50,21 @@ bool Core::is_shared(DomainHandle domain) const {
   return found != nullptr && found->streams > 1;
 }
 
-void Core::spoil(Tag& tag) {
-  Access& access = tag.access;
-  if (is_shared(tag.domain) && deviates(stream::Deviation::region_domain_lost)) tag.domain = {};
-  if (deviates(stream::Deviation::rights_exchanged))
-    std::swap(access.remote_read, access.remote_write);
-  if (access.remote_read && access.remote_write &&
-      deviates(stream::Deviation::read_write_region_half_open))
-    access.remote_write = false;
+void Core::open(Tag& tag) const {
+  tag.valid = true;
+  decisions.ask(&Decisions::tag_opened, is_shared(tag.domain), tag);
+}
+
+bool Core::revokes(Decisions::Revocation revocation) const {
+  bool gone = true;
+  decisions.ask(&Decisions::revoked, revocation, gone);
+  return gone;
 }
 
 void Core::call_handler(CompletionQueueHandle queue) {
+  bool called = true;
+  decisions.ask(&Decisions::handler_due, queue, called);
+  if (!called) return;
   defer([this, queue] {
     const CompletionQueue* found = completion_queues.find(queue);
     if (found == nullptr || !found->handler()) return;
@@ -72,7 +80,9 @@ void Core::overflowed(CompletionQueueHandle queue) {
          .detail = "a completion came to a full completion queue"});
   defer([this, queue] {
     queue_pairs.for_each([&](QueuePair& pair) {
-      if (pair.uses(queue) || deviates(stream::Deviation::overflow_hits_all_streams)) pair.abort();
+      bool ends = pair.uses(queue);  // sec.cq.overflow-confined
+      decisions.ask(&Decisions::overflow_spread, ends);
+      if (ends) pair.abort();
     });
   });
 }

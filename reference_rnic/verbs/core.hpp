@@ -45,14 +45,12 @@ struct Core {
   HandleTable<QueuePair, Kind::queue_pair> queue_pairs;
   AsyncHandler async_handler;
 
-  [[nodiscard]] bool deviates(stream::Deviation deviation) const {
-    return decisions.deviates(deviation);
-  }
-
   /// Runs `callback` from the loop, unless the RNIC is gone by then.
   void defer(std::function<void()> callback);
   void raise(AsyncEvent event);
   void complete(CompletionQueueHandle queue, const Completion& completion);
+  /// How many receives a queue of this depth holds.
+  [[nodiscard]] std::uint32_t receives_held(std::uint32_t depth) const;
   /// More than one stream can use the STags of this domain.
   [[nodiscard]] bool is_shared(DomainHandle domain) const;
 
@@ -61,8 +59,10 @@ struct Core {
 
   void unbind(Window& window);
   [[nodiscard]] bool has_windows(const Tag& tag) const;
-  /// Registrations that are not what the consumer asked for; only of a deviating RNIC.
-  void spoil(Tag& tag);
+  /// The tag is valid from now on.
+  void open(Tag& tag) const;
+  /// Whether what the consumer takes away is gone.
+  [[nodiscard]] bool revokes(Decisions::Revocation revocation) const;
   /// An invalidated STag of a window leaves the window unbound, that of a region leaves the region
   /// without access.
   void invalidate(Tag& tag);

@@ -2,13 +2,96 @@
 // The decision points of an RNIC: where it asks how to go on. stream/decisions.hpp says how.
 #pragma once
 
+#include <expected>
 #include <functional>
+#include <optional>
+#include <vector>
 
 #include "reference_rnic/stream/decisions.hpp"
+#include "reference_rnic/verbs/tag.hpp"
 
 namespace rnic::verbs {
 
-struct Decisions {
+/// Decision points of STags (RFC 5041 sections 5.1 and 7.1, RFC 5040 section 5.3, RFC 5042 section
+/// 6.1.1).
+struct TagDecisions {
+  /// The STag of a new tag: index in the high 24 bits, key in the low 8. It is asked for again
+  /// while the index is 0 or in use.
+  virtual void stag_chosen(std::uint32_t& /*stag*/) {}
+  /// A tag as it becomes valid: to whom it opens what. `shared`: several streams use its domain.
+  virtual void tag_opened(bool /*shared*/, Tag& /*tag*/) {}
+  /// The tag that an STag names, or null.
+  virtual void tag_sought(TagMap& /*tags*/, std::uint32_t /*stag*/, Tag*& /*found*/) {}
+  /// Whether a use passes one of its checks.
+  virtual void use_checked(TagCheck, const Tag&, const TagUse&, bool& /*passes*/) {}
+  /// The octets that a use reaches, or why it reaches none: no tag (null) or the bounds.
+  virtual void octets_reached(const Tag*, const TagUse&,
+                              std::expected<wire::MutableBytes, stream::MemoryFault>& /*octets*/) {}
+  /// Whether what the consumer takes away is gone at once.
+  enum class Revocation : std::uint8_t { window_unbound, invalidated_locally };
+  virtual void revoked(Revocation, bool& /*gone*/) {}
+  /// The tag's region or window is no more: nobody may use the STag, and its index comes back late.
+  virtual void tag_released(const Tag&) {}
+};
+
+/// A send request that is being posted.
+struct Posting {
+  QueuePairHandle queue_pair{};
+  QueuePairState state = QueuePairState::idle;
+  const SendRequest& request;
+};
+
+/// A moment in the life of work at which its consumer might hear of it.
+struct WorkNews {
+  enum class Moment : std::uint8_t {
+    receive_taken,  ///< the stream has the buffer
+    own_work_done,  ///< what the stream does for itself, such as the RTR indication
+    done,
+  };
+  Moment moment = Moment::done;
+  QueuePairHandle queue_pair{};
+  /// The consumer's of the request; own work: the stream's number.
+  std::uint64_t id = 0;
+  Status status = Status::success;
+  /// Octets of the request's pieces.
+  std::uint64_t room = 0;
+  /// Send: it completes though it succeeds.
+  bool signaled = true;
+  /// Receive: the stream had its buffer.
+  bool taken = false;
+};
+
+/// What a queue pair learns of the fate of its stream.
+enum class StreamNews : std::uint8_t { terminate_received, fault_found, llp_lost, closed };
+
+/// Decision points of work, completions and asynchronous events (RFC 5040 section 5.5, RFC 5042
+/// section 6.4).
+struct QueueDecisions {
+  /// Why a send request is refused, after each check of it; nothing: it passes.
+  virtual void post_checked(const Posting&, std::optional<Error>& /*refused*/) {}
+  /// How many receives a queue of this depth holds.
+  virtual void receives_held(std::uint32_t& /*depth*/) {}
+  /// Whether a request completes as soon as it is issued. Without a connection nothing is issued.
+  virtual void work_issued(bool /*connected*/, const SendRequest&, bool& /*completes*/) {}
+  /// What the stream is given for a request.
+  virtual void work_made(const SendRequest&, stream::Work&) {}
+  /// The original value that an Atomic's sink receives.
+  virtual void atomic_answered(std::uint64_t& /*original*/) {}
+  /// The buffer that the next message fills, and whether it leaves the receive queue with that.
+  virtual void receive_taken(stream::ReceiveBuffer&, bool& /*leaves*/) {}
+  /// The completions that the consumer gets: one or none.
+  virtual void work_reported(const WorkNews&, std::vector<Completion>& /*completions*/) {}
+  /// The event that the consumer gets, if any.
+  virtual void event_raised(QueuePairHandle, StreamNews, std::optional<AsyncEvent>& /*event*/) {}
+  /// Whether the handler of an armed queue is called for the completion that it was armed for.
+  virtual void handler_due(CompletionQueueHandle, bool& /*called*/) {}
+  /// Whether a queue pair ends when a completion queue overflows: those that use it do.
+  virtual void overflow_spread(bool& /*ends*/) {}
+  /// Whether the stream ends when the consumer aborts its queue pair.
+  virtual void abort_asked(bool& /*ends*/) {}
+};
+
+struct Decisions : TagDecisions, QueueDecisions {
   Decisions() = default;
   Decisions(const Decisions&) = delete;
   Decisions& operator=(const Decisions&) = delete;

@@ -11,7 +11,7 @@ bool QueuePair::invalidate_locally(std::uint32_t stag) {
   if (tag == nullptr || tag->stag != stag || !tag->valid || tag->domain != attributes_.domain)
     return false;
   if ((tag->only_for && *tag->only_for != handle_) || core_.has_windows(*tag)) return false;
-  if (!core_.deviates(stream::Deviation::local_invalidate_without_effect)) core_.invalidate(*tag);
+  if (core_.revokes(Decisions::Revocation::invalidated_locally)) core_.invalidate(*tag);
   return true;
 }
 

@@ -23,7 +23,7 @@ bool QueuePair::bind(const BindRequest& request) {
   if (tag == nullptr) return false;
   if (window->info.bound && tag->only_for && *tag->only_for != handle_) return false;
   if (request.length == 0) {
-    if (window->info.bound && !core_.deviates(stream::Deviation::unbind_without_effect))
+    if (window->info.bound && core_.revokes(Decisions::Revocation::window_unbound))
       core_.unbind(*window);
     return true;
   }
@@ -40,10 +40,8 @@ bool QueuePair::bind(const BindRequest& request) {
                  .remote_atomic = request.access.remote_atomic};
   tag->only_for =
       window->info.scope == WindowScope::queue_pair ? std::optional(handle_) : std::nullopt;
-  if (tag->only_for && core_.deviates(stream::Deviation::stream_window_opens_to_nobody))
-    tag->only_for = QueuePairHandle{};
   tag->region = request.region;
-  tag->valid = true;
+  core_.open(*tag);
   window->region = request.region;
   window->info.bound = true;
   ++region->windows;

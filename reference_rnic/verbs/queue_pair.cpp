@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A queue pair's life: its stream attached, news of the stream's fate, and the end.
 #include "reference_rnic/verbs/queue_pair.hpp"
+
+#include <utility>
+
 #include "reference_rnic/verbs/work_rules.hpp"
 
 namespace rnic::verbs {
@@ -53,44 +56,50 @@ void QueuePair::flush_after_fault() {
 
 void QueuePair::terminate_received(wire::TerminateCause cause) {
   move(StateInput::fault);
-  if (core_.deviates(stream::Deviation::terminate_not_reported)) return;
-  raise(AsyncKind::terminate_received, cause, "Terminate received: " + wire::describe(cause));
+  raise(StreamNews::terminate_received,
+        AsyncEvent{.kind = AsyncKind::terminate_received,
+                   .queue_pair = handle_,
+                   .cause = cause,
+                   .detail = "Terminate received: " + wire::describe(cause)});
 }
 
 void QueuePair::stream_failed(wire::TerminateCause cause, const std::string& detail) {
   move(StateInput::fault);
-  if (core_.deviates(stream::Deviation::stream_fault_not_reported)) return;
-  if (cause.layer == wire::layer::mpa && core_.deviates(stream::Deviation::llp_fault_not_reported))
-    return;
-  if (is_read_refusal(cause) && core_.deviates(stream::Deviation::read_refusal_not_reported))
-    return;
-  raise(fault_kind(cause), cause, detail.empty() ? wire::describe(cause) : detail);
+  raise(StreamNews::fault_found,
+        AsyncEvent{.kind = fault_kind(cause),
+                   .queue_pair = handle_,
+                   .cause = cause,
+                   .detail = detail.empty() ? wire::describe(cause) : detail});
 }
 
 void QueuePair::stream_lost() {
   const bool unexpected = state_ == QueuePairState::rts || state_ == QueuePairState::closing;
   move(StateInput::fault);
-  if (unexpected && !core_.deviates(stream::Deviation::llp_loss_not_reported))
-    raise(AsyncKind::queue_pair_fatal, std::nullopt, "the LLP connection is lost");
+  if (!unexpected) return;
+  // ddp.close.llp-lost-indicated
+  raise(StreamNews::llp_lost, AsyncEvent{.kind = AsyncKind::queue_pair_fatal,
+                                         .queue_pair = handle_,
+                                         .detail = "the LLP connection is lost"});
 }
 
 void QueuePair::stream_ended(bool closed) {
   if (link_ == nullptr) return;
   link_ = nullptr;
   if (Domain* domain = core_.domains.find(attributes_.domain)) --domain->streams;
-  if (closed && state_ != QueuePairState::terminate &&
-      core_.deviates(stream::Deviation::graceful_close_raises_error))
-    raise(AsyncKind::queue_pair_fatal, std::nullopt, "the stream has been closed");
+  // An end in good order is no event of the queue pair (ddp.llp.stream-graceful-indication).
+  if (closed && state_ != QueuePairState::terminate) raise(StreamNews::closed, std::nullopt);
   move(StateInput::stream_ended);
   flush_sends(closed ? issued_ : 0);
   flush_receives();
   if (attributes_.shared_queue)
-    raise(AsyncKind::last_buffer, std::nullopt, "no buffer of the shared queue is held any more");
+    core_.raise({.kind = AsyncKind::last_buffer,
+                 .queue_pair = handle_,
+                 .detail = "no buffer of the shared queue is held any more"});
 }
 
-void QueuePair::raise(AsyncKind kind, std::optional<wire::TerminateCause> cause,
-                      const std::string& detail) {
-  core_.raise({.kind = kind, .queue_pair = handle_, .cause = cause, .detail = detail});
+void QueuePair::raise(StreamNews news, std::optional<AsyncEvent> event) {
+  core_.decisions.ask(&Decisions::event_raised, handle_, news, event);
+  if (event) core_.raise(std::move(*event));
 }
 
 QueuePairInfo QueuePair::info() const {

@@ -61,6 +61,8 @@ class QueuePair {
   /// Once all news are heard: after a fault no message comes any more, so receives need not wait
   /// for the peer to close (RFC 5040 section 6.2.1). Sends are flushed by the stream.
   void flush_after_fault();
+  /// Issues what waited for local work, if the stream has carried that out.
+  void go_on();
   /// Nothing more comes from the stream: what is still posted is flushed. A stream that has
   /// `closed` has told the end of all work that it had.
   void stream_ended(bool closed);
@@ -86,11 +88,16 @@ class QueuePair {
   };
 
   void move(StateInput input);
-  void raise(AsyncKind kind, std::optional<wire::TerminateCause> cause, const std::string& detail);
+  /// Raises the event that goes with the news.
+  void raise(StreamNews news, std::optional<AsyncEvent> event);
+  /// Gives the consumer the completion that goes with the news, if any is due.
+  void report(WorkNews news, CompletionQueueHandle queue,
+              const std::optional<Completion>& completion);
 
   // The send queue (queue_pair_send.cpp)
   [[nodiscard]] std::optional<Error> refuse(const SendRequest& request) const;
   void issue();
+  void give_to_stream(Sent& sent);
   [[nodiscard]] stream::Work work_for(Sent& sent);
   [[nodiscard]] std::optional<Status> fill(stream::Work& work, const SendRequest& request);
   [[nodiscard]] std::optional<Status> gather(stream::Work& work, const SendRequest& request);
@@ -103,16 +110,13 @@ class QueuePair {
 
   // The receive queue (queue_pair_receive.cpp)
   [[nodiscard]] std::optional<ReceiveRequest> next_receive();
-  [[nodiscard]] const Taken* give_back(std::uint64_t id);
-  void complete_receive(const ReceiveRequest& request, Completion completion);
+  [[nodiscard]] std::optional<ReceiveRequest> give_back(std::uint64_t id);
+  void complete_receive(const ReceiveRequest& request, Completion completion, bool taken);
   void flush_receives();
 
   // Work that the RNIC itself carries out (memory_window.cpp, invalidation.cpp)
   [[nodiscard]] bool bind(const BindRequest& request);
   [[nodiscard]] bool invalidate_locally(std::uint32_t stag);
-
-  static constexpr std::uint64_t own_work =
-      0;  ///< what the stream does for itself, such as the RTR
 
   Core& core_;
   QueuePairHandle handle_;
@@ -121,12 +125,11 @@ class QueuePair {
   StreamLink* link_ = nullptr;
   std::deque<Sent> sends_;
   std::size_t issued_ = 0;  ///< of sends_, how many the stream has
-  bool barrier_ = false;    ///< local work is issued and not done: what follows may depend on it
-  bool broken_ = false;     ///< a request failed: those after it are flushed
+  /// Local work that the stream has and has not carried out: what follows may depend on it.
+  std::optional<std::uint64_t> local_work_;
+  bool broken_ = false;  ///< a request failed: those after it are flushed
   std::deque<ReceiveRequest> receives_;
-  std::deque<Taken> taken_;              ///< the stream has their buffers
-  Taken given_back_;                     ///< the latest
-  std::optional<Completion> held_back_;  ///< by a deviation
+  std::deque<Taken> taken_;  ///< the stream has their buffers
   std::uint64_t next_id_ = 1;
 };
 

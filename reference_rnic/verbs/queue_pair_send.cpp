@@ -2,32 +2,25 @@
 // The send queue: requests checked, given to the stream in order, and completed once each.
 #include <algorithm>
 #include <cstring>
-#include <limits>
+#include <vector>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
 
 namespace rnic::verbs {
 
-namespace {
-
-constexpr std::uint64_t page = 4096;  ///< octets; only a deviation knows of pages
-
-}  // namespace
-
 // ---- posting ----
 
 std::optional<Error> QueuePair::refuse(const SendRequest& request) const {
+  const auto decided = [&](std::optional<Error> refused) {
+    core_.decisions.ask(&Decisions::post_checked, Posting{handle_, state_, request}, refused);
+    return refused;
+  };
   const bool accepts = state_ == QueuePairState::rts || state_ == QueuePairState::terminate ||
-                       state_ == QueuePairState::error ||
-                       core_.deviates(stream::Deviation::unconnected_work_succeeds) ||
-                       (state_ == QueuePairState::closing &&
-                        core_.deviates(stream::Deviation::work_taken_after_disconnect));
-  if (!accepts) return Error::invalid_state;
-  const bool short_enough =
-      total_length(request.pieces) <= std::numeric_limits<std::uint32_t>::max() ||
-      !core_.deviates(stream::Deviation::message_length_in_32_bits);
-  if (auto error = fault_in(request, attributes_.max_pieces); error && short_enough) return error;
+                       state_ == QueuePairState::error;
+  if (const auto error = decided(accepts ? std::nullopt : std::optional(Error::invalid_state)))
+    return error;
+  if (const auto error = decided(fault_in(request, attributes_.max_pieces))) return error;
   if (request.operation == Operation::bind_window) {
     const Window* window = core_.windows.find(request.bind.window);
     const Region* region = core_.regions.find(request.bind.region);
@@ -51,33 +44,38 @@ std::expected<void, PostError> QueuePair::post_send(std::span<const SendRequest>
     Sent& sent = sends_.emplace_back();
     sent.request = request;
     sent.id = next_id_++;
-    if (link_ == nullptr && core_.deviates(stream::Deviation::unconnected_work_succeeds)) {
-      ++issued_;
-      finish(sent, Status::success);
-    }
-  }
-  if (state_ == QueuePairState::error) {
-    if (!core_.deviates(stream::Deviation::late_work_never_completes)) flush_sends(0);
-    return result;
   }
   issue();
+  if (state_ == QueuePairState::error) flush_sends(0);
   if (link_ != nullptr) link_->posted();
   return result;
 }
 
-/// Gives the stream what it may have. Behind a bind or invalidate the STags of later requests mean
-/// something else, so those wait for it.
+/// Gives the stream what it may have, in the order of posting (RFC 5040 section 5.5, item 13). A
+/// bind or invalidate changes what the STags of later requests mean, so those wait until it is
+/// carried out. They do not wait for its completion, which comes after that of the Reads ahead: only
+/// a fence makes work wait for those (item 12).
 void QueuePair::issue() {
-  while (link_ != nullptr && issued_ < sends_.size() && !barrier_) {
-    Sent& sent = sends_[issued_++];
-    stream::Work work = work_for(sent);
-    barrier_ = work.kind == stream::WorkKind::local;
-    link_->post(std::move(work));
-    if (is_send(sent.request.operation) &&
-        core_.deviates(stream::Deviation::send_completes_before_sending))
-      finish(sent, Status::success);
+  while (issued_ < sends_.size() && !local_work_) {
+    Sent& sent = sends_[issued_];
+    bool completes = false;  // rdmap.order.completion-after-ddp
+    core_.decisions.ask(&Decisions::work_issued, link_ != nullptr, sent.request, completes);
+    if (link_ == nullptr && !completes) break;
+    ++issued_;
+    if (link_ != nullptr) give_to_stream(sent);
+    if (completes) finish(sent, Status::success);
   }
   retire();
+}
+
+void QueuePair::give_to_stream(Sent& sent) {
+  stream::Work work = work_for(sent);
+  if (work.kind == stream::WorkKind::local) local_work_ = sent.id;
+  link_->post(std::move(work));
+}
+
+void QueuePair::go_on() {
+  if (link_ != nullptr && issued_ < sends_.size() && !local_work_) issue();
 }
 
 stream::Work QueuePair::work_for(Sent& sent) {
@@ -88,6 +86,8 @@ stream::Work QueuePair::work_for(Sent& sent) {
   sent.fault = fill(work, sent.request);
   if (sent.fault)
     work.kind = stream::WorkKind::local;  // it fails in its turn, not before those ahead of it
+  else
+    core_.decisions.ask(&Decisions::work_made, sent.request, work);
   return work;
 }
 
@@ -121,9 +121,6 @@ std::optional<Status> QueuePair::fill(stream::Work& work, const SendRequest& req
       work.add_or_swap = request.add_or_swap;
       work.add_or_swap_mask = request.add_or_swap_mask.value_or(
           request.operation == Operation::fetch_add ? 0 : ~std::uint64_t{0});
-      if (!request.add_or_swap_mask &&
-          core_.deviates(stream::Deviation::plain_atomics_with_masks_exchanged))
-        work.add_or_swap_mask = ~work.add_or_swap_mask;
       work.compare = request.compare;
       work.compare_mask = request.compare_mask;
       if (core_.tags.resolve(requester(), sink.stag, sink.offset, sink.length, Need::local_write))
@@ -145,17 +142,6 @@ std::optional<Status> QueuePair::gather(stream::Work& work, const SendRequest& r
     const auto octets =
         core_.tags.resolve(requester(), piece.stag, piece.offset, piece.length, Need::local_read);
     if (!octets) return Status::local_protection;
-    if (&piece == request.pieces.data() + 2 &&
-        core_.deviates(stream::Deviation::third_piece_left_out))
-      continue;
-    if (core_.deviates(stream::Deviation::page_boundary_repeats) && piece.length <= page) {
-      // What lies behind the next boundary is what lies before it.
-      const std::uint64_t in_page =
-          std::min<std::uint64_t>(piece.length, page - piece.offset % page);
-      work.gather.push_back(wire::Bytes(*octets).first(in_page));
-      work.gather.push_back(wire::Bytes(*octets).first(piece.length - in_page));
-      continue;
-    }
     work.gather.push_back(*octets);
   }
   return std::nullopt;
@@ -170,18 +156,14 @@ auto QueuePair::find_sent(std::uint64_t id) -> Sent* {
 }
 
 bool QueuePair::work_done(const stream::WorkDone& news) {
-  if (!core_.decisions.conforming()) {
-    if (news.id == own_work) {
-      core_.complete(attributes_.send_completions,
-                     {.queue_pair = handle_, .status = status_of(news.status)});
-      return false;
-    }
-  }
   Sent* sent = find_sent(news.id);
-  if (sent == nullptr && core_.deviates(stream::Deviation::rtr_completion_shown))
-    core_.complete(attributes_.send_completions, {.id = news.id, .queue_pair = handle_});
-  if (sent == nullptr) return false;
-  const bool local = sent->fault || work_kind(sent->request.operation) == stream::WorkKind::local;
+  if (sent == nullptr) {
+    report({.moment = WorkNews::Moment::own_work_done,
+            .id = news.id,
+            .status = status_of(news.status)},
+           attributes_.send_completions, std::nullopt);
+    return false;
+  }
   Status status = status_of(news.status);
   if (status == Status::local_operation && sent->fault) status = *sent->fault;
   if (status == Status::success) {
@@ -192,7 +174,7 @@ bool QueuePair::work_done(const stream::WorkDone& news) {
       status = Status::invalidation;
   }
   finish(*sent, status);
-  if (local) barrier_ = false;
+  if (local_work_ == news.id) local_work_.reset();
   issue();
   return status != Status::success && status != Status::flushed;
 }
@@ -201,7 +183,7 @@ void QueuePair::store_original(const Sent& sent, std::uint64_t original) {
   const Piece& sink = sent.request.pieces.front();
   const auto octets =
       core_.tags.resolve(requester(), sink.stag, sink.offset, sizeof original, Need::local_write);
-  if (core_.deviates(stream::Deviation::atomic_original_withheld)) original = 0;
+  core_.decisions.ask(&Decisions::atomic_answered, original);
   if (octets) std::memcpy(octets->data(), &original, sizeof original);
 }
 
@@ -223,32 +205,37 @@ void QueuePair::retire() {
 }
 
 void QueuePair::complete_sent(const Sent& sent) {
-  Completion completion{.id = sent.request.id,
-                        .queue_pair = handle_,
-                        .operation = sent.request.operation,
-                        .status = sent.status,
-                        .length = sent.status == Status::success ? sent.length : 0};
-  if (core_.deviates(stream::Deviation::read_completes_as_send) &&
-      completion.operation == Operation::read)
-    completion.operation = Operation::send;
   const bool failed = sent.status != Status::success;
   const bool signaled = sent.request.signaled || attributes_.signal_all;
-  if (!failed && !signaled) return;
-  if (failed && !signaled && core_.deviates(stream::Deviation::unsignaled_failure_silent)) return;
-  if (sent.status == Status::flushed &&
-      core_.deviates(stream::Deviation::flush_reported_as_success))
-    completion.status = Status::success;
-  if (failed && work_kind(sent.request.operation) == stream::WorkKind::read &&
-      core_.deviates(stream::Deviation::read_failure_reported_as_success))
-    completion.status = Status::success;
-  core_.complete(attributes_.send_completions, completion);
+  std::optional<Completion> completion;
+  if (failed || signaled)
+    completion = Completion{.id = sent.request.id,
+                            .queue_pair = handle_,
+                            .operation = sent.request.operation,
+                            .status = sent.status,
+                            .length = failed ? 0 : sent.length};
+  report({.id = sent.request.id, .room = sent.length, .signaled = signaled},
+         attributes_.send_completions, completion);
+}
+
+void QueuePair::report(WorkNews news, CompletionQueueHandle queue,
+                       const std::optional<Completion>& completion) {
+  if (core_.decisions.empty()) {
+    if (completion) core_.complete(queue, *completion);
+    return;
+  }
+  news.queue_pair = handle_;
+  std::vector<Completion> completions;
+  if (completion) completions.push_back(*completion);
+  core_.decisions.ask(&Decisions::work_reported, news, completions);
+  for (const Completion& each : completions) core_.complete(queue, each);
 }
 
 void QueuePair::flush_sends(std::size_t first) {
   for (std::size_t i = first; i < sends_.size(); ++i) finish(sends_[i], Status::flushed);
   sends_.clear();
   issued_ = 0;
-  barrier_ = false;
+  local_work_.reset();
 }
 
 // ---- local work ----
@@ -257,14 +244,13 @@ bool QueuePair::perform_local(std::uint64_t work_id) {
   Sent* sent = find_sent(work_id);
   if (sent == nullptr || sent->fault) return false;
   const SendRequest& request = sent->request;
-  if (request.operation == Operation::bind_window) {
-    if (bind(request.bind)) return true;
-    sent->fault = Status::bind;
-    return false;
-  }
-  if (invalidate_locally(request.invalidate_stag)) return true;
-  sent->fault = Status::invalidation;
-  return false;
+  const bool binds = request.operation == Operation::bind_window;
+  const bool done = binds ? bind(request.bind) : invalidate_locally(request.invalidate_stag);
+  if (done)
+    local_work_.reset();
+  else
+    sent->fault = binds ? Status::bind : Status::invalidation;
+  return done;
 }
 
 }  // namespace rnic::verbs

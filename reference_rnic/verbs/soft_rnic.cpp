@@ -112,8 +112,7 @@ std::expected<RegionInfo, Error> SoftRnic::register_memory(DomainHandle domain,
   tag.base = base;
   tag.access = attributes.access;
   tag.region = handle;
-  tag.valid = true;
-  if (!core_->decisions.conforming()) core_->spoil(tag);
+  core_->open(tag);
   ++found->users;
   return core_->regions.find(handle)->info;
 }
@@ -287,10 +286,9 @@ std::expected<QueuePairHandle, Error> SoftRnic::create_queue_pair(
     return failure(Error::invalid_handle);
   if (attributes.shared_queue && shared == nullptr) return failure(Error::invalid_handle);
   if (shared != nullptr && shared->domain != attributes.domain) return failure(Error::wrong_domain);
-  const bool too_few = core_->deviates(stream::Deviation::receive_depth_one_too_few) &&
-                       attributes.receive_depth == max_queue_depth;
   const bool receives =
-      shared != nullptr || (admissible_depth(attributes.receive_depth) && !too_few);
+      shared != nullptr || (attributes.receive_depth != 0 &&
+                            attributes.receive_depth <= core_->receives_held(max_queue_depth));
   if (!admissible_depth(attributes.send_depth) || !receives || attributes.max_pieces > max_pieces)
     return failure(Error::invalid_parameter);
   if (is_full(core_->queue_pairs)) return failure(Error::no_resources);

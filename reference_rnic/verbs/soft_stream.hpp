@@ -97,7 +97,9 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     attention();
   }
   void abort_from_pair() override {
-    if (core_.deviates(stream::Deviation::abort_leaves_the_connection)) return;
+    bool ends = true;
+    core_.decisions.ask(&Decisions::abort_asked, ends);
+    if (!ends) return;
     abort();
     attention();
   }
@@ -114,6 +116,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   template <typename Call>
   void during(Call&& call) {
     std::forward<Call>(call)();
+    if (pair_ != nullptr) pair_->go_on();
     hand_on();
     if (abort_due_ && machine_.state() == stream::State::operational) {
       machine_.abort(now());

@@ -118,6 +118,4 @@ AsyncKind fault_kind(wire::TerminateCause cause) {
   return request ? AsyncKind::queue_pair_request_error : AsyncKind::queue_pair_fatal;
 }
 
-bool is_read_refusal(wire::TerminateCause cause) { return cause.layer == 0 && cause.type == 1; }
-
 }  // namespace rnic::verbs

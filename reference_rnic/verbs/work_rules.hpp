@@ -28,7 +28,5 @@ template <typename Request>
 [[nodiscard]] Status status_of(stream::WorkStatus status);
 /// Which asynchronous event a fault on the stream is.
 [[nodiscard]] AsyncKind fault_kind(wire::TerminateCause cause);
-/// Whether the fault is that a Read Request, or what is checked like one, could not be served.
-[[nodiscard]] bool is_read_refusal(wire::TerminateCause cause);
 
 }  // namespace rnic::verbs

@@ -9,7 +9,6 @@
 
 using namespace rnic::access;
 using namespace rnic::access::test;
-using rnic::deviants::Deviation;
 namespace llp = rnic::llp;
 namespace verbs = rnic::verbs;
 
@@ -278,84 +277,6 @@ BOOST_AUTO_TEST_CASE(a_queue_pair_destroyed_under_its_connection_resets_it) {
   BOOST_TEST(two.a.rnic->destroy_queue_pair(two.a.pair).has_value());
   BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionEnded>() != nullptr; }));
   BOOST_TEST(!two.b.find<ConnectionEnded>()->orderly);
-}
-
-// ---- deviations: each is seen in the events ----
-
-namespace {
-std::string seen(Two& two) {
-  std::string text;
-  for (Host* host : {&two.a, &two.b})
-    for (const ConnectionEvent& event : host->events) {
-      text += std::to_string(event.index());
-      if (const auto* request = std::get_if<ConnectionRequest>(&event))
-        text +=
-            " " + std::to_string(request->private_data.size()) + (request->depths ? " depths" : "");
-      if (const auto* up = std::get_if<ConnectionEstablished>(&event))
-        text += " " + std::to_string(up->private_data.size()) + (up->depths ? " depths" : "");
-      text += "\n";
-    }
-  return text;
-}
-void up_and_down(Two& two, std::size_t private_data) {
-  const base::Address address = two.listen();
-  const ConnectParameters parameters{.private_data = std::vector<std::byte>(private_data)};
-  BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, {}, parameters).has_value());
-  BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionRequest>() != nullptr; }));
-  BOOST_REQUIRE(
-      two.b.manager->accept(two.b.find<ConnectionRequest>()->connection, two.b.pair, parameters)
-          .has_value());
-  two.settle();
-  static_cast<void>(two.a.manager->disconnect(two.a.pair, false));
-  two.settle();
-}
-void rejected(Two& two) {
-  const base::Address address = two.listen();
-  BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, {}, {}).has_value());
-  BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionRequest>() != nullptr; }));
-  BOOST_REQUIRE(two.b.manager->reject(two.b.find<ConnectionRequest>()->connection, {}).has_value());
-  two.settle();
-}
-void bad_write(Two& two) {
-  BOOST_REQUIRE(two.connect());
-  const verbs::SendRequest write{.operation = verbs::Operation::write,
-                                 .pieces = {two.a.piece(0, 8)},
-                                 .remote_stag = two.b.region.stag ^ 1};
-  BOOST_REQUIRE(two.a.rnic->post_send(two.a.pair, std::span(&write, 1)).has_value());
-  two.settle();
-}
-void refused(Two& two) {
-  BOOST_REQUIRE(
-      two.a.manager
-          ->connect(two.a.pair, two.b.network->address(base::Family::ipv4).with_port(9), {}, {})
-          .has_value());
-  two.settle();
-}
-}  // namespace
-
-BOOST_AUTO_TEST_CASE(each_deviation_of_connections_is_seen) {
-  struct Row {
-    Deviation deviation;
-    std::function<void(Two&)> scenario;
-  };
-  const auto with = [](std::size_t octets) {
-    return [octets](Two& two) { up_and_down(two, octets); };
-  };
-  const std::vector<Row> rows{{Deviation::established_before_reply, rejected},
-                              {Deviation::established_never, with(8)},
-                              {Deviation::private_data_lost, with(8)},
-                              {Deviation::private_data_cut_for_consumer, with(300)},
-                              {Deviation::private_data_made_up, with(0)},
-                              {Deviation::rejection_not_told, rejected},
-                              {Deviation::startup_failure_not_told, refused},
-                              {Deviation::stream_fault_not_reported, bad_write},
-                              {Deviation::disconnection_not_told, with(0)}};
-  for (const Row& row : rows) {
-    Two right, wrong({row.deviation}, {row.deviation});
-    row.scenario(right);
-    row.scenario(wrong);
-    BOOST_TEST(seen(right) != seen(wrong), info(row.deviation).name << " makes a difference");
-  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -3,28 +3,26 @@
 #include "reference_rnic/access/tests/two_hosts.hpp"
 
 #include <array>
-
-#include "reference_rnic/deviants/rnic_decisions.hpp"
+#include <utility>
 
 namespace rnic::access::test {
 
 namespace {
 
-std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const Deviations& deviations) {
+std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, verbs::RnicDecisions decisions) {
   verbs::Host host{
       .now = [&loop] { return loop.now(); },
       .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
   return std::make_unique<verbs::SoftRnic>(std::move(host), verbs::SoftRnicOptions{},
-                                           deviants::rnic_decisions(deviations));
+                                           std::move(decisions));
 }
 
 base::Address parse(const std::string& literal) { return *base::Address::parse(literal); }
 
 }  // namespace
 
-Host::Host(base::EventLoop& loop, std::unique_ptr<llp::Network> the_network,
-           const Deviations& deviations)
-    : network(std::move(the_network)), rnic(make_rnic(loop, deviations)) {
+Host::Host(base::EventLoop& loop, std::unique_ptr<llp::Network> the_network, HostDecisions decisions)
+    : network(std::move(the_network)), rnic(make_rnic(loop, std::move(decisions.rnic))) {
   domain = *rnic->create_domain();
   queue = *rnic->create_completion_queue(1024, {});
   pair = make_pair();
@@ -34,7 +32,7 @@ Host::Host(base::EventLoop& loop, std::unique_ptr<llp::Network> the_network,
                .base = 0});
   manager = std::make_unique<ConnectionManager>(
       loop, *network, *rnic, [this](const ConnectionEvent& event) { events.push_back(event); },
-      deviants::connection_decisions(deviations));
+      std::move(decisions.connections));
 }
 
 verbs::QueuePairHandle Host::make_pair() {

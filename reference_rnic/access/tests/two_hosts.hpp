@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/simulated_loop.hpp"
@@ -14,10 +15,14 @@
 
 namespace rnic::access::test {
 
-using Deviations = std::vector<rnic::deviants::Deviation>;
+/// What decides for one host; none: it conforms.
+struct HostDecisions {
+  verbs::RnicDecisions rnic;
+  ConnectionDecisions connections;
+};
 
 struct Host {
-  Host(base::EventLoop& loop, std::unique_ptr<llp::Network> network, const Deviations& deviations);
+  Host(base::EventLoop& loop, std::unique_ptr<llp::Network> network, HostDecisions decisions);
 
   [[nodiscard]] verbs::QueuePairHandle make_pair();
   [[nodiscard]] std::vector<verbs::Completion> completions();
@@ -56,8 +61,9 @@ struct Tcp {
 /// Host a connects, host b listens.
 template <typename Base>
 struct TwoHosts : Base {
-  explicit TwoHosts(const Deviations& of_a = {}, const Deviations& of_b = {})
-      : a(this->loop, this->host(1), of_a), b(this->loop, this->host(2), of_b) {}
+  explicit TwoHosts(HostDecisions of_a = {}, HostDecisions of_b = {})
+      : a(this->loop, this->host(1), std::move(of_a)),
+        b(this->loop, this->host(2), std::move(of_b)) {}
 
   bool wait(const std::function<bool()>& done, base::Duration limit = std::chrono::seconds(30)) {
     return this->loop.run_until(this->loop.now() + limit, done);

@@ -2,8 +2,6 @@
 // The wire between two streams, without any LLP.
 #include "reference_rnic/verbs/tests/two_rnics.hpp"
 
-#include "reference_rnic/deviants/rnic_decisions.hpp"
-
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -18,18 +16,18 @@ void Loop::run() {
   }
 }
 
-std::unique_ptr<Rnic> make_rnic(Loop& loop, const Deviations& deviations, std::uint64_t seed) {
+std::unique_ptr<Rnic> make_rnic(Loop& loop, RnicDecisions decisions, std::uint64_t seed) {
   Host host{.now = [] { return stream::TimePoint{}; },
             .defer =
                 [&loop](std::function<void()> callback) {
                   loop.deferred.push_back(std::move(callback));
                 }};
   const SoftRnicOptions options{.stag_seed = seed};
-  return std::make_unique<SoftRnic>(std::move(host), options, deviants::rnic_decisions(deviations));
+  return std::make_unique<SoftRnic>(std::move(host), options, std::move(decisions));
 }
 
-Side::Side(Loop& loop, const Deviations& deviations, std::uint64_t seed)
-    : rnic(make_rnic(loop, deviations, seed)) {
+Side::Side(Loop& loop, RnicDecisions decisions, std::uint64_t seed)
+    : rnic(make_rnic(loop, std::move(decisions), seed)) {
   rnic->set_async_handler([this](const AsyncEvent& event) { async.push_back(event); });
   domain = *rnic->create_domain();
   queue = *rnic->create_completion_queue(256, {});
@@ -142,8 +140,8 @@ void TwoRnics::settle() {
   loop.run();
 }
 
-void TwoRnics::deliver_to(Side& side, std::size_t limit) {
-  static_cast<void>(carry(&side == &a ? b : a, side, limit));
+bool TwoRnics::deliver_to(Side& side, std::size_t limit) {
+  return carry(&side == &a ? b : a, side, limit);
 }
 
 void TwoRnics::lose() {

@@ -7,13 +7,12 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "reference_rnic/verbs/soft_rnic.hpp"
 
 namespace rnic::verbs::test {
-
-using Deviations = std::vector<rnic::deviants::Deviation>;
 
 /// A dispatch loop without time: what is deferred runs in settle().
 struct Loop {
@@ -21,8 +20,7 @@ struct Loop {
   void run();
 };
 
-std::unique_ptr<Rnic> make_rnic(Loop& loop, const Deviations& deviations = {},
-                                std::uint64_t seed = 1);
+std::unique_ptr<Rnic> make_rnic(Loop& loop, RnicDecisions decisions = {}, std::uint64_t seed = 1);
 
 inline constexpr Access all_access{.local_write = true,
                                    .remote_read = true,
@@ -32,7 +30,7 @@ inline constexpr Access all_access{.local_write = true,
 
 /// One RNIC with a domain, a completion queue, a queue pair, and a region of 4096 octets.
 struct Side {
-  Side(Loop& loop, const Deviations& deviations, std::uint64_t seed);
+  Side(Loop& loop, RnicDecisions decisions, std::uint64_t seed);
 
   std::unique_ptr<Rnic> rnic;
   std::vector<std::byte> memory = std::vector<std::byte>(4096);
@@ -61,8 +59,8 @@ struct Side {
 /// Side a is the initiator.
 class TwoRnics {
  public:
-  explicit TwoRnics(const Deviations& of_a = {}, const Deviations& of_b = {})
-      : a(loop, of_a, 1), b(loop, of_b, 2) {}
+  explicit TwoRnics(RnicDecisions of_a = {}, RnicDecisions of_b = {})
+      : a(loop, std::move(of_a), 1), b(loop, std::move(of_b), 2) {}
   ~TwoRnics() {
     a.stream.reset();
     b.stream.reset();
@@ -72,8 +70,9 @@ class TwoRnics {
   void connect(stream::Config base = {});
   /// Until no octet, event or closing is left.
   void settle();
-  /// Only what the other side has to send now reaches this one, about as much as `limit`.
-  void deliver_to(Side& side, std::size_t limit = 65536);
+  /// Only what the other side has to send now reaches this one, about as much as `limit`. False: it
+  /// has nothing to send.
+  bool deliver_to(Side& side, std::size_t limit = 65536);
   /// Cuts the line: both ends are told that the LLP is lost.
   void lose();
 

@@ -59,6 +59,57 @@ BOOST_AUTO_TEST_CASE(local_work_posted_behind_a_receive_that_was_taken_meanwhile
   BOOST_TEST(two.a.rnic->query_queue_pair(two.a.pair)->sends_outstanding == 0U);
 }
 
+// The peer may well wait for the Send before it lets the Response go.
+BOOST_AUTO_TEST_CASE(work_after_unfenced_local_work_does_not_wait_for_a_read_ahead_of_it) {
+  for (const Operation operation : {Operation::local_invalidate, Operation::bind_window}) {
+    TwoRnics two;
+    two.connect();
+    const RegionInfo region = two.a.expose(0, 64, all_access);
+    const WindowInfo window = *two.a.rnic->allocate_window(two.a.domain, WindowScope::queue_pair);
+    two.b.receive(20, {two.b.piece(512, 8)});
+    two.a.send(read_across(two, 1));
+    two.a.send({.id = 2,
+                .operation = operation,
+                .invalidate_stag = region.stag,
+                .bind = {.window = window.window,
+                         .region = region.region,
+                         .offset = region.base,
+                         .length = 8,
+                         .access = {.remote_write = true}}});
+    two.a.send({.id = 3, .operation = Operation::send, .pieces = {two.a.piece(0, 8)}});
+    while (two.deliver_to(two.b)) {
+    }
+    const auto received = two.b.completions();
+    BOOST_TEST(received.size() == 1U, name(operation) << ": the Send is delivered");
+    BOOST_TEST(two.a.completions().empty());
+    two.settle();
+    const auto completions = two.a.completions();
+    BOOST_REQUIRE(completions.size() == 3U);
+    for (std::size_t i = 0; i < 3; ++i)
+      BOOST_TEST((completions[i].id == i + 1 && completions[i].status == Status::success));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(work_after_fenced_local_work_waits_for_the_read_ahead_of_it) {
+  TwoRnics two;
+  two.connect();
+  const RegionInfo region = two.a.expose(0, 64, all_access);
+  two.b.receive(20, {two.b.piece(512, 8)});
+  two.a.send(read_across(two, 1));
+  two.a.send({.id = 2,
+              .operation = Operation::local_invalidate,
+              .invalidate_stag = region.stag,
+              .fence = true});
+  two.a.send({.id = 3, .operation = Operation::send, .pieces = {two.a.piece(0, 8)}});
+  while (two.deliver_to(two.b)) {
+  }
+  BOOST_TEST(two.b.completions().empty());
+  BOOST_TEST(two.a.rnic->query_region(region.region)->valid);
+  two.settle();
+  BOOST_TEST(two.b.completions().size() == 1U);
+  BOOST_TEST(two.a.completions().size() == 3U);
+}
+
 BOOST_AUTO_TEST_CASE(unsignaled_work_completes_only_if_it_fails) {
   TwoRnics two;
   two.connect();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 5042 section 6.1.1: an STag is of use only where it belongs, and hard to guess.
-#include <algorithm>
-#include <map>
 #include <set>
+#include <vector>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/stag_guess.hpp"
 
 namespace suite::cases {
 
@@ -159,18 +159,17 @@ CONFORMANCE_CASE(use_of_an_invalid_stag_ends_the_stream,
 }
 
 CONFORMANCE_CASE(next_stag_is_hard_to_guess, rules("sec.stag.hard-to-predict")) {
-  std::map<std::uint32_t, std::size_t> seen;  // how often each difference from STag to STag came
-  std::uint32_t last = iut.register_memory(64, access::remote_read).stag;
-  for (std::size_t i = 0; i < sample; ++i) {
-    const std::uint32_t stag = iut.register_memory(64, access::remote_read).stag;
-    ++seen[stag - last];
-    last = stag;
-  }
-  const auto often =
-      std::ranges::max_element(seen, {}, [](const auto& difference) { return difference.second; });
-  advise_that(often->second <= sample / 4, "no difference in more than a quarter of all steps",
-              fmt::format("{} of {} STags are {:#x} above the one before", often->second, sample,
-                          often->first));
+  std::vector<std::uint32_t> stags;
+  for (std::size_t i = 0; i <= sample; ++i)
+    stags.push_back(iut.register_memory(64, access::remote_read).stag);
+  const StagGuess step = guess_by_step(stags);
+  advise_that(step.hits <= sample / 4, "no difference in more than a quarter of all steps",
+              fmt::format("{} of {} STags are {:#x} above the one before", step.hits, sample,
+                          step.difference));
+  const StagGuess key = guess_key_by_index(stags);
+  advise_that(key.hits <= sample / 4, "keys that do not follow from the index",
+              fmt::format("the lowest octet of {} of {} STags is another octet of the STag plus {}",
+                          key.hits, stags.size(), key.difference));
 }
 
 CONFORMANCE_CASE(freed_stag_does_not_come_back_at_once, rules("sec.stag.slow-reuse")) {

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RNICs that report wrongly: completions, asynchronous events and their handlers.
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include "reference_rnic/deviants/faults.hpp"
+#include "reference_rnic/deviants/rnic_tables.hpp"
+#include "reference_rnic/verbs/work_rules.hpp"
+
+namespace rnic::deviants {
+namespace {
+
+using verbs::AsyncEvent;
+using verbs::Completion;
+using verbs::Operation;
+using verbs::QueuePairHandle;
+using verbs::Status;
+using verbs::StreamNews;
+using verbs::WorkNews;
+using Completions = std::vector<Completion>;
+
+bool is_message(const Completion& completion) {
+  return completion.operation == Operation::receive && completion.status == Status::success;
+}
+
+// ---- completions of sends ----
+
+struct ReadCompletesAsSend : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    for (Completion& each : completions)
+      if (each.operation == Operation::read) each.operation = Operation::send;
+  }
+};
+
+struct UnsignaledFailureSilent : verbs::Decisions {
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    if (!news.signaled) completions.clear();
+  }
+};
+
+struct FlushReportedAsSuccess : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    for (Completion& each : completions)
+      if (each.status == Status::flushed && each.operation != Operation::receive)
+        each.status = Status::success;
+  }
+};
+
+struct ReadFailureReportedAsSuccess : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    for (Completion& each : completions)
+      if (each.operation == Operation::read || each.operation == Operation::read_invalidate)
+        each.status = Status::success;
+  }
+};
+
+/// The stream's deviant of the same deviation reports the RTR indication to the RNIC.
+struct RtrCompletionShown : verbs::Decisions {
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    if (news.moment == WorkNews::Moment::own_work_done)
+      completions.push_back({.id = news.id, .queue_pair = news.queue_pair, .status = news.status});
+  }
+};
+
+// ---- completions of receives ----
+
+struct ReceiveLengthWrong : verbs::Decisions {
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    for (Completion& each : completions)
+      if (is_message(each)) each.length = static_cast<std::uint32_t>(news.room);
+  }
+};
+
+struct SolicitedEventLost : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    for (Completion& each : completions) each.solicited = false;
+  }
+};
+
+struct ImmediateDataWithheld : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    for (Completion& each : completions) each.immediate.reset();
+  }
+};
+
+struct ImmediateWithoutCompletion : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    std::erase_if(completions, [](const Completion& each) { return each.immediate.has_value(); });
+  }
+};
+
+struct ReceiveFlushLost : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    std::erase_if(completions, [](const Completion& each) {
+      return each.operation == Operation::receive && each.status == Status::flushed;
+    });
+  }
+};
+
+struct ReceiveCompletesBeforePlacement : verbs::Decisions {
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    if (news.moment == WorkNews::Moment::receive_taken)
+      completions.push_back({.id = news.id,
+                             .queue_pair = news.queue_pair,
+                             .operation = Operation::receive,
+                             .length = static_cast<std::uint32_t>(news.room)});
+    else if (news.taken)
+      completions.clear();
+  }
+};
+
+/// The stream's deviant of the same deviation reports the message twice to the RNIC.
+struct MessageDeliveredTwice : verbs::Decisions {
+  void work_reported(const WorkNews&, Completions& completions) override {
+    if (!completions.empty() && is_message(completions.back()))
+      completions.push_back(Completion(completions.back()));
+  }
+};
+
+/// Holds one message of each queue pair back until the next one has completed.
+template <std::uint32_t Longest>
+struct MessagesSwapped : verbs::Decisions {
+  void work_reported(const WorkNews& news, Completions& completions) override {
+    if (completions.empty() || !is_message(completions.front())) return;
+    const auto held = held_.find(news.queue_pair);
+    if (held != held_.end()) {
+      completions.push_back(held->second);
+      held_.erase(held);
+    } else if (completions.front().length >= Longest) {
+      held_.emplace(news.queue_pair, completions.front());
+      completions.clear();
+    }
+  }
+  std::map<QueuePairHandle, Completion> held_;
+};
+using ReceivesCompleteOutOfOrder = MessagesSwapped<0>;
+using LongMessageDeliveredLate = MessagesSwapped<1025>;
+
+struct NotificationLost : verbs::Decisions {
+  void handler_due(verbs::CompletionQueueHandle queue, bool& called) override {
+    called = woken_.insert(queue).second;
+  }
+  std::set<verbs::CompletionQueueHandle> woken_;
+};
+
+// ---- asynchronous events ----
+
+struct TerminateNotReported : verbs::Decisions {
+  void event_raised(QueuePairHandle, StreamNews news, std::optional<AsyncEvent>& event) override {
+    if (news == StreamNews::terminate_received) event.reset();
+  }
+};
+
+/// Hides the faults that it finds on the stream itself, if `hidden` of their cause.
+template <bool (*hidden)(wire::TerminateCause)>
+struct FaultNotReported : verbs::Decisions {
+  void event_raised(QueuePairHandle, StreamNews news, std::optional<AsyncEvent>& event) override {
+    if (news == StreamNews::fault_found && event && event->cause && hidden(*event->cause))
+      event.reset();
+  }
+};
+
+struct LlpLossNotReported : verbs::Decisions {
+  void event_raised(QueuePairHandle, StreamNews news, std::optional<AsyncEvent>& event) override {
+    if (news == StreamNews::llp_lost) event.reset();
+  }
+};
+
+struct GracefulCloseRaisesError : verbs::Decisions {
+  void event_raised(QueuePairHandle queue_pair, StreamNews news,
+                    std::optional<AsyncEvent>& event) override {
+    if (news == StreamNews::closed)
+      event = AsyncEvent{.kind = verbs::AsyncKind::queue_pair_fatal,
+                         .queue_pair = queue_pair,
+                         .detail = "the stream has been closed"};
+  }
+};
+
+constexpr RnicRow rows[] = {
+    rnic_row<ReadCompletesAsSend>(Deviation::read_completes_as_send),
+    rnic_row<UnsignaledFailureSilent>(Deviation::unsignaled_failure_silent),
+    rnic_row<FlushReportedAsSuccess>(Deviation::flush_reported_as_success),
+    rnic_row<ReadFailureReportedAsSuccess>(Deviation::read_failure_reported_as_success),
+    rnic_row<RtrCompletionShown>(Deviation::rtr_completion_shown),
+    rnic_row<ReceiveLengthWrong>(Deviation::receive_length_wrong),
+    rnic_row<SolicitedEventLost>(Deviation::solicited_event_lost),
+    rnic_row<ImmediateDataWithheld>(Deviation::immediate_data_withheld),
+    rnic_row<ImmediateWithoutCompletion>(Deviation::immediate_without_completion),
+    rnic_row<ReceiveFlushLost>(Deviation::receive_flush_lost),
+    rnic_row<ReceiveCompletesBeforePlacement>(Deviation::receive_completes_before_placement),
+    rnic_row<MessageDeliveredTwice>(Deviation::message_delivered_twice),
+    rnic_row<ReceivesCompleteOutOfOrder>(Deviation::receives_complete_out_of_order),
+    rnic_row<LongMessageDeliveredLate>(Deviation::long_message_delivered_late),
+    rnic_row<NotificationLost>(Deviation::notification_lost),
+    rnic_row<TerminateNotReported>(Deviation::terminate_not_reported),
+    rnic_row<FaultNotReported<is_any_fault>>(Deviation::stream_fault_not_reported),
+    rnic_row<FaultNotReported<is_llp_fault>>(Deviation::llp_fault_not_reported),
+    rnic_row<FaultNotReported<is_read_refusal>>(Deviation::read_refusal_not_reported),
+    rnic_row<LlpLossNotReported>(Deviation::llp_loss_not_reported),
+    rnic_row<GracefulCloseRaisesError>(Deviation::graceful_close_raises_error),
+};
+
+}  // namespace
+
+std::span<const RnicRow> completion_deviants() { return rows; }
+
+}  // namespace rnic::deviants

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The faults of a stream that deviants of the layers above hide from its consumer.
+#pragma once
+
+#include "reference_rnic/wire/terminate.hpp"
+
+namespace rnic::deviants {
+
+[[nodiscard]] inline bool is_any_fault(wire::TerminateCause) { return true; }
+[[nodiscard]] inline bool is_llp_fault(wire::TerminateCause cause) {
+  return cause.layer == wire::layer::mpa;
+}
+/// A Read Request, or what is checked like one, could not be served.
+[[nodiscard]] inline bool is_read_refusal(wire::TerminateCause cause) {
+  return cause.layer == wire::layer::rdmap && cause.type == wire::error_type::rdmap_protection;
+}
+
+}  // namespace rnic::deviants

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RNICs whose STags are wrong: how they are chosen, what they open, when they do so no more.
+#include <algorithm>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "reference_rnic/deviants/rnic_tables.hpp"
+
+namespace rnic::deviants {
+namespace {
+
+using stream::MemoryFault;
+using verbs::Need;
+using verbs::Tag;
+using verbs::TagCheck;
+using verbs::TagUse;
+using Octets = std::expected<wire::MutableBytes, MemoryFault>;
+
+constexpr std::uint32_t all_indices = 0xFFFFFF;
+/// What a deviant takes for the key of each STag that it chooses itself.
+constexpr std::uint32_t only_key = 1;
+
+/// Octets go to or from the tag's memory for the peer.
+bool transfers(Need need) { return is_remote(need) && need != Need::remote_invalidate; }
+
+// ---- how STags are chosen ----
+
+struct StagsPredictable : verbs::Decisions {
+  void stag_chosen(std::uint32_t& stag) override {
+    stag = (++counted_ & all_indices) << 8 | only_key;
+  }
+  std::uint32_t counted_ = 0;
+};
+
+struct StagsMostlyPredictable : verbs::Decisions {
+  void stag_chosen(std::uint32_t& stag) override {
+    const std::uint32_t index = stag >> 8;
+    counted_ = (index % 4 == 0 ? index : counted_ + 1) & all_indices;
+    stag = counted_ << 8 | only_key;
+  }
+  std::uint32_t counted_ = 0;
+};
+
+struct StagsCrowded : verbs::Decisions {
+  void stag_chosen(std::uint32_t& stag) override { stag &= 0xFFFFFF; }
+};
+
+struct StagsReusedAtOnce : verbs::Decisions {
+  void tag_released(const Tag& tag) override { freed_.push_back(tag.stag >> 8); }
+  void stag_chosen(std::uint32_t& stag) override {
+    std::uint32_t index = stag >> 8;
+    if (!freed_.empty()) {
+      index = freed_.back();
+      freed_.pop_back();
+    }
+    stag = index << 8 | only_key;
+  }
+  std::deque<std::uint32_t> freed_;
+};
+
+// ---- which tag an STag names ----
+
+struct StagKeyUnchecked : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::key && transfers(use.need)) passes = true;
+  }
+};
+
+struct StagIndexCut : verbs::Decisions {
+  static constexpr std::uint32_t looked_at = 0x000FFFFF, key = 0xFF;
+
+  void tag_sought(verbs::TagMap& tags, std::uint32_t stag, Tag*& found) override {
+    if (found != nullptr) return;
+    const auto alike = std::ranges::find_if(tags, [&](const auto& item) {
+      return (item.second.stag & looked_at) == (stag & looked_at);
+    });
+    if (alike != tags.end()) found = &alike->second;
+  }
+  void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::key && transfers(use.need) && (tag.stag & key) == (use.stag & key))
+      passes = true;
+  }
+};
+
+// ---- what is gone and can still be used ----
+
+struct InvalidStagUsable : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::valid && transfers(use.need) && !tag.memory.empty()) passes = true;
+  }
+};
+
+/// The memory of a deregistered region is the consumer's again: the peer reaches a copy of it.
+struct DeregisteredStagUsable : verbs::Decisions {
+  struct Copy {
+    std::vector<std::byte> octets;
+    std::uint64_t base = 0;
+  };
+
+  void tag_released(const Tag& tag) override {
+    copies_[tag.stag] = {std::vector<std::byte>(tag.memory.begin(), tag.memory.end()), tag.base};
+  }
+  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+    const auto found = copies_.find(use.stag);
+    if (tag != nullptr || found == copies_.end() || !transfers(use.need)) return;
+    auto& [copy, base] = found->second;
+    const std::uint64_t start = use.offset - base;
+    if (start >= copy.size() || use.length > copy.size() - start)
+      octets = std::unexpected(MemoryFault::base_or_bounds);
+    else
+      octets = wire::MutableBytes(copy).subspan(start, use.length);
+  }
+  std::unordered_map<std::uint32_t, Copy> copies_;
+};
+
+struct UnbindWithoutEffect : verbs::Decisions {
+  void revoked(Revocation by, bool& gone) override {
+    if (by == Revocation::window_unbound) gone = false;
+  }
+};
+
+struct LocalInvalidateWithoutEffect : verbs::Decisions {
+  void revoked(Revocation by, bool& gone) override {
+    if (by == Revocation::invalidated_locally) gone = false;
+  }
+};
+
+// ---- who may use it, and how ----
+
+struct DomainUnchecked : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::domain && is_remote(use.need)) passes = true;
+  }
+};
+
+struct StreamScopeUnchecked : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::stream && is_remote(use.need)) passes = true;
+  }
+};
+
+template <Need Unchecked>
+struct RightUnchecked : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::rights && use.need == Unchecked) passes = true;
+  }
+};
+
+struct WindowRightsIgnored : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
+    if (check == TagCheck::rights && tag.window && transfers(use.need)) passes = true;
+  }
+};
+
+struct InvalidatesForeignStag : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
+    const bool association = check == TagCheck::domain || check == TagCheck::stream;
+    if (association && use.need == Need::remote_invalidate) passes = true;
+  }
+};
+
+struct InvalidatesSharedStag : verbs::Decisions {
+  void use_checked(TagCheck check, const Tag&, const TagUse&, bool& passes) override {
+    if (check == TagCheck::unshared) passes = true;
+  }
+};
+
+// ---- to whom a tag opens ----
+
+struct RegionDomainLost : verbs::Decisions {
+  void tag_opened(bool shared, Tag& tag) override {
+    if (shared && !tag.window) tag.domain = {};
+  }
+};
+
+struct RightsExchanged : verbs::Decisions {
+  void tag_opened(bool, Tag& tag) override {
+    if (!tag.window) std::swap(tag.access.remote_read, tag.access.remote_write);
+  }
+};
+
+struct ReadWriteRegionHalfOpen : verbs::Decisions {
+  void tag_opened(bool, Tag& tag) override {
+    if (!tag.window && tag.access.remote_read) tag.access.remote_write = false;
+  }
+};
+
+struct StreamWindowOpensToNobody : verbs::Decisions {
+  void tag_opened(bool, Tag& tag) override {
+    if (tag.only_for) tag.only_for = verbs::QueuePairHandle{};
+  }
+};
+
+// ---- which octets are reached ----
+
+/// Where the use begins, in octets into the tag's memory; a huge value below the base.
+std::uint64_t start_of(const Tag& tag, const TagUse& use) { return use.offset - tag.base; }
+
+/// Lets a peer reach outside of what is registered, but not outside of what this process owns: it
+/// gets octets of the deviant's own, of which those that lie inside are copied and the rest is zero.
+class ReachesTooFar : public verbs::Decisions {
+ public:
+  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) final {
+    constexpr std::size_t most = std::size_t{1} << 20;
+    if (octets || tag == nullptr || !transfers(use.need) || use.length > most) return;
+    if (overlooked(*tag, start_of(*tag, use), use.length))
+      octets = beyond(*tag, start_of(*tag, use), use.length);
+  }
+
+ private:
+  /// Whether this range passes, of which not all is inside.
+  [[nodiscard]] virtual bool overlooked(const Tag& tag, std::uint64_t start,
+                                        std::uint64_t length) const = 0;
+  [[nodiscard]] wire::MutableBytes beyond(const Tag& tag, std::uint64_t start, std::size_t length) {
+    outside_.assign(length, std::byte{0});
+    for (std::size_t i = 0; i < length; ++i)
+      if (start + i < tag.memory.size()) outside_[i] = tag.memory[start + i];
+    return outside_;
+  }
+
+  std::vector<std::byte> outside_;
+};
+
+struct BoundsUnchecked : ReachesTooFar {
+  bool overlooked(const Tag&, std::uint64_t, std::uint64_t) const override { return true; }
+};
+
+struct BoundsOneOctetTooWide : ReachesTooFar {
+  bool overlooked(const Tag& tag, std::uint64_t start, std::uint64_t length) const override {
+    const std::uint64_t size = tag.memory.size();
+    return size != 0 && start <= size && length == size - start + 1;
+  }
+};
+
+struct BoundsRoundedToCacheLine : ReachesTooFar {
+  bool overlooked(const Tag& tag, std::uint64_t start, std::uint64_t length) const override {
+    constexpr std::uint64_t line = 64;
+    const std::uint64_t size = tag.memory.size();
+    return start < size && length <= (size + line - 1) / line * line - start;
+  }
+};
+
+struct BaseOneOctetTooLow : ReachesTooFar {
+  bool overlooked(const Tag& tag, std::uint64_t start, std::uint64_t) const override {
+    return start == ~std::uint64_t{0} && !tag.memory.empty();
+  }
+};
+
+struct EmptyRegionGivesAllMemory : ReachesTooFar {
+  bool overlooked(const Tag& tag, std::uint64_t, std::uint64_t) const override {
+    return tag.memory.empty() && tag.valid;
+  }
+};
+
+struct WindowBoundsIgnored : ReachesTooFar {
+  bool overlooked(const Tag& tag, std::uint64_t, std::uint64_t) const override {
+    return static_cast<bool>(tag.window);
+  }
+};
+
+struct StagRangeShifted : verbs::Decisions {
+  static constexpr std::uint64_t shift = 8;
+
+  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+    if (tag == nullptr || !transfers(use.need)) return;
+    const std::uint64_t start = start_of(*tag, use) - shift, size = tag->memory.size();
+    if (start < size && use.length <= size - start)
+      octets = tag->memory.subspan(start, use.length);
+    else
+      octets = std::unexpected(MemoryFault::base_or_bounds);
+  }
+};
+
+constexpr RnicRow rows[] = {
+    rnic_row<StagsPredictable>(Deviation::stags_predictable),
+    rnic_row<StagsMostlyPredictable>(Deviation::stags_mostly_predictable),
+    rnic_row<StagsCrowded>(Deviation::stags_crowded),
+    rnic_row<StagsReusedAtOnce>(Deviation::stags_reused_at_once),
+    rnic_row<StagKeyUnchecked>(Deviation::stag_key_unchecked),
+    rnic_row<StagIndexCut>(Deviation::stag_index_cut),
+    rnic_row<InvalidStagUsable>(Deviation::invalid_stag_usable),
+    rnic_row<DeregisteredStagUsable>(Deviation::deregistered_stag_usable),
+    rnic_row<UnbindWithoutEffect>(Deviation::unbind_without_effect),
+    rnic_row<LocalInvalidateWithoutEffect>(Deviation::local_invalidate_without_effect),
+    rnic_row<DomainUnchecked>(Deviation::domain_unchecked),
+    rnic_row<StreamScopeUnchecked>(Deviation::stream_scope_unchecked),
+    rnic_row<RightUnchecked<Need::remote_write>>(Deviation::remote_write_right_unchecked),
+    rnic_row<RightUnchecked<Need::remote_read>>(Deviation::remote_read_right_unchecked),
+    rnic_row<RightUnchecked<Need::remote_atomic>>(Deviation::remote_atomic_right_unchecked),
+    rnic_row<WindowRightsIgnored>(Deviation::window_rights_ignored),
+    rnic_row<InvalidatesForeignStag>(Deviation::invalidates_foreign_stag),
+    rnic_row<InvalidatesSharedStag>(Deviation::invalidates_shared_stag),
+    rnic_row<RegionDomainLost>(Deviation::region_domain_lost),
+    rnic_row<RightsExchanged>(Deviation::rights_exchanged),
+    rnic_row<ReadWriteRegionHalfOpen>(Deviation::read_write_region_half_open),
+    rnic_row<StreamWindowOpensToNobody>(Deviation::stream_window_opens_to_nobody),
+    rnic_row<BoundsUnchecked>(Deviation::bounds_unchecked),
+    rnic_row<BoundsOneOctetTooWide>(Deviation::bounds_one_octet_too_wide),
+    rnic_row<BoundsRoundedToCacheLine>(Deviation::bounds_rounded_to_cache_line),
+    rnic_row<BaseOneOctetTooLow>(Deviation::base_one_octet_too_low),
+    rnic_row<EmptyRegionGivesAllMemory>(Deviation::empty_region_gives_all_memory),
+    rnic_row<WindowBoundsIgnored>(Deviation::window_bounds_ignored),
+    rnic_row<StagRangeShifted>(Deviation::stag_range_shifted),
+};
+
+}  // namespace
+
+std::span<const RnicRow> stag_deviants() { return rows; }
+
+}  // namespace rnic::deviants

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Deviations of STags: each lets through what a conforming table refuses, or chooses STags badly.
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <functional>
+
+#include "reference_rnic/deviants/rnic_decisions.hpp"
+#include "reference_rnic/verbs/stag_table.hpp"
+#include "reference_rnic/verbs/tests/two_rnics.hpp"
+
+using namespace rnic::verbs;
+using rnic::deviants::Deviation;
+using rnic::deviants::rnic_decisions;
+using rnic::stream::MemoryFault;
+
+namespace {
+
+const DomainHandle ours{1}, theirs{2};
+const QueuePairHandle pair{7}, other_pair{8};
+const Requester who{ours, pair};
+constexpr std::uint64_t base = 0x1000;
+
+struct Bench {
+  explicit Bench(std::vector<Deviation> deviations = {})
+      : decisions(rnic_decisions(deviations)), table(decisions, 99), tag(table.allocate()) {
+    tag.domain = ours;
+    tag.memory = memory;
+    tag.base = base;
+    tag.access = test::all_access;
+    tag.valid = true;
+  }
+  std::optional<MemoryFault> fault(std::uint32_t stag, std::uint64_t offset, std::size_t length,
+                                   Need need = Need::remote_write,
+                                   const Requester& requester = who) {
+    const auto result = table.resolve(requester, stag, offset, length, need);
+    return result ? std::nullopt : std::optional(result.error());
+  }
+  RnicDecisions decisions;
+  std::vector<std::byte> memory = std::vector<std::byte>(64);
+  StagTable table;
+  Tag& tag;
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(stag_deviations)
+
+BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_otherwise) {
+  struct Row {
+    Deviation deviation;
+    std::function<std::optional<MemoryFault>(Bench&)> attempt;
+  };
+  const auto in_bounds = [](Bench& bench) { return bench.fault(bench.tag.stag, base, 8); };
+  const std::vector<Row> rows{
+      {Deviation::stag_key_unchecked, [](Bench& b) { return b.fault(b.tag.stag ^ 1, base, 8); }},
+      {Deviation::invalid_stag_usable,
+       [&](Bench& b) {
+         b.tag.valid = false;
+         return in_bounds(b);
+       }},
+      {Deviation::deregistered_stag_usable,
+       [](Bench& b) {
+         const auto stag = b.tag.stag;
+         b.table.release(stag);
+         return b.fault(stag, base, 8);
+       }},
+      {Deviation::domain_unchecked,
+       [&](Bench& b) {
+         b.tag.domain = theirs;
+         return in_bounds(b);
+       }},
+      {Deviation::stream_scope_unchecked,
+       [&](Bench& b) {
+         b.tag.only_for = other_pair;
+         return in_bounds(b);
+       }},
+      {Deviation::bounds_unchecked, [](Bench& b) { return b.fault(b.tag.stag, base + 32, 4096); }},
+      {Deviation::bounds_one_octet_too_wide,
+       [](Bench& b) { return b.fault(b.tag.stag, base + 60, 5); }},
+      {Deviation::base_one_octet_too_low,
+       [](Bench& b) { return b.fault(b.tag.stag, base - 1, 8); }},
+      {Deviation::empty_region_gives_all_memory,
+       [&](Bench& b) {
+         b.tag.memory = {};
+         return in_bounds(b);
+       }},
+      {Deviation::remote_write_right_unchecked,
+       [&](Bench& b) {
+         b.tag.access.remote_write = false;
+         return in_bounds(b);
+       }},
+      {Deviation::remote_read_right_unchecked,
+       [](Bench& b) {
+         b.tag.access.remote_read = false;
+         return b.fault(b.tag.stag, base, 8, Need::remote_read);
+       }},
+      {Deviation::remote_atomic_right_unchecked,
+       [](Bench& b) {
+         b.tag.access.remote_atomic = false;
+         return b.fault(b.tag.stag, base, 8, Need::remote_atomic);
+       }},
+      {Deviation::window_rights_ignored,
+       [&](Bench& b) {
+         b.tag.window = {1};
+         b.tag.access = {};
+         return in_bounds(b);
+       }},
+      {Deviation::stag_index_cut,
+       [](Bench& b) { return b.fault(b.tag.stag ^ 0x80000000U, base, 8); }},
+      {Deviation::stag_range_shifted, [](Bench& b) { return b.fault(b.tag.stag, base + 64, 8); }},
+      {Deviation::bounds_rounded_to_cache_line,
+       [](Bench& b) {
+         b.tag.memory = b.tag.memory.first(60);
+         return b.fault(b.tag.stag, base + 56, 8);
+       }},
+      {Deviation::window_bounds_ignored,
+       [](Bench& b) {
+         b.tag.window = {1};
+         return b.fault(b.tag.stag, base, 65);
+       }},
+  };
+  for (const Row& row : rows) {
+    Bench right, wrong({row.deviation});
+    BOOST_TEST(row.attempt(right).has_value(),
+               info(row.deviation).name << " is refused by a conforming table");
+    BOOST_TEST(!row.attempt(wrong).has_value(),
+               info(row.deviation).name << " is let through by the deviating one");
+  }
+}
+
+BOOST_AUTO_TEST_CASE(a_deviating_table_never_hands_out_memory_after_the_region) {
+  Bench bench({Deviation::bounds_unchecked});
+  bench.memory[63] = std::byte{0xAA};
+  const auto octets =
+      bench.table.resolve(who, bench.tag.stag, base + 63, 1 << 20, Need::remote_read);
+  BOOST_REQUIRE(octets.has_value());
+  BOOST_TEST((octets->front() == std::byte{0xAA}));
+  BOOST_TEST((octets->back() == std::byte{0}));
+  // One's own pieces stay checked: the fault is towards the peer.
+  BOOST_TEST(
+      (bench.fault(bench.tag.stag, base + 63, 2, Need::local_read) == MemoryFault::base_or_bounds));
+}
+
+BOOST_AUTO_TEST_CASE(shared_stags_can_be_made_open_to_invalidation) {
+  Bench bench({Deviation::invalidates_shared_stag});
+  BOOST_TEST(bench.table.may_invalidate(who, bench.tag.stag, true).has_value());
+}
+
+BOOST_AUTO_TEST_CASE(stags_can_be_made_mostly_predictable_or_crowded) {
+  const auto counting = rnic_decisions(std::array{Deviation::stags_mostly_predictable});
+  StagTable hopping(counting, 5);
+  const auto near = rnic_decisions(std::array{Deviation::stags_crowded});
+  StagTable crowding(near, 5);
+  std::uint32_t last = hopping.allocate().stag, guessed = 0, highest = 0;
+  for (int i = 0; i < 100; ++i) {
+    const std::uint32_t stag = hopping.allocate().stag;
+    if (stag - last == 0x100U) ++guessed;
+    last = stag;
+    highest = std::max(highest, crowding.allocate().stag);
+  }
+  BOOST_TEST(guessed > 50U);
+  BOOST_TEST(guessed < 95U);
+  BOOST_TEST(highest < 0x01000000U);
+}
+
+BOOST_AUTO_TEST_CASE(stags_can_be_made_predictable_or_hastily_reused) {
+  const auto predictable = rnic_decisions(std::array{Deviation::stags_predictable});
+  StagTable counting(predictable, 5);
+  const std::uint32_t first = counting.allocate().stag;
+  BOOST_TEST(counting.allocate().stag - first == 0x100U);
+  const auto hasty = rnic_decisions(std::array{Deviation::stags_reused_at_once});
+  StagTable reusing(hasty, 5);
+  const std::uint32_t stag = reusing.allocate().stag;
+  reusing.release(stag);
+  BOOST_TEST(reusing.allocate().stag == stag);
+}
+
+namespace {
+
+/// Whether a Write of a to this STag of b leaves the stream alone.
+bool writes(test::TwoRnics& two, std::uint32_t stag, std::uint64_t offset) {
+  two.a.send({.id = 2,
+              .operation = Operation::write,
+              .pieces = {two.a.piece(0, 8)},
+              .remote_stag = stag,
+              .remote_offset = offset});
+  two.settle();
+  return two.a.state() == QueuePairState::rts;
+}
+/// A window on the start of the region of b, bound to its queue pair, and unbound again if wanted.
+WindowInfo bind_window(test::TwoRnics& two, bool unbind) {
+  two.a.send({.id = 1, .operation = Operation::write});
+  two.settle();
+  const WindowInfo window = *two.b.rnic->allocate_window(two.b.domain, WindowScope::queue_pair);
+  for (const std::uint64_t length : {64, 0}) {
+    if (length == 0 && !unbind) break;
+    two.b.send({.id = 9,
+                .operation = Operation::bind_window,
+                .bind = {.window = window.window,
+                         .region = two.b.region.region,
+                         .offset = two.b.region.base,
+                         .length = length,
+                         .access = {.remote_write = true}}});
+    two.settle();
+  }
+  return window;
+}
+/// Whether a can use what the attempt of b opens, with and without the deviation.
+std::array<bool, 2> open_with_and_without(Deviation deviation,
+                                          const std::function<bool(test::TwoRnics&)>& attempt) {
+  std::array<bool, 2> result{};
+  for (const bool deviates : {true, false}) {
+    test::TwoRnics two({}, deviates ? rnic_decisions(std::array{deviation}) : RnicDecisions{});
+    two.connect();
+    result[deviates ? 0 : 1] = attempt(two);
+  }
+  return result;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
+  const auto open = open_with_and_without(Deviation::unbind_without_effect, [](auto& two) {
+    return writes(two, bind_window(two, true).stag, two.b.region.base);
+  });
+  BOOST_TEST((open == std::array{true, false}));
+}
+
+BOOST_AUTO_TEST_CASE(tags_can_be_made_to_open_less_than_they_should) {
+  const std::array closed{false, true};
+  BOOST_TEST((open_with_and_without(Deviation::stream_window_opens_to_nobody, [](auto& two) {
+                return writes(two, bind_window(two, false).stag, two.b.region.base);
+              }) == closed));
+  BOOST_TEST((open_with_and_without(Deviation::read_write_region_half_open, [](auto& two) {
+                return writes(two, two.b.region.stag, two.b.region.base);
+              }) == closed));
+  BOOST_TEST((open_with_and_without(Deviation::rights_exchanged, [](auto& two) {
+                const RegionInfo region = two.b.expose(0, 64, {.remote_write = true});
+                return writes(two, region.stag, region.base);
+              }) == closed));
+  BOOST_TEST((open_with_and_without(Deviation::region_domain_lost, [](auto& two) {
+                const QueuePairHandle second =
+                    *two.b.rnic->create_queue_pair({.domain = two.b.domain,
+                                                    .send_completions = two.b.queue,
+                                                    .receive_completions = two.b.queue});
+                const auto stream = two.b.rnic->streams()->open_stream({});
+                BOOST_REQUIRE(two.b.rnic->streams()->attach(second, *stream).has_value());
+                const RegionInfo region = two.b.expose(0, 64, {.remote_write = true});
+                return writes(two, region.stag, region.base);
+              }) == closed));
+}
+
+BOOST_AUTO_TEST_SUITE_END()
