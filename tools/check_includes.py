@@ -10,6 +10,7 @@ import sys
 
 # Room -> rooms whose headers it may include, besides its own. A room is the longest folder listed that holds the file.
 ALLOWED = {
+    "base": [],
     "rules": [],
     "reference_rnic/wire": [],
     "reference_rnic/stream": ["reference_rnic/wire", "rules"],
@@ -57,13 +58,13 @@ def room_of(path, rooms):
 
 
 def may_include(source, target):
-    return target == source or any(target == room or target.startswith(room + "/") for room in ALLOWED[source])
+    return target in (source, "base") or any(target == room or target.startswith(room + "/") for room in ALLOWED[source])
 
 
 def faults(root):
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root).as_posix()
-        if path.suffix not in SOURCES or relative.startswith(("build/", "out/")):
+        if path.suffix not in SOURCES or relative.startswith(("build/", "out/", "out.")):
             continue
         source = room_of(relative, ALLOWED)
         if source is None:

@@ -37,6 +37,7 @@ std::expected<Pipe, std::string> make_pipe() {
 [[noreturn]] void become(const char* program, char* const* argv, int network_namespace, int out,
                          int err) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  ::signal(SIGPIPE, SIG_DFL);
   // A pipe at its end, not /dev/null: a program may watch its input with epoll, which takes no files.
   std::array<int, 2> nothing{-1, -1};
   (void)::pipe2(nothing.data(), O_CLOEXEC);

@@ -26,6 +26,7 @@ namespace {
                          pid_t parent, int console, int complaints) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (::getppid() != parent) ::_exit(1);  // it died before it could be watched
+  ::setsid();  // what a terminal says to the run (Ctrl-C, hanging up) is not for the machine
   const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(console, STDOUT_FILENO);
