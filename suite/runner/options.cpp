@@ -33,9 +33,13 @@ constexpr const char* run_examples =
     "  rnic-suite run --iut dat:siw-vm                         OpenFabrics' DAT provider over "
     "soft-iWARP\n"
     "  rnic-suite run --iut 'agent:ssh root@dut /opt/vendor/agent' --address 192.0.2.7\n"
-    "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.base-or-bounds --strict\n"
+    "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.check-end-in-range --strict\n"
     "  rnic-suite run --rerun-failed                           what did not pass in the last run "
     "in out/\n"
+    "The same command goes on with a run that was interrupted or killed. With --select, --rule or\n"
+    "--rerun-failed, attempts are added to the run in the folder, if it is of the same suite, IUT\n"
+    "and judgement and has these cases; the last attempt at a case counts. No run is ever "
+    "overwritten.\n"
     "  rnic-suite run --deviation accepts_bad_crc              see the suite fail\n";
 
 bool is_plain_name(std::string_view text) {
@@ -189,7 +193,8 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   add_iut_options(app, o);
   add_selection(app, o);
   app.add_flag("--rerun-failed", o.rerun_failed,
-               "only cases that did not pass in the last run in --out");
+               "another attempt at the cases that did not pass in the run in --out; it is added to "
+               "that run");
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
   app.add_flag(
       "--slab-checks", o.slab_checks,
@@ -202,7 +207,14 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_option("--link", o.link,
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
-  app.add_option("--out", o.out, "output folder")->capture_default_str();
+  app.add_option("--out", o.out,
+                 "output folder. Without it, out, or where another run is in the way out.2, out.3, "
+                 "...")
+      ->capture_default_str()
+      ->each([&o](const std::string&) { o.out_given = true; });
+  app.add_flag("--fresh", o.fresh,
+               "begin a new run, in a folder of its own (--out with a number, if there is one "
+               "already)");
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
   app.add_option("--jobs", o.jobs, "cases at a time (default: as the IUT suits)")
       ->check(CLI::Range(1U, 256U));
@@ -451,7 +463,14 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"deviations", o.deviations},
           {"capture", o.capture},
           {"pics", o.pics.string()},
-          {"pixit", o.pixit.string()}};
+          {"pixit", o.pixit.string()},
+          {"addresses", o.addresses},
+          {"tester_addresses", o.tester_addresses},
+          {"agent", o.choice.agent},
+          {"claims", o.claims.usable()},
+          {"deadline_scale", o.access.deadline_scale},
+          {"quiet_window_ms", o.access.quiet_window.count()},
+          {"configure_script", o.access.configure_script}};
 }
 
 std::string shell_text(const std::vector<std::string>& list) {

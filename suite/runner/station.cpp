@@ -127,8 +127,11 @@ results::CaseRecord Station::describe(const Attempt& attempt) const {
   } else {
     words.insert(words.end(), {"--select", record.id});
   }
+  if (around_.folder != std::filesystem::path(RNIC_SOURCE_DIR) / "out")
+    words.insert(words.end(), {"--out", around_.folder.string()});
   record.rerun = shell_text(words);
-  record.attempt = attempt.job.attempt;
+  const auto before = around_.attempts.find(record.id);
+  record.attempt = attempt.job.attempt + (before == around_.attempts.end() ? 0 : before->second);
   record.worker = attempt.worker;
   record.start = results::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
@@ -150,9 +153,9 @@ void Station::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
   consider_kernel(attempt, outcome, record);
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt, std::move(outcome),
-                      [this, number = attempt.job.number, complaint](auto completed) {
+                      [this, job = attempt.job, complaint](auto completed) {
                         if (!completed) return observer_.station_lost(completed.error());
-                        settle(std::move(*completed), number, complaint);
+                        settle(std::move(*completed), job, complaint);
                       });
   recent_.push_back({std::move(attempt), around_.world.now()});
   pump();
@@ -229,12 +232,12 @@ void Station::repeat_suspect(const Attempt& attempt) {
   repeat_alone(attempt);
 }
 
-void Station::settle(results::CaseRecord record, std::size_t number, bool complaint) {
-  if (record.attempt == 1 || !incidents_.repeating(number)) return judge(std::move(record));
+void Station::settle(results::CaseRecord record, const Job& job, bool complaint) {
+  if (job.attempt == 1 || !incidents_.repeating(job.number)) return judge(std::move(record));
   const auto known = [this](const std::string& excerpt) {
     return observer_.is_known_complaint(excerpt);
   };
-  for (auto& settled : incidents_.settle(number, std::move(record), complaint, known))
+  for (auto& settled : incidents_.settle(job.number, std::move(record), complaint, known))
     judge(std::move(settled));
 }
 

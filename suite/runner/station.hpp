@@ -49,6 +49,8 @@ class Station final : Crew::Observer {
     const Options& options;
     const SeenToFail& seen_to_fail;
     const std::filesystem::path& folder;
+    /// Attempts of earlier sessions, by the record's id.
+    const std::map<std::string, std::uint32_t>& attempts;
   };
   /// `place` counts the stations of a run, from 0.
   Station(const Surroundings& around, std::size_t place, std::unique_ptr<Site> site, Plan plan,
@@ -93,7 +95,7 @@ class Station final : Crew::Observer {
   void repeat_suspect(const Attempt& attempt);
   [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
   [[nodiscard]] std::string sentinel_name(const Attempt& attempt) const;
-  void settle(results::CaseRecord record, std::size_t number, bool complaint);
+  void settle(results::CaseRecord record, const Job& job, bool complaint);
   void judge(results::CaseRecord record);
 
   const Surroundings around_;

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -44,10 +45,11 @@ struct Pipe {
 
 [[noreturn]] void become(const Words& words, const Program::Setting& setting, int in, int out,
                          int err) {
-  ::setpgid(0, 0);
+  setting.terminal ? ::setsid() : ::setpgid(0, 0);
   ::dup2(in, 0);
-  ::dup2(out, 1);
-  ::dup2(err, 2);
+  ::dup2(setting.out_to >= 0 ? setting.out_to : out, 1);
+  ::dup2(setting.err_to >= 0 ? setting.err_to : err, 2);
+  if (setting.terminal) ::ioctl(2, TIOCSCTTY, 0);
   for (const auto& [name, value] : setting.environment) ::setenv(name.c_str(), value.c_str(), 1);
   if (!setting.folder.empty() && ::chdir(setting.folder.c_str()) != 0) ::_exit(126);
   std::vector<char*> argv;
@@ -122,7 +124,8 @@ Program::Program(const Words& words, const Setting& setting) {
   pid_ = ::fork();
   BOOST_REQUIRE(pid_ >= 0);
   if (pid_ == 0) become(words, setting, in.reading.get(), out_fd, err.writing.get());
-  ::setpgid(pid_, pid_);  // both sides do: whoever is first
+  // Both sides do: whoever is first. Who gets a terminal of its own makes a session of its own.
+  if (!setting.terminal) ::setpgid(pid_, pid_);
   exited_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
   out_ = std::move(out.reading);
   err_ = std::move(err.reading);
@@ -176,6 +179,11 @@ void Program::wait_for_file(const fs::path& file) {
   pump_until([&] { return fs::exists(file); }, file.string(), changes.get());
 }
 
+void Program::stop_reading() {
+  out_.close();
+  err_.close();
+}
+
 void Program::signal(int number) const { ::kill(pid_, number); }
 void Program::signal_group(int number) const { ::kill(-pid_, number); }
 
@@ -203,6 +211,12 @@ Finished Program::finish() {
   ended_ = true;
   said_.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   return said_;
+}
+
+FileDescriptor opened(const fs::path& file, int flags) {
+  FileDescriptor fd(::open(file.c_str(), flags | O_CLOEXEC, 0666));
+  BOOST_REQUIRE(fd);
+  return fd;
 }
 
 Finished run(const Words& words, const Program::Setting& setting) {
