@@ -27,8 +27,8 @@ std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
 // tester alone.
 Json deciding(const Json& options) {
   Json left = options;
-  for (const char* name :
-       {"select", "rules", "rerun_failed", "long", "jobs", "capture", "pics", "pixit"})
+  for (const char* name : {"select", "rules", "rfc", "sections", "rerun_failed", "long", "jobs",
+                           "capture", "pics", "pixit"})
     left.erase(name);
   return left;
 }
@@ -38,9 +38,17 @@ Options choosing(const Options& options, const Json& asked) {
   Options chosen = options;
   chosen.select = asked.value("select", std::vector<std::string>());
   chosen.rules = asked.value("rules", std::vector<std::string>());
+  chosen.rfc.reset();
+  if (asked.contains("rfc") && asked["rfc"].is_number_integer())
+    chosen.rfc = asked["rfc"].get<int>();
+  chosen.sections = asked.value("sections", std::vector<std::string>());
   chosen.long_run = asked.value("long", false);
   chosen.rerun_failed = asked.value("rerun_failed", false);
   return chosen;
+}
+
+bool is_of_everything(const Options& options) {
+  return options.select.empty() && options.rules.empty() && !options.rfc;
 }
 
 bool counts(const CaseRecord& record) {
@@ -96,6 +104,8 @@ std::vector<CaseRecord> records_before(const results::Journal& earlier, std::siz
 Json asked_by(const Options& options) {
   return {{"select", options.select},
           {"rules", options.rules},
+          {"rfc", options.rfc ? Json(*options.rfc) : Json()},
+          {"sections", options.sections},
           {"rerun_failed", options.rerun_failed},
           {"long", options.long_run}};
 }
@@ -162,9 +172,8 @@ Checked<std::optional<Continuation>> continue_run(const SuiteParts& parts,
   if (is_its_own) {
     next.play = without_verdict(next.whole, earlier.document.cases);
     if (goes_on || !next.play.empty()) return next;
-    const bool all = options.select.empty() && options.rules.empty();
-    if (all) return std::nullopt;
-  } else if (options.select.empty() && options.rules.empty() && !options.rerun_failed) {
+    if (is_of_everything(options)) return std::nullopt;
+  } else if (is_of_everything(options) && !options.rerun_failed) {
     return std::nullopt;
   }
   const std::size_t since = goes_on ? first : run.sessions.size();

@@ -57,14 +57,34 @@ void print_list(const char* heading, const List& lines) {
   for (const auto& line : lines) base::say(stdout, "  {}\n", line);
 }
 
+ExitCode explain_case(const cases::Case& one) {
+  base::say(stdout, "{}\n{}, {}\n", one.id, one.title, one.file);
+  if (!one.variant.empty()) base::say(stdout, "variant: {}\n", one.variant);
+  if (one.configuration != cases::Configuration{})
+    base::say(stdout, "configuration: {}\n", one.configuration.text());
+  for (const std::string_view id : one.rules) {
+    const rules::Rule* rule = rules::find(id);
+    if (rule == nullptr) continue;  // a toy's
+    base::say(stdout, "\n{}\n{}, {}\n{}\n", rule->id, rules::place(*rule), rules::name(rule->level),
+              rule->text);
+  }
+  base::say(stdout, "\nalone: rnic-suite run --select '{}'\n", one.id);
+  return ExitCode::good;
+}
+
 }  // namespace
 
 ExitCode explain(const SuiteParts& parts, const std::string& id) {
   const rules::Rule* rule = rules::find(id);
   if (rule == nullptr) {
+    if (const cases::Case* one = parts.find(id)) return explain_case(*one);
+    std::vector<std::string> known;
+    for (const rules::Rule& each : rules::all()) known.emplace_back(each.id);
+    for (const cases::Case& each : parts.table) known.push_back(each.id);
     base::say(stderr,
-              "rnic-suite: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them\n", id,
-              did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
+              "rnic-suite: there is no rule and no case '{}'{}; `rnic-suite coverage --rules` and "
+              "`rnic-suite list` show them\n",
+              id, did_you_mean(id, known));
     return ExitCode::usage;
   }
   base::say(stdout, "{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "reference_rnic/llp/address.hpp"
+#include "suite/iut/agent_client.hpp"
 
 namespace suite::runner {
 
@@ -60,7 +61,7 @@ std::expected<std::vector<std::string>, std::string> reach(const std::string& ho
     const std::string target = host.substr(4);
     if (!is_plain_name(target))
       return std::unexpected(fmt::format("--host: '{}' is no ssh target", target));
-    return std::vector<std::string>{"ssh", "-T", "-o", "BatchMode=yes", "--", target};
+    return iut::through_ssh(target);
   }
   if (host.starts_with("argv:")) {
     auto prefix = words(host.substr(5));
@@ -185,7 +186,14 @@ void add_iut_options(CLI::App& app, Options& o) {
 void add_selection(CLI::App& app, Options& o) {
   app.add_option("--select", o.select,
                  "only cases whose id matches this shell pattern; may be repeated");
-  app.add_option("--rule", o.rules, "only cases that judge this rule; may be repeated");
+  app.add_option(
+      "--rule", o.rules,
+      "only cases that judge a rule whose id matches this shell pattern; may be repeated");
+  app.add_option("--rfc", o.rfc, "only cases that judge a rule of this RFC, e.g. 5044");
+  app.add_option(
+         "--section", o.sections,
+         "only those of this section of it and the sections below, e.g. 7.1; may be repeated")
+      ->needs("--rfc");
   app.add_flag("--long", o.long_run, "also the cases that take long");
 }
 
@@ -337,7 +345,10 @@ class CommandLine {
                 exit_codes);
     add_run_options(command("run", "run cases against an implementation", Command::run), options_,
                     list_, no_capture_, coverage_);
-    add_selection(command("list", "list the cases", Command::list), options_);
+    CLI::App& list = command("list", "list the cases", Command::list);
+    add_selection(list, options_);
+    list.add_flag("--json", options_.json, "with title, file and rules of each, as JSON");
+    list.footer("example: rnic-suite list --rfc 5044 --section 7\n");
     CLI::App& probe =
         command("probe", "fill a PICS from what an IUT says and does", Command::probe);
     add_iut_options(probe, options_);
@@ -350,8 +361,11 @@ class CommandLine {
         "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something "
         "stands in its way\n");
     CLI::App& explain =
-        command("explain", "say what a rule demands and what checks it", Command::explain);
-    explain.add_option("RULE", options_.subject, "rule id, e.g. ddp.tagged.base-or-bounds")
+        command("explain", "say what a rule demands and what checks it, or what a case judges",
+                Command::explain);
+    explain
+        .add_option("RULE|CASE", options_.subject,
+                    "id of a rule, e.g. ddp.tagged.check-end-in-range, or of a case")
         ->required();
     CLI::App& coverage = command(
         "coverage", "print how many rules of each RFC section are judged, by level and kind",
@@ -406,7 +420,8 @@ class CommandLine {
       return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
     apply(options_.access, options_);
     // The wire of soft-iWARP is judged by itself.
-    if (options_.choice.dat_in_guest && options_.select.empty() && options_.rules.empty())
+    if (options_.choice.dat_in_guest && options_.select.empty() && options_.rules.empty() &&
+        !options_.rfc)
       options_.select = {"dat.*"};
     if (const auto fault = check_run(options_)) return wrong(*fault);
     return options_;
@@ -454,6 +469,8 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"host", o.host},
           {"select", o.select},
           {"rules", o.rules},
+          {"rfc", o.rfc ? nlohmann::ordered_json(*o.rfc) : nlohmann::ordered_json()},
+          {"sections", o.sections},
           {"rerun_failed", o.rerun_failed},
           {"long", o.long_run},
           {"strict", o.strict},

@@ -56,6 +56,8 @@ struct Options {
   iut::Pixit access;  ///< what is in the PIXIT, where one is asked for
   // the cases
   std::vector<std::string> select, rules;
+  std::optional<int> rfc;             ///< only cases that judge a rule of it
+  std::vector<std::string> sections;  ///< of that RFC, each with those below it
   bool rerun_failed = false, long_run = false, strict = false;
   bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
   // the run
@@ -67,6 +69,7 @@ struct Options {
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
   bool every_rule = false;        ///< coverage: rule by rule in place of their numbers
+  bool json = false;              ///< list: with all that is known of each case
   std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
 };
 

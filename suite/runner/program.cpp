@@ -7,6 +7,7 @@
 
 #include "base/standard_streams.hpp"
 #include "suite/results/folder.hpp"
+#include "suite/runner/case_record.hpp"
 #include "suite/runner/conclusion.hpp"
 #include "suite/runner/consult.hpp"
 #include "suite/runner/coverage.hpp"
@@ -41,6 +42,21 @@ ExitCode list(const SuiteParts& parts, const Options& options) {
   if (!chosen) {
     base::say(stderr, "rnic-suite: {}\n", chosen.error());
     return ExitCode::usage;
+  }
+  if (options.json) {
+    auto all = results::Json::array();
+    for (const cases::Case* one : *chosen) {
+      const results::CaseRecord record = describe_case(*one);
+      all.push_back({{"id", record.id},
+                     {"title", record.title},
+                     {"layer", record.layer},
+                     {"file", record.file},
+                     {"variant", record.variant},
+                     {"configuration", record.configuration},
+                     {"rules", record.rules}});
+    }
+    base::say(stdout, "{}\n", all.dump(1));
+    return ExitCode::good;
   }
   for (const cases::Case* one : *chosen) base::say(stdout, "{}\n", one->id);
   return ExitCode::good;
