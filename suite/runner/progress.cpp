@@ -62,6 +62,11 @@ void Progress::started(const std::string& id) {
   draw();
 }
 
+void Progress::given_back(const std::string& id) {
+  running_.erase(id);
+  draw();
+}
+
 void Progress::ended(const results::CaseRecord& record) {
   running_.erase(record.id);
   ++done_;

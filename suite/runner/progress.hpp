@@ -25,6 +25,8 @@ class Progress {
   void tell(const std::string& line);
   void expect_more(std::size_t cases) { total_ += cases; }
   void started(const std::string& id);
+  /// It is not running any more, and did not end either.
+  void given_back(const std::string& id);
   void ended(const results::CaseRecord& record);
   /// Ends the live line.
   void close();

@@ -162,6 +162,7 @@ class Run final : Station::Observer {
 
   void station_met(Station& station) override;
   void case_started(const std::string& id) override { progress_.started(id); }
+  void case_given_back(const std::string& id) override { progress_.given_back(id); }
   bool case_judged(results::CaseRecord record) override;
   void more_to_do(std::size_t attempts) override { progress_.expect_more(attempts); }
   void station_tells(const std::string& line) override { progress_.tell(line); }
