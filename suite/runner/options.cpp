@@ -12,6 +12,7 @@
 
 #include "reference_rnic/llp/address.hpp"
 #include "suite/iut/agent_client.hpp"
+#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
@@ -147,10 +148,12 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
+  constexpr std::array<std::string_view, 6> whole{"reference", "agent:reference", "siw-vm",
+                                                  "agent",     "dat:reference",   "dat:siw-vm"};
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent",
-                  iut));
+                  "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent{}",
+                  iut, did_you_mean(iut, whole)));
 }
 
 // ---------------------------------------------------------------- the command line
@@ -389,6 +392,8 @@ class CommandLine {
       return std::unexpected(Stop{ExitCode::good, help()});
     } catch (const CLI::CallForVersion& version) {
       return std::unexpected(Stop{ExitCode::good, std::string(version.what()) + "\n"});
+    } catch (const CLI::ExtrasError& problem) {
+      return wrong(problem.what() + meant_instead());
     } catch (const CLI::ParseError& problem) {
       return wrong(problem.what());
     }
@@ -405,6 +410,16 @@ class CommandLine {
     const auto chosen = app_.get_subcommands();
     return chosen.empty() ? app_.help() : chosen.front()->help("rnic-suite");
   }
+  // The option or command that was probably meant by what was not expected.
+  std::string meant_instead() const {
+    const auto extras = app_.remaining(true);
+    if (extras.empty()) return "";
+    std::vector<std::string> known;
+    for (const CLI::App* one : app_.get_subcommands({})) known.push_back(one->get_name());
+    for (const CLI::App* one : app_.get_subcommands())
+      for (const CLI::Option* option : one->get_options()) known.push_back(option->get_name());
+    return did_you_mean(extras.front().substr(0, extras.front().find('=')), known);
+  }
   static std::unexpected<Stop> wrong(std::string text) {
     std::ranges::replace(text, '\n', ' ');
     return std::unexpected(Stop{ExitCode::usage, text + "; see --help"});
@@ -413,6 +428,7 @@ class CommandLine {
     options_.capture = !no_capture_;
     if (list_) options_.command = Command::list;
     if (coverage_) options_.command = Command::coverage;
+    if (!options_.out.has_filename()) options_.out = options_.out.parent_path();  // `out/`
     auto choice = parse_iut(options_.iut, options_.host);
     if (!choice) return wrong(choice.error());
     options_.choice = std::move(*choice);

@@ -246,7 +246,7 @@ class Exit(unittest.TestCase):
             done = subprocess.run([LINT, *words, file], stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False)
             os.close(writing)
             self.assertEqual(done.returncode, 3, words)
-            self.assertEqual(done.stderr, b"rnic-lint: cannot write all of standard output: Broken pipe\n", words)
+            self.assertRegex(done.stderr, rb"\Arnic-lint: cannot write all of standard output.*\n\Z", words)
 
     @unittest.skipUnless(os.geteuid() == 0, "live capture needs rights")
     def test_a_live_capture_ends_at_an_interrupt_with_its_totals(self):

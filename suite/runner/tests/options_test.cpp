@@ -94,6 +94,25 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(!vendor.choice.in_lab());
 }
 
+BOOST_AUTO_TEST_CASE(what_was_probably_meant_is_said) {
+  const auto suggests = [](const Words& words, const std::string& word) {
+    return refusal(words).find("(did you mean '" + word + "'?)") != std::string::npos;
+  };
+  BOOST_TEST(suggests({"--iut", "siw_vm"}, "siw-vm"));
+  BOOST_TEST(suggests({"--iut", "referense"}, "reference"));
+  BOOST_TEST(suggests({"run", "--selct", "a"}, "--select"));
+  BOOST_TEST(suggests({"--rerun-faild"}, "--rerun-failed"));
+  BOOST_TEST(suggests({"colect", "out"}, "collect"));
+  BOOST_TEST(!suggests({"--frobnicate"}, ""));
+}
+
+// With a slash at its end it is the same folder, and gets the same numbers.
+BOOST_AUTO_TEST_CASE(a_folder_is_named_with_or_without_a_slash) {
+  BOOST_TEST(good({"--out", "there/"}).out == "there");
+  BOOST_TEST(good({"--out", "/tmp/a/b"}).out == "/tmp/a/b");
+  BOOST_TEST(refusal({"--out", ""}).find("the folder needs a name") != std::string::npos);
+}
+
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_in_one_line) {
   BOOST_TEST(refusal({"--iut", "chelsio"}).find("'chelsio' is none of") != std::string::npos);
   BOOST_TEST(refusal({"--iut", "dat:siw"}).find("needs --address") != std::string::npos);
