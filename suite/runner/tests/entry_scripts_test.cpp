@@ -129,6 +129,27 @@ BOOST_AUTO_TEST_CASE(packages_that_came_later_are_looked_for,
              boost::test_tools::per_element());
 }
 
+BOOST_AUTO_TEST_CASE(the_tests_end_with_what_was_left_out) {
+  const Scratch tree;
+  fs::create_directories(tree.path / "tools");
+  fs::create_directories(tree.path / "bin");
+  fs::copy_file(run_tests, tree.path / "run_tests.sh");
+  write_script(tree / "tools/install_packages.sh", "exit 0\n");
+  write_script(tree / "tools/build.sh",
+               "mkdir -p build/dev; echo 'the DAT driver: install libdapl-dev' "
+               ">build/dev/left_out.txt\n");
+  for (const int status : {0, 8}) {
+    write_script(tree / "bin/ctest", "exit " + std::to_string(status) + "\n");
+    const Finished finished =
+        run({tree / "run_tests.sh"},
+            {.environment = {{"PATH", (tree / "bin") + ":" + std::getenv("PATH")}}});
+    BOOST_TEST(finished.status == status);
+    const Words lines = lines_of(finished.out);
+    BOOST_REQUIRE(lines.size() == 2u);
+    BOOST_TEST(lines[1] == "  the DAT driver: install libdapl-dev");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_words_are_usage) {
   check_usage({install}, "which set?");
   check_usage({install, "everything"}, "unknown argument 'everything'; see --help");

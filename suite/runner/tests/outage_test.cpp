@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_stays_away_ends_the_run_and_the_same_command_go
   const Finished finished = program.finish();
   const auto took = steady_clock::now() - begin;
   BOOST_TEST(finished.status == harness);
-  BOOST_TEST((took < std::chrono::seconds(30)));
+  BOOST_TEST((took < std::chrono::seconds(60)));
   const std::string last = lines_of(finished.err).back();
   BOOST_TEST(last.starts_with("rnic-suite: the IUT has not answered since "), last);
   BOOST_TEST(last.find("refused") != std::string::npos, last);
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_host_that_freezes_is_noticed_within_seconds) {
   dut.signal_all(SIGSTOP);
   const auto begin = steady_clock::now();
   program.wait_for("the IUT has not answered since ");
-  BOOST_TEST((steady_clock::now() - begin < std::chrono::seconds(30)));
+  BOOST_TEST((steady_clock::now() - begin < std::chrono::seconds(60)));
   BOOST_TEST(program.finish().status == harness);
   BOOST_TEST(nobody_left());
 }
