@@ -2,6 +2,7 @@
 // Each hypothesis is a mistake that senders have made;
 // the first one that the octets bear out is the diagnosis.
 #include "suite/lower_tester/diagnosis.hpp"
+#include "base/octets.hpp"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +14,7 @@ namespace suite::lower_tester {
 
 namespace {
 
-using Octets = std::vector<std::byte>;
+using base::Octets;
 
 constexpr Diagnosis markers_missing{"mpa.markers.added-when-peer-m-one",
                                     "an FPDU without the Markers that were asked for"};

@@ -46,7 +46,7 @@ void Contact::restored(WallTime now) {
   last_answer_ = now;
 }
 
-bool Contact::asked_in_vain(rnic::llp::TimePoint now) {
+bool Contact::asked_in_vain(base::TimePoint now) {
   if (state_ == State::lost) return false;
   state_ = State::lost;
   lost_since_ = now;

@@ -7,7 +7,7 @@
 #include <chrono>
 #include <string>
 
-#include "reference_rnic/llp/world.hpp"
+#include "base/event_loop.hpp"
 #include "suite/cases/framework/outcome.hpp"
 
 namespace suite::runner {
@@ -44,10 +44,10 @@ class Contact {
   /// The sentinel passed.
   void restored(WallTime now);
   /// The sentinel was not answered either. True: it is the first time since the last answer.
-  bool asked_in_vain(rnic::llp::TimePoint now);
+  bool asked_in_vain(base::TimePoint now);
 
   /// Since when contact is known to be lost.
-  [[nodiscard]] rnic::llp::TimePoint lost_since() const { return lost_since_; }
+  [[nodiscard]] base::TimePoint lost_since() const { return lost_since_; }
   /// `the IUT has not answered since 12:34:56 (why)`, in the tester's local time.
   [[nodiscard]] std::string text() const;
   /// The last case that passed; empty: none.
@@ -58,7 +58,7 @@ class Contact {
   unsigned unanswered_ = 0;  ///< in a row
   std::string why_, last_good_;
   WallTime last_answer_{};
-  rnic::llp::TimePoint lost_since_{};
+  base::TimePoint lost_since_{};
 };
 
 }  // namespace suite::runner

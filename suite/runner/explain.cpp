@@ -7,10 +7,11 @@
 
 #include <fmt/format.h>
 
+#include "base/did_you_mean.hpp"
+#include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/runner/coverage.hpp"
-#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
@@ -26,7 +27,7 @@ bool breaks(const expectations::Entry& entry, const std::string& rule) {
 std::vector<fs::path> expectations_files() {
   std::vector<fs::path> files;
   std::error_code error;
-  for (const auto& file : fs::directory_iterator(RNIC_SOURCE_DIR "/suite/expectations", error))
+  for (const auto& file : fs::directory_iterator(base::shipped_file("suite/expectations"), error))
     if (file.path().extension() == ".yaml") files.push_back(file.path());
   std::ranges::sort(files);
   return files;
@@ -84,7 +85,7 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
     base::say(stderr,
               "rnic-suite: there is no rule and no case '{}'{}; `rnic-suite coverage --rules` and "
               "`rnic-suite list` show them\n",
-              id, did_you_mean(id, known));
+              id, base::did_you_mean(id, known));
     return ExitCode::usage;
   }
   base::say(stdout, "{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),

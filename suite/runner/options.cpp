@@ -10,9 +10,10 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
+#include "base/did_you_mean.hpp"
+#include "base/shipped_file.hpp"
 #include "suite/iut/agent_client.hpp"
-#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
@@ -153,7 +154,7 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
                   "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent{}",
-                  iut, did_you_mean(iut, whole)));
+                  iut, base::did_you_mean(iut, whole)));
 }
 
 // ---------------------------------------------------------------- the command line
@@ -242,9 +243,9 @@ std::optional<std::string> check_addresses(const char* option,
                                            const std::vector<std::string>& literals) {
   std::size_t ipv4 = 0;
   for (const std::string& literal : literals) {
-    const auto address = rnic::llp::Address::parse(literal);
+    const auto address = base::Address::parse(literal);
     if (!address) return fmt::format("{}: {}", option, address.error());
-    if (address->family == rnic::llp::Family::ipv4) ++ipv4;
+    if (address->family == base::Family::ipv4) ++ipv4;
   }
   if (ipv4 > 1 || literals.size() - ipv4 > 1)
     return fmt::format("{}: give one address of a family, not several", option);
@@ -305,8 +306,7 @@ void apply(const iut::Pixit& pixit, Options& o) {
 // Our own PICS of an IUT that we ship, if there is one.
 std::filesystem::path own_pics(const IutChoice& choice) {
   const std::string name = choice.kind == IutChoice::Kind::siw_vm ? "siw" : choice.name();
-  std::filesystem::path path =
-      std::filesystem::path(RNIC_SOURCE_DIR) / "suite/iut/pics" / (name + ".yaml");
+  std::filesystem::path path = base::shipped_file("suite/iut/pics") / (name + ".yaml");
   return std::filesystem::exists(path) ? path : std::filesystem::path();
 }
 
@@ -418,7 +418,7 @@ class CommandLine {
     for (const CLI::App* one : app_.get_subcommands({})) known.push_back(one->get_name());
     for (const CLI::App* one : app_.get_subcommands())
       for (const CLI::Option* option : one->get_options()) known.push_back(option->get_name());
-    return did_you_mean(extras.front().substr(0, extras.front().find('=')), known);
+    return base::did_you_mean(extras.front().substr(0, extras.front().find('=')), known);
   }
   static std::unexpected<Stop> wrong(std::string text) {
     std::ranges::replace(text, '\n', ' ');

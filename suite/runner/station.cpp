@@ -6,7 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "suite/results/time_text.hpp"
+#include "base/shipped_file.hpp"
+#include "base/time_text.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/host_facts.hpp"
 
@@ -29,14 +30,14 @@ Station::Station(const Surroundings& around, std::size_t place, std::unique_ptr<
       site_(std::move(site)),
       list_(std::move(plan.list)),
       schedule_(std::move(plan.jobs), site_->configuration_is_shared()),
-      crew_(around.world, *site_, schedule_, list_, workers(around.options, *site_),
+      crew_(around.loop, *site_, schedule_, list_, workers(around.options, *site_),
             site_->setup(0).deadline_scale, static_cast<Crew::Observer&>(*this)) {
-  evidence_.emplace(around.world, around.folder, open_capture(), around.options.strict);
+  evidence_.emplace(around.loop, around.folder, open_capture(), around.options.strict);
 }
 
 Station::~Station() {
   for (const auto& timer : {next_question_, end_of_patience_})
-    if (timer) around_.world.cancel(*timer);
+    if (timer) around_.loop.cancel(*timer);
 }
 
 std::unique_ptr<RunCapture> Station::open_capture() {
@@ -46,7 +47,7 @@ std::unique_ptr<RunCapture> Station::open_capture() {
   std::unique_ptr<RunCapture> capture;
   if (!no_capture_.empty()) return capture;
   site_->at_tester([&] {
-    auto opened = RunCapture::open(around_.world, interface, random_number());
+    auto opened = RunCapture::open(around_.loop, interface, random_number());
     if (opened) {
       capture = std::move(*opened);
     } else {
@@ -80,7 +81,7 @@ bool Station::done() const {
 
 void Station::bring_up(const std::function<void()>& then) {
   coming_up_ = true;
-  site_->bring_up(around_.world, [this, then](std::expected<void, std::string> up) {
+  site_->bring_up(around_.loop, [this, then](std::expected<void, std::string> up) {
     coming_up_ = false;
     if (given_up_) return;
     if (!up) return observer_.station_lost(up.error());
@@ -133,13 +134,13 @@ results::CaseRecord Station::describe(const Attempt& attempt) const {
   } else {
     words.insert(words.end(), {"--select", record.id});
   }
-  if (around_.folder != std::filesystem::path(RNIC_SOURCE_DIR) / "out")
+  if (around_.folder != base::shipped_file("run_suite.sh").parent_path() / "out")
     words.insert(words.end(), {"--out", around_.folder.string()});
   record.rerun = shell_text(words);
   const auto before = around_.attempts.find(record.id);
   record.attempt = attempt.job.attempt + (before == around_.attempts.end() ? 0 : before->second);
   record.worker = attempt.worker;
-  record.start = results::time_text(attempt.wall_start);
+  record.start = base::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
   if (const auto seen = around_.seen_to_fail.find(record.id); seen != around_.seen_to_fail.end())
     record.seen_to_fail_by = seen->second;
@@ -181,7 +182,7 @@ void Station::conclude(Attempt attempt, cases::CaseOutcome outcome) {
                         if (!completed) return observer_.station_lost(completed.error());
                         settle(std::move(*completed), job, complaint);
                       });
-  recent_.push_back({std::move(attempt), around_.world.now()});
+  recent_.push_back({std::move(attempt), around_.loop.now()});
 }
 
 // ---------------------------------------------------------------- contact with a foreign host
@@ -195,7 +196,7 @@ bool Station::start_failed(const std::string& why) {
     asking_ = false;
     contact_lost();
   } else {
-    around_.world.defer([this] { pump(); });
+    around_.loop.defer([this] { pump(); });
   }
   return true;
 }
@@ -232,7 +233,7 @@ void Station::sentinel_answered(const Attempt& attempt, const cases::CaseOutcome
 
 void Station::contact_restored() {
   const bool was_lost = contact_.state() == Contact::State::lost;
-  if (end_of_patience_) around_.world.cancel(*end_of_patience_);
+  if (end_of_patience_) around_.loop.cancel(*end_of_patience_);
   end_of_patience_.reset();
   if (was_lost) observer_.station_tells("the IUT answers again; what was lost is played again");
   contact_.restored(std::chrono::system_clock::now());
@@ -242,10 +243,10 @@ void Station::contact_restored() {
 
 void Station::contact_lost() {
   const auto patience = around_.options.access.outage_wait;
-  if (contact_.asked_in_vain(around_.world.now())) {
+  if (contact_.asked_in_vain(around_.loop.now())) {
     observer_.station_tells(fmt::format("{}; waiting {:.0f} s", contact_.text(),
                                         std::chrono::duration<double>(patience).count()));
-    end_of_patience_ = around_.world.schedule(around_.world.now() + patience, [this] {
+    end_of_patience_ = around_.loop.schedule(around_.loop.now() + patience, [this] {
       end_of_patience_.reset();
       const std::string& good = contact_.last_good();
       observer_.station_lost(contact_.text() +
@@ -257,7 +258,7 @@ void Station::contact_lost() {
 
 void Station::wait_and_ask_again() {
   constexpr std::chrono::seconds between_questions{1};
-  next_question_ = around_.world.schedule(around_.world.now() + between_questions, [this] {
+  next_question_ = around_.loop.schedule(around_.loop.now() + between_questions, [this] {
     next_question_.reset();
     pump();
   });
@@ -303,7 +304,7 @@ void Station::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcom
   const std::size_t number = attempt.job.number;
   const std::string excerpt = site_->kernel_complaints();
   std::erase_if(recent_, [this](const Recent& one) {
-    return around_.world.now() - one.ended > std::chrono::milliseconds(500);
+    return around_.loop.now() - one.ended > std::chrono::milliseconds(500);
   });
   if (!excerpt.empty()) {
     const auto others = flight(attempt);

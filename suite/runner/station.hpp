@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/runner/case_pcap.hpp"
 #include "suite/runner/contact.hpp"
 #include "suite/runner/crew.hpp"
@@ -25,7 +25,7 @@ namespace suite::runner {
 
 class Station final : Crew::Observer {
  public:
-  /// Called from the World's dispatch loop.
+  /// Called from the event loop.
   class Observer {
    public:
     virtual ~Observer() = default;
@@ -47,7 +47,7 @@ class Station final : Crew::Observer {
   };
   /// What all stations of a run share, and what outlives them.
   struct Surroundings {
-    rnic::llp::RealWorld& world;
+    base::EpollLoop& loop;
     const SuiteParts& parts;
     const Options& options;
     const SeenToFail& seen_to_fail;
@@ -126,7 +126,7 @@ class Station final : Crew::Observer {
       deaths_;  ///< of workers, by case: what the first attempt came to
   struct Recent {
     Attempt attempt;
-    rnic::llp::TimePoint ended;
+    base::TimePoint ended;
   };
   std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
   Contact contact_;
@@ -136,7 +136,7 @@ class Station final : Crew::Observer {
   };
   std::vector<Held> held_;  ///< unanswered: whose doing that is will be seen
   bool asking_ = false;     ///< the sentinel is played, or waits for a worker
-  std::optional<rnic::llp::TimerId> next_question_, end_of_patience_;
+  std::optional<base::TimerId> next_question_, end_of_patience_;
   bool met_ = false, begun_ = false, given_up_ = false;
   bool coming_up_ = false;  ///< the IUT's host
 };

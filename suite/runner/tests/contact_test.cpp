@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_CASE(only_the_sentinel_settles_a_doubt) {
   contact.doubt();
   contact.answered("ddp.y", true, now);
   BOOST_TEST(contact.in_question());
-  const rnic::llp::TimePoint then{};
+  const base::TimePoint then{};
   BOOST_TEST(contact.asked_in_vain(then));
   BOOST_TEST(!contact.asked_in_vain(then));
   BOOST_TEST((contact.state() == State::lost));

@@ -18,7 +18,7 @@
 using namespace suite::runner::tests;
 namespace fs = std::filesystem;
 using Json = nlohmann::json;
-using rnic::llp::FileDescriptor;
+using base::FileDescriptor;
 
 namespace {
 
