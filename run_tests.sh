@@ -17,6 +17,7 @@ CONTRIBUTING.md has the table of what runs where.
 examples:
   ./run_tests.sh
   ./run_tests.sh -- -R wire          only the tests whose name holds 'wire'
+At its end it lists the parts that were left out for want of a package.
 exit: 0 all passed, 2 usage, 3 packages are missing or the build failed, else a test failed
 USAGE
 }
@@ -43,5 +44,11 @@ esac
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
 tools/build.sh "$preset" "${definitions[@]}" || exit 3
 # Most tests wait more than they compute.
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((3 * $(nproc)))" -LE long "${ctest_arguments[@]}"
+status=0
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((3 * $(nproc)))" -LE long "${ctest_arguments[@]}" || status=$?
+if [ -s "build/$preset/left_out.txt" ]; then
+  echo "not built and not tested, for want of packages (--require-all installs all of them):"
+  sed 's/^/  /' "build/$preset/left_out.txt"
+fi
+[ "$status" = 0 ] || exit "$status"
 if [ "$long" = yes ]; then tools/long_tests.sh; fi

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -55,6 +56,7 @@ bool becomes(int fd, int standard) { return fd < 0 || ::dup2(fd, standard) >= 0;
 /// False: errno says what failed.
 bool settle(const ProcessSetup& setup, pid_t parent) {
   if (setup.group == ProcessSetup::Group::own) ::setpgid(0, 0);
+  if (setup.group == ProcessSetup::Group::session) ::setsid();
   if (setup.fresh_signals) {
     sigset_t none;
     sigemptyset(&none);
@@ -68,9 +70,11 @@ bool settle(const ProcessSetup& setup, pid_t parent) {
   }
   for (const int fd : setup.inherited)
     if (::fcntl(fd, F_SETFD, 0) != 0) return false;
-  return becomes(setup.input, STDIN_FILENO) && becomes(setup.output, STDOUT_FILENO) &&
-         becomes(setup.errors, STDERR_FILENO) &&
-         (setup.folder.empty() || ::chdir(setup.folder.c_str()) == 0) &&
+  const bool has_streams = becomes(setup.input, STDIN_FILENO) &&
+                           becomes(setup.output, STDOUT_FILENO) &&
+                           becomes(setup.errors, STDERR_FILENO);
+  if (setup.group == ProcessSetup::Group::session) ::ioctl(STDERR_FILENO, TIOCSCTTY, 0);
+  return has_streams && (setup.folder.empty() || ::chdir(setup.folder.c_str()) == 0) &&
          (setup.network_namespace < 0 || ::setns(setup.network_namespace, CLONE_NEWNET) == 0);
 }
 
@@ -121,7 +125,7 @@ std::optional<Process> Process::start(const std::vector<std::string>& argv,
     error = failed("fork");
     return std::nullopt;
   }
-  Process process(pid, setup.group == ProcessSetup::Group::own);
+  Process process(pid, setup.group);
   report->write_end.close();
   int why = 0;  // the report ends without a word when exec has succeeded
   ssize_t count = 0;
@@ -137,14 +141,15 @@ std::optional<Process> Process::fork(const std::function<int()>& work, const Pro
   const pid_t parent = ::getpid();
   const pid_t pid = ::fork();
   if (pid == 0) live(work, setup, parent);
-  if (pid > 0) return Process(pid, setup.group == ProcessSetup::Group::own);
+  if (pid > 0) return Process(pid, setup.group);
   error = failed("fork");
   return std::nullopt;
 }
 
-Process::Process(pid_t pid, bool own_group)
-    : pid_(pid), own_group_(own_group), exited_(open_pidfd(pid)) {
-  if (own_group) ::setpgid(pid, pid);  // both sides do: whoever is first
+Process::Process(pid_t pid, ProcessSetup::Group group)
+    : pid_(pid), own_group_(group != ProcessSetup::Group::ours), exited_(open_pidfd(pid)) {
+  // Both sides do: whoever is first.
+  if (group == ProcessSetup::Group::own) ::setpgid(pid, pid);
 }
 
 Process::Process(Process&& other) noexcept

@@ -17,7 +17,8 @@
 namespace base {
 
 struct ProcessSetup {
-  enum class Group : unsigned char { ours, own };
+  /// With a session of its own it has no terminal but its standard error, if that is one.
+  enum class Group : unsigned char { ours, own, session };
 
   /// Descriptors that become its standard input, output and error; -1: it has ours.
   int input = -1, output = -1, errors = -1;
@@ -70,7 +71,7 @@ class Process {
   void kill() const;
 
  private:
-  Process(pid_t pid, bool own_group);
+  Process(pid_t pid, ProcessSetup::Group group);
   std::optional<ExitStatus> collect(int options);
 
   pid_t pid_ = -1;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
 #include "plugfest/expected.hpp"
 #include "plugfest/progress.hpp"
 
@@ -82,16 +83,16 @@ ExitCode compare_runs(const std::filesystem::path& before, const std::filesystem
   const auto first = load_results(before), second = load_results(after);
   for (const auto* run : {&first, &second})
     if (!run->has_value()) {
-      fmt::print(stderr, "rnic-plugfest: {}\n", run->error());
+      base::say(stderr, "rnic-plugfest: {}\n", run->error());
       return ExitCode::usage;
     }
   const auto found = differences(*first, *second);
   for (const Difference& one : found)
-    fmt::print("{}: {} -> {}{}{}\n", for_terminal(one.cell), for_terminal(one.before),
-               for_terminal(one.after), one.reason.empty() ? "" : "\n    ",
-               for_terminal(one.reason));
-  fmt::print("{} of {} cells differ\n", found.size(),
-             std::max(endings(*first).size(), endings(*second).size()));
+    base::say(stdout, "{}: {} -> {}{}{}\n", for_terminal(one.cell), for_terminal(one.before),
+              for_terminal(one.after), one.reason.empty() ? "" : "\n    ",
+              for_terminal(one.reason));
+  base::say(stdout, "{} of {} cells differ\n", found.size(),
+            std::max(endings(*first).size(), endings(*second).size()));
   return found.empty() ? ExitCode::good : ExitCode::new_failure;
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
 #include "plugfest/compare.hpp"
 #include "plugfest/event_file.hpp"
 #include "plugfest/preflight.hpp"
@@ -22,8 +23,8 @@ double length_of(std::string_view name) {
 
 ExitCode list_scenarios() {
   for (const Scenario& scenario : scenarios())
-    fmt::print("{:36} {}{}\n", scenario.name, scenario.title,
-               scenario.on_request ? " (only with --long)" : "");
+    base::say(stdout, "{:36} {}{}\n", scenario.name, scenario.title,
+              scenario.on_request ? " (only with --long)" : "");
   return ExitCode::good;
 }
 
@@ -33,39 +34,53 @@ ExitCode check(const Event& event, const std::vector<Cell>& cells) {
   for (const Cell& cell : cells) jobs.push_back({cell.initiator, cell.responder, cell.length});
   for (const Participant& one : event.participants) capacity.push_back(one.parallel);
   const Simulated plan = simulate(capacity, cells.size(), std::move(jobs));
-  fmt::print("{}: {} participants, {} scenarios, {} cells; by estimate {} with all hosts at work\n",
-             event.name, event.participants.size(), event.scenarios.size(), cells.size(),
-             clock_text(plan.makespan));
+  base::say(stdout,
+            "{}: {} participants, {} scenarios, {} cells; by estimate {} with all hosts at work\n",
+            event.name, event.participants.size(), event.scenarios.size(), cells.size(),
+            clock_text(plan.makespan));
+  return ExitCode::good;
+}
+
+/// The end of what only prints: not good if somebody who asked does not get to see it.
+ExitCode printed(ExitCode code) {
+  const auto fault = base::unwritten_output();
+  if (!fault) return code;
+  base::say(stderr, "rnic-plugfest: {}\n", *fault);
+  return ExitCode::harness;
+}
+
+ExitCode list_cells(const std::vector<Cell>& cells) {
+  for (const Cell& cell : cells) base::say(stdout, "{}\n", cell.id);
   return ExitCode::good;
 }
 
 ExitCode perform(const Options& options) {
-  if (options.command == Command::list && options.event.empty()) return list_scenarios();
+  if (options.command == Command::list && options.event.empty()) return printed(list_scenarios());
   if (options.command == Command::bundle) return make_bundle(options);
-  if (options.command == Command::diff) return compare_runs(options.out, options.other);
+  if (options.command == Command::diff) return printed(compare_runs(options.out, options.other));
   const auto event = load_event(options.event, {.trust = options.trust_event,
                                                 .scenarios = scenario_names(options.long_scenarios),
                                                 .folder = "."});
   if (!event) {
-    for (const std::string& fault : event.error()) fmt::print(stderr, "rnic-plugfest: {}\n", fault);
+    for (const std::string& fault : event.error()) base::say(stderr, "rnic-plugfest: {}\n", fault);
     return ExitCode::usage;
   }
   const std::vector<Cell> cells = cells_of(*event, length_of);
   switch (options.command) {
     case Command::run:
+      base::outlive_the_terminal();
       return run(*event, cells, options);
     case Command::list:
-      for (const Cell& cell : cells) fmt::print("{}\n", cell.id);
-      return ExitCode::good;
+      return printed(list_cells(cells));
     case Command::check:
-      return check(*event, cells);
+      return printed(check(*event, cells));
     case Command::cell:
       return play_one(*event, cells, options);
     case Command::bundle:
     case Command::diff:
       break;  // done above: they need no event
     case Command::preflight:
-      return preflight(*event, options);
+      return printed(preflight(*event, options));
   }
   return ExitCode::usage;
 }
@@ -74,12 +89,13 @@ ExitCode perform(const Options& options) {
 }  // namespace plugfest
 
 int main(int argc, char** argv) {
+  base::keep_standard_streams();
   const auto options = plugfest::parse_options(argc, argv);
   if (!options) return static_cast<int>(options.error());
   try {
     return static_cast<int>(plugfest::perform(*options));
   } catch (const std::exception& error) {
-    fmt::print(stderr, "rnic-plugfest: {}\n", error.what());
+    base::say(stderr, "rnic-plugfest: {}\n", error.what());
     return static_cast<int>(plugfest::ExitCode::harness);
   }
 }

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
 #include "plugfest/cell_capture.hpp"
 #include "plugfest/cell_runner.hpp"
 #include "plugfest/progress.hpp"
@@ -290,7 +291,7 @@ void Preflight::in_labs() {
   whole = doctor::examine(request, doctor::HostSystem());
   if (doctor::worst(whole) == Severity::failure) return;
   auto site = Site::make(event_, 1, Guests(event_, "", agent_),
-                         [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+                         [](const std::string& line) { base::say(stderr, "{}\n", line); });
   if (!site) return whole.push_back(fail("lab", site.error(), "rnic-suite doctor"));
   agents(*site);
 }
@@ -398,10 +399,10 @@ ExitCode preflight(const Event& event, const Options& options) {
     if (one.findings.empty()) continue;
     Findings said = one.findings;
     for (Finding& found : said) found.what = for_terminal(found.what);
-    fmt::print("{}\n{}", one.who, doctor::report_text(said, ::isatty(STDOUT_FILENO) != 0));
+    base::say(stdout, "{}\n{}", one.who, doctor::report_text(said, ::isatty(STDOUT_FILENO) != 0));
   }
   if (severity == Severity::failure)
-    fmt::print("the event cannot be played as it is: mend what FAILs\n");
+    base::say(stdout, "the event cannot be played as it is: mend what FAILs\n");
   return severity == Severity::failure ? ExitCode::harness : ExitCode::good;
 }
 

@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
+
 namespace plugfest {
 
 std::string clock_text(double seconds) {
@@ -34,10 +36,9 @@ void Progress::ended(const std::string& cell, Verdict verdict, const std::string
   ++done_;
   planned_ += planned;
   taken_ += seconds;
-  fmt::print(out_, "[{}/{}] {}: {} ({:.2f} s){}{}\n", done_, total_, cell, word(verdict), seconds,
-             done_ < total_ ? ", still " + clock_text(remaining(bound)) : "",
-             reason.empty() ? "" : "\n    " + for_terminal(reason));
-  std::fflush(out_);
+  base::say(out_, "[{}/{}] {}: {} ({:.2f} s){}{}\n", done_, total_, cell, word(verdict), seconds,
+            done_ < total_ ? ", still " + clock_text(remaining(bound)) : "",
+            reason.empty() ? "" : "\n    " + for_terminal(reason));
 }
 
 }  // namespace plugfest

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/shipped_file.hpp"
+#include "base/standard_streams.hpp"
 #include "plugfest/cell_runner.hpp"
 #include "plugfest/engine.hpp"
 #include "plugfest/expected.hpp"
@@ -37,7 +38,7 @@ void end_at_interrupts() {
 }
 
 ExitCode complain(ExitCode code, const std::string& why) {
-  fmt::print(stderr, "rnic-plugfest: {}\n", why);
+  base::say(stderr, "rnic-plugfest: {}\n", why);
   return code;
 }
 
@@ -83,7 +84,7 @@ bool render_matrix(const fs::path& folder) {
   const auto made = suite::lab::run_command(
       {RNIC_PYTHON, base::shipped_file("reports/render_plugfest.py").string(), folder.string()},
       {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
-  if (!made) fmt::print(stderr, "rnic-plugfest: no matrix: {}\n", made.error());
+  if (!made) base::say(stderr, "rnic-plugfest: no matrix: {}\n", made.error());
   return made.has_value();
 }
 
@@ -97,13 +98,15 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Jour
   std::string words;
   for (const auto& [verdict, count] : counted.verdicts)
     words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, verdict);
-  fmt::print("{} of {} cells: {}\n", counted.played, counted.cells, words.empty() ? "none" : words);
+  base::say(stdout, "{} of {} cells: {}\n", counted.played, counted.cells,
+            words.empty() ? "none" : words);
   for (const std::string& cell : counted.news)
-    fmt::print("new: {}: {}\n", cell, for_terminal(journal.latest(cell).value("reason", "")));
-  for (const std::string& line : counted.stale) fmt::print("stale: {}\n", line);
+    base::say(stdout, "new: {}: {}\n", cell,
+              for_terminal(journal.latest(cell).value("reason", "")));
+  for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
   const bool rendered = render_matrix(journal.folder());
   const char* best = rendered ? "report.html" : "results.json";
-  fmt::print("results: {}\n", (journal.folder() / best).string());
+  base::say(stdout, "results: {}\n", (journal.folder() / best).string());
   if (!complete || !rendered) return ExitCode::harness;
   if (!counted.news.empty()) return ExitCode::new_failure;
   return counted.stale.empty() ? ExitCode::good : ExitCode::stale;
@@ -149,7 +152,7 @@ std::vector<std::string> command_of(const Event& event, const Site& site, const 
 
 namespace {
 
-void tell(const std::string& line) { fmt::print(stderr, "{}\n", line); }
+void tell(const std::string& line) { base::say(stderr, "{}\n", line); }
 
 /// Behind the rest, races that have not shown are given another try.
 std::expected<bool, std::string> play_with_tries(const std::vector<Cell>& cells, Journal& journal,
@@ -228,8 +231,8 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
                        .interrupted = [] { return interrupted != 0; },
                        .extra = [&](const Cell& cell) { return extra_time(event, cell.scenario); }};
   const std::size_t left = still_to_play(chosen, *journal, engine).size();
-  fmt::print(stderr, "{} cells, {} of them to play, {} at a time\n", chosen.size(), left,
-             engine.slots);
+  base::say(stderr, "{} cells, {} of them to play, {} at a time\n", chosen.size(), left,
+            engine.slots);
   bool complete = left == 0;
   if (left > 0) {
     end_at_interrupts();
@@ -270,7 +273,7 @@ ExitCode make_bundle(const Options& options) {
        options.vendor, "--to", options.to, options.out},
       {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
   if (!made) return complain(ExitCode::harness, "no bundle: " + made.error());
-  fmt::print("{}", *made);
+  base::say(stdout, *made);
   return ExitCode::good;
 }
 

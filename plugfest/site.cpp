@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "suite/iut/agent_client.hpp"
+
 namespace plugfest {
 
 std::expected<Site, std::string> Site::make(const Event& event, std::size_t slots, Guests guests,
@@ -55,9 +57,9 @@ std::vector<std::string> agent_command(const Event& event, std::size_t at,
   const Participant& participant = event.participants[at];
   if (const auto* free = std::get_if<ArgvAgent>(&participant.agent)) return free->argv;
   if (const auto* remote = std::get_if<SshAgent>(&participant.agent)) {
-    std::vector<std::string> argv{
-        "ssh",           "-o",       "BatchMode=yes",    "--",        remote->host,
-        remote->program, "--driver", participant.driver, "--address", address};
+    std::vector<std::string> argv = suite::iut::through_ssh(remote->host);
+    argv.insert(argv.end(),
+                {remote->program, "--driver", participant.driver, "--address", address});
     if (!participant.device.empty()) argv.insert(argv.end(), {"--device", participant.device});
     return argv;
   }

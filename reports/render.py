@@ -3,6 +3,7 @@
 """Makes the reports of a run: an HTML page, JUnit XML, and a Markdown summary."""
 
 import argparse
+import os
 import pathlib
 import sys
 
@@ -26,6 +27,14 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message):
         self.exit(2, f"{self.prog}: {message}; see --help\n")
+
+
+def tell(line):
+    """A terminal or a log that is gone is no fault of the reports."""
+    try:
+        print(f"render.py: {line}", file=sys.stderr, flush=True)
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 2)  # else Python fails at its end once more
 
 
 def arguments_of(argv):
@@ -61,14 +70,14 @@ def main(argv=None):
     try:
         report = load.load(arguments.folder)
     except load.Unreadable as fault:
-        print(f"render.py: {fault}", file=sys.stderr)
+        tell(fault)
         return 3
     rules = catalogue.load(arguments.rules, report.run.catalogue)
     for note in [*report.notes, *([rules.note] if rules.note else [])]:
-        print(f"render.py: note: {note}", file=sys.stderr)
+        tell(f"note: {note}")
     faults = list(write_reports(arguments, report, rules))
     for fault in faults:
-        print(f"render.py: {fault}", file=sys.stderr)
+        tell(fault)
     return 3 if faults else 0
 
 

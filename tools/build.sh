@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Configures a preset once and builds targets of it, quietly while all is well.
+# Configures a preset, anew where packages were installed since, and builds targets of it, quietly while all is well.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -26,13 +26,16 @@ mkdir -p "build/$preset"
 log=build/$preset/build.log
 generator=Ninja
 command -v ninja >/dev/null || generator='Unix Makefiles'
-if [ ! -f "build/$preset/CMakeCache.txt" ] || [ ${#definitions[@]} -gt 0 ]; then
+cache=build/$preset/CMakeCache.txt
+# What was left out for want of a package may be built once that is installed.
+if [ ! -f "$cache" ] || [ /var/lib/dpkg/status -nt "$cache" ] || [ ${#definitions[@]} -gt 0 ]; then
   cmake --preset "$preset" -G "$generator" "${definitions[@]}" >"$log" 2>&1 || {
     cat "$log" >&2
     echo "build.sh: cmake could not configure preset '$preset' (see above)" >&2
     exit 1
   }
   grep -A2 'CMake Warning' "$log" >&2 || true
+  touch -c "$cache"
 fi
 parallel=(--parallel "$(nproc)")
 if [ -t 1 ]; then

@@ -70,7 +70,7 @@ def may_include(source, target):
 def faults(root):
     for path in sorted(root.rglob("*")):
         relative = path.relative_to(root).as_posix()
-        if path.suffix not in SOURCES or relative.startswith(("build/", "out/")):
+        if path.suffix not in SOURCES or relative.startswith(("build/", "out/", "out.")):
             continue
         source = room_of(relative, ALLOWED)
         if source is None:

@@ -57,7 +57,7 @@ tidy() {
 run() {
   case "$1" in
     guest) ctest --test-dir build/dev --output-on-failure --no-tests=error -L long ;;
-    release) ./run_suite.sh --no-install --out out/release && ./run_suite.sh --no-install --iut dat:reference --out out/release-dat ;;
+    release) ./run_suite.sh --no-install --fresh --out out/release && ./run_suite.sh --no-install --fresh --iut dat:reference --out out/release-dat ;;
     matrix) build/dev/suite/self_test/rnic-self-test --matrix --out out/self_test.json ;;
     asan | tsan) sanitized "$1" ;;
     tidy) tidy ;;

@@ -54,7 +54,6 @@ def read(folder):
 def run_once(program, words, folder):
     """The results of one run, or None if it did not end by itself."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "results.json").unlink(missing_ok=True)
     with open(folder / "console.txt", "w", encoding="utf-8") as console:
         subprocess.run([program, "run", *words, "--out", str(folder)], stdout=console, stderr=subprocess.STDOUT, check=False)
     if not (folder / "results.json").exists():
@@ -110,6 +109,9 @@ def main():
             print(f"repeat_runs.py: fewer than two runs in {options.only_compare}", file=sys.stderr)
             return 2
     else:
+        if any(options.out.glob("*/results.ndjson")):
+            print(f"repeat_runs.py: {options.out} holds runs already: give another --out, or compare them by --only-compare", file=sys.stderr)
+            return 2
         with Load(options.load):
             for number in range(1, options.times + 1):
                 name = f"{number:02}"

@@ -17,6 +17,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
 #include "dissectors/capture/live_capture.hpp"
 #include "dissectors/lint/wording.hpp"
 
@@ -63,6 +64,9 @@ void survive_one_interrupt() {
   action.sa_flags = static_cast<int>(SA_RESETHAND) | SA_RESTART;
   ::sigaction(SIGINT, &action, nullptr);
 }
+
+// Without a reader, to judge on is work for nothing.
+bool nobody_reads() { return std::ferror(stdout) != 0; }
 
 std::unique_ptr<Report> make_report(const Options& options) {
   if (options.json) return json_report(stdout, options.summary);
@@ -136,7 +140,10 @@ Judgement::Done Judgement::judge_file() {
   auto reader = capture::CaptureReader::open(options_.input);
   if (!reader) return std::unexpected(reader.error());
   if (auto done = prepare(reader->link()); !done) return done;
-  while (const auto frame = reader->next()) give(*frame);
+  while (const auto frame = reader->next()) {
+    give(*frame);
+    if (nobody_reads()) return std::unexpected(*base::unwritten_output());
+  }
   totals_ = sharding_->finish();
   totals_.tear = reader->tear();
   return {};
@@ -158,6 +165,7 @@ Judgement::Done Judgement::judge_live() {
     ending = waits[1].revents != 0;
     if (auto polled = capture->poll(deliver); !polled) return polled;
     sharding_->flush();
+    if (nobody_reads()) return std::unexpected(*base::unwritten_output());
   }
   totals_ = sharding_->finish();
   totals_.live = capture->counts();
@@ -210,8 +218,7 @@ std::expected<ExitCode, Stop> Judgement::run() {
     return unreadable(judged.error());
   totals_.violations = violations_;
   report_->finish(totals_);
-  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0)
-    return unreadable("cannot write to standard output");
+  if (const auto fault = base::unwritten_output()) return unreadable(*fault);
   if (auto written = write_files(); !written) return unreadable(written.error());
   return conclude();
 }

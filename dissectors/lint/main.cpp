@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "base/standard_streams.hpp"
 #include "dissectors/lint/judgement.hpp"
 #include "dissectors/lint/plain_text.hpp"
 
@@ -12,16 +13,19 @@ using namespace dissectors::lint;
 namespace {
 
 int stop(const Stop& why) {
-  if (why.code == ExitCode::clean)
-    std::fputs(why.text.c_str(), stdout);
-  else
-    std::fprintf(stderr, "rnic-lint: %s\n", plain(why.text).c_str());
-  return std::to_underlying(why.code);
+  if (why.code != ExitCode::clean) {
+    base::say(stderr, "rnic-lint: {}\n", plain(why.text));
+    return std::to_underlying(why.code);
+  }
+  base::say(stdout, why.text);
+  const auto fault = base::unwritten_output();
+  return fault ? stop({ExitCode::unreadable, *fault}) : std::to_underlying(why.code);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  base::keep_standard_streams();
   try {
     const auto options = parse_options(argc, argv);
     if (!options) return stop(options.error());

@@ -86,6 +86,25 @@ class Program(unittest.TestCase):
         self.assertIn("untidy", (out / "report.html").read_text(encoding="utf-8"))
         self.assertEqual(len((out / "matrix.csv").read_text(encoding="utf-8").splitlines()), 1 + len(cells))
 
+    def test_lost_output_ends_no_event(self):
+        words = ("run", VIRTUAL, "--select", "reference/twin/close.graceful_by_initiator")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, *words, "--out", self.folder / "full"], stdout=full, stderr=full, timeout=200, check=False)
+        self.assertIn(done.returncode, (0, 4))
+        self.assertTrue(document(self.folder / "full")["cells"])
+        with subprocess.Popen([PROGRAM, *words, "--out", self.folder / "hangup"], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                              start_new_session=True) as event:
+            event.stderr.readline()
+            event.stderr.close()
+            event.stdout.close()
+            os.killpg(event.pid, signal.SIGHUP)
+            self.assertIn(event.wait(timeout=200), (0, 4))
+        self.assertTrue(document(self.folder / "hangup")["cells"])
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([PROGRAM, "list"], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(b"cannot write all of standard output", done.stderr)
+
     def look_at(self, cells, out):
         for scenario in SCENARIOS:
             clean = cells[f"reference/twin/{scenario}#1"]

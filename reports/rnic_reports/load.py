@@ -51,8 +51,8 @@ def _journal(path):
                 attempts.append(model.Case.of(root.node("case")))
                 continue
             holder = root if kind == "run" else root.node("end")
-            if kind == "end":
-                stale = holder.lines("stale_entries")
+            # A run that goes on has another end to come.
+            stale = holder.lines("stale_entries") if kind == "end" else None
             run = model.Run.of(holder.node("run"))
         except Unreadable as fault:
             if run is None:

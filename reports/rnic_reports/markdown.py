@@ -45,6 +45,8 @@ def _warnings(report):
     if not report.complete:
         lines.append(f"> **Incomplete** ({report.run.ending}): {len(report.cases)} of {report.run.selected} selected cases have a verdict. "
                      f"{code(report.run.ending_reason)}")
+    if len(report.run.sessions) > 1:
+        lines.append(f"> {len(report.run.sessions)} sessions: the last attempt at each case counts.")
     lines += [f"> {code(note, 400)}" for note in report.notes]
     if report.run.capture.dropped or report.run.capture.interface_dropped:
         lines.append(f"> The capture lost {report.run.capture.dropped + report.run.capture.interface_dropped} frames.")

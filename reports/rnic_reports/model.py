@@ -225,6 +225,20 @@ class Lab:
 
 
 @dataclasses.dataclass(frozen=True)
+class Session:
+    """One start of the program for the run."""
+
+    start: str
+    command: list
+    ending: str
+    ending_reason: str
+
+    @staticmethod
+    def of(node):
+        return Session(node.line("start"), node.lines("command"), node.choice("ending", ENDINGS), node.line("ending_reason"))
+
+
+@dataclasses.dataclass(frozen=True)
 class Run:
     id: str
     start: str
@@ -247,6 +261,7 @@ class Run:
     seeds: list
     selected: int
     expectations_file: str
+    sessions: list
 
     @staticmethod
     def of(node):
@@ -259,6 +274,7 @@ class Run:
             machine=node.pairs("machine"), options=node.pairs("options"), iut=Iut.of(node.node("iut")),
             lab=Lab.of(node.node("lab")), capture=Capture.of(node.node("capture")), timings=node.pairs("timings"),
             seeds=node.pairs("seeds"), selected=node.whole("selected"), expectations_file=node.line("expectations_file"),
+            sessions=[Session.of(each) for each in node.nodes_since("sessions")],
         )
 
     def killed(self):

@@ -94,6 +94,10 @@ class Node:
         values = self._take(name, (list,), "a list")
         return [Node(value, f"{self._path}.{name}[{index}]") for index, value in enumerate(values)]
 
+    def nodes_since(self, name):
+        """A list that was added to the schema: what is older has none."""
+        return self.nodes(name) if name in self._value else []
+
     def pairs(self, name):
         """The members of an object whose names are not fixed, as (name, value in words)."""
         members = self._take(name, (dict,), "an object")

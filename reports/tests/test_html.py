@@ -53,6 +53,18 @@ class Html(FolderTest):
         self.assertTrue("Incomplete. 5 of 20 selected cases have a verdict; the run was killed" in page.text)
         self.assertTrue("left out of results.ndjson: the last line is torn" in page.text)
 
+    def test_a_run_of_several_sessions_shows_each_of_them(self):
+        document = make_samples.document(make_samples.mixed_cases())
+        session = {"start": document["run"]["start"], "end": None, "command": ["rnic-suite", "--rerun-failed", "<b>"], "asked": {},
+                   "ending": "killed", "ending_reason": "killed"}
+        document["run"]["sessions"] = [session]
+        self.assertNotIn("Sessions", self.rendered(document)[0])
+        document["run"]["sessions"] = [session, {**session, "ending": "finished", "ending_reason": ""}]
+        raw, _, summary = self.rendered(document)
+        self.check_sound(Page(raw), raw)
+        self.assertEqual(raw.count("rnic-suite --rerun-failed &#39;&lt;b&gt;&#39;"), 2)
+        self.assertIn("2 sessions: the last attempt at each case counts", summary)
+
     def test_a_case_shows_what_an_expert_asks_for(self):
         text = self.of_sample("mixed")[0].text
         for words in (

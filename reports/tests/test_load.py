@@ -126,6 +126,16 @@ class Journals(FolderTest):
         report = self.journal(*self.lines[:5], json.dumps({"end": {"run": ended, "stale_entries": ["a:1 b"]}}).encode(), b"")
         self.assertEqual((report.run.exit_code, report.complete, report.stale_entries), (0, True, ["a:1 b"]))
 
+    def test_a_session_after_the_end_has_an_end_of_its_own(self):
+        run = json.loads(self.lines[0])["run"]
+        ended = json.dumps({"end": {"run": {**run, "complete": True, "ending": "finished"}, "stale_entries": []}}).encode()
+        session = {"start": run["start"], "end": None, "command": ["rnic-suite", "--rerun-failed"], "asked": {}, "ending": "running",
+                   "ending_reason": ""}
+        again = json.dumps({"run": {**run, "sessions": [{**session, "ending": "finished"}, session]}}).encode()
+        report = self.journal(*self.lines[:5], ended, again, b"")
+        self.assertEqual((report.run.ending, report.complete, len(report.cases)), ("killed", False, 4))
+        self.assertEqual([each.ending for each in report.run.sessions], ["finished", "running"])
+
     def test_a_retry_counts_once_though_the_journal_does_not_mark_it(self):
         first, second = make_samples.mixed_cases()[9:11]
         first["gate"] = {"result": "new_failure", "entry": "", "reason": "error"}

@@ -100,18 +100,18 @@ const Complaint* Gate::strike(const results::CaseRecord& record, const Entry* en
   return found == known_.strikes.end() ? nullptr : &*found;
 }
 
-results::Gate Gate::judge(const results::CaseRecord& record) const {
+results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attempt) const {
   const Entry* entry = find(record.id);
   const bool good = record.verdict == Verdict::pass || record.verdict == Verdict::not_applicable;
   // A case that failed alone for its own reason is not excused by the log of what ran beside it.
   const bool struck = record.reason.starts_with(results::kernel_complained);
   const Complaint* complaint = struck ? known_complaint(record.kernel_log) : nullptr;
-  if (complaint != nullptr && entry == nullptr && record.attempt < attempts_when_struck)
+  if (complaint != nullptr && entry == nullptr && attempt < attempts_when_struck)
     return {GateResult::superseded, complaint->place,
             "a known complaint struck it, and it runs again: " + complaint->reason};
   if (complaint != nullptr) return {GateResult::known, complaint->place, complaint->reason};
   if (const Complaint* struck_by = strike(record, entry); struck_by != nullptr) {
-    if (record.attempt < attempts_when_struck)
+    if (attempt < attempts_when_struck)
       return {GateResult::superseded, struck_by->place,
               "a known strike ended it, and it runs again: " + struck_by->reason};
     return {GateResult::new_failure, struck_by->place,
@@ -122,7 +122,7 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
     return {GateResult::new_failure, "",
             fmt::format("{}, and no expectation says so", results::name(record.verdict))};
   }
-  if (record.verdict == Verdict::pass && record.attempt < entry->tries)
+  if (record.verdict == Verdict::pass && attempt < entry->tries)
     return {GateResult::superseded, entry->place, "it did not fail this time, and runs again"};
   if (record.verdict == Verdict::pass && entry->intermittent)
     return {GateResult::as_expected, entry->place, "it fails now and then: " + entry->reason};

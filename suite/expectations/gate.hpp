@@ -19,7 +19,11 @@ class Gate {
   /// Judges one attempt by its id, verdict, reason and expectations. `superseded`: the case is to be
   /// attempted again, since a deviation that is known to be a race did not show, or a known
   /// complaint of the kernel or a known strike did.
-  [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const;
+  [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const {
+    return judge(record, record.attempt);
+  }
+  /// The same for a record that is the `attempt`-th in its session.
+  [[nodiscard]] results::Gate judge(const results::CaseRecord& record, std::uint32_t attempt) const;
 
   /// The listed complaint that this excerpt of the kernel's log is, or null.
   [[nodiscard]] const Complaint* known_complaint(const std::string& excerpt) const;

@@ -63,6 +63,15 @@ AgentOpener agent_process(std::vector<std::string> argv) {
   };
 }
 
+std::vector<std::string> through_ssh(const std::string& target) {
+  return {"ssh", "-T",
+          "-o",  "BatchMode=yes",
+          "-o",  "ConnectTimeout=10",
+          "-o",  "ServerAliveInterval=5",
+          "-o",  "ServerAliveCountMax=3",
+          "--",  target};
+}
+
 AgentOpener agent_socket(std::string path) {
   return [path = std::move(path)]() -> std::expected<AgentLink, std::string> {
     sockaddr_un address{};

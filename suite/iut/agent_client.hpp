@@ -29,6 +29,9 @@ using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
 
 /// Runs `argv` without a shell, e.g. {"ssh", "root@dut", "rnic-agent", "--driver", "verbs"}.
 [[nodiscard]] AgentOpener agent_process(std::vector<std::string> argv);
+/// What stands before a program's words to run it on another host: nobody is asked for a password,
+/// and a connection that is dead is noticed within seconds, at its start and later.
+[[nodiscard]] std::vector<std::string> through_ssh(const std::string& target);
 /// Connects to a unix socket; whoever owns its other end sees
 /// to it that a fresh agent listens there.
 [[nodiscard]] AgentOpener agent_socket(std::string path);

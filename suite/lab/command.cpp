@@ -40,6 +40,7 @@ std::expected<Running, std::string> start(const std::vector<std::string>& argv,
   setup.output = out->write_end.get();
   setup.errors = err->write_end.get();
   setup.network_namespace = options.network_namespace;
+  setup.fresh_signals = true;
   std::vector<std::string> words = argv;
   words.front() = program;
   std::string error;

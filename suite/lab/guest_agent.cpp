@@ -20,6 +20,7 @@
 #include <string_view>
 
 #include "base/file_descriptor.hpp"
+#include "base/standard_streams.hpp"
 #include "suite/lab/channel_protocol.hpp"
 
 namespace suite::lab {
@@ -144,7 +145,7 @@ class Bridge {
     end(not_started, std::string(line));
   }
   void end(int status, std::string_view why) {
-    if (!why.empty()) fmt::print(stderr, "rnic-guest-agent: {}\n", why);
+    if (!why.empty()) base::say(stderr, "rnic-guest-agent: {}\n", why);
     ended_ = true;
     status_ = status;
   }
@@ -162,23 +163,23 @@ class Bridge {
 int main(int argc, char** argv) {
   using namespace suite::lab;
   if (argc == 2 && (std::string_view(argv[1]) == "--help" || std::string_view(argv[1]) == "-h")) {
-    fmt::print("{}", help);
+    base::say(stdout, help);
     return 0;
   }
   if (argc < 3) {
-    fmt::print(stderr, "{}", help);
+    base::say(stderr, help);
     return 2;
   }
   for (int i = 2; i < argc; ++i) {
     if (std::strchr(argv[i], '\n') == nullptr) continue;
-    fmt::print(stderr, "rnic-guest-agent: an argument may not hold a line end\n");
+    base::say(stderr, "rnic-guest-agent: an argument may not hold a line end\n");
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
   base::FileDescriptor socket = connect_to(argv[1]);
   if (!socket) {
-    fmt::print(stderr, "rnic-guest-agent: {}: {}; is the guest up?\n", argv[1],
-               std::strerror(errno));
+    base::say(stderr, "rnic-guest-agent: {}: {}; is the guest up?\n", argv[1],
+              std::strerror(errno));
     return guest_gone;
   }
   return Bridge(std::move(socket), argc - 2, argv + 2).run();

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "base/process.hpp"
+#include "base/standard_streams.hpp"
 #include "suite/lab/guest.hpp"
 #include "suite/lab/namespaces.hpp"
 
@@ -101,8 +102,8 @@ std::optional<Arguments> parse(int argc, char** argv) {
     }
     const bool known = word == "--variant" || word == "--program" || word == "--log";
     if (!known || value == nullptr) {
-      fmt::print(stderr, "rnic-lab: {} '{}'; see --help\n",
-                 known ? "no value for" : "unknown option", word);
+      base::say(stderr, "rnic-lab: {} '{}'; see --help\n",
+                known ? "no value for" : "unknown option", word);
       return std::nullopt;
     }
     if (word == "--variant") arguments.guest.variant = value;
@@ -111,7 +112,7 @@ std::optional<Arguments> parse(int argc, char** argv) {
     ++i;
   }
   if (const auto fault = fault_of(arguments.guest)) {
-    fmt::print(stderr, "rnic-lab: {}\n", *fault);
+    base::say(stderr, "rnic-lab: {}\n", *fault);
     return std::nullopt;
   }
   const char* shell = std::getenv("SHELL");
@@ -128,7 +129,7 @@ int run_beside(const Lab& lab, const Guest& guest, const std::vector<std::string
   std::string error;
   auto process = base::Process::start(command, setup, error);
   if (!process) {
-    fmt::print(stderr, "rnic-lab: {}\n", error);
+    base::say(stderr, "rnic-lab: {}\n", error);
     return 127;
   }
   ::signal(SIGINT, SIG_IGN);  // meant for the command
@@ -137,14 +138,14 @@ int run_beside(const Lab& lab, const Guest& guest, const std::vector<std::string
 }
 
 int complain(std::string_view why) {
-  fmt::print(stderr, "rnic-lab: {}\n", why);
+  base::say(stderr, "rnic-lab: {}\n", why);
   return 3;
 }
 
 int siw_vm(const Arguments& arguments) {
   Guest guest(arguments.guest);
   const auto prepared =
-      guest.prepare([](std::string_view line) { fmt::print(stderr, "{}\n", line); });
+      guest.prepare([](std::string_view line) { base::say(stderr, "{}\n", line); });
   if (!prepared) return complain(prepared.error());
   if (arguments.prepare_only) return 0;
   if (const auto entered = enter_private_namespaces(); !entered) return complain(entered.error());
@@ -154,14 +155,13 @@ int siw_vm(const Arguments& arguments) {
   if (const auto up = guest.boot(lab->tap()); !up) return complain(up.error());
   const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
       std::chrono::steady_clock::now() - start);
-  fmt::print(stderr, "siw-vm: up after {} ms ({}, kernel {}); this end is {} and {}\n",
-             took.count(), guest.accelerator(), guest.kernel_release(), lab->tester().ipv4,
-             lab->tester().ipv6);
+  base::say(stderr, "siw-vm: up after {} ms ({}, kernel {}); this end is {} and {}\n", took.count(),
+            guest.accelerator(), guest.kernel_release(), lab->tester().ipv4, lab->tester().ipv6);
   const int status = run_beside(*lab, guest, arguments.command);
   guest.flush_log();
   for (const KernelFault& fault : find_kernel_faults(guest.log_since(0)))
-    fmt::print(stderr, "siw-vm: kernel log: {}: {}\n", name_of(fault.kind), fault.line);
-  if (!guest.alive()) fmt::print(stderr, "siw-vm: {}\n", guest.obituary());
+    base::say(stderr, "siw-vm: kernel log: {}: {}\n", name_of(fault.kind), fault.line);
+  if (!guest.alive()) base::say(stderr, "siw-vm: {}\n", guest.obituary());
   guest.shutdown();
   return status;
 }
@@ -173,12 +173,12 @@ int main(int argc, char** argv) {
   using namespace suite::lab;
   for (int i = 1; i < argc && std::string_view(argv[i]) != "--"; ++i)
     if (std::string_view(argv[i]) == "--help" || std::string_view(argv[i]) == "-h") {
-      fmt::print("{}", help);
+      base::say(stdout, help);
       return 0;
     }
   if (argc < 2 || std::string_view(argv[1]) != "siw-vm") {
-    fmt::print(stderr, "rnic-lab: {}; the lab is siw-vm; see --help\n",
-               argc < 2 ? "say which lab" : fmt::format("there is no lab '{}'", argv[1]));
+    base::say(stderr, "rnic-lab: {}; the lab is siw-vm; see --help\n",
+              argc < 2 ? "say which lab" : fmt::format("there is no lab '{}'", argv[1]));
     return 2;
   }
   const auto arguments = parse(argc, argv);

@@ -8,6 +8,7 @@
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/lower_tester/silence.hpp"
 
 namespace suite::lower_tester {
 
@@ -37,7 +38,7 @@ std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {
       std::make_unique<Intake>(wire::MpaFrameKind::reply, static_cast<Intake::Listener&>(*this));
   context_.loop.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
   if (is_connected_) return {};
-  return std::unexpected(fmt::format("cannot connect to the IUT at {}: {}", iut.text(),
+  return std::unexpected(fmt::format("{} at {}: {}", cannot_connect, iut.text(),
                                      broken_ ? arrivals_.front().text() : "no answer"));
 }
 

@@ -7,40 +7,37 @@
 #pragma once
 
 #include <cstdint>
-#include <expected>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "suite/results/record.hpp"
+#include "suite/results/journal.hpp"
 
 namespace suite::results {
 
-/// One line for people: what could not be done with which file, and why.
-using Problem = std::string;
-template <typename Value>
-using Result = std::expected<Value, Problem>;
-
 class Folder {
  public:
-  /// Creates the folder if need be and locks it against a second run. Nothing in it is touched yet.
+  /// Creates the folder if need be and locks it against a second run. Nothing in it is touched yet;
+  /// one that was created and stays empty is taken back.
   [[nodiscard]] static Result<Folder> open(const std::filesystem::path& path);
   Folder(Folder&& other) noexcept;
   Folder& operator=(Folder&&) = delete;
   ~Folder();
 
-  /// Starts the journal. What an earlier run left here is removed first, once the new journal is
-  /// known to be writable.
+  /// Starts the journal of a new run. A run that is in the folder already is an error: nothing of
+  /// it is ever removed.
   [[nodiscard]] Result<void> begin(const RunRecord& run);
+  /// Goes on with the journal of the run that is in the folder, as it was read while this object
+  /// held the lock. Its torn end, if it has one, goes.
+  [[nodiscard]] Result<void> go_on(const Journal& earlier, const RunRecord& run);
   /// Appends one attempt. A line that does not fit on the disk is taken back whole.
   [[nodiscard]] Result<void> add(const CaseRecord& record);
-  /// Replaces what is known of the run.
-  [[nodiscard]] Result<void> update(const RunRecord& run);
   /// Returns when all that was added is on the disk.
   [[nodiscard]] Result<void> sync();
+  /// What the journal adds up to by now.
+  [[nodiscard]] Result<Document> so_far() const;
   /// Ends the journal and writes results.json, under another name first.
-  [[nodiscard]] Result<Document> end(const RunRecord& run,
-                                     const std::vector<std::string>& stale_entries);
+  [[nodiscard]] Result<void> end(const Document& document);
 
   /// Where the pcap of an attempt belongs, relative to the folder;
   /// its directory exists after begin().
@@ -59,12 +56,7 @@ class Folder {
   std::uint64_t good_ = 0;  ///< octets of whole lines in the journal
 };
 
-/// What is in a folder: results.json, or else the journal of a run that was killed (a torn last
-/// line is left out).
-[[nodiscard]] Result<Document> read(const std::filesystem::path& folder);
-/// The document that a journal makes; `ending` becomes killed where the journal has no end.
-[[nodiscard]] Result<Document> read_journal(const std::filesystem::path& journal);
-/// Makes results.json of the journal of a killed run.
+/// Makes results.json of the journal of a run, however that ended.
 [[nodiscard]] Result<Document> collect(const std::filesystem::path& folder);
 
 }  // namespace suite::results

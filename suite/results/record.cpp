@@ -73,6 +73,10 @@ class Writer {
   void operator()(const char* key, const Value& value) {
     json_[key] = encode(value);
   }
+  template <typename Value>
+  void since(const char* key, const Value& value) {
+    operator()(key, value);
+  }
 
  private:
   template <typename Value>
@@ -90,6 +94,11 @@ class Reader {
     } catch (const std::exception& problem) {
       throw std::invalid_argument(std::string(key) + ": " + problem.what());
     }
+  }
+  // A member that was added to the schema: what is older has none.
+  template <typename Value>
+  void since(const char* key, Value& value) {
+    if (json_.contains(key)) operator()(key, value);
   }
 
  private:
@@ -168,6 +177,11 @@ void members(Record& r, Fields& f) {
   f("mode", r.mode), f("note", r.note), f("received", r.received), f("dropped", r.dropped);
   f("interface_dropped", r.interface_dropped), f("closing_seen", r.closing_seen);
 }
+template <Is<Session> Record, typename Fields>
+void members(Record& r, Fields& f) {
+  f("start", r.start), f("end", r.end), f("command", r.command), f("asked", r.asked);
+  f("ending", r.ending), f("ending_reason", r.ending_reason);
+}
 template <Is<RunRecord> Record, typename Fields>
 void members(Record& r, Fields& f) {
   f("id", r.id), f("start", r.start), f("end", r.end), f("complete", r.complete),
@@ -177,6 +191,7 @@ void members(Record& r, Fields& f) {
   f("options", r.options), f("iut", r.iut), f("lab", r.lab), f("capture", r.capture);
   f("timings", r.timings), f("seeds", r.seeds), f("selected", r.selected);
   f("expectations_file", r.expectations_file);
+  f.since("sessions", r.sessions);
 }
 template <Is<Summary> Record, typename Fields>
 void members(Record& r, Fields& f) {
@@ -310,6 +325,8 @@ Summary summarise(std::vector<CaseRecord>& cases) {
   for (CaseRecord& record : cases) {
     if (last[record.id] == &record) {
       count(summary, record);
+      if (record.gate.result == GateResult::stale)
+        summary.stale_entries.push_back(record.gate.entry + " " + record.id);
     } else {
       record.gate.result = GateResult::superseded;
     }

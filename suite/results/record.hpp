@@ -132,6 +132,17 @@ struct CaptureRecord {
   bool closing_seen = false;
 };
 
+/// One start of the program for a run: the first one, one that goes on with what an earlier one
+/// left, or one that adds attempts.
+struct Session {
+  std::string start;
+  std::optional<std::string> end;
+  std::vector<std::string> command;
+  Json asked = Json::object();  ///< which cases it was to play
+  Ending ending = Ending::running;
+  std::string ending_reason;
+};
+
 struct RunRecord {
   std::string id, start;
   std::optional<std::string> end;
@@ -152,6 +163,7 @@ struct RunRecord {
   std::map<std::string, std::uint64_t> seeds;
   std::uint64_t selected = 0;
   std::string expectations_file;
+  std::vector<Session> sessions;
 };
 
 struct Summary {

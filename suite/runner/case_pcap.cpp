@@ -65,8 +65,7 @@ void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt,
                      done = std::move(done)](bool all_seen) {
     auto finished = finish(record, attempt, outcome, all_seen);
     --pending_;
-    begun_.erase(begun_.find(wall_nanoseconds(attempt)));
-    if (capture_ && !begun_.empty()) capture_->forget_before(begun_.begin()->first);
+    drop(attempt);
     done(std::move(finished));
   };
   if (capture_ && on_the_wire) {
@@ -74,6 +73,11 @@ void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt,
   } else {
     loop_.defer([finish_now = std::move(finish_now)] { finish_now(true); });
   }
+}
+
+void CasePcaps::drop(const Attempt& attempt) {
+  begun_.erase(begun_.find(wall_nanoseconds(attempt)));
+  if (capture_ && !begun_.empty()) capture_->forget_before(begun_.begin()->first);
 }
 
 CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt, const cases::CaseOutcome& outcome,

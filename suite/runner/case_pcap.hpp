@@ -29,6 +29,8 @@ class CasePcaps {
   using Done = std::function<void(results::Result<results::CaseRecord>)>;
   void complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome,
                 Done done);
+  /// `attempt` is no evidence of anything: it will not be completed.
+  void drop(const Attempt& attempt);
   /// Attempts whose record is not complete yet.
   [[nodiscard]] std::size_t pending() const { return pending_; }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
 #include "suite/doctor/doctor.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/lab/guest.hpp"
@@ -39,7 +40,7 @@ doctor::Request request_for(const Options& options) {
 ExitCode fail(const std::string& why) {
   std::string line = why;  // an agent's last words may be several
   std::ranges::replace(line, '\n', ' ');
-  fmt::print(stderr, "rnic-suite: {}\n", line);
+  base::say(stderr, "rnic-suite: {}\n", line);
   return ExitCode::harness;
 }
 
@@ -47,8 +48,8 @@ ExitCode fail(const std::string& why) {
 
 ExitCode consult_doctor(const Options& options) {
   const auto findings = doctor::examine(request_for(options), doctor::HostSystem());
-  fmt::print("{}", doctor::report_text(findings, ::isatty(STDOUT_FILENO) != 0 &&
-                                                     std::getenv("NO_COLOR") == nullptr));
+  base::say(stdout, doctor::report_text(findings, ::isatty(STDOUT_FILENO) != 0 &&
+                                                      std::getenv("NO_COLOR") == nullptr));
   return doctor::worst(findings) == doctor::Severity::failure ? ExitCode::harness : ExitCode::good;
 }
 
@@ -57,14 +58,14 @@ ExitCode probe(const SuiteParts& parts, const Options& options) {
     if (const auto fault = output_file_fault(options.subject)) return fail(*fault);
   }
   const auto site =
-      make_site(options, [](const std::string& line) { fmt::print(stderr, "{}\n", line); });
+      make_site(options, [](const std::string& line) { base::say(stderr, "{}\n", line); });
   if (!site) return fail(site.error());
   auto bench = make_bench((*site)->setup(0), parts);
   if (!bench) return fail(bench.error());
   if (const auto alive = (*bench)->revive(); !alive) return fail(alive.error());
   const std::string text = iut::to_yaml(iut::probe((*bench)->environment().iut.hello()));
   if (options.subject.empty()) {
-    fmt::print("{}", text);
+    base::say(stdout, text);
     return ExitCode::good;
   }
   if (const auto written = write_output_file(options.subject, text); !written)

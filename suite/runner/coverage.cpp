@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
 #include "dissectors/analyzer/checked_rules.hpp"
 #include "suite/cases/rdmap/terminate_matrix.hpp"
 
@@ -103,16 +104,16 @@ void print(std::string_view name, const Row& row) {
     for (std::size_t way = 0; way < ways; ++way)
       line += fmt::format(" {:>7}", text_of(level[way], way != untestable));
   }
-  fmt::print("{}\n", line);
+  base::say(stdout, "{}\n", line);
 }
 
 void print_heading() {
-  fmt::print("{:<34}", "judged/rules of each kind");
-  for (const char* level : {"must", "should", "may"}) fmt::print(" | {:<31}", level);
-  fmt::print("\n{:<34}", "");
+  base::say(stdout, "{:<34}", "judged/rules of each kind");
+  for (const char* level : {"must", "should", "may"}) base::say(stdout, " | {:<31}", level);
+  base::say(stdout, "\n{:<34}", "");
   for (std::size_t level = 0; level < levels; ++level)
-    fmt::print(" | {:>7} {:>7} {:>7} {:>7}", "active", "passive", "api", "none");
-  fmt::print("\n");
+    base::say(stdout, " | {:>7} {:>7} {:>7} {:>7}", "active", "passive", "api", "none");
+  base::say(stdout, "\n");
 }
 
 }  // namespace
@@ -134,13 +135,14 @@ ExitCode print_coverage(const SuiteParts& parts) {
     if (rfc != 0) print_document(rfc, sections);
   if (const auto dat = matrix.find(0); dat != matrix.end()) print_document(0, dat->second);
   print("all", everything);
-  fmt::print(
+  base::say(
+      stdout,
       "\nactive: the tester provokes it; passive: it shows in what the IUT sends; api: it shows at "
       "the API only;\nnone: nobody can check it here (`explain RULE` has the reason)\n");
   for (const rules::Rule& rule : rules::all()) {
     const auto found = checks.find(rule.id);
     if (rules::is_testable(rule) && (found == checks.end() || !found->second.is_judged()))
-      fmt::print("judged by nothing: {}\n", rule.id);
+      base::say(stdout, "judged by nothing: {}\n", rule.id);
   }
   return ExitCode::good;
 }
@@ -148,40 +150,40 @@ ExitCode print_coverage(const SuiteParts& parts) {
 ExitCode print_rules(const SuiteParts& parts) {
   ChecksByRule all = checks_of(parts);
   std::size_t testable = 0, covered = 0, need_sctp = 0;
-  fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", "rule", "RFC", "section", "level",
-             "check", "cases", "deviations");
+  base::say(stdout, "{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", "rule", "RFC", "section",
+            "level", "check", "cases", "deviations");
   for (const rules::Rule& rule : rules::all()) {
     const RuleChecks& checks = all[rule.id];
-    fmt::print("{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id,
-               rule.rfc == 0 ? "DAT" : std::to_string(rule.rfc), rule.section,
-               rules::name(rule.level), rules::how_checked(rule), checks.cases.size(),
-               checks.deviations.size());
+    base::say(stdout, "{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id,
+              rule.rfc == 0 ? "DAT" : std::to_string(rule.rfc), rule.section,
+              rules::name(rule.level), rules::how_checked(rule), checks.cases.size(),
+              checks.deviations.size());
     if (!rule.needs.empty()) ++need_sctp;
     if (!rules::is_testable(rule)) continue;
     ++testable;
     if (!checks.cases.empty()) ++covered;
   }
-  fmt::print("\n{} rules, {} testable, {} of these judged by a case\n", rules::all().size(),
-             testable, covered);
-  fmt::print("{} of the others have a reason in the catalogue; {}: {}\n",
-             rules::all().size() - testable - need_sctp, need_sctp, why_out_of_reach());
+  base::say(stdout, "\n{} rules, {} testable, {} of these judged by a case\n", rules::all().size(),
+            testable, covered);
+  base::say(stdout, "{} of the others have a reason in the catalogue; {}: {}\n",
+            rules::all().size() - testable - need_sctp, need_sctp, why_out_of_reach());
   return ExitCode::good;
 }
 
 ExitCode print_terminate_matrix() {
   const std::string_view row = "{:<10} {:<42} {:<74} {}\n";
-  fmt::print(fmt::runtime(row), "cause", "what went wrong", "case", "note");
+  base::say(stdout, fmt::runtime(row), "cause", "what went wrong", "case", "note");
   std::size_t judged = 0;
   for (const cases::MatrixEntry& entry : cases::terminate_matrix()) {
     const std::string code = entry.any_code ? "ALL" : fmt::format("{:#04x}", entry.cause.code);
     const bool reached = !entry.case_id.empty();
     judged += reached ? 1 : 0;
-    fmt::print(fmt::runtime(row),
-               fmt::format("{}/{}/{}", entry.cause.layer, entry.cause.type, code), entry.name,
-               reached ? entry.case_id : "none", entry.note);
+    base::say(stdout, fmt::runtime(row),
+              fmt::format("{}/{}/{}", entry.cause.layer, entry.cause.type, code), entry.name,
+              reached ? entry.case_id : "none", entry.note);
   }
-  fmt::print("\n{} registered causes, {} of these judged by a case\n",
-             cases::terminate_matrix().size(), judged);
+  base::say(stdout, "\n{} registered causes, {} of these judged by a case\n",
+            cases::terminate_matrix().size(), judged);
   return ExitCode::good;
 }
 

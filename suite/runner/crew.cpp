@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "suite/runner/case_record.hpp"
+#include "suite/runner/contact.hpp"
 
 namespace suite::runner {
 
@@ -36,7 +37,7 @@ Crew::Crew(base::EpollLoop& loop, Site& site, Schedule& schedule,
 
 Crew::~Crew() { dismiss(true); }
 
-void Crew::pump() {
+void Crew::pump(unsigned most) {
   if (dismissed_) return;
   while (schedule_.waiting() > 0) {
     const auto idle =
@@ -49,7 +50,7 @@ void Crew::pump() {
   // Workers start while others work: not more of them than there is work left.
   const auto starting = static_cast<std::size_t>(std::ranges::count(
       seats_, Seat::State::starting, [](const auto& seat) { return seat->state; }));
-  for (std::size_t more = starting; seats_.size() < jobs_ && more < schedule_.waiting(); ++more)
+  for (std::size_t more = starting; seats_.size() < most && more < schedule_.waiting(); ++more)
     open_seat();
 }
 
@@ -90,6 +91,8 @@ void Crew::begin(Seat& seat, const Job& job) {
 
 void Crew::word(WorkerProcess& worker, WorkerWord word) {
   Seat& seat = seat_of(worker);
+  const bool killed = seat.state == Seat::State::leaving;  // and it said this before it knew
+  if (killed && !std::holds_alternative<DiedWord>(word)) return;
   if (auto* ready = std::get_if<ReadyWord>(&word)) {
     seat.limit->lift();
     seat.state = Seat::State::idle;
@@ -122,6 +125,7 @@ void Crew::conclude(Seat& seat, cases::CaseOutcome outcome) {
 
 void Crew::unreachable(Seat& seat, const std::string& why) {
   seat.state = Seat::State::leaving;
+  seat.failed = !seat.attempt;
   ++fruitless_;
   last_complaint_ = why;
   std::ranges::replace(last_complaint_, '\n', ' ');
@@ -145,22 +149,25 @@ void Crew::ended(WorkerProcess& worker, base::ExitStatus how) {
     outcome.duration = loop_.now() - seat.attempt->start;
     conclude(seat, std::move(outcome));
   } else if (seat.state == Seat::State::starting) {
+    seat.failed = true;
     ++fruitless_;
     last_complaint_ = last_line(worker.take_stderr());
   }
+  const bool failed = seat.failed;
   // The process object is in the middle of telling us: it goes when that is over.
   const auto found =
       std::ranges::find_if(seats_, [&](const auto& one) { return one.get() == &seat; });
   loop_.defer([kept = std::shared_ptr<Seat>(std::move(*found))] {});
   seats_.erase(found);
-  check_for_loss();
+  check_for_loss(failed);
 }
 
 // The run goes on as long as somebody can take cases, or the IUT's host can be brought up again.
-void Crew::check_for_loss() {
+void Crew::check_for_loss(bool failed) {
   if (dismissed_) return;
   const bool never_met = !hello_ && seats_.empty();
-  if (never_met || (fruitless_ >= most_fruitless && seats_.empty() && site_.up())) {
+  if (!never_met && failed && observer_.start_failed(last_complaint_)) return;
+  if (never_met || (failed && fruitless_ >= most_fruitless && seats_.empty() && site_.up())) {
     observer_.crew_lost(last_complaint_.empty() ? "workers end before they can take a case"
                                                 : last_complaint_);
   } else {
@@ -179,7 +186,7 @@ cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, base::ExitStatus how
   }
   if (seat.state == Seat::State::leaving) {
     return outcome_without_evidence(cases::Verdict::error,
-                                    "the IUT cannot be reached: " + last_complaint_);
+                                    fmt::format("{}: {}", cannot_be_reached, last_complaint_));
   }
   if (seat.worker->spoke_nonsense()) {
     return outcome_without_evidence(cases::Verdict::error,

@@ -39,6 +39,9 @@ class Crew final : WorkerProcess::Observer {
     virtual void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) = 0;
     /// A worker is free, or one is no more: time for pump().
     virtual void crew_changed() = 0;
+    /// A worker could not start, since its agent could not; `why` in one line. True: the observer
+    /// sees to it that the run ends some time, and calls pump().
+    [[nodiscard]] virtual bool start_failed(const std::string& why) = 0;
     /// The IUT cannot be reached or workers cannot live: the run cannot go on. One line.
     virtual void crew_lost(const std::string& why) = 0;
   };
@@ -53,8 +56,9 @@ class Crew final : WorkerProcess::Observer {
   void open_first_seat() { open_seat(); }
   /// What the IUT said of itself, once it did.
   [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
-  /// Gives what can start now to those who are free.
-  void pump();
+  /// Gives what can start now to those who are free; starts more of them, up to `most`.
+  void pump(unsigned most);
+  void pump() { pump(jobs_); }
   /// Replaces all workers that are not busy: the IUT's host
   /// was started afresh, their agents are gone.
   void renew();
@@ -70,6 +74,7 @@ class Crew final : WorkerProcess::Observer {
     std::optional<Attempt> attempt;
     std::optional<DiedWord> died;
     std::optional<HangLimit> limit;  ///< of what it does now
+    bool failed = false;             ///< it never could take a case
   };
   void word(WorkerProcess& worker, WorkerWord word) override;
   void ended(WorkerProcess& worker, base::ExitStatus how) override;
@@ -78,7 +83,7 @@ class Crew final : WorkerProcess::Observer {
   void begin(Seat& seat, const Job& job);
   void conclude(Seat& seat, cases::CaseOutcome outcome);
   void unreachable(Seat& seat, const std::string& why);
-  void check_for_loss();
+  void check_for_loss(bool failed);
   [[nodiscard]] cases::CaseOutcome outcome_of_death(const Seat& seat, base::ExitStatus how) const;
   [[nodiscard]] Seat& seat_of(const WorkerProcess& worker);
 

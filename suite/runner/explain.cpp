@@ -9,6 +9,7 @@
 
 #include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
+#include "base/standard_streams.hpp"
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/runner/coverage.hpp"
 
@@ -53,8 +54,23 @@ std::vector<std::string> offenders(const std::string& rule) {
 
 template <typename List>
 void print_list(const char* heading, const List& lines) {
-  fmt::print("{}{}\n", heading, lines.empty() ? ": none" : ":");
-  for (const auto& line : lines) fmt::print("  {}\n", line);
+  base::say(stdout, "{}{}\n", heading, lines.empty() ? ": none" : ":");
+  for (const auto& line : lines) base::say(stdout, "  {}\n", line);
+}
+
+ExitCode explain_case(const cases::Case& one) {
+  base::say(stdout, "{}\n{}, {}\n", one.id, one.title, one.file);
+  if (!one.variant.empty()) base::say(stdout, "variant: {}\n", one.variant);
+  if (one.configuration != cases::Configuration{})
+    base::say(stdout, "configuration: {}\n", one.configuration.text());
+  for (const std::string_view id : one.rules) {
+    const rules::Rule* rule = rules::find(id);
+    if (rule == nullptr) continue;  // a toy's
+    base::say(stdout, "\n{}\n{}, {}\n{}\n", rule->id, rules::place(*rule), rules::name(rule->level),
+              rule->text);
+  }
+  base::say(stdout, "\nalone: rnic-suite run --select '{}'\n", one.id);
+  return ExitCode::good;
 }
 
 }  // namespace
@@ -62,25 +78,32 @@ void print_list(const char* heading, const List& lines) {
 ExitCode explain(const SuiteParts& parts, const std::string& id) {
   const rules::Rule* rule = rules::find(id);
   if (rule == nullptr) {
-    fmt::print(stderr,
-               "rnic-suite: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them\n",
-               id, base::did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
+    if (const cases::Case* one = parts.find(id)) return explain_case(*one);
+    std::vector<std::string> known;
+    for (const rules::Rule& each : rules::all()) known.emplace_back(each.id);
+    for (const cases::Case& each : parts.table) known.push_back(each.id);
+    base::say(stderr,
+              "rnic-suite: there is no rule and no case '{}'{}; `rnic-suite coverage --rules` and "
+              "`rnic-suite list` show them\n",
+              id, base::did_you_mean(id, known));
     return ExitCode::usage;
   }
-  fmt::print("{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),
-             rules::name(rule->level), rule->binds, rules::how_checked(*rule), rule->text);
-  if (!rule->needs.empty()) fmt::print("\n{}\n", why_out_of_reach());
+  base::say(stdout, "{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),
+            rules::name(rule->level), rule->binds, rules::how_checked(*rule), rule->text);
+  if (!rule->needs.empty()) base::say(stdout, "\n{}\n", why_out_of_reach());
   if (!rule->reason.empty())
-    fmt::print("\n{}: {}\n", rules::is_testable(*rule) ? "limit" : "not testable", rule->reason);
+    base::say(stdout, "\n{}: {}\n", rules::is_testable(*rule) ? "limit" : "not testable",
+              rule->reason);
   const RuleChecks checks = checks_of(parts)[rule->id];
   std::vector<std::string> cases, deviations;
   for (const cases::Case* one : checks.cases)
     cases.push_back(fmt::format("{} ({})", one->id, one->file));
   for (const auto* info : checks.deviations)
     deviations.push_back(fmt::format("{} - {}", info->name, info->text));
-  fmt::print("\n");
+  base::say(stdout, "\n");
   print_list("cases", cases);
-  fmt::print("in captures: {}\n", checks.in_captures ? "rnic-lint looks for it" : "not looked for");
+  base::say(stdout, "in captures: {}\n",
+            checks.in_captures ? "rnic-lint looks for it" : "not looked for");
   print_list("deviations", deviations);
   print_list("known offenders", offenders(id));
   return ExitCode::good;

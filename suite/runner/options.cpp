@@ -11,7 +11,9 @@
 #include <CLI/CLI.hpp>
 
 #include "base/address.hpp"
+#include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
+#include "suite/iut/agent_client.hpp"
 
 namespace suite::runner {
 
@@ -34,9 +36,13 @@ constexpr const char* run_examples =
     "  rnic-suite run --iut dat:siw-vm                         OpenFabrics' DAT provider over "
     "soft-iWARP\n"
     "  rnic-suite run --iut 'agent:ssh root@dut /opt/vendor/agent' --address 192.0.2.7\n"
-    "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.base-or-bounds --strict\n"
+    "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.check-end-in-range --strict\n"
     "  rnic-suite run --rerun-failed                           what did not pass in the last run "
     "in out/\n"
+    "The same command goes on with a run that was interrupted or killed. With --select, --rule or\n"
+    "--rerun-failed, attempts are added to the run in the folder, if it is of the same suite, IUT\n"
+    "and judgement and has these cases; the last attempt at a case counts. No run is ever "
+    "overwritten.\n"
     "  rnic-suite run --deviation accepts_bad_crc              see the suite fail\n";
 
 bool is_plain_name(std::string_view text) {
@@ -57,7 +63,7 @@ std::expected<std::vector<std::string>, std::string> reach(const std::string& ho
     const std::string target = host.substr(4);
     if (!is_plain_name(target))
       return std::unexpected(fmt::format("--host: '{}' is no ssh target", target));
-    return std::vector<std::string>{"ssh", "-T", "-o", "BatchMode=yes", "--", target};
+    return iut::through_ssh(target);
   }
   if (host.starts_with("argv:")) {
     auto prefix = words(host.substr(5));
@@ -143,10 +149,12 @@ std::expected<IutChoice, std::string> parse_iut(const std::string& iut, const st
     choice.agent = words(iut.substr(6));
     if (!choice.agent.empty()) return choice;
   }
+  constexpr std::array<std::string_view, 6> whole{"reference", "agent:reference", "siw-vm",
+                                                  "agent",     "dat:reference",   "dat:siw-vm"};
   return std::unexpected(
       fmt::format("--iut: '{}' is none of reference, agent:reference, siw-vm, verbs:DEVICE, "
-                  "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent",
-                  iut));
+                  "dat:IA, dat:reference, dat:siw-vm, agent:ARGV, agent{}",
+                  iut, base::did_you_mean(iut, whole)));
 }
 
 // ---------------------------------------------------------------- the command line
@@ -182,7 +190,14 @@ void add_iut_options(CLI::App& app, Options& o) {
 void add_selection(CLI::App& app, Options& o) {
   app.add_option("--select", o.select,
                  "only cases whose id matches this shell pattern; may be repeated");
-  app.add_option("--rule", o.rules, "only cases that judge this rule; may be repeated");
+  app.add_option(
+      "--rule", o.rules,
+      "only cases that judge a rule whose id matches this shell pattern; may be repeated");
+  app.add_option("--rfc", o.rfc, "only cases that judge a rule of this RFC, e.g. 5044");
+  app.add_option(
+         "--section", o.sections,
+         "only those of this section of it and the sections below, e.g. 7.1; may be repeated")
+      ->needs("--rfc");
   app.add_flag("--long", o.long_run, "also the cases that take long");
 }
 
@@ -190,7 +205,8 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   add_iut_options(app, o);
   add_selection(app, o);
   app.add_flag("--rerun-failed", o.rerun_failed,
-               "only cases that did not pass in the last run in --out");
+               "another attempt at the cases that did not pass in the run in --out; it is added to "
+               "that run");
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
   app.add_flag(
       "--slab-checks", o.slab_checks,
@@ -203,7 +219,14 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_option("--link", o.link,
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
-  app.add_option("--out", o.out, "output folder")->capture_default_str();
+  app.add_option("--out", o.out,
+                 "output folder. Without it, out, or where another run is in the way out.2, out.3, "
+                 "...")
+      ->capture_default_str()
+      ->each([&o](const std::string&) { o.out_given = true; });
+  app.add_flag("--fresh", o.fresh,
+               "begin a new run, in a folder of its own (--out with a number, if there is one "
+               "already)");
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
   app.add_option("--jobs", o.jobs, "cases at a time (default: as the IUT suits)")
       ->check(CLI::Range(1U, 256U));
@@ -325,7 +348,10 @@ class CommandLine {
                 exit_codes);
     add_run_options(command("run", "run cases against an implementation", Command::run), options_,
                     list_, no_capture_, coverage_);
-    add_selection(command("list", "list the cases", Command::list), options_);
+    CLI::App& list = command("list", "list the cases", Command::list);
+    add_selection(list, options_);
+    list.add_flag("--json", options_.json, "with title, file and rules of each, as JSON");
+    list.footer("example: rnic-suite list --rfc 5044 --section 7\n");
     CLI::App& probe =
         command("probe", "fill a PICS from what an IUT says and does", Command::probe);
     add_iut_options(probe, options_);
@@ -338,8 +364,11 @@ class CommandLine {
         "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something "
         "stands in its way\n");
     CLI::App& explain =
-        command("explain", "say what a rule demands and what checks it", Command::explain);
-    explain.add_option("RULE", options_.subject, "rule id, e.g. ddp.tagged.base-or-bounds")
+        command("explain", "say what a rule demands and what checks it, or what a case judges",
+                Command::explain);
+    explain
+        .add_option("RULE|CASE", options_.subject,
+                    "id of a rule, e.g. ddp.tagged.check-end-in-range, or of a case")
         ->required();
     CLI::App& coverage = command(
         "coverage", "print how many rules of each RFC section are judged, by level and kind",
@@ -363,6 +392,8 @@ class CommandLine {
       return std::unexpected(Stop{ExitCode::good, help()});
     } catch (const CLI::CallForVersion& version) {
       return std::unexpected(Stop{ExitCode::good, std::string(version.what()) + "\n"});
+    } catch (const CLI::ExtrasError& problem) {
+      return wrong(problem.what() + meant_instead());
     } catch (const CLI::ParseError& problem) {
       return wrong(problem.what());
     }
@@ -379,6 +410,16 @@ class CommandLine {
     const auto chosen = app_.get_subcommands();
     return chosen.empty() ? app_.help() : chosen.front()->help("rnic-suite");
   }
+  // The option or command that was probably meant by what was not expected.
+  std::string meant_instead() const {
+    const auto extras = app_.remaining(true);
+    if (extras.empty()) return "";
+    std::vector<std::string> known;
+    for (const CLI::App* one : app_.get_subcommands({})) known.push_back(one->get_name());
+    for (const CLI::App* one : app_.get_subcommands())
+      for (const CLI::Option* option : one->get_options()) known.push_back(option->get_name());
+    return base::did_you_mean(extras.front().substr(0, extras.front().find('=')), known);
+  }
   static std::unexpected<Stop> wrong(std::string text) {
     std::ranges::replace(text, '\n', ' ');
     return std::unexpected(Stop{ExitCode::usage, text + "; see --help"});
@@ -387,6 +428,7 @@ class CommandLine {
     options_.capture = !no_capture_;
     if (list_) options_.command = Command::list;
     if (coverage_) options_.command = Command::coverage;
+    if (!options_.out.has_filename()) options_.out = options_.out.parent_path();  // `out/`
     auto choice = parse_iut(options_.iut, options_.host);
     if (!choice) return wrong(choice.error());
     options_.choice = std::move(*choice);
@@ -394,7 +436,8 @@ class CommandLine {
       return std::unexpected(Stop{ExitCode::usage, std::move(faults)});
     apply(options_.access, options_);
     // The wire of soft-iWARP is judged by itself.
-    if (options_.choice.dat_in_guest && options_.select.empty() && options_.rules.empty())
+    if (options_.choice.dat_in_guest && options_.select.empty() && options_.rules.empty() &&
+        !options_.rfc)
       options_.select = {"dat.*"};
     if (const auto fault = check_run(options_)) return wrong(*fault);
     return options_;
@@ -442,6 +485,8 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"host", o.host},
           {"select", o.select},
           {"rules", o.rules},
+          {"rfc", o.rfc ? nlohmann::ordered_json(*o.rfc) : nlohmann::ordered_json()},
+          {"sections", o.sections},
           {"rerun_failed", o.rerun_failed},
           {"long", o.long_run},
           {"strict", o.strict},
@@ -451,7 +496,14 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"deviations", o.deviations},
           {"capture", o.capture},
           {"pics", o.pics.string()},
-          {"pixit", o.pixit.string()}};
+          {"pixit", o.pixit.string()},
+          {"addresses", o.addresses},
+          {"tester_addresses", o.tester_addresses},
+          {"agent", o.choice.agent},
+          {"claims", o.claims.usable()},
+          {"deadline_scale", o.access.deadline_scale},
+          {"quiet_window_ms", o.access.quiet_window.count()},
+          {"configure_script", o.access.configure_script}};
 }
 
 std::string shell_text(const std::vector<std::string>& list) {

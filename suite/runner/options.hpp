@@ -56,15 +56,20 @@ struct Options {
   iut::Pixit access;  ///< what is in the PIXIT, where one is asked for
   // the cases
   std::vector<std::string> select, rules;
+  std::optional<int> rfc;             ///< only cases that judge a rule of it
+  std::vector<std::string> sections;  ///< of that RFC, each with those below it
   bool rerun_failed = false, long_run = false, strict = false;
   bool slab_checks = false;  ///< siw-vm: the guest's kernel looks for memory errors
   // the run
   std::filesystem::path out = "out", junit;
-  unsigned jobs = 0;  ///< 0: as the IUT suits
+  bool out_given = false;  ///< --out names just this folder
+  bool fresh = false;      ///< a new run in a new folder, whatever there is
+  unsigned jobs = 0;       ///< 0: as the IUT suits
   bool capture = true;
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
   bool every_rule = false;        ///< coverage: rule by rule in place of their numbers
+  bool json = false;              ///< list: with all that is known of each case
   std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
 };
 

@@ -5,13 +5,15 @@
 
 #include <fmt/format.h>
 
+#include "base/standard_streams.hpp"
 #include "suite/results/folder.hpp"
+#include "suite/runner/case_record.hpp"
+#include "suite/runner/conclusion.hpp"
 #include "suite/runner/consult.hpp"
 #include "suite/runner/coverage.hpp"
 #include "suite/runner/descendants.hpp"
 #include "suite/runner/explain.hpp"
 #include "suite/runner/options.hpp"
-#include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/run.hpp"
 #include "suite/runner/selection.hpp"
@@ -25,21 +27,44 @@ namespace {
 /// For what only prints: quietly, where the output goes to `head`.
 void end_with_the_reader() { std::signal(SIGPIPE, SIG_DFL); }
 
+/// The end of what only prints: not good if somebody who asked does not get to see it.
+ExitCode printed(ExitCode code) {
+  const auto fault = base::unwritten_output();
+  if (!fault) return code;
+  base::say(stderr, "rnic-suite: {}\n", *fault);
+  return ExitCode::harness;
+}
+
 ExitCode list(const SuiteParts& parts, const Options& options) {
   Options selection = options;
   selection.rerun_failed = false;
   const auto chosen = select(parts.table, selection, {});
   if (!chosen) {
-    fmt::print(stderr, "rnic-suite: {}\n", chosen.error());
+    base::say(stderr, "rnic-suite: {}\n", chosen.error());
     return ExitCode::usage;
   }
-  for (const cases::Case* one : *chosen) fmt::print("{}\n", one->id);
+  if (options.json) {
+    auto all = results::Json::array();
+    for (const cases::Case* one : *chosen) {
+      const results::CaseRecord record = describe_case(*one);
+      all.push_back({{"id", record.id},
+                     {"title", record.title},
+                     {"layer", record.layer},
+                     {"file", record.file},
+                     {"variant", record.variant},
+                     {"configuration", record.configuration},
+                     {"rules", record.rules}});
+    }
+    base::say(stdout, "{}\n", all.dump(1));
+    return ExitCode::good;
+  }
+  for (const cases::Case* one : *chosen) base::say(stdout, "{}\n", one->id);
   return ExitCode::good;
 }
 
-ExitCode collect(const Options& options) {
+ExitCode collect(const SuiteParts& parts, const Options& options) {
   const auto complain = [](ExitCode code, const std::string& why) {
-    fmt::print(stderr, "rnic-suite: {}\n", why);
+    base::say(stderr, "rnic-suite: {}\n", why);
     return code;
   };
   std::error_code error;
@@ -52,39 +77,39 @@ ExitCode collect(const Options& options) {
     return complain(ExitCode::usage, readable.error());
   const auto document = results::collect(options.subject);
   if (!document) return complain(ExitCode::harness, document.error());
-  fmt::print("{}\n", summary_text(*document));
-  std::fflush(stdout);
+  base::say(stdout, outcome_text(*document, options.subject));
   Options report = options;
   report.out = options.subject;
   if (const auto rendered = render_reports(report); !rendered) {
-    fmt::print(stderr, "rnic-suite: {}\n", rendered.error());
+    base::say(stderr, "rnic-suite: {}\n", rendered.error());
     return ExitCode::harness;
   }
-  fmt::print("report: {}\n", (report.out / "report.html").string());
-  return ExitCode::good;
+  base::say(stdout, "report: {}\n", (report.out / "report.html").string());
+  return exit_code(findings_of(*document, parts.sentinel.id));
 }
 
 ExitCode perform(const SuiteParts& parts, const Options& options,
                  const std::vector<std::string>& command) {
   switch (options.command) {
     case Command::run:
+      base::outlive_the_terminal();
       return run(parts, options, command);
     case Command::list:
       end_with_the_reader();
-      return list(parts, options);
+      return printed(list(parts, options));
     case Command::explain:
       end_with_the_reader();
-      return explain(parts, options.subject);
+      return printed(explain(parts, options.subject));
     case Command::coverage:
       end_with_the_reader();
-      if (options.terminate_matrix) return print_terminate_matrix();
-      return options.every_rule ? print_rules(parts) : print_coverage(parts);
+      if (options.terminate_matrix) return printed(print_terminate_matrix());
+      return printed(options.every_rule ? print_rules(parts) : print_coverage(parts));
     case Command::collect:
-      return collect(options);
+      return collect(parts, options);
     case Command::probe:
-      return probe(parts, options);
+      return printed(probe(parts, options));
     case Command::doctor:
-      return consult_doctor(options);
+      return printed(consult_doctor(options));
   }
   return ExitCode::usage;
 }
@@ -100,7 +125,7 @@ const cases::Case* SuiteParts::find(const std::string& id) const {
 }
 
 int run_program(const SuiteParts& parts, int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
+  base::keep_standard_streams();
   const std::vector<std::string> command(argv, argv + argc);
   std::vector<std::string> arguments(command.begin() + 1, command.end());
   if (!arguments.empty() && arguments.front() == "--worker") return run_worker(parts);
@@ -108,12 +133,12 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
   const auto options = parse_options(arguments);
   if (!options) {
     const Stop& stop = options.error();
-    if (stop.code == ExitCode::good) {
-      fmt::print("{}", stop.text);
-    } else {
-      fmt::print(stderr, "rnic-suite: {}\n", stop.text);
+    if (stop.code != ExitCode::good) {
+      base::say(stderr, "rnic-suite: {}\n", stop.text);
+      return static_cast<int>(stop.code);
     }
-    return static_cast<int>(stop.code);
+    base::say(stdout, stop.text);
+    return static_cast<int>(printed(ExitCode::good));
   }
   return static_cast<int>(perform(parts, *options, command));
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/standard_streams.hpp"
 #include "rules/catalogue.hpp"
 
 namespace suite::runner {
@@ -54,15 +55,15 @@ Progress::Progress(std::FILE* stream)
 
 Progress::~Progress() { close(); }
 
-void Progress::tell(const std::string& line) {
-  erase();
-  fmt::print(stream_, "{}\n", harmless(line));
-  std::fflush(stream_);
-  draw();
-}
+void Progress::tell(const std::string& line) { write_line(harmless(line)); }
 
 void Progress::started(const std::string& id) {
   running_.insert(id);
+  draw();
+}
+
+void Progress::given_back(const std::string& id) {
+  running_.erase(id);
   draw();
 }
 
@@ -74,31 +75,44 @@ void Progress::ended(const results::CaseRecord& record) {
   const bool worth_a_line = !live_ || record.gate.result == results::GateResult::new_failure ||
                             record.gate.result == results::GateResult::stale;
   if (worth_a_line) {
-    erase();
     const std::string word = fmt::format("{:14}", results::name(record.verdict));
     const std::string why = record.reason.empty() ? "" : " - " + harmless(record.reason);
-    fmt::print(stream_, "{} {} ({:.2f} s){}\n", coloured(word, colour_of(record.verdict)),
-               record.id, record.duration, why);
-    std::fflush(stream_);
+    write_line(fmt::format("{} {} ({:.2f} s){}", coloured(word, colour_of(record.verdict)),
+                           record.id, record.duration, why));
+  } else {
+    draw();
   }
-  draw();
 }
 
 void Progress::close() { erase(); }
 
+// The run does not wait for a terminal that is stopped or a reader that sleeps: what these cannot
+// take now is left out, and counted.
+void Progress::write_line(const std::string& line) {
+  if (!base::takes_a_line(stream_)) {
+    ++left_out_;
+    return;
+  }
+  erase();
+  if (left_out_ > 0) base::say(stream_, "({} lines were not read in time)\n", left_out_);
+  left_out_ = 0;
+  base::say(stream_, "{}\n", line);
+  draw();
+}
+
 void Progress::draw() {
   const auto now = std::chrono::steady_clock::now();
   if (!live_ || total_ == 0 || (drawn_ && now - last_drawn_ < redraw_interval)) return;
+  if (!base::takes_a_line(stream_)) return;
   erase();
-  std::fputs(live_line().substr(0, terminal_width(stream_) - 1).c_str(), stream_);
-  std::fflush(stream_);
+  base::say(stream_, live_line().substr(0, terminal_width(stream_) - 1));
   drawn_ = true;
   last_drawn_ = now;
 }
 
 void Progress::erase() {
-  if (!drawn_) return;
-  std::fputs("\r\033[K", stream_);
+  if (!drawn_ || !base::takes_a_line(stream_)) return;
+  base::say(stream_, "\r\033[K");
   drawn_ = false;
 }
 

@@ -14,7 +14,8 @@ namespace suite::runner {
 
 class Progress {
  public:
-  /// Writes to `stream`; live and in colour only where that is a terminal.
+  /// Writes to `stream`; live and in colour only where that is a terminal. It never waits for who
+  /// reads it.
   explicit Progress(std::FILE* stream);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -24,11 +25,14 @@ class Progress {
   void tell(const std::string& line);
   void expect_more(std::size_t cases) { total_ += cases; }
   void started(const std::string& id);
+  /// It is not running any more, and did not end either.
+  void given_back(const std::string& id);
   void ended(const results::CaseRecord& record);
   /// Ends the live line.
   void close();
 
  private:
+  void write_line(const std::string& line);
   void draw();
   void erase();
   [[nodiscard]] std::string live_line() const;
@@ -36,6 +40,7 @@ class Progress {
 
   std::FILE* stream_;
   bool live_, colour_, drawn_ = false;
+  std::size_t left_out_ = 0;  ///< lines that nobody took
   std::size_t total_ = 0, done_ = 0, new_failures_ = 0, known_ = 0;
   std::set<std::string> running_;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now(), last_drawn_{};

@@ -14,18 +14,20 @@
 
 #include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
+#include "base/standard_streams.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/results/folder.hpp"
+#include "suite/runner/conclusion.hpp"
+#include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/plan.hpp"
 #include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/seen_to_fail.hpp"
-#include "suite/runner/selection.hpp"
 #include "suite/runner/station.hpp"
 
 namespace suite::runner {
@@ -36,23 +38,16 @@ namespace fs = std::filesystem;
 using base::WallTime;
 using std::chrono::steady_clock;
 
-// What ends a run before its first case: an exit code and one line.
-struct Refusal {
-  ExitCode code;
-  std::string why;
-};
-template <typename Value>
-using Checked = std::expected<Value, Refusal>;
 std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
   return std::unexpected(Refusal{code, std::move(why)});
 }
 
-// SIGINT, SIGTERM and SIGHUP as an event of the event loop, as long as it lives.
+// SIGINT and SIGTERM as an event of the event loop, as long as it lives.
 class EndingSignals {
  public:
   EndingSignals(base::EpollLoop& loop, std::function<void(int)> callback) : loop_(loop) {
     sigemptyset(&set_);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
+    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set_, signal);
     sigprocmask(SIG_BLOCK, &set_, &before_);
     fd_ = base::FileDescriptor(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
     loop_.watch(fd_.get(), EPOLLIN, [this, callback = std::move(callback)](std::uint32_t) {
@@ -75,32 +70,6 @@ class EndingSignals {
 };
 
 // ---------------------------------------------------------------- before the run
-
-std::vector<std::string> not_passed(const results::Document& document) {
-  std::vector<std::string> ids;
-  for (const auto& record : document.cases) {
-    const bool good = record.verdict == results::Verdict::pass ||
-                      record.verdict == results::Verdict::not_applicable;
-    if (!good && record.gate.result != results::GateResult::superseded) ids.push_back(record.id);
-  }
-  return ids;
-}
-
-Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
-                                                      const Options& options) {
-  std::vector<std::string> failed;
-  if (options.rerun_failed) {
-    const auto last = results::read(options.out);
-    if (!last) {
-      return refuse(ExitCode::usage,
-                    fmt::format("--rerun-failed: {}; without it, all cases run", last.error()));
-    }
-    failed = not_passed(*last);
-  }
-  auto chosen = select(parts.table, options, failed);
-  if (!chosen) return refuse(ExitCode::usage, chosen.error());
-  return std::move(*chosen);
-}
 
 std::optional<std::string> unknown_deviation(const Options& options) {
   for (const std::string& name : options.deviations) {
@@ -150,8 +119,8 @@ Checked<expectations::KnownDeviations> load_expectations(const SuiteParts& parts
 
 class Run final : Station::Observer {
  public:
-  Run(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command)
-      : parts_(parts), options_(options), progress_(stderr) {
+  Run(const SuiteParts& parts, Options options, const std::vector<std::string>& command)
+      : parts_(parts), options_(std::move(options)), command_(command), progress_(stderr) {
     record_.id = new_run_id();
     record_.start = base::time_text(begin_wall_);
     record_.suite = suite_version();
@@ -159,13 +128,16 @@ class Run final : Station::Observer {
     record_.command = command;
     record_.host = host_name();
     record_.machine = machine();
-    record_.options = options_record(options);
+    record_.options = options_record(options_);
   }
 
-  ExitCode execute() {
+  /// Nothing: the run in the folder turned out to be of another IUT, and this one is to begin anew
+  /// in a folder of its own.
+  std::optional<ExitCode> execute() {
     if (auto ready = prepare(); !ready) {
+      if (begin_anew_) return std::nullopt;
       progress_.close();
-      fmt::print(stderr, "rnic-suite: {}\n", ready.error().why);
+      base::say(stderr, "rnic-suite: {}\n", ready.error().why);
       return ready.error().code;
     }
     run_cases();
@@ -174,6 +146,8 @@ class Run final : Station::Observer {
 
  private:
   [[nodiscard]] Checked<void> prepare();
+  [[nodiscard]] Checked<CaseList> prepare_folder();
+  [[nodiscard]] Checked<void> begin_session();
   [[nodiscard]] Checked<void> prepare_stations(std::vector<Plan> plans);
   [[nodiscard]] Checked<void> meet_iut();
   void compare_claims(const iut::Hello& hello);
@@ -182,10 +156,13 @@ class Run final : Station::Observer {
   void run_cases();
   void end_captures();
   [[nodiscard]] ExitCode finish();
+  [[nodiscard]] results::Document conclude(results::Document document);
+  [[nodiscard]] bool tell_of(const results::Document& document);
   [[nodiscard]] bool nothing_left() const;
 
   void station_met(Station& station) override;
   void case_started(const std::string& id) override { progress_.started(id); }
+  void case_given_back(const std::string& id) override { progress_.given_back(id); }
   bool case_judged(results::CaseRecord record) override;
   void more_to_do(std::size_t attempts) override { progress_.expect_more(attempts); }
   void station_tells(const std::string& line) override { progress_.tell(line); }
@@ -196,7 +173,8 @@ class Run final : Station::Observer {
   void abort_run(results::Ending ending, const std::string& why);
 
   const SuiteParts& parts_;
-  const Options& options_;
+  Options options_;
+  const std::vector<std::string>& command_;
   const WallTime begin_wall_ = std::chrono::system_clock::now();
   const steady_clock::time_point begin_ = steady_clock::now();
   Progress progress_;
@@ -207,33 +185,29 @@ class Run final : Station::Observer {
   }();
   base::EpollLoop loop_;
   std::optional<results::Folder> folder_;
+  std::optional<results::Journal> journal_;        ///< of the run that goes on, until it does
+  std::optional<results::RunRecord> earlier_;      ///< the run that goes on, as it was left
+  std::map<std::string, std::uint32_t> attempts_;  ///< of earlier sessions, by record's id
+  CaseList whole_;                                 ///< all cases of the run
   expectations::KnownDeviations known_;
   std::optional<expectations::Gate> gate_;
   std::vector<std::unique_ptr<Station>> stations_;  ///< the first one speaks for the IUT
   std::optional<EndingSignals> signals_;
   results::RunRecord record_;
-  std::map<std::string, results::CaseRecord>
-      failures_;                              ///< new failures by id, to be told at the end
-  std::map<std::string, std::string> stale_;  ///< stale entries by case
-  std::size_t judged_ = 0, records_ = 0;
+  std::size_t records_ = 0;
   bool begun_ = false;  ///< cases may start
   bool over_ = false;   ///< ended before its time: interrupted or aborted
+  bool begin_anew_ = false;
 };
 
 Checked<void> Run::prepare() {
   if (const auto unknown = unknown_deviation(options_)) {
     return refuse(ExitCode::usage, *unknown);
   }
-  auto selected = select_cases(parts_, options_);
-  if (!selected) return std::unexpected(selected.error());
-  record_.selected = selected->size();
-
   const fs::path path = expectations_path(options_);
   auto known = load_expectations(parts_, path);
   if (!known) return std::unexpected(known.error());
   known_ = std::move(*known);
-  auto plans = make_plans(parts_, *selected, known_.isolated, most_sites(options_));
-  for (Plan& plan : plans) mark_known_hangs(plan, known_.entries);
   record_.expectations_file = path.string();
 
   if (!options_.junit.empty()) {  // found out before the run rather than after it
@@ -243,10 +217,58 @@ Checked<void> Run::prepare() {
   signals_.emplace(loop_, [this](int signal) {
     abort_run(results::Ending::interrupted, "interrupted by " + base::signal_name(signal));
   });
-  auto folder = results::Folder::open(options_.out);
-  if (!folder) return refuse(ExitCode::harness, folder.error());
-  folder_.emplace(std::move(*folder));
+  const auto cases = prepare_folder();
+  if (!cases) return std::unexpected(cases.error());
+  auto plans = make_plans(parts_, *cases, known_.isolated, most_sites(options_));
+  for (Plan& plan : plans) mark_known_hangs(plan, known_.entries);
   return prepare_stations(std::move(plans));
+}
+
+// What is to be played, and where its results go.
+Checked<CaseList> Run::prepare_folder() {
+  auto place = find_place(parts_, options_, record_,
+                          [this](const std::string& line) { progress_.tell(line); });
+  if (!place) return std::unexpected(place.error());
+  options_.out = place->name;
+  folder_.emplace(std::move(place->folder));
+  whole_ = std::move(place->whole);
+  record_.selected = whole_.size();
+  if (place->earlier) {
+    earlier_ = place->earlier->document.run;
+    attempts_ = attempts_in(place->earlier->document.cases);
+    journal_ = std::move(place->earlier);
+    progress_.tell(fmt::format("{}: {} of the {} cases of the run are played",
+                               options_.out.string(), place->play.size(), whole_.size()));
+  }
+  return std::move(place->play);
+}
+
+// Only now the IUT has said who it is.
+Checked<void> Run::begin_session() {
+  if (earlier_) {
+    if (const auto other = other_iut(earlier_->iut, record_.iut)) {
+      begin_anew_ = !options_.out_given;
+      const std::string why = fmt::format("{} holds {}", options_.out.string(), *other);
+      if (begin_anew_) progress_.tell(why + "; this run begins anew");
+      return refuse(ExitCode::usage,
+                    why + ": give a different --out, or --fresh for a new folder beside it");
+    }
+    record_.id = earlier_->id;
+    record_.start = earlier_->start;
+    record_.command = earlier_->command;
+    record_.options = earlier_->options;
+    record_.sessions = earlier_->sessions;
+  }
+  record_.sessions.push_back({.start = base::time_text(begin_wall_),
+                              .end = {},
+                              .command = command_,
+                              .asked = asked_by(options_),
+                              .ending = results::Ending::running,
+                              .ending_reason = ""});
+  const auto begun = journal_ ? folder_->go_on(*journal_, record_) : folder_->begin(record_);
+  journal_.reset();
+  if (!begun) return refuse(ExitCode::harness, begun.error());
+  return {};
 }
 
 Checked<void> Run::prepare_stations(std::vector<Plan> plans) {
@@ -255,8 +277,8 @@ Checked<void> Run::prepare_stations(std::vector<Plan> plans) {
   if (!sites) return refuse(ExitCode::harness, sites.error() + advice(options_));
   for (std::size_t place = 0; place < plans.size(); ++place) {
     stations_.push_back(std::make_unique<Station>(
-        Station::Surroundings{loop_, parts_, options_, seen_to_fail_, folder_->path()}, place,
-        std::move((*sites)[place]), std::move(plans[place]),
+        Station::Surroundings{loop_, parts_, options_, seen_to_fail_, folder_->path(), attempts_},
+        place, std::move((*sites)[place]), std::move(plans[place]),
         static_cast<Station::Observer&>(*this)));
   }
   describe_lab();
@@ -265,8 +287,7 @@ Checked<void> Run::prepare_stations(std::vector<Plan> plans) {
   compare_claims(hello);
   describe_iut(hello);
   gate_.emplace(std::move(known_), record_.iut);
-  if (auto begun = folder_->begin(record_); !begun) return refuse(ExitCode::harness, begun.error());
-  return {};
+  return begin_session();
 }
 
 void Run::describe_lab() {
@@ -336,9 +357,11 @@ bool Run::nothing_left() const {
 // ---------------------------------------------------------------- verdicts
 
 bool Run::case_judged(results::CaseRecord record) {
-  record.gate = gate_->judge(record);
+  // Tries are counted anew in each session.
+  const auto before = attempts_.find(record.id);
+  record.gate =
+      gate_->judge(record, record.attempt - (before == attempts_.end() ? 0 : before->second));
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
-  if (!sentinel && record.verdict != results::Verdict::not_applicable) ++judged_;
   auto added = folder_->add(record);
   // Syncing once for all that is settled at this moment keeps the disk from setting the pace.
   if (added && records_++ % 8 == 0) added = folder_->sync();
@@ -347,10 +370,6 @@ bool Run::case_judged(results::CaseRecord record) {
     return false;
   }
   progress_.ended(record);
-  failures_.erase(record.id);  // only a case's last attempt counts
-  stale_.erase(record.id);
-  if (record.gate.result == results::GateResult::stale)
-    stale_[record.id] = record.gate.entry + " " + record.id;
   // An agent that cannot send or receive yet is no dead IUT: startup can be judged without.
   const bool dead = sentinel && record.verdict != results::Verdict::pass &&
                     record.verdict != results::Verdict::not_applicable &&
@@ -358,9 +377,7 @@ bool Run::case_judged(results::CaseRecord record) {
   if (dead && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted,
               "the IUT does not work: " + record.reason + advice(options_));
-  const auto gate = record.gate.result;
-  if (gate == results::GateResult::new_failure) failures_[record.id] = std::move(record);
-  return gate == results::GateResult::superseded;
+  return record.gate.result == results::GateResult::superseded;
 }
 
 void Run::abort_run(results::Ending ending, const std::string& why) {
@@ -391,54 +408,70 @@ void Run::end_captures() {
   for (const auto& station : stations_) station->evidence().report(record_.capture);
 }
 
+// The run as a whole: what all its sessions together come to.
+results::Document Run::conclude(results::Document document) {
+  const std::string now = base::time_text(std::chrono::system_clock::now());
+  const std::size_t missing = without_verdict(whole_, document.cases).size();
+  if (!over_) record_.ending = results::Ending::finished;
+  record_.sessions.back().end = record_.end = now;
+  record_.sessions.back().ending = record_.ending;
+  record_.sessions.back().ending_reason = record_.ending_reason;
+  record_.complete = !over_ && missing == 0;
+  if (!over_ && missing > 0)
+    record_.ending_reason = fmt::format("{} of {} cases have no verdict", missing, whole_.size());
+  document.run = record_;
+  const Findings findings = findings_of(document, parts_.sentinel.id);
+  if (record_.complete && findings.harness)
+    record_.ending_reason = "no case was judged: all are not applicable";
+  record_.exit_code = static_cast<int>(exit_code(findings));
+  document.run = record_;
+  return document;
+}
+
+// Whether the reports were made.
+bool Run::tell_of(const results::Document& document) {
+  base::say(stdout, outcome_text(document, options_.out.string()));
+  const auto rendered = render_reports(options_);
+  if (rendered) base::say(stdout, "report: {}\n", (options_.out / "report.html").string());
+  if (!rendered) base::say(stderr, "rnic-suite: {}\n", rendered.error());
+  return rendered.has_value();
+}
+
 ExitCode Run::finish() {
   const auto start = steady_clock::now();
   for (const auto& station : stations_) station->dismiss(over_);
   end_captures();
-  if (!over_) record_.ending = results::Ending::finished;
-  record_.complete = !over_;
-  record_.end = base::time_text(std::chrono::system_clock::now());
-  Findings findings{.harness = over_ || judged_ == 0,
-                    .new_failure = !failures_.empty(),
-                    .stale = !stale_.empty()};
-  if (!over_ && judged_ == 0) record_.ending_reason = "no case was judged: all are not applicable";
-  record_.exit_code = static_cast<int>(exit_code(findings));
   record_.timings["teardown"] = std::chrono::duration<double>(steady_clock::now() - start).count();
   record_.timings["total"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
-
-  std::vector<std::string> stale_entries;
-  for (const auto& [id, entry] : stale_) stale_entries.push_back(entry);
-  const auto document = folder_->end(record_, stale_entries);
-  progress_.close();
-  for (const auto& [id, failure] : failures_)
-    fmt::print("\n{}", failure_text(failure, options_.out.string()));
-  for (const std::string& entry : stale_entries)
-    fmt::print("\nstale: {} passes now; remove the entry\n", entry);
+  auto document = folder_->so_far();
+  results::Result<void> ended;
   if (document) {
-    fmt::print("{}{}\n", failures_.empty() && stale_.empty() ? "" : "\n", summary_text(*document));
-    std::fflush(stdout);
-    if (const auto rendered = render_reports(options_); rendered) {
-      fmt::print("report: {}\n", (options_.out / "report.html").string());
-      std::fflush(stdout);
-    } else {
-      findings.harness = true;
-      fmt::print(stderr, "rnic-suite: {}\n", rendered.error());
-    }
+    *document = conclude(std::move(*document));
+    ended = folder_->end(*document);
   } else {
-    findings.harness = true;
+    ended = std::unexpected(document.error());
+  }
+  progress_.close();
+  bool good = false;
+  if (ended) {
+    good = tell_of(*document);
+  } else {
     record_.ending_reason = fmt::format(
         "{}; what was judged is in results.ndjson there: mend that, then `rnic-suite collect {}`",
-        document.error(), options_.out.string());
+        ended.error(), options_.out.string());
   }
-  if (!record_.ending_reason.empty()) fmt::print(stderr, "rnic-suite: {}\n", record_.ending_reason);
-  return exit_code(findings);
+  if (!record_.ending_reason.empty()) base::say(stderr, "rnic-suite: {}\n", record_.ending_reason);
+  return good ? static_cast<ExitCode>(*record_.exit_code) : ExitCode::harness;
 }
 
 }  // namespace
 
 ExitCode run(const SuiteParts& parts, const Options& options,
              const std::vector<std::string>& command) {
-  return Run(parts, options, command).execute();
+  if (const auto code = Run(parts, options, command).execute()) return *code;
+  Options anew = options;
+  anew.fresh = true;
+  return Run(parts, anew, command).execute().value_or(ExitCode::harness);
 }
 
 }  // namespace suite::runner

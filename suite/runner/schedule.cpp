@@ -34,6 +34,12 @@ void Schedule::ended() {
   if (--running_ == 0) alone_ = false;
 }
 
+void Schedule::repeat_all(const std::vector<Job>& jobs) {
+  waiting_.insert(waiting_.begin(), jobs.begin(), jobs.end());
+}
+
+void Schedule::take_back_probe() { std::erase_if(waiting_, &Job::probe); }
+
 void Schedule::repeat_alone(const std::vector<Job>& jobs) {
   for (auto job = jobs.rbegin(); job != jobs.rend(); ++job) {
     waiting_.push_front(*job);

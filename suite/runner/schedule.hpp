@@ -18,6 +18,8 @@ struct Job {
   std::size_t group = 0;       ///< cases of one group want the IUT configured alike
   bool alone = false;          ///< nothing else may run meanwhile
   bool known_to_hang = false;  ///< an expectation says so
+  bool probe = false;          ///< the sentinel, asked whether the IUT still answers: no attempt
+  bool once_lost = false;      ///< it went unanswered, and others were answered
   bool operator==(const Job&) const = default;
 };
 
@@ -35,6 +37,10 @@ class Schedule {
   void repeat(const Job& job) { waiting_.push_front(job); }
   /// Runs these before anything else, one at a time.
   void repeat_alone(const std::vector<Job>& jobs);
+  /// Runs these before anything else.
+  void repeat_all(const std::vector<Job>& jobs);
+  /// Forgets the probe, if it was not started.
+  void take_back_probe();
   /// Forgets what was not started.
   void give_up() { waiting_.clear(); }
 

@@ -18,16 +18,58 @@ bool matches(const std::string& pattern, const cases::Case& candidate) {
   return base::matches_glob(pattern, candidate.id);
 }
 
-bool judges(const cases::Case& candidate, const std::string& rule) {
-  return std::ranges::find(candidate.rules, std::string_view(rule)) != candidate.rules.end();
+bool judges(const cases::Case& candidate, const std::string& pattern) {
+  return std::ranges::any_of(candidate.rules, [&](std::string_view rule) {
+    return base::matches_glob(pattern, std::string(rule));
+  });
+}
+
+bool is_in(std::string_view section, const std::string& wanted) {
+  return section == wanted || section.starts_with(wanted + ".");
+}
+
+// Of the RFC that was asked for, and of one of its sections if some were.
+bool is_asked_for(const rules::Rule& rule, const Options& options) {
+  if (rule.rfc != options.rfc) return false;
+  return options.sections.empty() ||
+         std::ranges::any_of(options.sections, [&](const std::string& wanted) {
+           return is_in(rule.section, wanted);
+         });
+}
+
+bool judges_asked_text(const cases::Case& candidate, const Options& options) {
+  return std::ranges::any_of(candidate.rules, [&](std::string_view id) {
+    const rules::Rule* rule = rules::find(id);
+    return rule != nullptr && is_asked_for(*rule, options);
+  });
+}
+
+// What is wrong with --rfc and --section.
+std::optional<std::string> fault_of_text(const Options& options) {
+  if (!options.rfc) return std::nullopt;
+  const auto of_it = [&](const rules::Rule& rule) { return rule.rfc == *options.rfc; };
+  if (std::ranges::none_of(rules::all(), of_it))
+    return fmt::format("--rfc: there is no rule of RFC {}; `rnic-suite coverage` shows which have",
+                       *options.rfc);
+  for (const std::string& wanted : options.sections) {
+    const bool there = std::ranges::any_of(rules::all(), [&](const rules::Rule& rule) {
+      return of_it(rule) && is_in(rule.section, wanted);
+    });
+    if (!there)
+      return fmt::format(
+          "--section: there is no rule of section {} of RFC {}; `rnic-suite "
+          "coverage` shows which have",
+          wanted, *options.rfc);
+  }
+  return std::nullopt;
 }
 
 // The cases of the DAT API are for DAT providers, and for who asks for them by name.
 bool asks_for_dat(const Options& options) {
   return options.choice.kind == IutChoice::Kind::dat || options.command == Command::list ||
-         !options.rules.empty() || std::ranges::any_of(options.select, [](const auto& pattern) {
-           return pattern.starts_with("dat");
-         });
+         !options.rules.empty() || options.rfc ||
+         std::ranges::any_of(options.select,
+                             [](const auto& pattern) { return pattern.starts_with("dat"); });
 }
 
 // The first selector that matches no case at all, in one line.
@@ -40,7 +82,9 @@ std::optional<std::string> fault(std::span<const cases::Case> table, const Optio
     }
   }
   for (const std::string& rule : options.rules) {
-    if (rules::find(rule) == nullptr) {
+    if (std::ranges::none_of(rules::all(), [&](const rules::Rule& one) {
+          return base::matches_glob(rule, std::string(one.id));
+        })) {
       return fmt::format(
           "--rule: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them", rule,
           base::did_you_mean(rule, rules::all() | std::views::transform(&rules::Rule::id)));
@@ -59,6 +103,7 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
     std::span<const cases::Case> table, const Options& options,
     const std::vector<std::string>& failed) {
   if (const auto problem = fault(table, options)) return std::unexpected(*problem);
+  if (const auto problem = fault_of_text(options)) return std::unexpected(*problem);
   const bool with_dat = asks_for_dat(options);
   std::vector<const cases::Case*> chosen;
   for (const cases::Case& one : table) {
@@ -70,15 +115,17 @@ std::expected<std::vector<const cases::Case*>, std::string> select(
     const bool by_rule =
         options.rules.empty() ||
         std::ranges::any_of(options.rules, [&](const auto& rule) { return judges(one, rule); });
+    const bool by_text = !options.rfc || judges_asked_text(one, options);
     const bool by_failure =
         !options.rerun_failed || std::ranges::find(failed, one.id) != failed.end();
-    if (by_pattern && by_rule && by_failure) chosen.push_back(&one);
+    if (by_pattern && by_rule && by_text && by_failure) chosen.push_back(&one);
   }
   if (chosen.empty()) {
     return std::unexpected(
-        options.rerun_failed ? "--rerun-failed: none of the cases chosen failed in the last run "
-                               "in --out; run without it to judge them again"
-                             : "no case fits --select and --rule together; leave one of them out");
+        options.rerun_failed
+            ? "--rerun-failed: none of the cases chosen failed in the last run "
+              "in --out; run without it to judge them again"
+            : "no case fits --select, --rule and --rfc together; leave one of them out");
   }
   return chosen;
 }

@@ -34,18 +34,20 @@ using Result = std::expected<Value, std::string>;
 // A site that is all data.
 class PlainSite final : public Site {
  public:
-  PlainSite(WorkerSetup setup, results::LabRecord record, unsigned jobs, bool shared)
-      : setup_(std::move(setup)), record_(std::move(record)), jobs_(jobs), shared_(shared) {}
+  /// `foreign`: somebody's own host, of which there is one for all workers.
+  PlainSite(WorkerSetup setup, results::LabRecord record, unsigned jobs, bool foreign)
+      : setup_(std::move(setup)), record_(std::move(record)), jobs_(jobs), foreign_(foreign) {}
   WorkerSetup setup(std::uint32_t) const override { return setup_; }
   const results::LabRecord& record() const override { return record_; }
   unsigned usual_jobs() const override { return jobs_; }
-  bool configuration_is_shared() const override { return shared_; }
+  bool configuration_is_shared() const override { return foreign_; }
+  bool may_go_away() const override { return foreign_; }
 
  private:
   WorkerSetup setup_;
   results::LabRecord record_;
   unsigned jobs_;
-  bool shared_;
+  bool foreign_;
 };
 
 std::unique_ptr<Site> memory_site(const Options& options) {

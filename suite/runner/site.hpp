@@ -34,6 +34,9 @@ class Site {
   /// Whether a configuration command reaches the whole IUT, and not only the worker's own agent.
   [[nodiscard]] virtual bool configuration_is_shared() const { return false; }
 
+  /// Whether the IUT's host may go away without our doing, and come back.
+  [[nodiscard]] virtual bool may_go_away() const { return false; }
+
   /// The deadline_scale for a case of which a hang is known: it may be given up sooner.
   [[nodiscard]] virtual double scale_of_known_hang() const { return setup(0).deadline_scale; }
 

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "base/time_text.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/host_facts.hpp"
@@ -34,7 +35,10 @@ Station::Station(const Surroundings& around, std::size_t place, std::unique_ptr<
   evidence_.emplace(around.loop, around.folder, open_capture(), around.options.strict);
 }
 
-Station::~Station() = default;
+Station::~Station() {
+  for (const auto& timer : {next_question_, end_of_patience_})
+    if (timer) around_.loop.cancel(*timer);
+}
 
 std::unique_ptr<RunCapture> Station::open_capture() {
   const std::string interface = site_->record().interface;
@@ -70,7 +74,10 @@ void Station::give_up() {
   schedule_.give_up();
 }
 
-bool Station::done() const { return evidence_->pending() == 0 && (given_up_ || schedule_.done()); }
+bool Station::done() const {
+  const bool all_over = schedule_.done() && held_.empty() && !contact_.in_question();
+  return evidence_->pending() == 0 && (given_up_ || all_over);
+}
 
 void Station::bring_up(const std::function<void()>& then) {
   coming_up_ = true;
@@ -97,7 +104,7 @@ bool Station::recovering() {
 }
 
 void Station::pump() {
-  if (given_up_ || !begun_ || recovering()) return;
+  if (given_up_ || !begun_ || recovering() || asks_for_contact()) return;
   crew_.pump();
 }
 
@@ -127,8 +134,11 @@ results::CaseRecord Station::describe(const Attempt& attempt) const {
   } else {
     words.insert(words.end(), {"--select", record.id});
   }
+  if (around_.folder != base::shipped_file("run_suite.sh").parent_path() / "out")
+    words.insert(words.end(), {"--out", around_.folder.string()});
   record.rerun = shell_text(words);
-  record.attempt = attempt.job.attempt;
+  const auto before = around_.attempts.find(record.id);
+  record.attempt = attempt.job.attempt + (before == around_.attempts.end() ? 0 : before->second);
   record.worker = attempt.worker;
   record.start = base::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
@@ -140,23 +150,139 @@ results::CaseRecord Station::describe(const Attempt& attempt) const {
 void Station::attempt_started(const Attempt& attempt) {
   evidence_->begin(attempt);
   const std::string id = describe(attempt).id;
-  jobs_[id] = attempt.job;
+  if (!attempt.job.probe) jobs_[id] = attempt.job;
   observer_.case_started(id);
 }
 
 void Station::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
+  if (attempt.job.probe) return sentinel_answered(attempt, outcome);
+  const bool may_be_lost = site_->may_go_away() && contact_.state() != Contact::State::unmet;
+  if (may_be_lost && is_unanswered(outcome)) {
+    contact_.unanswered(outcome.reason);
+    if (attempt.job.once_lost) contact_.doubt();  // it ran alone: the sentinel decides
+    observer_.case_given_back(describe(attempt).id);
+    held_.push_back({std::move(attempt), std::move(outcome)});
+    return pump();
+  }
+  const bool good = outcome.verdict == cases::Verdict::pass;
+  if (!is_unanswered(outcome))
+    contact_.answered(attempt.one->id, good, std::chrono::system_clock::now());
+  conclude(std::move(attempt), std::move(outcome));
+  if (!held_.empty() && contact_.state() == Contact::State::standing) release_held(false);
+  pump();
+}
+
+void Station::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
   consider_death(attempt, outcome);
   consider_kernel(attempt, outcome, record);
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt, std::move(outcome),
-                      [this, number = attempt.job.number, complaint](auto completed) {
+                      [this, job = attempt.job, complaint](auto completed) {
                         if (!completed) return observer_.station_lost(completed.error());
-                        settle(std::move(*completed), number, complaint);
+                        settle(std::move(*completed), job, complaint);
                       });
   recent_.push_back({std::move(attempt), around_.loop.now()});
+}
+
+// ---------------------------------------------------------------- contact with a foreign host
+
+bool Station::start_failed(const std::string& why) {
+  const bool was_met = contact_.state() != Contact::State::unmet;
+  if (!site_->may_go_away() || !was_met || given_up_) return false;
+  contact_.unanswered(why);
+  if (asking_) {
+    schedule_.take_back_probe();
+    asking_ = false;
+    contact_lost();
+  } else {
+    around_.loop.defer([this] { pump(); });
+  }
+  return true;
+}
+
+// Whether nothing may start but the sentinel, which is seen to here.
+bool Station::asks_for_contact() {
+  const bool nothing_else = schedule_.done() && !held_.empty();
+  if (nothing_else) contact_.doubt();
+  if (!contact_.in_question()) return false;
+  if (next_question_ || schedule_.running() > 0) return true;
+  ask_sentinel();
+  return true;
+}
+
+void Station::ask_sentinel() {
+  if (!asking_) {
+    asking_ = true;
+    crew_.renew();  // what leads to their agents may be what is broken
+    schedule_.repeat_alone(
+        {Job{.number = 0, .attempt = 1, .group = 0, .alone = true, .probe = true}});
+  }
+  crew_.pump(1);
+}
+
+void Station::sentinel_answered(const Attempt& attempt, const cases::CaseOutcome& outcome) {
+  asking_ = false;
+  observer_.case_given_back(describe(attempt).id);
+  evidence_->drop(attempt);
+  if (outcome.verdict == cases::Verdict::pass || outcome.verdict == cases::Verdict::not_applicable)
+    return contact_restored();
+  contact_.unanswered(outcome.reason);
+  contact_lost();
+}
+
+void Station::contact_restored() {
+  const bool was_lost = contact_.state() == Contact::State::lost;
+  if (end_of_patience_) around_.loop.cancel(*end_of_patience_);
+  end_of_patience_.reset();
+  if (was_lost) observer_.station_tells("the IUT answers again; what was lost is played again");
+  contact_.restored(std::chrono::system_clock::now());
+  release_held(was_lost);
   pump();
 }
+
+void Station::contact_lost() {
+  const auto patience = around_.options.access.outage_wait;
+  if (contact_.asked_in_vain(around_.loop.now())) {
+    observer_.station_tells(fmt::format("{}; waiting {:.0f} s", contact_.text(),
+                                        std::chrono::duration<double>(patience).count()));
+    end_of_patience_ = around_.loop.schedule(around_.loop.now() + patience, [this] {
+      end_of_patience_.reset();
+      const std::string& good = contact_.last_good();
+      observer_.station_lost(contact_.text() +
+                             (good.empty() ? "" : "; the last case that passed is " + good));
+    });
+  }
+  wait_and_ask_again();
+}
+
+void Station::wait_and_ask_again() {
+  constexpr std::chrono::seconds between_questions{1};
+  next_question_ = around_.loop.schedule(around_.loop.now() + between_questions, [this] {
+    next_question_.reset();
+    pump();
+  });
+}
+
+// A case that goes unanswered while others are answered is played again alone; if the sentinel
+// passes after it once more, that is its verdict. What an outage took is no verdict at all.
+void Station::release_held(bool all_again) {
+  std::vector<Job> again;
+  for (Held& held : std::exchange(held_, {})) {
+    if (held.attempt.job.once_lost && !all_again) {
+      observer_.case_started(describe(held.attempt).id);
+      conclude(std::move(held.attempt), std::move(held.outcome));
+      continue;
+    }
+    evidence_->drop(held.attempt);
+    Job job = held.attempt.job;
+    job.once_lost = !all_again;
+    again.push_back(job);
+  }
+  all_again ? schedule_.repeat_all(again) : schedule_.repeat_alone(again);
+}
+
+// ---------------------------------------------------------------- what an attempt comes to
 
 // A worker that dies takes its evidence with it: the case runs again alone, so that all that is
 // captured is its own. What the first attempt came to stands, whether the second dies too or not.
@@ -229,12 +355,12 @@ void Station::repeat_suspect(const Attempt& attempt) {
   repeat_alone(attempt);
 }
 
-void Station::settle(results::CaseRecord record, std::size_t number, bool complaint) {
-  if (record.attempt == 1 || !incidents_.repeating(number)) return judge(std::move(record));
+void Station::settle(results::CaseRecord record, const Job& job, bool complaint) {
+  if (job.attempt == 1 || !incidents_.repeating(job.number)) return judge(std::move(record));
   const auto known = [this](const std::string& excerpt) {
     return observer_.is_known_complaint(excerpt);
   };
-  for (auto& settled : incidents_.settle(number, std::move(record), complaint, known))
+  for (auto& settled : incidents_.settle(job.number, std::move(record), complaint, known))
     judge(std::move(settled));
 }
 

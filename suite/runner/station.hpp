@@ -14,6 +14,7 @@
 
 #include "base/epoll_loop.hpp"
 #include "suite/runner/case_pcap.hpp"
+#include "suite/runner/contact.hpp"
 #include "suite/runner/crew.hpp"
 #include "suite/runner/kernel_incident.hpp"
 #include "suite/runner/plan.hpp"
@@ -31,6 +32,8 @@ class Station final : Crew::Observer {
     /// The first agent has said who the IUT is.
     virtual void station_met(Station& station) = 0;
     virtual void case_started(const std::string& id) = 0;
+    /// It ended without anything to judge, and runs again.
+    virtual void case_given_back(const std::string& id) = 0;
     /// An attempt is over and its record complete, but for the gate's word. True: the case is to be
     /// attempted again.
     virtual bool case_judged(results::CaseRecord record) = 0;
@@ -49,6 +52,8 @@ class Station final : Crew::Observer {
     const Options& options;
     const SeenToFail& seen_to_fail;
     const std::filesystem::path& folder;
+    /// Attempts of earlier sessions, by the record's id.
+    const std::map<std::string, std::uint32_t>& attempts;
   };
   /// `place` counts the stations of a run, from 0.
   Station(const Surroundings& around, std::size_t place, std::unique_ptr<Site> site, Plan plan,
@@ -85,6 +90,16 @@ class Station final : Crew::Observer {
   void crew_changed() override;
   void crew_lost(const std::string& why) override { observer_.station_lost(why); }
 
+  [[nodiscard]] bool start_failed(const std::string& why) override;
+  void conclude(Attempt attempt, cases::CaseOutcome outcome);
+  [[nodiscard]] bool asks_for_contact();
+  void ask_sentinel();
+  void sentinel_answered(const Attempt& attempt, const cases::CaseOutcome& outcome);
+  void contact_lost();
+  void contact_restored();
+  void wait_and_ask_again();
+  void release_held(bool all_again);
+
   void consider_death(const Attempt& attempt, cases::CaseOutcome& outcome);
   void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
                        results::CaseRecord& record);
@@ -93,7 +108,7 @@ class Station final : Crew::Observer {
   void repeat_suspect(const Attempt& attempt);
   [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
   [[nodiscard]] std::string sentinel_name(const Attempt& attempt) const;
-  void settle(results::CaseRecord record, std::size_t number, bool complaint);
+  void settle(results::CaseRecord record, const Job& job, bool complaint);
   void judge(results::CaseRecord record);
 
   const Surroundings around_;
@@ -114,6 +129,14 @@ class Station final : Crew::Observer {
     base::TimePoint ended;
   };
   std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
+  Contact contact_;
+  struct Held {
+    Attempt attempt;
+    cases::CaseOutcome outcome;
+  };
+  std::vector<Held> held_;  ///< unanswered: whose doing that is will be seen
+  bool asking_ = false;     ///< the sentinel is played, or waits for a worker
+  std::optional<base::TimerId> next_question_, end_of_patience_;
   bool met_ = false, begun_ = false, given_up_ = false;
   bool coming_up_ = false;  ///< the IUT's host
 };

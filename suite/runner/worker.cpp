@@ -8,6 +8,7 @@
 #include <csignal>
 
 #include "base/file_descriptor.hpp"
+#include "base/standard_streams.hpp"
 #include "suite/runner/bench.hpp"
 #include "suite/runner/iut_guard.hpp"
 #include "suite/runner/message_reader.hpp"
@@ -129,7 +130,7 @@ class Worker {
 int run_worker(const SuiteParts& parts) {
   // Ctrl-C reaches the whole process group; the parent decides what becomes of us.
   std::signal(SIGINT, SIG_IGN);
-  std::signal(SIGPIPE, SIG_IGN);
+  base::keep_standard_streams();
   FileDescriptor words(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   ::dup2(STDERR_FILENO, STDOUT_FILENO);
   report_fatal_signals(words.get());

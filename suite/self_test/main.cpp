@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-self-test: turns each deviation on in the reference RNIC and asserts that a case of its rule
 // fails for it.
-#include <csignal>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/did_you_mean.hpp"
+#include "base/standard_streams.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/site.hpp"
@@ -61,9 +61,10 @@ void check_deviation(const char* option, const std::string& name) {
   if (rnic::deviants::find_deviation(name)) return;
   const auto all = rnic::deviants::deviations();
   throw CLI::ValidationError(
-      option, fmt::format("there is no deviation '{}'{}", name,
-                          base::did_you_mean(name, all | std::views::transform(
-                                                             &rnic::deviants::DeviationInfo::name))));
+      option,
+      fmt::format("there is no deviation '{}'{}", name,
+                  base::did_you_mean(
+                      name, all | std::views::transform(&rnic::deviants::DeviationInfo::name))));
 }
 
 // Reads what the options name, and throws what is wrong with them.
@@ -90,26 +91,27 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
     const bool excused = arguments.link == "tcp" && result.out_of_reach();
     if (result.own.empty() && !excused && !known.contains(name)) ++unnoticed;
     if (!result.own.empty() && known.contains(name)) {
-      fmt::print("STALE     {} is noticed now: take it out of {}\n", name,
-                 arguments.known.string());
+      base::say(stdout, "STALE     {} is noticed now: take it out of {}\n", name,
+                arguments.known.string());
       ++wrongly_listed;
     }
   }
-  for (const std::string& one : matrix.broken) fmt::print("BROKEN    {}\n", one);
+  for (const std::string& one : matrix.broken) base::say(stdout, "BROKEN    {}\n", one);
   if (arguments.every_case || arguments.complete) {
     for (const std::string& id : never_failed(parts, matrix)) {
-      fmt::print("UNFAILED  {}: no deviation makes it fail\n", id);
+      base::say(stdout, "UNFAILED  {}: no deviation makes it fail\n", id);
       ++unfailed;
     }
   }
   if (!arguments.out.empty()) {
     const auto written = runner::write_output_file(arguments.out, json_of(matrix).dump(1) + "\n");
     if (!written) {
-      fmt::print(stderr, "rnic-self-test: --out: {}\n", written.error());
+      base::say(stderr, "rnic-self-test: --out: {}\n", written.error());
       return 3;
     }
   }
-  fmt::print(
+  base::say(
+      stdout,
       "{} deviations, {} of them unexpectedly unnoticed at their rule; {} rows in the case table, "
       "{} not passing unless "
       "deviated, {} never failed\n",
@@ -139,7 +141,7 @@ int run(const Arguments& arguments) {
   if (!options) throw std::logic_error(options.error().text);
   const auto site = runner::make_site(*options, [](const std::string&) {});
   if (!site) {
-    fmt::print(stderr, "rnic-self-test: {}\n", site.error());
+    base::say(stderr, "rnic-self-test: {}\n", site.error());
     return 3;
   }
   self_test::Plan plan{.setup = (*site)->setup(0),
@@ -156,18 +158,17 @@ int run(const Arguments& arguments) {
     plan.until_noticed = !arguments.every_case && !arguments.complete;
   }
   plan.progress = [](const self_test::DeviationResult& result) {
-    fmt::print("{}\n", line_of(result));
-    std::fflush(stdout);
+    base::say(stdout, "{}\n", line_of(result));
   };
   std::optional<self_test::DeviationCaptures> captures;
   if (const auto opened = open_captures(arguments, captures, plan); !opened) {
-    fmt::print(stderr, "rnic-self-test: --captures: {}\n", opened.error());
+    base::say(stderr, "rnic-self-test: --captures: {}\n", opened.error());
     return 3;
   }
   const auto matrix = run_matrix(parts, plan);
   const auto written = captures ? captures->finish() : std::expected<void, std::string>();
   if (!matrix || !written) {
-    fmt::print(stderr, "rnic-self-test: {}\n", matrix ? written.error() : matrix.error());
+    base::say(stderr, "rnic-self-test: {}\n", matrix ? written.error() : matrix.error());
     return 3;
   }
   return report(parts, *matrix, arguments);
@@ -176,7 +177,8 @@ int run(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
+  base::keep_standard_streams();
+  base::outlive_the_terminal();
   Arguments arguments;
   CLI::App app{
       "Turns each deviation on in the reference RNIC and asserts that a case of its rule fails at "
@@ -207,12 +209,12 @@ int main(int argc, char** argv) {
     check(arguments);
   } catch (const CLI::ParseError& problem) {
     if (problem.get_exit_code() == 0) return app.exit(problem);
-    fmt::print(stderr, "rnic-self-test: {}; see --help\n", problem.what());
+    base::say(stderr, "rnic-self-test: {}; see --help\n", problem.what());
     return 2;
   }
   if (const auto fault = runner::output_file_fault(arguments.out);
       fault && !arguments.out.empty()) {
-    fmt::print(stderr, "rnic-self-test: --out: {}\n", *fault);
+    base::say(stderr, "rnic-self-test: --out: {}\n", *fault);
     return 3;
   }
   return run(arguments);

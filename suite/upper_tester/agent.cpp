@@ -14,6 +14,7 @@
 #include "suite/upper_tester/resume.hpp"
 #include "suite/upper_tester/script.hpp"
 #include "suite/upper_tester/start_driver.hpp"
+#include "suite/upper_tester/watchdog.hpp"
 
 namespace {
 
@@ -44,7 +45,7 @@ made, when its input ends. The words are described in docs/porting.md.
   --help                    this text
 
 Exit status: 0 the input ended, 1 the client said something that is no command, 2 wrong usage,
-3 the driver cannot start.
+3 the driver cannot start, 4 the input ended while a call of the API did not return.
 
 Examples:
   rnic-agent --driver verbs --device siw0 --address 10.77.0.2
@@ -251,6 +252,7 @@ iut::Reply reconfigure(const Options& options, const Handover& handover, bool& c
 /// Talks until the client is gone; becomes a fresh image at each Configure.
 int talk(const Options& options, const Handover& own, const iut::Reply* configured, char** argv) {
   Session session(own.input, own.output, !options.configure_script.empty());
+  const Watchdog watchdog(own.input, session.turns());
   Started started = start(options, session.sink());
   if (started.driver == nullptr) {
     if (configured != nullptr) {

@@ -68,6 +68,7 @@ void Session::write_some() {
 }
 
 void Session::proceed() {
+  ++turns_;
   while (state_ == State::talking && !releasing_) {
     const auto line = input_buffer_.next();
     if (!line) break;

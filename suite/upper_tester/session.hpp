@@ -2,6 +2,7 @@
 // One agent's conversation: lines of commands in, a driver that executes them, lines of events out.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,6 +46,8 @@ class Session {
   /// Octets read that hold no command handled so far.
   [[nodiscard]] std::string_view unhandled() const { return input_buffer_.rest(); }
 
+  /// Changes with each turn of the loop.
+  [[nodiscard]] const std::atomic<unsigned>& turns() const { return turns_; }
   [[nodiscard]] int input() const { return input_; }
   [[nodiscard]] Output& output() { return output_; }
   /// False while the client does not read what it is told, or a reconfiguration is being prepared.
@@ -68,6 +71,7 @@ class Session {
   iut::LineBuffer input_buffer_;
   bool releasing_ = false;  ///< for a reconfiguration; ended by the reply to command 0
   Reconfiguration reconfiguration_;
+  std::atomic<unsigned> turns_{0};
 };
 
 /// The members of a Configure as a script gets them.

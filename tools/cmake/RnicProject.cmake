@@ -59,6 +59,10 @@ function(rnic_test name)
   rnic_timeout(300 ${name})
 endfunction()
 
+# One line for each part that is left out, for run_tests.sh.
+set(RNIC_LEFT_OUT "${PROJECT_BINARY_DIR}/left_out.txt")
+file(WRITE "${RNIC_LEFT_OUT}" "")
+
 # rnic_optional(FOUND_VARIABLE PART PACKAGES): says what is left out and what to install, or fails where all is required.
 function(rnic_optional found part packages)
   if(NOT ${found})
@@ -66,6 +70,7 @@ function(rnic_optional found part packages)
       message(FATAL_ERROR "${part} cannot be built: install ${packages}")
     endif()
     message(WARNING "${part} is left out: install ${packages} to build it")
+    file(APPEND "${RNIC_LEFT_OUT}" "${part}: install ${packages}\n")
   endif()
 endfunction()
 

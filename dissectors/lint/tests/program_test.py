@@ -238,6 +238,16 @@ class Exit(unittest.TestCase):
         self.assertEqual(result.returncode, 3)
         self.assertIn(b"standard output", result.stderr)
 
+    def test_a_reader_that_goes_away_ends_it(self):
+        file = self.file("a.pcap", pcap(broken().frames))
+        for words in ((), ("--json",), ("--sarif",), ("--help",)):
+            reading, writing = os.pipe()
+            os.close(reading)
+            done = subprocess.run([LINT, *words, file], stdout=writing, stderr=subprocess.PIPE, timeout=60, check=False)
+            os.close(writing)
+            self.assertEqual(done.returncode, 3, words)
+            self.assertRegex(done.stderr, rb"\Arnic-lint: cannot write all of standard output.*\n\Z", words)
+
     @unittest.skipUnless(os.geteuid() == 0, "live capture needs rights")
     def test_a_live_capture_ends_at_an_interrupt_with_its_totals(self):
         program = subprocess.Popen([LINT, "-i", "lo", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE)

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "suite/lower_tester/silence.hpp"
+
 namespace suite::cases {
 
 using base::TimePoint;
@@ -68,9 +70,10 @@ struct DescribeEvent {
 
 [[noreturn]] void stop_as_gone(const iut::GoneEvent& gone) {
   const bool died = gone.why == iut::GoneEvent::Why::crashed;
-  throw CaseStop{died ? Verdict::fail : Verdict::error,
-                 fmt::format("{}: {}", died ? "the IUT's code died" : "the upper tester is gone",
-                             gone.detail)};
+  throw CaseStop{
+      died ? Verdict::fail : Verdict::error,
+      fmt::format("{}: {}", died ? "the IUT's code died" : lower_tester::upper_tester_gone,
+                  gone.detail)};
 }
 
 }  // namespace
@@ -134,7 +137,7 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimeP
   };
   const auto event = take(is_reply, deadline);
   if (!event)
-    throw CaseStop{Verdict::error, fmt::format("no reply of the upper tester to: {}", what)};
+    throw CaseStop{Verdict::error, fmt::format("{} to: {}", lower_tester::no_reply, what)};
   const iut::Reply& reply = std::get<iut::Reply>(*event);
   context_.note(Direction::none,
                 fmt::format("IUT: {}{}{}", what,

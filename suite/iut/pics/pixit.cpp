@@ -45,6 +45,8 @@ class Reader {
       take_duration(key, value, pixit_.hello_deadline);
     else if (key == "reply_deadline_ms")
       take_duration(key, value, pixit_.reply_deadline);
+    else if (key == "outage_wait_ms")
+      take_duration(key, value, pixit_.outage_wait);
     else if (key == "configure_script")
       take_text(key, value, pixit_.configure_script);
     else if (key == "agent")

@@ -21,6 +21,8 @@ struct Pixit {
   std::chrono::milliseconds hello_deadline{20000};  ///< from the agent's start to its hello
   std::chrono::milliseconds reply_deadline{
       30000};  ///< from a command to its reply, a configure script's work included
+  /// How long a run waits for an IUT that does not answer any more.
+  std::chrono::milliseconds outage_wait{60000};
   std::string configure_script;  ///< on the IUT's host
   std::vector<std::string>
       agent;  ///< argv that gives the agent's stdio; empty: from --iut and --host

@@ -182,7 +182,7 @@ BOOST_AUTO_TEST_CASE(every_pixit_key_arrives) {
   const auto loaded = parse_pixit(
       "pixit: 1\naddress: {ipv4: 10.0.0.2, ipv6: 'fd00::2'}\ntester_address: {ipv4: 10.0.0.1}\n"
       "capture_interface: eth1\ndeadline_scale: 2.5\nquiet_window_ms: 7\nhello_deadline_ms: "
-      "8\nreply_deadline_ms: 9\n"
+      "8\nreply_deadline_ms: 9\noutage_wait_ms: 10\n"
       "configure_script: /x y\nagent: [ssh, root@dut, rnic-agent]\n",
       "f");
   BOOST_REQUIRE_MESSAGE(loaded, all(loaded ? std::vector<std::string>{} : loaded.error()));
@@ -192,6 +192,7 @@ BOOST_AUTO_TEST_CASE(every_pixit_key_arrives) {
   BOOST_TEST(loaded->quiet_window.count() == 7);
   BOOST_TEST(loaded->hello_deadline.count() == 8);
   BOOST_TEST(loaded->reply_deadline.count() == 9);
+  BOOST_TEST(loaded->outage_wait.count() == 10);
   BOOST_TEST(loaded->configure_script == "/x y");
   const std::vector<std::string> wanted{"ssh", "root@dut", "rnic-agent"};
   BOOST_TEST(loaded->agent == wanted, boost::test_tools::per_element());

@@ -79,6 +79,26 @@ CaseRecord a_case(const std::string& id, std::uint32_t attempt, Verdict verdict)
   return record;
 }
 
+// Ends what was begun, with what is known of the run by now.
+Result<Document> end(Folder& folder, const RunRecord& run) {
+  auto document = folder.so_far();
+  if (!document) return document;
+  document->run = run;
+  if (const auto ended = folder.end(*document); !ended) return std::unexpected(ended.error());
+  return document;
+}
+
+// The run at its next start.
+RunRecord next_session(RunRecord run) {
+  run.sessions.push_back({.start = "2026-01-02T04:00:00Z",
+                          .end = {},
+                          .command = {"rnic-suite"},
+                          .asked = Json{{"rerun_failed", true}},
+                          .ending = Ending::running,
+                          .ending_reason = ""});
+  return run;
+}
+
 // Whether the file is valid by the published schema, asked of an independent validator.
 bool valid_by_schema(const fs::path& file) {
   const std::string command =
@@ -97,30 +117,32 @@ BOOST_AUTO_TEST_CASE(a_finished_run_is_valid_by_the_schema_and_reads_back) {
   BOOST_REQUIRE(folder->begin(run));
   BOOST_REQUIRE(folder->add(a_case("ddp.x.y", 1, Verdict::fail)));
   BOOST_REQUIRE(folder->add(a_case("ddp.x.z@ipv6", 1, Verdict::pass)));
-  BOOST_REQUIRE(folder->add(a_case("ddp.x.y", 2, Verdict::pass)));
+  CaseRecord stale = a_case("ddp.x.y", 2, Verdict::pass);
+  stale.gate = {.result = GateResult::stale, .entry = "siw.yaml:3", .reason = "it passes"};
+  BOOST_REQUIRE(folder->add(stale));
   BOOST_TEST(!fs::exists(folder->path() / "results.json"));
   run.complete = true;
   run.ending = Ending::finished;
   run.end = "2026-01-02T03:04:09Z";
   run.exit_code = 0;
-  const auto document = folder->end(run, {"siw.yaml:3 ddp.x.gone"});
+  const auto document = end(*folder, run);
   BOOST_REQUIRE(document);
   BOOST_TEST(valid_by_schema(folder->path() / "results.json"));
 
-  const auto back = read(folder->path());
-  BOOST_REQUIRE(back);
-  BOOST_TEST(one_line(*back) == one_line(*document));
-  BOOST_TEST(back->run.complete);
-  BOOST_REQUIRE(back->cases.size() == 3U);
-  BOOST_TEST(name(back->cases[0].gate.result) == "superseded");
-  BOOST_TEST(back->cases[0].expectations.at(0).frame.value() == 12U);
-  BOOST_TEST(!back->cases[0].exchange.at(0).frame.has_value());
-  BOOST_TEST(back->summary.cases == 2U);
-  BOOST_TEST(back->summary.attempts == 3U);
-  BOOST_TEST(back->summary.verdicts.at("pass") == 2U);
-  BOOST_TEST(back->summary.verdicts.count("fail") == 0U);
-  BOOST_TEST(back->summary.tester_pcaps == 2U);
-  BOOST_TEST(back->summary.stale_entries.size() == 1U);
+  const auto back = Json::parse(text_of(folder->path() / "results.json")).get<Document>();
+  BOOST_TEST(one_line(back) == one_line(*document));
+  BOOST_TEST(back.run.complete);
+  BOOST_REQUIRE(back.cases.size() == 3U);
+  BOOST_TEST(name(back.cases[0].gate.result) == "superseded");
+  BOOST_TEST(back.cases[0].expectations.at(0).frame.value() == 12U);
+  BOOST_TEST(!back.cases[0].exchange.at(0).frame.has_value());
+  BOOST_TEST(back.summary.cases == 2U);
+  BOOST_TEST(back.summary.attempts == 3U);
+  BOOST_TEST(back.summary.verdicts.at("pass") == 2U);
+  BOOST_TEST(back.summary.verdicts.count("fail") == 0U);
+  BOOST_TEST(back.summary.tester_pcaps == 2U);
+  BOOST_TEST(back.summary.stale_entries == (std::vector<std::string>{"siw.yaml:3 ddp.x.y"}),
+             boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(text_from_the_iut_that_is_not_utf8_still_gives_json) {
@@ -130,7 +152,7 @@ BOOST_AUTO_TEST_CASE(text_from_the_iut_that_is_not_utf8_still_gives_json) {
   CaseRecord record = a_case("ddp.x.y", 1, Verdict::fail);
   record.reason = "\xff\xfe\n\x01</script>";
   BOOST_REQUIRE(folder->add(record));
-  BOOST_REQUIRE(folder->end(a_run(), {}));
+  BOOST_REQUIRE(end(*folder, a_run()));
   BOOST_TEST(valid_by_schema(scratch.path / "results.json"));
 }
 
@@ -189,13 +211,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk_takes_back_the_line_that_did_not_fit) {
   BOOST_TEST(folder->add(a_case("ddp.x.z", 1, Verdict::pass)).has_value());
 }
 
-BOOST_AUTO_TEST_CASE(a_disk_that_is_full_from_the_start_leaves_nothing_and_spares_the_earlier_run) {
+BOOST_AUTO_TEST_CASE(a_disk_that_is_full_from_the_start_leaves_nothing) {
   Scratch scratch;
-  {
-    auto folder = Folder::open(scratch.path);
-    BOOST_REQUIRE(folder && folder->begin(a_run()) && folder->end(a_run(), {}));
-  }
-  const std::string before = text_of(scratch.path / "results.json");
   fs::create_symlink("/dev/full", scratch.path / "results.ndjson.new");
   {
     auto folder = Folder::open(scratch.path);
@@ -204,7 +221,7 @@ BOOST_AUTO_TEST_CASE(a_disk_that_is_full_from_the_start_leaves_nothing_and_spare
     BOOST_REQUIRE(!begun);
     BOOST_TEST(begun.error().find("No space left on device") != std::string::npos, begun.error());
   }
-  BOOST_TEST(text_of(scratch.path / "results.json") == before);
+  BOOST_TEST(!holds_a_run(scratch.path));
   BOOST_TEST(!fs::exists(fs::symlink_status(scratch.path / "results.ndjson.new")));
 }
 
@@ -231,21 +248,70 @@ BOOST_AUTO_TEST_CASE(two_runs_do_not_share_a_folder_and_an_unused_one_is_taken_b
   BOOST_TEST(!fs::exists(scratch.path / "deep"));
 }
 
-BOOST_AUTO_TEST_CASE(a_new_run_clears_the_earlier_one_and_nobody_elses_files) {
+BOOST_AUTO_TEST_CASE(a_new_run_never_replaces_an_earlier_one) {
   Scratch scratch;
   fs::create_directory(scratch.path / "pcap");
   std::ofstream(scratch.path / "pcap" / "mine.pcap") << "x";
   {
     auto folder = Folder::open(scratch.path);
     BOOST_REQUIRE(folder && folder->begin(a_run()));
-    BOOST_TEST(fs::exists(scratch.path / "pcap" / "mine.pcap"));  // there was no run of ours before
-    BOOST_REQUIRE(folder->end(a_run(), {}));
+    BOOST_REQUIRE(end(*folder, a_run()));
   }
   std::ofstream(scratch.path / "pcap" / "ddp.x.y.1.pcap") << "x";
-  std::ofstream(scratch.path / "notes.txt") << "x";
+  const std::string journal = text_of(scratch.path / "results.ndjson"),
+                    document = text_of(scratch.path / "results.json");
   auto folder = Folder::open(scratch.path);
-  BOOST_REQUIRE(folder && folder->begin(a_run()));
-  BOOST_TEST(!fs::exists(scratch.path / "results.json"));
-  BOOST_TEST(!fs::exists(scratch.path / "pcap" / "ddp.x.y.1.pcap"));
-  BOOST_TEST(fs::exists(scratch.path / "notes.txt"));
+  BOOST_REQUIRE(folder);
+  BOOST_TEST(!folder->begin(a_run()).has_value());
+  BOOST_TEST(text_of(scratch.path / "results.ndjson") == journal);
+  BOOST_TEST(text_of(scratch.path / "results.json") == document);
+  BOOST_TEST(fs::exists(scratch.path / "pcap" / "ddp.x.y.1.pcap"));
+  BOOST_TEST(fs::exists(scratch.path / "pcap" / "mine.pcap"));
+}
+
+// After SIGKILL or a power loss the next session begins where the last whole line ends.
+BOOST_AUTO_TEST_CASE(a_run_that_goes_on_keeps_all_records) {
+  Scratch scratch;
+  const RunRecord first = next_session(a_run());
+  {
+    auto folder = Folder::open(scratch.path);
+    BOOST_REQUIRE(folder && folder->begin(first));
+    BOOST_REQUIRE(folder->add(a_case("ddp.x.y", 1, Verdict::fail)));
+  }
+  std::ofstream(scratch.path / "results.ndjson", std::ios::app)
+      << std::string("\0\0\0\n", 4) << R"({"case": {"id": "ddp.torn)";
+  const auto earlier = read_journal(scratch.path / "results.ndjson");
+  BOOST_REQUIRE(earlier);
+  BOOST_TEST(name(earlier->document.run.ending) == "killed");
+  BOOST_TEST(name(earlier->document.run.sessions.at(0).ending) == "killed");
+  {
+    auto folder = Folder::open(scratch.path);
+    BOOST_REQUIRE(folder);
+    const RunRecord second = next_session(earlier->document.run);
+    BOOST_REQUIRE(folder->go_on(*earlier, second));
+    BOOST_REQUIRE(folder->add(a_case("ddp.x.y", 2, Verdict::pass)));
+    BOOST_REQUIRE(folder->add(a_case("ddp.x.z", 1, Verdict::pass)));
+    BOOST_REQUIRE(end(*folder, second));
+  }
+  BOOST_TEST(valid_by_schema(scratch.path / "results.json"));
+  const auto whole = read_journal(scratch.path / "results.ndjson");
+  BOOST_REQUIRE(whole);
+  BOOST_TEST(whole->document.cases.size() == 3U);
+  BOOST_TEST(whole->document.summary.cases == 2U);
+  BOOST_TEST(whole->document.summary.verdicts.at("pass") == 2U);
+  BOOST_TEST(whole->sessions == (std::vector<std::size_t>{0, 1, 1}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(a_line_in_the_middle_that_is_none_is_no_torn_end) {
+  Scratch scratch;
+  {
+    auto folder = Folder::open(scratch.path);
+    BOOST_REQUIRE(folder && folder->begin(a_run()));
+  }
+  const std::string begin = text_of(scratch.path / "results.ndjson");
+  std::ofstream(scratch.path / "results.ndjson", std::ios::app) << "nonsense\n" << begin;
+  const auto journal = read_journal(scratch.path / "results.ndjson");
+  BOOST_REQUIRE(!journal);
+  BOOST_TEST(journal.error().find("results.ndjson:2: ") != std::string::npos, journal.error());
 }

@@ -5,6 +5,7 @@
 #define BOOST_TEST_MODULE entry_scripts
 #include <boost/test/unit_test.hpp>
 
+#include <chrono>
 #include <cstdlib>
 
 #include "suite/runner/tests/program.hpp"
@@ -98,6 +99,55 @@ BOOST_AUTO_TEST_CASE(an_installation_that_fails_says_why) {
   BOOST_TEST(finished.err.find("toy says no") != std::string::npos, finished.err);
   BOOST_TEST(lines_of(finished.err).back().find("mend that and run this again") !=
              std::string::npos);
+}
+
+// Else what was left out for want of a package stays left out.
+BOOST_AUTO_TEST_CASE(packages_that_came_later_are_looked_for,
+                     *boost::unit_test::precondition([](auto) {
+                       return boost::test_tools::assertion_result(
+                           fs::exists("/var/lib/dpkg/status"));
+                     })) {
+  const Scratch tree;
+  fs::create_directories(tree.path / "tools");
+  fs::create_directories(tree.path / "build/dev");
+  fs::create_directories(tree.path / "bin");
+  fs::copy_file(source + "/tools/build.sh", tree.path / "tools/build.sh");
+  write_script(tree / "bin/cmake", "echo \"$1\" >>\"" + (tree / "asked") + "\"\n");
+  write(tree / "build/dev/CMakeCache.txt", "");
+  const auto build = [&] {
+    const Program::Setting setting{
+        .environment = {{"PATH", (tree / "bin") + ":" + std::getenv("PATH")}}};
+    BOOST_TEST(run({tree / "tools/build.sh", "dev"}, setting).status == 0);
+    return lines_of(text_of(tree / "asked"));
+  };
+  BOOST_TEST(build() == (Words{"--build"}), boost::test_tools::per_element());
+  fs::last_write_time(tree / "build/dev/CMakeCache.txt",
+                      fs::last_write_time("/var/lib/dpkg/status") - std::chrono::seconds(1));
+  BOOST_TEST(build() == (Words{"--build", "--preset", "--build"}),
+             boost::test_tools::per_element());
+  BOOST_TEST(build() == (Words{"--build", "--preset", "--build", "--build"}),
+             boost::test_tools::per_element());
+}
+
+BOOST_AUTO_TEST_CASE(the_tests_end_with_what_was_left_out) {
+  const Scratch tree;
+  fs::create_directories(tree.path / "tools");
+  fs::create_directories(tree.path / "bin");
+  fs::copy_file(run_tests, tree.path / "run_tests.sh");
+  write_script(tree / "tools/install_packages.sh", "exit 0\n");
+  write_script(tree / "tools/build.sh",
+               "mkdir -p build/dev; echo 'the DAT driver: install libdapl-dev' "
+               ">build/dev/left_out.txt\n");
+  for (const int status : {0, 8}) {
+    write_script(tree / "bin/ctest", "exit " + std::to_string(status) + "\n");
+    const Finished finished =
+        run({tree / "run_tests.sh"},
+            {.environment = {{"PATH", (tree / "bin") + ":" + std::getenv("PATH")}}});
+    BOOST_TEST(finished.status == status);
+    const Words lines = lines_of(finished.out);
+    BOOST_REQUIRE(lines.size() == 2u);
+    BOOST_TEST(lines[1] == "  the DAT driver: install libdapl-dev");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(wrong_words_are_usage) {

@@ -15,6 +15,18 @@ Options good(const Words& words) {
   return *options;
 }
 
+// How a program is started through ssh.
+Words ssh_to(const std::string& host, const Words& program) {
+  Words words{"ssh", "-T",
+              "-o",  "BatchMode=yes",
+              "-o",  "ConnectTimeout=10",
+              "-o",  "ServerAliveInterval=5",
+              "-o",  "ServerAliveCountMax=3",
+              "--",  host};
+  words.insert(words.end(), program.begin(), program.end());
+  return words;
+}
+
 std::string refusal(const Words& words) {
   const auto options = parse_options(words);
   if (options) return "accepted";
@@ -52,10 +64,9 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(local.choice.local_reference);
   const Options verbs =
       good({"--iut", "verbs:cxgb4_0", "--host", "ssh:root@dut", "--address", "192.0.2.7"});
-  BOOST_TEST(
-      verbs.choice.agent == (Words{"ssh", "-T", "-o", "BatchMode=yes", "--", "root@dut",
-                                   "rnic-agent", "--driver", "verbs", "--device", "cxgb4_0"}),
-      boost::test_tools::per_element());
+  BOOST_TEST(verbs.choice.agent ==
+                 (ssh_to("root@dut", {"rnic-agent", "--driver", "verbs", "--device", "cxgb4_0"})),
+             boost::test_tools::per_element());
   const Options guest = good({"--iut", "dat:siw-vm"});
   BOOST_TEST(guest.choice.name() == "dat-siw-vm");
   BOOST_TEST(guest.choice.in_guest());
@@ -67,7 +78,7 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(!good({"--iut", "dat:reference"}).choice.in_guest());
   const Options provider =
       good({"--iut", "dat:ofa0", "--host", "ssh:dut", "--address", "192.0.2.7"});
-  const Words remote{"ssh", "-T", "-o", "BatchMode=yes", "--", "dut"};
+  const Words remote = ssh_to("dut", {});
   Words agent = remote, cases = remote;
   agent.insert(agent.end(), {"rnic-agent", "--driver", "dat", "--ia", "ofa0"});
   cases.emplace_back("rnic-dat-cases");
@@ -81,6 +92,25 @@ BOOST_AUTO_TEST_CASE(implementations_under_test) {
   BOOST_TEST(vendor.choice.agent == (Words{"ssh", "dut", "/opt/agent", "-x"}),
              boost::test_tools::per_element());
   BOOST_TEST(!vendor.choice.in_lab());
+}
+
+BOOST_AUTO_TEST_CASE(what_was_probably_meant_is_said) {
+  const auto suggests = [](const Words& words, const std::string& word) {
+    return refusal(words).find("(did you mean '" + word + "'?)") != std::string::npos;
+  };
+  BOOST_TEST(suggests({"--iut", "siw_vm"}, "siw-vm"));
+  BOOST_TEST(suggests({"--iut", "referense"}, "reference"));
+  BOOST_TEST(suggests({"run", "--selct", "a"}, "--select"));
+  BOOST_TEST(suggests({"--rerun-faild"}, "--rerun-failed"));
+  BOOST_TEST(suggests({"colect", "out"}, "collect"));
+  BOOST_TEST(!suggests({"--frobnicate"}, ""));
+}
+
+// With a slash at its end it is the same folder, and gets the same numbers.
+BOOST_AUTO_TEST_CASE(a_folder_is_named_with_or_without_a_slash) {
+  BOOST_TEST(good({"--out", "there/"}).out == "there");
+  BOOST_TEST(good({"--out", "/tmp/a/b"}).out == "/tmp/a/b");
+  BOOST_TEST(refusal({"--out", ""}).find("the folder needs a name") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE(what_is_wrong_is_said_in_one_line) {

@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -104,9 +105,12 @@ Program::Program(const Words& words, const Setting& setting) {
   child.input = in.read_end.get();
   child.output = setting.terminal ? err.write_end.get() : out.write_end.get();
   child.errors = err.write_end.get();
+  if (setting.out_to >= 0) child.output = setting.out_to;
+  if (setting.err_to >= 0) child.errors = setting.err_to;
   child.environment.assign(setting.environment.begin(), setting.environment.end());
   child.folder = setting.folder;
-  child.group = base::ProcessSetup::Group::own;
+  child.group =
+      setting.terminal ? base::ProcessSetup::Group::session : base::ProcessSetup::Group::own;
   child.dies_with_us = false;
   std::string error;
   auto started = base::Process::start(words, child, error);
@@ -158,6 +162,11 @@ void Program::wait_for_file(const fs::path& file) {
   pump_until([&] { return fs::exists(file); }, file.string(), changes.get());
 }
 
+void Program::stop_reading() {
+  out_.close();
+  err_.close();
+}
+
 void Program::signal(int number) const { process_->signal(number); }
 void Program::signal_group(int number) const { ::kill(-process_->pid(), number); }
 
@@ -172,6 +181,12 @@ Finished Program::finish() {
   const base::ExitStatus ended = process_->wait();
   said_.status = ended.signal != 0 ? -ended.signal : ended.code;
   return said_;
+}
+
+FileDescriptor opened(const fs::path& file, int flags) {
+  FileDescriptor fd(::open(file.c_str(), flags | O_CLOEXEC, 0666));
+  BOOST_REQUIRE(fd);
+  return fd;
 }
 
 Finished run(const Words& words, const Program::Setting& setting) {

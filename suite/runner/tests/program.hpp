@@ -45,8 +45,9 @@ class Program {
   struct Setting {
     std::map<std::string, std::string> environment{};  ///< on top of our own
     std::string input{};                               ///< what it reads, then the end
-    bool terminal = false;  ///< both outputs are one terminal, told as `err`
-    std::string folder{};   ///< where it starts
+    bool terminal = false;         ///< both outputs are its own terminal, told as `err`
+    int out_to = -1, err_to = -1;  ///< where its outputs go that nobody is to be told
+    std::string folder{};          ///< where it starts
   };
   explicit Program(const Words& words) : Program(words, Setting()) {}
   Program(const Words& words, const Setting& setting);
@@ -58,6 +59,8 @@ class Program {
   void wait_for(const std::string& words);
   /// Waits until the file is there.
   void wait_for_file(const std::filesystem::path& file);
+  /// Stops reading: its pipes have no reader any more; its terminal, if it has one, hangs up.
+  void stop_reading();
   void signal(int number) const;
   /// As Ctrl-C does: to all processes of its group.
   void signal_group(int number) const;
@@ -71,6 +74,9 @@ class Program {
   base::FileDescriptor out_, err_;
   Finished said_;
 };
+
+/// A descriptor of a file, gone with it.
+base::FileDescriptor opened(const std::filesystem::path& file, int flags);
 
 /// Runs it to its end.
 Finished run(const Words& words, const Program::Setting& setting = {});

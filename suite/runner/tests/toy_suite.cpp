@@ -3,6 +3,8 @@
 // runner's own tests run.
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <map>
 
 #include "suite/runner/suite_parts.hpp"
@@ -185,6 +187,15 @@ const std::map<std::string, Action>& actions() {
       {"toy.death.exit_in_case", [](auto&) -> cases::CaseOutcome { std::_Exit(7); }},
       {"toy.hang.in_iut", [](auto& e) { return trick(e, spin); }},
       {"toy.hang.in_case", [](auto&) -> cases::CaseOutcome { hang(); }},
+      {"toy.slow.first_time",
+       [](auto& e) {
+         const char* mark = std::getenv("TOY_MARK");  // of a file: there once it was slow
+         if (mark == nullptr || std::filesystem::exists(mark))
+           return outcome(Verdict::pass, "Terminate 1/1/01");
+         std::ofstream(mark) << "slow";
+         e.loop.run_until(e.loop.now() + 60s, [] { return false; });
+         return outcome(Verdict::pass, "waited");
+       }},
       {"toy.slow.waits", [](auto& e) {
          e.loop.run_until(e.loop.now() + 60s, [] { return false; });
          return outcome(Verdict::pass, "waited");

@@ -15,6 +15,7 @@
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/framework/body.hpp"
 #include "suite/iut/child_process.hpp"
+#include "suite/lower_tester/silence.hpp"
 
 namespace suite::cases::dat {
 
@@ -205,8 +206,9 @@ class DatProcessBody final : public Body {
     // The kernel does not call a handler in a thread that blocks the signal that it raises.
     if (const auto ended = process.ended(); ended && is_crash(ended->signal))
       return judge_death({{"signal", ended->signal}, {"place", "a thread that blocks it"}});
-    stop(Verdict::error,
-         "rnic-dat-cases ended without a last word; it wrote: " + process.last_words());
+    // It may be the way to its host that ended.
+    stop(Verdict::error, fmt::format("{}: rnic-dat-cases ended without a last word; it wrote: {}",
+                                     lower_tester::upper_tester_gone, process.last_words()));
   }
 
   // Who gave a handle that no consumer may give has no claim on what the provider makes of it, and

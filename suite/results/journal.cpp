@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/results/journal.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <optional>
+#include <system_error>
+
+#include <fmt/format.h>
+
+namespace suite::results {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// What the lines of a journal add up to.
+struct Gathered {
+  Journal journal;
+  bool begun = false, ended = false;
+
+  void take(const Json& line) {
+    Document& document = journal.document;
+    if (line.contains("run")) {
+      line.at("run").get_to(document.run);
+      begun = true;
+      ended = false;
+    } else if (line.contains("case")) {
+      CaseRecord record;
+      line.at("case").get_to(record);
+      document.cases.push_back(std::move(record));
+      journal.sessions.push_back(std::max<std::size_t>(document.run.sessions.size(), 1) - 1);
+    } else {
+      line.at("end").at("run").get_to(document.run);
+      ended = true;
+    }
+  }
+};
+
+// What is wrong with this line; nothing if it was taken.
+std::optional<std::string> fault_of(const std::string& line, Gathered& gathered) {
+  try {
+    gathered.take(Json::parse(line));
+  } catch (const Json::exception&) {  // its words are for programmers
+    return "this line is not what a run writes";
+  } catch (const std::exception& problem) {
+    return problem.what();
+  }
+  return std::nullopt;
+}
+
+void mark_as_killed(RunRecord& run) {
+  run.complete = false;
+  run.ending = Ending::killed;
+  run.exit_code.reset();
+  run.ending_reason = "the run was killed; what it had judged was collected afterwards";
+  if (run.sessions.empty()) return;
+  run.sessions.back().ending = Ending::killed;
+  run.sessions.back().ending_reason = "killed";
+}
+
+}  // namespace
+
+Result<Journal> read_journal(const fs::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) {
+    return std::unexpected(
+        fmt::format("cannot read {}: {}", path.string(), std::generic_category().message(errno)));
+  }
+  Gathered gathered;
+  std::optional<Problem> torn;  // of a line after which no whole one has come so far
+  std::uint64_t read = 0;
+  std::string line;
+  for (std::size_t number = 1; std::getline(file, line); ++number) {
+    if (file.eof()) break;  // no newline at its end: torn when the run was killed
+    read += line.size() + 1;
+    const auto fault = fault_of(line, gathered);
+    if (!fault && torn) return std::unexpected(*torn);
+    if (!fault) gathered.journal.whole = read;
+    if (fault && !torn) torn = fmt::format("{}:{}: {}", path.string(), number, *fault);
+  }
+  if (!gathered.begun && torn) return std::unexpected(*torn);
+  if (!gathered.begun) return std::unexpected(fmt::format("{} holds no run", path.string()));
+  if (!gathered.ended) mark_as_killed(gathered.journal.document.run);
+  gathered.journal.document.summary = summarise(gathered.journal.document.cases);
+  return std::move(gathered.journal);
+}
+
+bool holds_a_run(const fs::path& folder) {
+  std::error_code error;
+  return fs::exists(folder / journal_name, error) || fs::exists(folder / document_name, error);
+}
+
+}  // namespace suite::results

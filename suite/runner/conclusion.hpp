@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the records of a run come to, as its end and `collect` say it: exit code and words.
+#pragma once
+
+#include <string>
+
+#include "suite/results/record.hpp"
+#include "suite/runner/exit_code.hpp"
+
+namespace suite::runner {
+
+/// Over the attempts that count. A run that is not complete, or of which no case but the sentinel
+/// was judged, is a finding too.
+[[nodiscard]] Findings findings_of(const results::Document& document, const std::string& sentinel);
+
+/// Each new failure and stale entry, then the run in some lines; `folder` is where its files are.
+[[nodiscard]] std::string outcome_text(const results::Document& document,
+                                       const std::string& folder);
+
+}  // namespace suite::runner

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Where a run writes, and which cases it plays, in view of the runs that are there already: it goes
+// on with one that it repeats, and never touches another one.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suite/results/folder.hpp"
+#include "suite/runner/exit_code.hpp"
+#include "suite/runner/options.hpp"
+#include "suite/runner/suite_parts.hpp"
+
+namespace suite::runner {
+
+/// What ends a run before its first case: an exit code and one line.
+struct Refusal {
+  ExitCode code;
+  std::string why;
+};
+template <typename Value>
+using Checked = std::expected<Value, Refusal>;
+
+using CaseList = std::vector<const cases::Case*>;
+
+/// The options that choose cases, by name.
+[[nodiscard]] results::Json asked_by(const Options& options);
+
+/// Why what the command line asks for is another run than this one, in some words; nothing if it is
+/// the same: suite, IUT, and all that decides verdicts.
+[[nodiscard]] std::optional<std::string> other_than(const results::RunRecord& run,
+                                                    const results::RunRecord& asked);
+/// The same for what the IUT's agent has said of it.
+[[nodiscard]] std::optional<std::string> other_iut(const results::IutRecord& before,
+                                                   const results::IutRecord& now);
+
+/// What the command line asks of a run that is there.
+struct Continuation {
+  CaseList play;   ///< may be empty: the run then only has to end
+  CaseList whole;  ///< all cases of the run
+};
+/// Nothing: the run is complete, or does not have all the cases; it stays as it is.
+[[nodiscard]] Checked<std::optional<Continuation>> continue_run(const SuiteParts& parts,
+                                                                const results::Journal& earlier,
+                                                                const Options& options);
+
+/// The cases of `whole` that have no verdict that counts.
+[[nodiscard]] CaseList without_verdict(const CaseList& whole,
+                                       const std::vector<results::CaseRecord>& records);
+/// How many attempts there are of each record's id.
+[[nodiscard]] std::map<std::string, std::uint32_t> attempts_in(
+    const std::vector<results::CaseRecord>& records);
+
+struct Place {
+  std::filesystem::path name;  ///< of the folder, in the words of the command line
+  results::Folder folder;
+  std::optional<results::Journal> earlier;  ///< of the run that goes on
+  CaseList play, whole;
+};
+/// Finds the folder and locks it. `asked` describes the run as far as it is known before the IUT is
+/// met. Without an explicit --out another run in the way makes it the next numbered folder, and
+/// `tell` gets a line about that.
+[[nodiscard]] Checked<Place> find_place(const SuiteParts& parts, const Options& options,
+                                        const results::RunRecord& asked,
+                                        const std::function<void(const std::string&)>& tell);
+
+}  // namespace suite::runner

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// An IUT on somebody's own host that goes away in the middle of a run: what leads to its agents is a
+// script in the place of ssh, which is killed, frozen, refused, and comes back.
+#define BOOST_TEST_MODULE outage
+#include <boost/test/unit_test.hpp>
+
+#include <chrono>
+#include <csignal>
+#include <fstream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "suite/runner/tests/program.hpp"
+
+using namespace suite::runner::tests;
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+using std::chrono::steady_clock;
+
+namespace {
+
+constexpr int failure = 1, harness = 3;
+const std::string suite_program = RNIC_SUITE, agent = RNIC_AGENT;
+
+struct OrphansAreSeen {
+  OrphansAreSeen() { adopt_orphans(); }
+};
+
+// A host that is reached by a script. While `down` is there it refuses, while `frozen` is there
+// what it starts says nothing.
+struct ToyDut {
+  explicit ToyDut(const std::string& pixit = "") {
+    write_script(scratch / "ssh", "test -e \"" + (scratch / "down") +
+                                      "\" && { echo 'ssh: connect to host dut: refused' >&2; exit "
+                                      "255; }\necho $$ >>\"" +
+                                      (scratch / "pids") + "\"\ntest -e \"" + (scratch / "frozen") +
+                                      "\" && kill -STOP $$\nexec " + agent +
+                                      " --driver reference --address 127.0.0.1\n");
+    write(scratch / "pixit.yaml", "pixit: 1\n" + pixit);
+  }
+  // Those of ddp.llp want a link with less room than loopback has.
+  [[nodiscard]] Words words() const {
+    return {suite_program, "run",       "--iut",   "agent:" + (scratch / "ssh"),
+            "--address",   "127.0.0.1", "--pixit", scratch / "pixit.yaml",
+            "--select",    "ddp.[!l]*", "--out",   scratch / "out"};
+  }
+  void set(const std::string& state) const { write(scratch / state, ""); }
+  void clear(const std::string& state) const { fs::remove(scratch / state); }
+  void signal_all(int number) const {
+    std::istringstream pids(text_of(scratch / "pids"));
+    for (pid_t pid = 0; pids >> pid;) ::kill(pid, number);
+  }
+  [[nodiscard]] Json results() const {
+    return Json::parse(text_of(fs::path(scratch / "out") / "results.json"));
+  }
+  // A complete run, of which the outage left no trace in any verdict.
+  void check_whole() const {
+    const Json all = results();
+    BOOST_TEST(all["run"]["complete"] == true);
+    for (const Json& one : all["cases"])
+      BOOST_TEST((one["verdict"] == "pass" || one["verdict"] == "not_applicable"),
+                 one["id"] << ": " << one["reason"]);
+    BOOST_TEST(all["summary"]["cases"] >= all["run"]["selected"]);
+  }
+  Scratch scratch;
+};
+
+constexpr const char* first_passes = "pass           ddp.";
+
+}  // namespace
+
+BOOST_TEST_GLOBAL_FIXTURE(OrphansAreSeen);
+
+BOOST_AUTO_TEST_CASE(a_host_that_comes_back) {
+  const ToyDut dut;
+  Program program(dut.words());
+  program.wait_for(first_passes);
+  dut.set("down");
+  dut.signal_all(SIGKILL);
+  program.wait_for("the IUT has not answered since ");
+  dut.clear("down");
+  program.wait_for("the IUT answers again");
+  const Finished finished = program.finish();
+  BOOST_TEST(finished.status == 0, finished.err);
+  BOOST_TEST(finished.err.find("waiting 60 s") != std::string::npos);
+  dut.check_whole();
+  BOOST_TEST(nobody_left());
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_stays_away_ends_the_run_and_the_same_command_goes_on) {
+  const ToyDut dut("outage_wait_ms: 2000\n");
+  Program program(dut.words());
+  program.wait_for(first_passes);
+  dut.set("down");
+  dut.signal_all(SIGKILL);
+  const auto begin = steady_clock::now();
+  const Finished finished = program.finish();
+  const auto took = steady_clock::now() - begin;
+  BOOST_TEST(finished.status == harness);
+  BOOST_TEST((took < std::chrono::seconds(60)));
+  const std::string last = lines_of(finished.err).back();
+  BOOST_TEST(last.starts_with("rnic-suite: the IUT has not answered since "), last);
+  BOOST_TEST(last.find("refused") != std::string::npos, last);
+  BOOST_TEST(last.find("; the last case that passed is ddp.") != std::string::npos, last);
+  BOOST_TEST(finished.out.find("` goes on with it") != std::string::npos, finished.out);
+  const Json results = dut.results();
+  BOOST_TEST(results["run"]["ending"] == "aborted");
+  for (const Json& one : results["cases"])
+    BOOST_TEST((one["verdict"] == "pass" || one["verdict"] == "not_applicable"), one["id"]);
+  BOOST_TEST(nobody_left());
+
+  dut.clear("down");
+  BOOST_TEST(run(dut.words()).status == 0);
+  dut.check_whole();
+}
+
+BOOST_AUTO_TEST_CASE(a_connection_that_freezes_is_replaced) {
+  const ToyDut dut("reply_deadline_ms: 1000\n");
+  Program program(dut.words());
+  program.wait_for(first_passes);
+  dut.signal_all(SIGSTOP);
+  const auto begin = steady_clock::now();
+  const Finished finished = program.finish();
+  BOOST_TEST(finished.status == 0, finished.err);
+  BOOST_TEST((steady_clock::now() - begin < std::chrono::seconds(60)));
+  dut.check_whole();
+  BOOST_TEST(nobody_left());
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_freezes_is_noticed_within_seconds) {
+  const ToyDut dut("reply_deadline_ms: 1000\nhello_deadline_ms: 1000\noutage_wait_ms: 2000\n");
+  Program program(dut.words());
+  program.wait_for(first_passes);
+  dut.set("frozen");
+  dut.signal_all(SIGSTOP);
+  const auto begin = steady_clock::now();
+  program.wait_for("the IUT has not answered since ");
+  BOOST_TEST((steady_clock::now() - begin < std::chrono::seconds(60)));
+  BOOST_TEST(program.finish().status == harness);
+  BOOST_TEST(nobody_left());
+}
+
+// Whose case ends the agent each time, while all others are answered, has no outage to blame.
+BOOST_AUTO_TEST_CASE(an_agent_that_one_kind_of_case_ends_is_a_verdict) {
+  ToyDut dut;
+  write(dut.scratch / "proxy.py",
+        "import subprocess, sys, threading\n"
+        "agent = subprocess.Popen(sys.argv[1:], stdin=subprocess.PIPE)\n"
+        "for line in iter(sys.stdin.buffer.readline, b''):\n"
+        "    if b'\"create_shared_queue\"' in line:\n"
+        "        agent.kill()\n"
+        "        break\n"
+        "    agent.stdin.write(line)\n"
+        "    agent.stdin.flush()\n"
+        "agent.stdin.close()\n"
+        "agent.wait()\n");
+  write_script(dut.scratch / "ssh", std::string("exec ") + RNIC_PYTHON + " -u \"" +
+                                        (dut.scratch / "proxy.py") + "\" " + agent +
+                                        " --driver reference --address 127.0.0.1\n");
+  Words words = dut.words();
+  words.insert(words.end(), {"--select", "rdmap.*shared*"});
+  const Finished finished = run(words);
+  BOOST_TEST(finished.status == failure, finished.err);
+  const Json results = dut.results();
+  BOOST_TEST(results["run"]["complete"] == true);
+  std::size_t lost = 0;
+  for (const Json& one : results["cases"])
+    if (one["verdict"] == "error") ++lost;
+  BOOST_TEST(lost > 0u);
+  BOOST_TEST(finished.err.find("has not answered") == std::string::npos, finished.err);
+  BOOST_TEST(nobody_left());
+}
