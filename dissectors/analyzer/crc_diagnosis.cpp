@@ -82,7 +82,7 @@ std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) 
     return told(framing::crc_coverage, "without ULPDU_Length");
   if (shape.pad > 0 && !shape.markers &&
       is_crc(wire::Crc32c().update(covered.first(covered.size() - shape.pad)), field))
-    return told(framing::crc_coverage, "without the pad");
+    return told(framing::crc_without_pad, "without the pad");
   if (!shape.markers) return std::nullopt;
   if (shape.leading_marker() &&
       is_crc(crc_with(covered, shape, [](std::size_t at) { return at != 0; }), field))

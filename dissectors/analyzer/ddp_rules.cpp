@@ -155,10 +155,21 @@ void DdpRules::settle_suspended(Lane& lane) {
   if (message.ended)
     complain_of_gaps(message);
   else if (!cut_short)
-    complaints_.raise(
-        check::last_missing, message.place, message.certainty,
-        fmt::format("message {} ends at {} octets without L", message.number, message.octets),
-        "L on the last segment of a message");
+    complain_of_missing_last(message);
+}
+
+void DdpRules::complain_of_missing_last(const Message& message) {
+  complaints_.raise(
+      check::last_missing, message.place, message.certainty,
+      fmt::format("message {} ends at {} octets without L", message.number, message.octets),
+      "L on the last segment of a message");
+}
+
+void DdpRules::nothing_follows(Direction direction) {
+  Message& message = lane(direction).open;
+  if (!message.active || !message.known) return;
+  message.active = false;
+  complain_of_missing_last(message);
 }
 
 void DdpRules::begin(Lane& lane, const Incoming& incoming) {

@@ -93,10 +93,16 @@ void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {
     broken(framing::ulpdu_too_long, wire::max_mulpdu, "");
     return;
   }
-  if (mss_ == 0) return;
-  const std::size_t most = wire::mulpdu(mss_, fpdu.shape.markers);
-  if (fpdu.shape.ulpdu <= most) return;
-  const std::string why = fmt::format(" by the MSS of {} that the other end announced", mss_);
+  const std::size_t largest = mss_ != 0 ? mss_ : largest_emss_;
+  if (largest == 0) return;
+  const std::size_t most = wire::mulpdu(largest, fpdu.shape.markers);
+  // With an EMSS that leaves less than 128 octets no rule of segmentation need be followed
+  // (section 4.5).
+  const std::size_t now = emss_ != 0 ? wire::mulpdu(emss_, fpdu.shape.markers) : most;
+  if (fpdu.shape.ulpdu <= most || now <= wire::min_mulpdu) return;
+  const std::string why = mss_ != 0
+                              ? fmt::format(" by the MSS of {} that the other end announced", mss_)
+                              : fmt::format(" by the EMSS of {}", largest);
   if (fpdu.shape.markers)
     broken(framing::over_mulpdu_with_markers, most, why);
   else

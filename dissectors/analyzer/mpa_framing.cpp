@@ -62,6 +62,13 @@ void MpaFraming::begins(Direction direction, bool from_syn, std::uint32_t origin
 
 void MpaFraming::octets(Direction direction, const Chunk& chunk) {
   Half& at = half(direction);
+  if (at.unread > 0) {
+    const std::uint64_t passed = std::min(at.unread, chunk.length);
+    at.unread -= passed;
+    at.origin += passed;
+    if (passed < chunk.length) octets(direction, behind(chunk, passed));
+    return;
+  }
   switch (at.phase) {
     case Phase::startup:
       startup_octets(at, chunk);
@@ -117,14 +124,14 @@ void MpaFraming::hole(Direction direction, std::uint64_t offset, std::uint64_t l
   }
 }
 
-void MpaFraming::finish(Direction direction, bool ended) {
+void MpaFraming::finish(Direction direction, Rest rest) {
   Half& at = half(direction);
-  at.capture_over = !ended;
+  at.capture_over = rest == Rest::unknown;
   if (at.phase == Phase::startup && at.assembly.octets.size() >= wire::mpa_frame_header_size)
     take_startup_frame(at, at.assembly.octets.size());
   if (at.phase == Phase::awaiting_peer && !at.store.octets.empty()) settle_without_peer(at);
   if (at.phase == Phase::searching) find(at, true);
-  if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, ended);
+  if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, rest);
 }
 
 std::size_t MpaFraming::memory() const {
@@ -464,7 +471,7 @@ void MpaFraming::lose(Half& at, const Place& place, std::string why) {
   listener_->hole(at.direction, place);
 }
 
-void MpaFraming::finish_assembly(Half& at, bool ended) {
+void MpaFraming::finish_assembly(Half& at, Rest why) {
   const Assembly rest = std::move(at.assembly);
   at.assembly = {};
   const Piece piece{rest.octets, rest.begin, rest.length, rest.first, rest.last};
@@ -479,14 +486,21 @@ void MpaFraming::finish_assembly(Half& at, bool ended) {
       const std::uint64_t used = explained(at, piece, *diagnosis, seen);
       if (used < rest.length)
         octets(at.direction, behind({rest.begin, rest.length, rest.octets, rest.last}, used));
-      if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, ended);
+      if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, why);
       return;
     }
   }
-  if (ended && shape && !rest.cut() && at.known.crc == false && !shape->markers &&
+  const bool crc_unused = at.known.crc == false || why == Rest::none_comes;
+  if (why != Rest::unknown && shape && !rest.cut() && crc_unused && !shape->markers &&
       rest.length + wire::fpdu_crc_size == shape->size()) {
     broken(framing::crc_field_missing, place, "the direction ends before the CRC field",
            "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
+    return;
+  }
+  if (why == Rest::none_comes) {
+    broken(framing::fpdu_unfinished, place,
+           fmt::format("{} octets of an FPDU, and no more come", rest.length), "a whole FPDU",
+           at.certainty);
     return;
   }
   note(NoteKind::not_judged, place,

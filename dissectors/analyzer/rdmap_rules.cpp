@@ -337,6 +337,7 @@ void RdmapRules::unasked(const Incoming& incoming, Unasked response) {
   response.place = incoming.fpdu.place;
   response.certainty = incoming.fpdu.certainty;
   response.text = wire::describe_ulpdu(incoming.fpdu.ulpdu);
+  if (order_ == Order::as_it_happened) return raise(response);
   slot = std::move(response);
 }
 

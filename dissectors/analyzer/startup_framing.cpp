@@ -70,6 +70,7 @@ void MpaFraming::startup_octets(Half& at, const Chunk& chunk) {
     assembly.last = chunk.segment;
   }
   if (!resembles_startup(assembly.octets, at.from_syn && assembly.begin == 0)) {
+    if (at.owed) wrong_key(at, assembly);
     no_startup(at);
     return;
   }
@@ -106,13 +107,16 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
   const auto header = in.read<wire::MpaFrameHeader>();
   const MpaFrameSeen frame{
       .place = {at.direction, seen.begin, size, seen.first.frame, seen.last.frame, seen.last.time},
-      .frame = {.kind = nearest_kind(octets),
+      .frame = {.kind = at.owed.value_or(nearest_kind(octets)),
                 .flags = header.flags,
                 .revision = header.revision,
                 .private_data = in.rest()},
       .octets = octets};
   at.startup = Startup{frame.frame.kind, header.flags, wire::Crc32c().update(octets).trailer()};
   at.origin = seen.begin + size;
+  // Of more private data than there may be the rest is no FPDU.
+  if (header.pd_length.value() > wire::mpa_max_private_data)
+    at.unread = wire::mpa_frame_header_size + header.pd_length.value() - size;
   at.phase = Phase::awaiting_peer;
   is_iwarp_ = true;
   Half& other = peer(at);
@@ -131,6 +135,23 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
                  {at.origin, seen.length - size, Bytes(seen.octets).subspan(size), seen.last});
 }
 
+void MpaFraming::sent_startup(const MpaFrameSeen& frame) {
+  Half& at = half(frame.place.direction);
+  is_iwarp_ = true;
+  if (at.startup) return;
+  at.startup = Startup{frame.frame.kind, frame.frame.flags, {}};
+  if (peer(at).startup) settle(at);
+}
+
+/// Nothing like the frame that is owed.
+void MpaFraming::wrong_key(const Half& at, const Assembly& seen) {
+  const bool request = *at.owed == wire::MpaFrameKind::request;
+  broken(request ? framing::Broken(framing::request_key) : framing::Broken(framing::reply_key),
+         {at.direction, seen.begin, seen.length, seen.first.frame, seen.last.frame, seen.last.time},
+         "no MPA frame", request ? "\"MPA ID Req Frame\"" : "\"MPA ID Rep Frame\"",
+         Certainty::certain);
+}
+
 void MpaFraming::check_key(const MpaFrameSeen& frame) {
   const bool request = frame.frame.kind == wire::MpaFrameKind::request;
   if (wrong_octets(frame.frame.kind, frame.octets) == 0) return;
@@ -145,7 +166,10 @@ void MpaFraming::check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_
   const std::size_t came = frame.frame.private_data.size();
   const std::string admissible = fmt::format("{}: what came", came);
   if (pd_length == came) return;
-  if (std::byteswap(pd_length) == came)
+  const bool swapped = std::byteswap(pd_length) == came;
+  // That it is more than there may be is for the rules of startup to say.
+  if (pd_length > wire::mpa_max_private_data && !swapped) return;
+  if (swapped)
     broken(framing::pd_length_swapped, frame.place,
            fmt::format("PD_Length {:#06x}: little-endian", pd_length), admissible,
            Certainty::likely);
@@ -166,6 +190,7 @@ void MpaFraming::settle(Half& at) {
   const wire::MpaFlags reply = mine.kind == wire::MpaFrameKind::reply ? mine.flags : theirs.flags;
   for (Half* half : {&other, &at}) {
     if (half->phase != Phase::awaiting_peer) continue;
+    half->unread = 0;  // what comes now was sent knowing of the peer's frame
     half->known.origin = half->origin;
     if (!half->store.octets.empty()) judge_early_octets(*half);
     // Behind a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.

@@ -51,7 +51,9 @@ std::span<const rules::RuleId> terminate_rules() { return checked; }
 
 void TerminateRules::sent(const Incoming& incoming) {
   Log& own = log(incoming.direction());
-  SentSegment& slot = own.segments[own.count++ % kept];
+  if (own.segments.empty()) own.segments.reserve(kept_);
+  if (own.segments.size() < kept_) own.segments.emplace_back();
+  SentSegment& slot = own.segments[own.count++ % kept_];
   const wire::Bytes header = incoming.segment.header();
   std::ranges::copy(header, slot.header.begin());
   slot.ulpdu_length = incoming.fpdu.ulpdu_length;
@@ -278,15 +280,14 @@ void TerminateRules::check_blamed(const Parts& parts) {
   const wire::Terminate& terminate = parts.terminate;
   if (all_zero(terminate.ddp_header)) return;
   const Log& sent = log(opposite(parts.incoming.direction()));
-  const auto all = std::span(sent.segments)
-                       .first(static_cast<std::size_t>(std::min<std::uint64_t>(sent.count, kept)));
+  const std::span all(sent.segments);
   const auto is_blamed = [&](const SentSegment& it) {
     return std::ranges::equal(terminate.ddp_header,
                               wire::Bytes(it.header).first(terminate.ddp_header.size()));
   };
   const auto found = std::ranges::find_if(all, is_blamed);
   if (found == all.end()) {
-    if (sent.complete && sent.count <= kept)
+    if (sent.complete && sent.count <= kept_)
       complaints_.raise(check::ddp_header, parts.incoming,
                         "the DDP header of a segment that the other end sent");
     else
