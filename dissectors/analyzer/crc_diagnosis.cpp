@@ -204,6 +204,16 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                    "Markers at multiples of 512 from the first Marker");
 }
 
+/// Nothing was computed: the field is as where CRCs are not in use.
+std::optional<Diagnosis> no_value(Bytes octets, const Shape& shape) {
+  const auto parts = parts_of(octets, shape);
+  if (!parts || number(parts->field) != 0 || !plausible_fpdu(octets, shape.markers, shape.position))
+    return std::nullopt;
+  return explained(
+      shape, framing::crc_zero, "zero in place of the CRC",
+      fmt::format("{:#010x}: startup has C = 1", number(wire::crc32c_trailer(parts->covered))));
+}
+
 }  // namespace
 
 std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
@@ -213,7 +223,8 @@ std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
     if (auto found = other_coverage(*parts, presumed)) return found;
   }
   if (auto found = other_length(octets, presumed)) return found;
-  return other_markers(octets, presumed, origin_sequence);
+  if (auto found = other_markers(octets, presumed, origin_sequence)) return found;
+  return no_value(octets, presumed);
 }
 
 std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,

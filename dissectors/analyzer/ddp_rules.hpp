@@ -101,6 +101,7 @@ class DdpRules {
   void check_sameness(Message& message, const Incoming& incoming);
   void account(Message& message, const Incoming& incoming);
   void fill(Message& message, const Incoming& incoming, std::uint64_t begin, std::uint64_t end);
+  static bool first_was_shifted(Message& message, std::uint64_t begin, std::uint64_t end);
   void keep_content(Message& message, const Incoming& incoming);
   void close(Lane& lane, Message& message);
   void complain_of_gaps(const Message& message);

@@ -200,8 +200,12 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
     return;
   // TCP options may take up to 40 octets of each segment.
   constexpr std::uint16_t most_options = 40;
-  if (mss_ <= most_options + wire::min_mulpdu) return;
-  const std::size_t emss = mss_ - most_options;
+  // To avoid silly windows a TCP may send half of the widest window at once, however large a segment
+  // may be (RFC 1122 section 4.2.3.4): that is its EMSS then.
+  const std::size_t half_window = window_.widest() > 0 ? window_.widest() / 2 : mss_;
+  const std::size_t most = std::min<std::size_t>(mss_, half_window);
+  if (most <= most_options + wire::min_mulpdu) return;
+  const std::size_t emss = most - most_options;
   if (!seen.begins_segment) {
     if (fpdu.shape.ulpdu < wire::min_mulpdu && seen.segment_payload >= emss)
       voice.broken(framing::chopped_to_fit, seen.place,

@@ -226,7 +226,9 @@ std::optional<Shape> MpaFraming::presumed(const Half& at, Bytes octets,
   const std::uint64_t position = offset - at.origin;
   const auto length = ulpdu_length(octets, markers && wire::marker_at(position));
   if (!length) return std::nullopt;
-  return Shape::of(at.length_swapped ? std::byteswap(*length) : *length, markers, position);
+  Shape shape = Shape::of(at.length_swapped ? std::byteswap(*length) : *length, markers, position);
+  if (at.no_crc_field) shape.trailer = 0;
+  return shape;
 }
 
 std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
@@ -369,6 +371,7 @@ void MpaFraming::still_swapped(const Half& at, const Piece& piece, const Shape& 
 }
 
 Shape MpaFraming::without_trailer(Half& at, const Piece& piece, const Shape& shape) {
+  if (at.no_crc_field) return still_without_trailer(at, piece, shape);
   if (shape.markers) return shape;
   const std::size_t size = shape.size();
   Shape bare = shape;
@@ -382,9 +385,28 @@ Shape MpaFraming::without_trailer(Half& at, const Piece& piece, const Shape& sha
   if (!another_follows || !fpdu_at(bare.size()) || crc_fits(piece.octets, shape)) return shape;
   const Place place{at.direction,      piece.offset,     bare.size(),
                     piece.first.frame, piece.last.frame, piece.last.time};
-  broken(framing::crc_field_missing, place, "the next FPDU stands where the CRC field should be",
-         "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
+  crc_field_missing(place, "the next FPDU stands where the CRC field should be");
+  at.no_crc_field = true;
   return bare;
+}
+
+/// What one FPDU left out the next ones do as well, unless the field stands here.
+Shape MpaFraming::still_without_trailer(Half& at, const Piece& piece, const Shape& shape) {
+  const Bytes next = piece.octets.subspan(std::min(shape.size(), piece.octets.size()));
+  if (next.size() > wire::fpdu_crc_size && !plausible_fpdu(next, false, 0) &&
+      plausible_fpdu(next.subspan(wire::fpdu_crc_size), false, 0)) {
+    at.no_crc_field = false;
+    return Shape::of(shape.ulpdu, shape.markers, shape.position);
+  }
+  crc_field_missing({at.direction, piece.offset, shape.size(), piece.first.frame, piece.last.frame,
+                     piece.last.time},
+                    "no CRC field, as before");
+  return shape;
+}
+
+void MpaFraming::crc_field_missing(const Place& place, std::string actual) {
+  broken(framing::crc_field_missing, place, std::move(actual),
+         "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
 }
 
 void MpaFraming::emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen) {
@@ -490,14 +512,15 @@ void MpaFraming::finish_assembly(Half& at, Rest why) {
       return;
     }
   }
-  const bool crc_unused = at.known.crc == false || why == Rest::none_comes;
+  const bool is_all = why == Rest::all_seen || why == Rest::none_comes;
+  const bool crc_unused = at.known.crc == false || is_all;
   if (why != Rest::unknown && shape && !rest.cut() && crc_unused && !shape->markers &&
       rest.length + wire::fpdu_crc_size == shape->size()) {
-    broken(framing::crc_field_missing, place, "the direction ends before the CRC field",
-           "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
+    crc_field_missing(place, "the direction ends before the CRC field");
     return;
   }
-  if (why == Rest::none_comes) {
+  if (is_all) {
+    at.phase = Phase::given_up;  // whatever comes yet, no FPDU begins there
     broken(framing::fpdu_unfinished, place,
            fmt::format("{} octets of an FPDU, and no more come", rest.length), "a whole FPDU",
            at.certainty);

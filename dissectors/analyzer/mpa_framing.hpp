@@ -38,7 +38,8 @@ struct FramingScratch {
 enum class Rest : std::uint8_t {
   unknown,     ///< the capture is over: what is missing may have come later
   ended,       ///< the connection is
-  none_comes,  ///< who takes part in the connection knows that its peer is done, closed or not
+  all_seen,    ///< its end closed it, and who takes part in the connection has seen all before that
+  none_comes,  ///< who takes part in the connection has waited in vain
 };
 
 /// Held at most, per direction: 192 KiB while searching or waiting for the peer's startup frame,
@@ -122,6 +123,7 @@ class MpaFraming final : private RuleVoice {
     std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
     Certainty certainty = Certainty::certain;
     bool any_fpdu = false, follows_hole = false, length_swapped = false;
+    bool no_crc_field = false;  ///< its sender leaves the field out
     int doubtful = 0;           ///< implausible FPDUs in a row
     bool told_unasked = false;  ///< Markers came though the peer wants none
     int diagnoses = 0, relayouts = 0;
@@ -152,7 +154,7 @@ class MpaFraming final : private RuleVoice {
   void judge_early_octets(Half& at);
   void set_aside(Half& at, const Chunk& chunk);
   void no_startup(Half& at);
-  void wrong_key(const Half& at, const Assembly& seen);
+  void wrong_key(Half& at);
 
   // Full Operation.
   void operate(Half& at, const Chunk& chunk);
@@ -174,6 +176,8 @@ class MpaFraming final : private RuleVoice {
   void markers_begin(Half& at, const Place& place, std::string actual);
   void still_swapped(const Half& at, const Piece& piece, const Shape& shape);
   Shape without_trailer(Half& at, const Piece& piece, const Shape& shape);
+  Shape still_without_trailer(Half& at, const Piece& piece, const Shape& shape);
+  void crc_field_missing(const Place& place, std::string actual);
   void lose(Half& at, const Place& place, std::string why);
   void after_fpdu(Half& at, const Shape& shape);
 

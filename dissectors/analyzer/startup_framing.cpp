@@ -70,8 +70,10 @@ void MpaFraming::startup_octets(Half& at, const Chunk& chunk) {
     assembly.last = chunk.segment;
   }
   if (!resembles_startup(assembly.octets, at.from_syn && assembly.begin == 0)) {
-    if (at.owed) wrong_key(at, assembly);
-    no_startup(at);
+    if (at.owed)
+      wrong_key(at);
+    else
+      no_startup(at);
     return;
   }
   const auto size = startup_size(assembly.octets);
@@ -143,8 +145,11 @@ void MpaFraming::sent_startup(const MpaFrameSeen& frame) {
   if (peer(at).startup) settle(at);
 }
 
-/// Nothing like the frame that is owed.
-void MpaFraming::wrong_key(const Half& at, const Assembly& seen) {
+/// Nothing like the frame that is owed: what follows is no FPDU either.
+void MpaFraming::wrong_key(Half& at) {
+  const Assembly seen = std::move(at.assembly);
+  at.assembly = {};
+  at.phase = Phase::given_up;
   const bool request = *at.owed == wire::MpaFrameKind::request;
   broken(request ? framing::Broken(framing::request_key) : framing::Broken(framing::reply_key),
          {at.direction, seen.begin, seen.length, seen.first.frame, seen.last.frame, seen.last.time},
@@ -211,13 +216,17 @@ void MpaFraming::judge_early_octets(Half& at) {
   const auto& checksum = at.startup->checksum;
   if (early.size() >= checksum.size() && std::ranges::equal(early.first(checksum.size()), checksum))
     return;  // said where Full Operation begins
-  // Whether an FPDU may stand here is for the messages to tell.
-  if (fit(early, at.store.begin, {.markers = {}, .crc = true, .origin = {}}) ||
+  // Whether an FPDU may stand here is for the messages to tell. The rest of it may still come.
+  const auto length = ulpdu_length(early, false);
+  const bool begun = length && Shape::of(*length, false, 0).size() > early.size() &&
+                     plausible_fpdu(early, false, 0);
+  if (begun || fit(early, at.store.begin, {.markers = {}, .crc = true, .origin = {}}) ||
       fit(early, at.store.begin, at.known))
     return;
-  broken(framing::pd_length, place,
+  broken(framing::early_octets, place,
          fmt::format("{} octets behind the private data, and they are no FPDU", early.size()),
-         "PD_Length as long as the private data", Certainty::certain);
+         "PD_Length as long as the private data, and nothing behind it before the peer's frame",
+         Certainty::certain);
   at.origin = at.store.end();
   at.known.origin = at.origin;
   at.store = {};

@@ -17,7 +17,6 @@ StreamJudge::StreamJudge(Shared& shared, const Connection& connection, const Kno
       (knowledge.tester == Direction::from_first) == (knowledge.role_of_tester == Role::initiator);
   connection_.role_of_first = first_is_initiator ? Role::initiator : Role::responder;
   const Direction judged = opposite(knowledge.tester);
-  framing_.insist();
   framing_.expects(judged, connection_.role(judged) == Role::initiator ? wire::MpaFrameKind::request
                                                                        : wire::MpaFrameKind::reply);
   framing_.begins(judged, true, 0);

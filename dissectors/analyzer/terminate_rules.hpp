@@ -50,6 +50,8 @@ class TerminateRules {
   Log& log(Direction direction) { return logs_[index_of(direction)]; }
   [[nodiscard]] std::optional<rnic::wire::Terminate> layout(const Incoming& incoming,
                                                             rnic::wire::Bytes content) const;
+  [[nodiscard]] rnic::wire::Terminate control(const Incoming& incoming,
+                                              rnic::wire::Bytes content) const;
   [[nodiscard]] bool check_headers(const Incoming& incoming, const rnic::wire::Terminate& terminate,
                                    rnic::wire::Bytes rest) const;
   void check_tail(const Incoming& incoming, const rnic::wire::Terminate& terminate,
