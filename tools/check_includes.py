@@ -30,7 +30,7 @@ ALLOWED = {
     "suite/upper_tester/dat": ["suite/upper_tester", "suite/iut"],
     "suite/upper_tester/reference": ["suite/upper_tester", "suite/iut", "reference_rnic/access", "reference_rnic/verbs",
                                      "reference_rnic/stream", "reference_rnic/llp", "reference_rnic/wire"],
-    "suite/lower_tester": ["reference_rnic/wire", "reference_rnic/stream", "reference_rnic/llp", "rules"],
+    "suite/lower_tester": ["reference_rnic/wire", "reference_rnic/stream", "reference_rnic/llp", "dissectors/analyzer", "rules"],
     "suite/lab": [],
     "suite/doctor": ["suite/lab"],
     "suite/results": [],
