@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/cell.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
+
+#include "base/glob.hpp"
 
 namespace plugfest {
 
@@ -84,9 +84,9 @@ std::vector<LeftOut> left_out_of(const Event& event) {
 }
 
 bool fits(const std::string& glob, const std::string& cell) {
-  if (::fnmatch(glob.c_str(), cell.c_str(), 0) == 0) return true;
+  if (base::matches_glob(glob, cell)) return true;
   const auto mark = cell.rfind('#');
-  return ::fnmatch(glob.c_str(), cell.substr(0, mark).c_str(), 0) == 0;
+  return base::matches_glob(glob, cell.substr(0, mark));
 }
 
 }  // namespace plugfest

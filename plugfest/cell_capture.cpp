@@ -23,7 +23,7 @@ constexpr std::chrono::seconds patience{3};  // libpcap delivers within 10 ms on
 }  // namespace
 
 std::expected<std::unique_ptr<CellCapture>, std::string> CellCapture::open(
-    rnic::llp::RealWorld& world, int network_namespace, const std::string& interface,
+    base::EpollLoop& loop, int network_namespace, const std::string& interface,
     std::size_t most_octets) {
   std::optional<LiveCapture> live;
   std::optional<Sentinel> sentinel;
@@ -40,19 +40,19 @@ std::expected<std::unique_ptr<CellCapture>, std::string> CellCapture::open(
       network_namespace < 0 ? make() : suite::lab::in_network_namespace(network_namespace, make);
   if (!done) return std::unexpected(done.error());
   return std::unique_ptr<CellCapture>(
-      new CellCapture(world, std::move(*live), std::move(*sentinel), most_octets));
+      new CellCapture(loop, std::move(*live), std::move(*sentinel), most_octets));
 }
 
-CellCapture::CellCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel,
+CellCapture::CellCapture(base::EpollLoop& loop, LiveCapture live, Sentinel sentinel,
                          std::size_t most_octets)
-    : world_(world),
+    : loop_(loop),
       live_(std::move(live)),
       sentinel_(std::move(sentinel)),
       most_octets_(most_octets) {
-  world_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
+  loop_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
 }
 
-CellCapture::~CellCapture() { world_.unwatch(live_.fd()); }
+CellCapture::~CellCapture() { loop_.unwatch(live_.fd()); }
 
 void CellCapture::poll() {
   const auto polled = live_.poll([&](Frame frame) {
@@ -68,7 +68,7 @@ void CellCapture::poll() {
   });
   if (polled) return;
   trouble_ = polled.error();
-  world_.unwatch(live_.fd());
+  loop_.unwatch(live_.fd());
 }
 
 void CellCapture::finish() {
@@ -77,7 +77,7 @@ void CellCapture::finish() {
     trouble_ = number.error();
     return;
   }
-  if (!world_.run_until(world_.now() + patience, [&] { return seen_ >= *number; }) &&
+  if (!loop_.run_until(loop_.now() + patience, [&] { return seen_ >= *number; }) &&
       trouble_.empty())
     trouble_ = "the last frames did not arrive in time";
   if (dropped() > 0 && trouble_.empty())

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/epoll_loop.hpp"
 #include "dissectors/capture/live_capture.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 
 namespace plugfest {
 
@@ -19,7 +19,7 @@ class CellCapture {
   /// Captures on `interface` in that network namespace (-1: ours), so many octets at most. The error
   /// is one line.
   [[nodiscard]] static std::expected<std::unique_ptr<CellCapture>, std::string> open(
-      rnic::llp::RealWorld& world, int network_namespace, const std::string& interface,
+      base::EpollLoop& loop, int network_namespace, const std::string& interface,
       std::size_t most_octets = usual_octets);
   ~CellCapture();
   CellCapture(const CellCapture&) = delete;
@@ -34,11 +34,11 @@ class CellCapture {
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
 
  private:
-  CellCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live,
+  CellCapture(base::EpollLoop& loop, dissectors::capture::LiveCapture live,
               dissectors::capture::Sentinel sentinel, std::size_t most_octets);
   void poll();
 
-  rnic::llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   dissectors::capture::LiveCapture live_;
   dissectors::capture::Sentinel sentinel_;
   std::vector<dissectors::capture::Frame> frames_;

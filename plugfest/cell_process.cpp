@@ -2,8 +2,6 @@
 #include "plugfest/cell_process.hpp"
 
 #include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,17 +13,17 @@
 
 #include <fmt/format.h>
 
+#include "base/pipe.hpp"
+
 namespace plugfest {
 
 namespace {
 
 constexpr int worked = 0, threw = 4;
 
-/// The child's life. It never returns to the parent's code.
-[[noreturn]] void live(const std::function<std::string()>& work, int words, pid_t parent) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+/// The child's life; its exit status.
+int live(const std::function<std::string()>& work, int words) {
   ::signal(SIGINT, SIG_IGN);  // the parent decides what becomes of us
-  if (::getppid() != parent) ::_exit(threw);
   int status = worked;
   std::string text;
   try {
@@ -37,44 +35,24 @@ constexpr int worked = 0, threw = 4;
   for (std::size_t done = 0; done < text.size();) {
     const ssize_t written = ::write(words, text.data() + done, text.size() - done);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) ::_exit(threw);
+    if (written <= 0) return threw;
     done += static_cast<std::size_t>(written);
   }
-  ::_exit(status);
+  return status;
 }
 
 }  // namespace
 
 std::expected<CellProcess, std::string> CellProcess::start(
     const std::function<std::string()>& work) {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return std::unexpected(fmt::format("pipe2: {}", std::strerror(errno)));
-  CellProcess made;
-  made.words_ = suite::lab::Descriptor(ends[0]);
-  const suite::lab::Descriptor child_end(ends[1]);
-  ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  const pid_t parent = ::getpid();
-  made.pid_ = ::fork();
-  if (made.pid_ < 0) return std::unexpected(fmt::format("fork: {}", std::strerror(errno)));
-  if (made.pid_ == 0) live(work, ends[1], parent);
-  return made;
-}
-
-CellProcess::CellProcess(CellProcess&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      words_(std::move(other.words_)),
-      text_(std::move(other.text_)) {}
-
-CellProcess::~CellProcess() {
-  if (pid_ < 0) return;
-  kill();
-  while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-  }
-}
-
-void CellProcess::kill() {
-  if (pid_ >= 0) ::kill(pid_, SIGKILL);
+  auto words = base::make_pipe();
+  if (!words) return std::unexpected(fmt::format("pipe2: {}", std::strerror(errno)));
+  ::fcntl(words->read_end.get(), F_SETFL, O_NONBLOCK);
+  std::string error;
+  auto process = base::Process::fork([&] { return live(work, words->write_end.get()); },
+                                     base::ProcessSetup{}, error);
+  if (!process) return std::unexpected(error);
+  return CellProcess(std::move(*process), std::move(words->read_end));
 }
 
 bool CellProcess::take() {
@@ -91,14 +69,10 @@ bool CellProcess::take() {
 }
 
 std::expected<std::string, std::string> CellProcess::result() {
-  int status = 0;
-  while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
-  if (WIFSIGNALED(status))
-    return std::unexpected(
-        fmt::format("the cell's process was ended by signal {}", WTERMSIG(status)));
-  if (WEXITSTATUS(status) != worked) return std::unexpected("the cell's process failed: " + text_);
+  const base::ExitStatus ended = process_.wait();
+  if (ended.signal != 0)
+    return std::unexpected(fmt::format("the cell's process was ended by signal {}", ended.signal));
+  if (ended.code != worked) return std::unexpected("the cell's process failed: " + text_);
   return std::move(text_);
 }
 

@@ -3,39 +3,37 @@
 // only.
 #pragma once
 
-#include <sys/types.h>
-
 #include <expected>
 #include <functional>
 #include <string>
+#include <utility>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/process.hpp"
 
 namespace plugfest {
 
 class CellProcess {
  public:
   /// Forks; the child calls `work`, hands over what it returns and ends. It is killed when this
-  /// process ends. To be called while the process has one thread.
+  /// process ends, or its owner goes. To be called while the process has one thread.
   [[nodiscard]] static std::expected<CellProcess, std::string> start(
       const std::function<std::string()>& work);
-
-  CellProcess(CellProcess&& other) noexcept;
-  CellProcess& operator=(CellProcess&&) = delete;
-  ~CellProcess();  ///< kills it if it still runs
 
   /// Readable when there are words to take.
   [[nodiscard]] int fd() const { return words_.get(); }
   /// Takes what has come; true when the last of it has.
   [[nodiscard]] bool take();
-  void kill();
+  void kill() { process_.kill(); }
   /// What it said, once take() was true; the error says how it died.
   [[nodiscard]] std::expected<std::string, std::string> result();
 
  private:
-  CellProcess() = default;
-  pid_t pid_ = -1;
-  suite::lab::Descriptor words_;
+  CellProcess(base::Process process, base::FileDescriptor words)
+      : process_(std::move(process)), words_(std::move(words)) {}
+
+  base::Process process_;
+  base::FileDescriptor words_;
   std::string text_;
 };
 

@@ -15,7 +15,7 @@ namespace plugfest {
 
 namespace {
 
-using rnic::llp::RealWorld;
+using base::EpollLoop;
 using suite::iut::AgentClient;
 using suite::iut::AgentOpener;
 
@@ -25,8 +25,7 @@ constexpr std::size_t long_capture = std::size_t{2} << 30;  ///< octets of a sce
 class Performance {
  public:
   explicit Performance(const CellOrder& order)
-      : order_(order),
-        record_{world_, world_.now(), world_.now() + order.deadline, order.patience} {}
+      : order_(order), record_{loop_, loop_.now(), loop_.now() + order.deadline, order.patience} {}
 
   Outcome run();
 
@@ -45,7 +44,7 @@ class Performance {
   }
 
   const CellOrder& order_;
-  RealWorld world_;
+  EpollLoop loop_;
   Record record_;
   std::unique_ptr<CellCapture> capture_;
   std::map<Side, std::expected<suite::iut::AgentLink, std::string>> launched_;
@@ -63,8 +62,8 @@ void Performance::launch_agents() {
 
 std::unique_ptr<AgentClient> Performance::start(Side side) {
   auto client =
-      AgentClient::start(world_, [&] { return std::move(launched_.at(side)); },
-                         {.hello = std::min<rnic::llp::Duration>(hello_patience, order_.deadline),
+      AgentClient::start(loop_, [&] { return std::move(launched_.at(side)); },
+                         {.hello = std::min<base::Duration>(hello_patience, order_.deadline),
                           .reply = order_.patience});
   if (client) return std::move(*client);
   throw ScenarioStop{
@@ -138,7 +137,7 @@ Outcome Performance::run() {
       outcome_.capture_trouble = "the event names no interface to capture on";
     } else {
       auto opened =
-          CellCapture::open(world_, order_.table.capture_namespace, order_.table.capture_interface,
+          CellCapture::open(loop_, order_.table.capture_namespace, order_.table.capture_interface,
                             order_.scenario.on_request ? long_capture : CellCapture::usual_octets);
       if (!opened)
         throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
@@ -154,7 +153,7 @@ Outcome Performance::run() {
   outcome_.checks = std::move(record_.checks);
   if (capture_ && !record_.steps.empty()) look_at_the_wire();
   outcome_.steps = std::move(record_.steps);
-  outcome_.seconds = std::chrono::duration<double>(world_.now() - record_.begun).count();
+  outcome_.seconds = std::chrono::duration<double>(loop_.now() - record_.begun).count();
   for (const auto& [side, client] :
        {std::pair{Side::initiator, initiator_.get()}, std::pair{Side::responder, responder_.get()}})
     if (client != nullptr)

@@ -10,17 +10,17 @@
 
 #include <fmt/format.h>
 
+#include "base/epoll_loop.hpp"
 #include "plugfest/cell_process.hpp"
 #include "plugfest/scheduler.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 
 namespace plugfest {
 
 namespace {
 
+using base::EpollLoop;
+using base::TimePoint;
 using nlohmann::json;
-using rnic::llp::RealWorld;
-using rnic::llp::TimePoint;
 using Done = std::expected<void, std::string>;
 
 /// How often an interruption is looked for, and whether who was away is back.
@@ -51,7 +51,7 @@ class LocalEngine {
     std::size_t cell = 0;
     TimePoint begun;
     std::optional<CellProcess> process;
-    rnic::llp::TimerId deadline{};
+    base::TimerId deadline{};
     std::chrono::milliseconds allowed{};
     bool too_late = false;
   };
@@ -70,7 +70,7 @@ class LocalEngine {
   const EngineOptions& options_;
   Progress* progress_;
   Scheduler scheduler_;
-  RealWorld world_;
+  EpollLoop loop_;
   std::vector<Place> places_;
   bool somebody_is_away_ = false;
   std::string failure_;
@@ -106,22 +106,22 @@ Done LocalEngine::start(std::size_t cell, std::size_t slot) {
   });
   if (!process) return std::unexpected(process.error());
   place.cell = cell;
-  place.begun = world_.now();
+  place.begun = loop_.now();
   place.too_late = false;
   place.process.emplace(std::move(*process));
   place.allowed = options_.deadline + options_.extra(cells_[cell]);
-  place.deadline = world_.schedule(world_.now() + place.allowed, [this, slot] {
+  place.deadline = loop_.schedule(loop_.now() + place.allowed, [this, slot] {
     // It may have ended while this process was busy with another cell: its words wait to be read.
     if (places_[slot].process->take()) return;
     places_[slot].too_late = true;
     places_[slot].process->kill();
   });
-  world_.watch(place.process->fd(), EPOLLIN, [this, slot](std::uint32_t) { words(slot); });
+  loop_.watch(place.process->fd(), EPOLLIN, [this, slot](std::uint32_t) { words(slot); });
   return {};
 }
 
 json LocalEngine::conclude(Place& place) {
-  const double seconds = std::chrono::duration<double>(world_.now() - place.begun).count();
+  const double seconds = std::chrono::duration<double>(loop_.now() - place.begun).count();
   const auto error = [seconds](const std::string& reason) {
     return json{
         {"verdict", "error"}, {"fault", "unknown"}, {"reason", reason}, {"seconds", seconds}};
@@ -137,8 +137,8 @@ json LocalEngine::conclude(Place& place) {
 void LocalEngine::words(std::size_t slot) {
   Place& place = places_[slot];
   if (!place.process->take()) return;
-  world_.unwatch(place.process->fd());
-  if (!place.too_late) world_.cancel(place.deadline);
+  loop_.unwatch(place.process->fd());
+  if (!place.too_late) loop_.cancel(place.deadline);
   json record = conclude(place);
   place.process.reset();
   const Cell& cell = cells_[place.cell];
@@ -166,12 +166,12 @@ std::expected<bool, std::string> LocalEngine::run() {
     return !failure_.empty() || options_.interrupted() ||
            (scheduler_.running() == 0 && !somebody_is_away_);
   };
-  while (!world_.run_until(world_.now() + glance, over))
+  while (!loop_.run_until(loop_.now() + glance, over))
     if (somebody_is_away_)
       if (auto started = start_what_may(); !started) fail(started.error());
   if (!failure_.empty()) return std::unexpected(failure_);
   for (Place& place : places_)
-    if (place.process) world_.unwatch(place.process->fd());
+    if (place.process) loop_.unwatch(place.process->fd());
   return scheduler_.waiting() == 0 && scheduler_.running() == 0;
 }
 

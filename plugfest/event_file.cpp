@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/event_file.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -11,17 +9,18 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/glob.hpp"
+#include "base/sha256.hpp"
+#include "base/strict_yaml.hpp"
 #include "plugfest/cell.hpp"
 #include "plugfest/verdict.hpp"
 #include "suite/iut/pics/pics.hpp"
-#include "suite/iut/pics/strict_yaml.hpp"
-#include "suite/results/sha256.hpp"
 
 namespace plugfest {
 
 namespace {
 
-using suite::iut::StrictYaml;
+using base::StrictYaml;
 
 constexpr std::size_t longest_file = std::size_t{1} << 20;
 constexpr std::size_t most_participants = 1000, most_guests = 16, longest_list = 10'000,
@@ -287,7 +286,7 @@ void Reader::scenarios(const Node& node) {
     std::string glob;
     text(item, "a scenario", glob);
     const auto fits = [&glob](std::string_view name) {
-      return ::fnmatch(glob.c_str(), std::string(name).c_str(), 0) == 0;
+      return base::matches_glob(glob, std::string(name));
     };
     const std::size_t before = chosen.size();
     bool any = false;
@@ -387,7 +386,7 @@ std::string digest_of(const YAML::Node& top) {
   YAML::Node played = YAML::Clone(top);
   played.remove("expectations");
   const std::string text = YAML::Dump(played);
-  return suite::results::sha256(std::as_bytes(std::span(text)));
+  return base::sha256(std::as_bytes(std::span(text)));
 }
 
 std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
@@ -451,7 +450,7 @@ std::expected<Event, Faults> parse_event(const std::string& text, const std::str
 
 std::expected<Event, Faults> load_event(const std::filesystem::path& file,
                                         EventFileOptions options) {
-  const auto text = suite::iut::read_text(file);
+  const auto text = base::read_text(file);
   if (!text) return std::unexpected(text.error());
   options.folder = file.parent_path();
   return parse_event(*text, file.string(), options);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/expected.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
+#include "base/glob.hpp"
 #include "plugfest/cell.hpp"
 
 namespace plugfest {
@@ -15,7 +14,7 @@ using nlohmann::json;
 
 bool fits_what_is_seen(const Expectation& one, const std::string& reason) {
   return one.observed.empty() || std::ranges::any_of(one.observed, [&](const std::string& glob) {
-           return ::fnmatch(glob.c_str(), reason.c_str(), 0) == 0;
+           return base::matches_glob(glob, reason);
          });
 }
 

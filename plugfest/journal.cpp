@@ -17,7 +17,6 @@ namespace {
 
 using nlohmann::json;
 using Done = std::expected<void, std::string>;
-using suite::lab::Descriptor;
 
 std::unexpected<std::string> failed(const std::filesystem::path& file) {
   return std::unexpected(fmt::format("{}: {}", file.string(), std::strerror(errno)));
@@ -58,7 +57,7 @@ std::expected<Journal, std::string> Journal::open(const std::filesystem::path& f
   const auto file = folder / "cells.ndjson";
   constexpr mode_t readable = 0644;
   journal.file_ =
-      Descriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, readable));
+      base::FileDescriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, readable));
   if (!journal.file_) return failed(file);
   if (::flock(journal.file_.get(), LOCK_EX | LOCK_NB) != 0)
     return std::unexpected(fmt::format("{} is in use by another run", file.string()));
@@ -120,7 +119,8 @@ Done Journal::add(json record) {
 Done write_whole(const std::filesystem::path& file, const std::string& text) {
   const auto draft = std::filesystem::path(file).concat(".new");
   constexpr mode_t readable = 0644;
-  const Descriptor fd(::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable));
+  const base::FileDescriptor fd(
+      ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable));
   if (!fd || !write_all(fd.get(), text) || ::fdatasync(fd.get()) != 0) return failed(draft);
   if (::rename(draft.c_str(), file.c_str()) != 0) return failed(file);
   return {};

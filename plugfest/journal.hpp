@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace plugfest {
 
@@ -49,7 +49,7 @@ class Journal {
   void remember(nlohmann::json record);
 
   std::filesystem::path folder_;
-  suite::lab::Descriptor file_;
+  base::FileDescriptor file_;
   std::vector<nlohmann::json> records_;
   std::map<std::string, std::size_t> latest_;
 };

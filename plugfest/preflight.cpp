@@ -89,7 +89,7 @@ class AgentExamination {
   std::vector<std::string> command_;
   const Seat& seat_;
   const Event& event_;
-  rnic::llp::RealWorld world_;
+  base::EpollLoop loop_;
   Findings findings_;
 };
 
@@ -108,13 +108,13 @@ void AgentExamination::listens(Party& party) {
 
 /// Its RNIC connects to a listener of ours, and may ask the port mapper here before it does.
 void AgentExamination::reaches_us(Party& party) {
-  using rnic::llp::Address;
+  using base::Address;
   const auto to = Address::parse(party.address());
   if (!to) return;
   const rnic::llp::SocketAddress target(to->with_port(9));
   rnic::llp::SocketAddress own;
   const int family = is_ipv6(party.address()) ? AF_INET6 : AF_INET;
-  const rnic::llp::FileDescriptor probe(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const base::FileDescriptor probe(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (::connect(probe.get(), target.data(), target.size) != 0 ||
       ::getsockname(probe.get(), own.data(), &own.size) != 0)
     return findings_.push_back(warn("to here",
@@ -122,25 +122,25 @@ void AgentExamination::reaches_us(Party& party) {
                                     "only a monitor host may do without one"));
   const std::string here = own.address().host();
   const rnic::llp::SocketAddress at(own.address().with_port(0));
-  const rnic::llp::FileDescriptor listener(
+  const base::FileDescriptor listener(
       ::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (::bind(listener.get(), at.data(), at.size) != 0 || ::listen(listener.get(), 1) != 0 ||
       ::getsockname(listener.get(), own.data(), &own.size) != 0)
     return;
   auto mapper = doctor::PortMapperServer::open(here, own.address().port);
   bool came = false;
-  world_.watch(listener.get(), EPOLLIN, [&](std::uint32_t) { came = true; });
-  if (mapper) world_.watch(mapper->fd(), EPOLLIN, [&](std::uint32_t) { mapper->serve(); });
+  loop_.watch(listener.get(), EPOLLIN, [&](std::uint32_t) { came = true; });
+  if (mapper) loop_.watch(mapper->fd(), EPOLLIN, [&](std::uint32_t) { mapper->serve(); });
   std::string why = "no connection comes";
   try {
     const Handle endpoint = party.endpoint();
     party.call(iut::Connect{endpoint, here, own.address().port, {}}, "connect to here");
-    world_.run_until(world_.now() + step_patience, [&] { return came; });
+    loop_.run_until(loop_.now() + step_patience, [&] { return came; });
   } catch (const ScenarioStop& stop) {
     why = stop.reason;
   }
-  world_.unwatch(listener.get());
-  if (mapper) world_.unwatch(mapper->fd());
+  loop_.unwatch(listener.get());
+  if (mapper) loop_.unwatch(mapper->fd());
   const unsigned asked = mapper ? mapper->requests() : 0;
   if (!came)
     return findings_.push_back(
@@ -155,7 +155,7 @@ void AgentExamination::reaches_us(Party& party) {
 }
 
 Findings AgentExamination::all() {
-  auto client = suite::iut::AgentClient::start(world_, agent_at(seat_.network_namespace, command_),
+  auto client = suite::iut::AgentClient::start(loop_, agent_at(seat_.network_namespace, command_),
                                                {.hello = agent_patience, .reply = step_patience});
   if (!client) {
     std::string words;
@@ -170,7 +170,7 @@ Findings AgentExamination::all() {
       ok("agent", fmt::format("speaks version {}, driver {} {}, {}{}", hello.version, hello.driver,
                               hello.driver_version, hello.implementation,
                               hello.kernel.empty() ? "" : ", " + hello.kernel)));
-  Record record{world_, world_.now(), world_.now() + 3 * step_patience, step_patience};
+  Record record{loop_, loop_.now(), loop_.now() + 3 * step_patience, step_patience};
   Party party(Side::initiator, **client, seat_.address, record);
   listens(party);
   if (!plays_in_lab(event_)) reaches_us(party);
@@ -180,8 +180,8 @@ Findings AgentExamination::all() {
 Finding examine_capture(int network_namespace, const std::string& interface) {
   const char* nothing = "cells without a capture are inconclusive at best: give \"capture\"";
   if (interface.empty()) return warn("capture", "the event names no interface", nothing);
-  rnic::llp::RealWorld world;
-  auto capture = CellCapture::open(world, network_namespace, interface);
+  base::EpollLoop loop;
+  auto capture = CellCapture::open(loop, network_namespace, interface);
   if (capture) (*capture)->finish();
   const std::string trouble = capture ? (*capture)->trouble() : capture.error();
   if (trouble.empty()) return ok("capture", fmt::format("{} is captured", interface));

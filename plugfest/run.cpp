@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "plugfest/cell_runner.hpp"
 #include "plugfest/engine.hpp"
 #include "plugfest/expected.hpp"
@@ -80,7 +81,7 @@ json play_cell(const Event& event, const Site& site, const std::string& agent,
 bool render_matrix(const fs::path& folder) {
   constexpr std::chrono::minutes time_limit{2};
   const auto made = suite::lab::run_command(
-      {RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/render_plugfest.py", folder.string()},
+      {RNIC_PYTHON, base::shipped_file("reports/render_plugfest.py").string(), folder.string()},
       {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
   if (!made) fmt::print(stderr, "rnic-plugfest: no matrix: {}\n", made.error());
   return made.has_value();
@@ -264,10 +265,10 @@ ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Opti
 
 ExitCode make_bundle(const Options& options) {
   constexpr std::chrono::minutes time_limit{5};
-  const auto made =
-      suite::lab::run_command({RNIC_PYTHON, RNIC_SOURCE_DIR "/reports/bundle_plugfest.py",
-                               "--vendor", options.vendor, "--to", options.to, options.out},
-                              {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
+  const auto made = suite::lab::run_command(
+      {RNIC_PYTHON, base::shipped_file("reports/bundle_plugfest.py").string(), "--vendor",
+       options.vendor, "--to", options.to, options.out},
+      {.network_namespace = -1, .time_limit = time_limit, .progress = {}});
   if (!made) return complain(ExitCode::harness, "no bundle: " + made.error());
   fmt::print("{}", *made);
   return ExitCode::good;

@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/epoll_loop.hpp"
 #include "plugfest/journal.hpp"
 #include "plugfest/scenarios/scenario.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 #include "suite/lab/command.hpp"
 
 namespace plugfest {
@@ -21,8 +21,8 @@ namespace plugfest {
 namespace {
 
 namespace fs = std::filesystem;
+using base::EpollLoop;
 using nlohmann::json;
-using rnic::llp::RealWorld;
 
 /// How often the record is looked for, and how often the cluster is asked about a job without one.
 constexpr std::chrono::milliseconds glance{50};
@@ -141,18 +141,18 @@ json Slurm::play(const Cell& cell, int attempt) const {
   const auto submitted = ask(submission(cell, attempt));
   if (!submitted) return error_record(submitted.error());
   const std::string job = submitted->substr(0, submitted->find_first_of(";\n"));
-  RealWorld world;
-  auto next_question = world.now() + between_questions;
-  std::optional<rnic::llp::TimePoint> running_since;
+  EpollLoop loop;
+  auto next_question = loop.now() + between_questions;
+  std::optional<base::TimePoint> running_since;
   for (int gone = 0;;) {
     if (auto record = record_in(file)) return *record;
-    world.run_until(world.now() + glance, [] { return false; });
-    if (world.now() < next_question) continue;
-    next_question = world.now() + between_questions;
+    loop.run_until(loop.now() + glance, [] { return false; });
+    if (loop.now() < next_question) continue;
+    next_question = loop.now() + between_questions;
     const auto state = ask({"squeue", "-h", "-o", "%T", "-j", job});
     if (state && state->starts_with("RUNNING")) {
-      if (!running_since) running_since = world.now();
-      if (world.now() - *running_since < time_for(*event_, cell)) continue;
+      if (!running_since) running_since = loop.now();
+      if (loop.now() - *running_since < time_for(*event_, cell)) continue;
       static_cast<void>(ask({"scancel", job}));
       return error_record("the cell hung: job " + job + " was taken back");
     }

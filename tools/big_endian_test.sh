@@ -42,7 +42,7 @@ mkdir -p "$folder/include" "$folder/objects"
 for headers in boost fmt isa-l; do ln -sfn "/usr/include/$headers" "$folder/include/$headers"; done
 
 # wire_test.cpp asks for Boost.Test's library; big_endian/main.cpp takes its place.
-sources=(reference_rnic/wire/*.cpp reference_rnic/wire/tests/*_test.cpp reference_rnic/wire/tests/big_endian/main.cpp)
+sources=(base/hex.cpp reference_rnic/wire/*.cpp reference_rnic/wire/tests/*_test.cpp reference_rnic/wire/tests/big_endian/main.cpp)
 sources=("${sources[@]/*\/wire_test.cpp/}")
 compile() {
   s390x-linux-gnu-g++ -std=c++23 -O1 -Wall -Wextra -DFMT_HEADER_ONLY -I. -isystem "$2/include" -c "$1" \

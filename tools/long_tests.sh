@@ -50,7 +50,7 @@ sanitized() {
 }
 
 tidy() {
-  find reference_rnic suite dissectors rules -name '*.cpp' -not -path '*/tests/*' -print0 |
+  find base reference_rnic suite dissectors rules -name '*.cpp' -not -path '*/tests/*' -print0 |
     xargs -0 -n 4 -P "$(nproc)" clang-tidy-19 -p build/dev --quiet
 }
 

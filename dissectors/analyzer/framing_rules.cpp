@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/hex.hpp"
+
 namespace dissectors::analyzer {
 
 namespace wire = rnic::wire;
@@ -17,13 +19,6 @@ constexpr unsigned low_bits = 0x0003;
 /// Whether ULPDU_Length can be believed: the CRC says so, or startup did and nothing speaks against.
 bool trusted(const FpduSeen& seen) {
   return seen.crc == Crc::right || (seen.crc != Crc::wrong && seen.certainty == Certainty::certain);
-}
-
-std::string hex(Bytes octets) {
-  std::string text;
-  for (const std::byte octet : octets)
-    text += fmt::format("{}{:02x}", text.empty() ? "" : " ", std::to_integer<unsigned>(octet));
-  return text;
 }
 
 std::string marker_text(const MarkerSeen& marker) {
@@ -78,8 +73,8 @@ void FramingRules::check_pad(const FramedFpdu& fpdu, RuleVoice& voice) const {
   const Bytes pad = fpdu.seen.pad;
   const bool zero = std::ranges::all_of(pad, [](std::byte octet) { return octet == std::byte{0}; });
   if (zero || !trusted(fpdu.seen)) return;
-  voice.broken(framing::pad_not_zero, fpdu.seen.place, "pad " + hex(pad), "pad octets of 0x00",
-               fpdu.seen.certainty);
+  voice.broken(framing::pad_not_zero, fpdu.seen.place, "pad " + base::to_hex(pad, " "),
+               "pad octets of 0x00", fpdu.seen.certainty);
 }
 
 void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {

@@ -15,12 +15,13 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/octets.hpp"
 #include "dissectors/capture/pcap_file.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 
 namespace {
 
-using Octets = std::vector<std::byte>;
+using base::Octets;
 
 // Ethernet, IPv4 and TCP without options; what the plain loop takes for granted.
 constexpr std::size_t headers = 14 + 20 + 20;

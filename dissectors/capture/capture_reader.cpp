@@ -26,7 +26,7 @@ struct Feed {
   std::uint64_t position = 0;
 
   // At least as many octets, or all that are left; they stay where they are until the next call.
-  Octets peek(std::size_t count) {
+  base::Bytes peek(std::size_t count) {
     while (end - begin < count) {
       if (begin + count > buffer.size()) {
         std::copy(buffer.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -37,7 +37,7 @@ struct Feed {
       if (more == 0) break;
       end += more;
     }
-    return Octets(buffer).subspan(begin, end - begin);
+    return base::Bytes(buffer).subspan(begin, end - begin);
   }
   void drop(std::size_t count) {
     begin += count;
@@ -129,7 +129,7 @@ struct CaptureReader::State {
 };
 
 std::optional<FrameView> CaptureReader::State::next_record() {
-  const Octets head = feed.peek(pcap_record_header_size);
+  const base::Bytes head = feed.peek(pcap_record_header_size);
   if (head.empty()) return torn({});
   if (head.size() < pcap_record_header_size)
     return torn(
@@ -140,7 +140,7 @@ std::optional<FrameView> CaptureReader::State::next_record() {
     return torn(fmt::format("a record of {} octets, where frames have at most {}", header.captured,
                             longest_captured_frame));
   const std::size_t size = pcap_record_header_size + header.captured;
-  const Octets record = feed.peek(size);
+  const base::Bytes record = feed.peek(size);
   if (record.size() < size)
     return torn(fmt::format("the file ends within a frame, behind {} of {} octets",
                             record.size() - pcap_record_header_size, header.captured));

@@ -19,7 +19,7 @@ struct FrameView {
   std::uint64_t time = 0;  ///< nanoseconds since 1970, UTC
   /// On the wire; larger than `octets` where the capture cut it.
   std::uint32_t original_length = 0;
-  Octets octets;
+  base::Bytes octets;
 };
 
 /// Why reading stopped before the proper end of the file.

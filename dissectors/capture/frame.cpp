@@ -35,21 +35,21 @@ constexpr std::uint8_t hop_by_hop = 0, routing = 43, fragment_header = 44, authe
 // `good()` is false.
 class Cursor {
  public:
-  explicit Cursor(Octets octets) : rest_(octets) {}
-  Octets take(std::size_t count) {
+  explicit Cursor(base::Bytes octets) : rest_(octets) {}
+  base::Bytes take(std::size_t count) {
     if (count > rest_.size()) {
       good_ = false;
       rest_ = {};
       return {};
     }
-    const Octets taken = rest_.first(count);
+    const base::Bytes taken = rest_.first(count);
     rest_ = rest_.subspan(count);
     return taken;
   }
   template <std::unsigned_integral Number>
   Number number() {
     Number value = 0;
-    const Octets taken = take(sizeof value);
+    const base::Bytes taken = take(sizeof value);
     if (taken.empty()) return 0;
     std::memcpy(&value, taken.data(), sizeof value);
     return std::endian::native == std::endian::big ? value : std::byteswap(value);
@@ -58,10 +58,10 @@ class Cursor {
   std::uint16_t u16() { return number<std::uint16_t>(); }
   std::uint32_t u32() { return number<std::uint32_t>(); }
   [[nodiscard]] bool good() const { return good_; }
-  [[nodiscard]] Octets rest() const { return rest_; }
+  [[nodiscard]] base::Bytes rest() const { return rest_; }
 
  private:
-  Octets rest_;
+  base::Bytes rest_;
   bool good_ = true;
 };
 
@@ -70,17 +70,17 @@ struct Packet {
   Flow flow;  ///< ports not known yet
   std::uint8_t protocol = 0;
   std::size_t length = 0;  ///< of the payload by the header
-  Octets payload;          ///< what was captured of it
+  base::Bytes payload;     ///< what was captured of it
 };
 
-void set_address(Endpoint& endpoint, Octets address) {
+void set_address(Endpoint& endpoint, base::Bytes address) {
   std::ranges::copy(address, endpoint.address.begin());
   endpoint.ipv6 = address.size() == 16;
 }
 
 using Parsed = std::expected<Packet, NoSegment>;
 
-Parsed parse_ipv4(Octets octets) {
+Parsed parse_ipv4(base::Bytes octets) {
   Cursor cursor(octets);
   const std::size_t header = (cursor.u8() & 0x0FU) * std::size_t{4};
   cursor.take(1);
@@ -129,7 +129,7 @@ bool is_extension(std::uint8_t protocol) {
          protocol == authentication || protocol == destination_options;
 }
 
-Parsed parse_ipv6(Octets octets) {
+Parsed parse_ipv6(base::Bytes octets) {
   Cursor cursor(octets);
   cursor.take(4);
   Packet packet;
@@ -250,7 +250,7 @@ bool strip_tunnel(const Packet& packet, Cursor& cursor) {
   }
 }
 
-Parsed parse_ip(Octets packet) {
+Parsed parse_ip(base::Bytes packet) {
   if (packet.empty()) return std::unexpected(NoSegment::malformed);
   switch (std::to_integer<unsigned>(packet.front()) >> 4) {
     case 4:
@@ -262,7 +262,7 @@ Parsed parse_ip(Octets packet) {
   }
 }
 
-Parsed parse_packet(LinkType link, Octets octets) {
+Parsed parse_packet(LinkType link, base::Bytes octets) {
   Cursor cursor(octets);
   const bool ip = strip_link(link, cursor);
   if (!cursor.good()) return std::unexpected(NoSegment::malformed);
@@ -283,7 +283,7 @@ Parsed leave_tunnels(Parsed packet) {
 
 // What is read of the options of a SYN's TCP header: Maximum Segment Size (RFC 9293 3.2) and Window
 // Scale (RFC 7323 2.2).
-void read_syn_options(Octets header, Segment& segment) {
+void read_syn_options(base::Bytes header, Segment& segment) {
   constexpr std::size_t fixed_part = 20;
   constexpr std::uint8_t end_of_options = 0, no_operation = 1, maximum_segment_size = 2,
                          window_scale = 3, largest_scale = 14;
@@ -344,7 +344,7 @@ std::string Endpoint::text() const {
   return ipv6 ? fmt::format("[{}]:{}", host.data(), port) : fmt::format("{}:{}", host.data(), port);
 }
 
-std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
+std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame) {
   auto packet = parse_packet(link, frame);
   if (packet && packet->protocol != protocol_tcp) packet = leave_tunnels(std::move(packet));
   if (!packet) return std::unexpected(packet.error());
@@ -372,7 +372,7 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame) {
   return segment;
 }
 
-std::optional<Datagram> parse_datagram(LinkType link, Octets frame) {
+std::optional<Datagram> parse_datagram(LinkType link, base::Bytes frame) {
   const auto packet = parse_packet(link, frame);
   if (!packet || packet->protocol != protocol_udp) return {};
   Cursor cursor(packet->payload);

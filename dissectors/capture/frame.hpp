@@ -14,9 +14,9 @@
 #include <string_view>
 #include <vector>
 
-namespace dissectors::capture {
+#include "base/bytes.hpp"
 
-using Octets = std::span<const std::byte>;
+namespace dissectors::capture {
 
 /// Link types by their numbers in capture files. A capture of another one is refused when it is
 /// opened.
@@ -71,7 +71,7 @@ struct Segment {
   bool syn = false, ack = false, fin = false, rst = false;
   std::uint16_t mss = 0;                     ///< what a SYN announces; 0: nothing
   std::optional<std::uint8_t> window_scale;  ///< what a SYN offers, at most 14
-  Octets payload;
+  base::Bytes payload;
   std::size_t payload_length =
       0;  ///< by the IP header; larger than `payload` where the capture cut the frame
 };
@@ -85,13 +85,13 @@ enum class NoSegment : std::uint8_t {
 
 /// The segment in a frame: behind VLAN tags (up to four), MPLS labels, IPv6 extension headers, a
 /// whole packet's fragment header, and tunnels (up to four of IP in IP, GRE, VXLAN, GENEVE).
-[[nodiscard]] std::expected<Segment, NoSegment> parse_segment(LinkType link, Octets frame);
+[[nodiscard]] std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame);
 
 /// The UDP payload in a frame, with its destination port, or nothing.
 struct Datagram {
   std::uint16_t port = 0;
-  Octets payload;
+  base::Bytes payload;
 };
-[[nodiscard]] std::optional<Datagram> parse_datagram(LinkType link, Octets frame);
+[[nodiscard]] std::optional<Datagram> parse_datagram(LinkType link, base::Bytes frame);
 
 }  // namespace dissectors::capture

@@ -210,7 +210,7 @@ std::expected<std::uint64_t, std::string> Sentinel::send() {
       fmt::format("cannot send a sentinel frame: {}", std::generic_category().message(errno)));
 }
 
-std::optional<std::uint64_t> Sentinel::recognise(LinkType link, Octets frame) const {
+std::optional<std::uint64_t> Sentinel::recognise(LinkType link, base::Bytes frame) const {
   const auto datagram = parse_datagram(link, frame);
   if (!datagram || datagram->port != discard_port ||
       datagram->payload.size() < sizeof(SentinelText))

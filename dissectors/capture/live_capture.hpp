@@ -56,7 +56,7 @@ class Sentinel {
 
   [[nodiscard]] std::expected<std::uint64_t, std::string> send();
   /// The number of our sentinel in this frame, if it is one.
-  [[nodiscard]] std::optional<std::uint64_t> recognise(LinkType link, Octets frame) const;
+  [[nodiscard]] std::optional<std::uint64_t> recognise(LinkType link, base::Bytes frame) const;
 
  private:
   Sentinel(int socket, std::uint64_t nonce) : socket_(socket), nonce_(nonce) {}

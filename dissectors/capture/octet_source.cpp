@@ -51,7 +51,7 @@ class FileSource final : public OctetSource {
 
 class MemorySource final : public OctetSource {
  public:
-  explicit MemorySource(Octets octets) : rest_(octets) {}
+  explicit MemorySource(base::Bytes octets) : rest_(octets) {}
   std::size_t read(std::span<std::byte> buffer) override {
     const std::size_t count = std::min(buffer.size(), rest_.size());
     std::ranges::copy(rest_.first(count), buffer.begin());
@@ -61,7 +61,7 @@ class MemorySource final : public OctetSource {
   [[nodiscard]] const std::string& fault() const override { return none_; }
 
  private:
-  Octets rest_;
+  base::Bytes rest_;
   std::string none_;
 };
 
@@ -71,9 +71,9 @@ class Packed {
   explicit Packed(std::unique_ptr<OctetSource> source) : source_(std::move(source)) {}
 
   // Makes sure that as many lie there, unless the source ends before; tells what lies there.
-  Octets peek(std::size_t count) {
+  base::Bytes peek(std::size_t count) {
     while (end_ - begin_ < count && !at_end_) refill();
-    return Octets(buffer_).subspan(begin_, end_ - begin_);
+    return base::Bytes(buffer_).subspan(begin_, end_ - begin_);
   }
   void drop(std::size_t count) { begin_ += count; }
   // What was peeked at first, then straight from the source.
@@ -146,7 +146,7 @@ class GzipSource final : public UnpackingSource {
 
   std::size_t read(std::span<std::byte> buffer) override {
     while (!done_) {
-      const Octets there = packed_.peek(1);
+      const base::Bytes there = packed_.peek(1);
       if (there.empty()) return stop(between_members_ ? "" : "the gzip stream ends too early");
       // A file may hold several gzip streams, one behind the other; zeros may pad its end.
       if (between_members_ && there.front() == std::byte{0}) {
@@ -160,7 +160,7 @@ class GzipSource final : public UnpackingSource {
   }
 
  private:
-  std::size_t step(Octets there, std::span<std::byte> buffer) {
+  std::size_t step(base::Bytes there, std::span<std::byte> buffer) {
     between_members_ = false;
     // zlib writes to neither of them but asks for pointers to octets that it may change.
     stream_.next_in = const_cast<Bytef*>(reinterpret_cast<const Bytef*>(there.data()));
@@ -192,7 +192,7 @@ class ZstdSource final : public UnpackingSource {
   std::size_t read(std::span<std::byte> buffer) override {
     ZSTD_outBuffer out{buffer.data(), buffer.size(), 0};
     while (!done_ && out.pos == 0) {
-      const Octets there = packed_.peek(1);
+      const base::Bytes there = packed_.peek(1);
       // What the unpacker still holds comes out without more going in.
       ZSTD_inBuffer in{there.data(), there.size(), 0};
       const bool at_end = there.empty();
@@ -216,7 +216,7 @@ class ZstdSource final : public UnpackingSource {
   bool between_frames_ = false;
 };
 
-bool begins_with(Octets octets, std::string_view mark) {
+bool begins_with(base::Bytes octets, std::string_view mark) {
   return octets.size() >= mark.size() && std::memcmp(octets.data(), mark.data(), mark.size()) == 0;
 }
 
@@ -235,14 +235,14 @@ std::expected<std::unique_ptr<OctetSource>, std::string> open_octets(const std::
   return source;
 }
 
-std::unique_ptr<OctetSource> octets_in_memory(Octets octets) {
+std::unique_ptr<OctetSource> octets_in_memory(base::Bytes octets) {
   return std::make_unique<MemorySource>(octets);
 }
 
 std::unique_ptr<OctetSource> unpacked(std::unique_ptr<OctetSource> source) {
   using namespace std::string_view_literals;
   Packed packed(std::move(source));
-  const Octets front = packed.peek(4);
+  const base::Bytes front = packed.peek(4);
   if (begins_with(front, "\x1f\x8b"sv)) return std::make_unique<GzipSource>(std::move(packed));
   if (begins_with(front, "\x28\xb5\x2f\xfd"sv))
     return std::make_unique<ZstdSource>(std::move(packed));

@@ -27,7 +27,7 @@ class OctetSource {
 [[nodiscard]] std::expected<std::unique_ptr<OctetSource>, std::string> open_octets(
     const std::string& path);
 /// Octets that lie in memory and outlive the source.
-[[nodiscard]] std::unique_ptr<OctetSource> octets_in_memory(Octets octets);
+[[nodiscard]] std::unique_ptr<OctetSource> octets_in_memory(base::Bytes octets);
 /// The same octets, unpacked if they begin as gzip or zstd does. Holds no more of them than a
 /// buffer and the packer's window (at most 128 MiB), however large they grow.
 [[nodiscard]] std::unique_ptr<OctetSource> unpacked(std::unique_ptr<OctetSource> source);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint32_t magic_of_microseconds = 0xA1B2C3D4, magic_of_nanoseconds = 0xA1B23C4D;
 
-std::uint32_t number(Octets octets, std::size_t at, bool swapped) {
+std::uint32_t number(base::Bytes octets, std::size_t at, bool swapped) {
   std::uint32_t value = 0;
   std::memcpy(&value, octets.data() + at, sizeof value);
   return swapped ? std::byteswap(value) : value;
@@ -28,7 +28,7 @@ std::optional<LinkType> link_of(std::uint32_t number) {
 
 }  // namespace
 
-std::optional<PcapFileHeader> ordinary_pcap(Octets head) {
+std::optional<PcapFileHeader> ordinary_pcap(base::Bytes head) {
   if (head.size() < pcap_file_header_size) return std::nullopt;
   PcapFileHeader header;
   for (const bool swapped : {false, true}) {
@@ -50,7 +50,7 @@ std::optional<PcapFileHeader> ordinary_pcap(Octets head) {
   return std::nullopt;
 }
 
-PcapRecordHeader parse_record_header(const PcapFileHeader& file, Octets head) {
+PcapRecordHeader parse_record_header(const PcapFileHeader& file, base::Bytes head) {
   // Times before 1970 are negative, as libpcap takes them.
   const auto seconds = static_cast<std::int32_t>(number(head, 0, file.swapped));
   const auto fraction = static_cast<std::int32_t>(number(head, 4, file.swapped));

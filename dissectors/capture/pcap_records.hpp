@@ -21,13 +21,13 @@ struct PcapFileHeader {
 };
 /// Nothing if the file is of another kind or version, or of a link that is not read here: libpcap
 /// reads it, or knows why it cannot be read.
-[[nodiscard]] std::optional<PcapFileHeader> ordinary_pcap(Octets head);
+[[nodiscard]] std::optional<PcapFileHeader> ordinary_pcap(base::Bytes head);
 
 struct PcapRecordHeader {
   std::uint64_t time = 0;  ///< nanoseconds since 1970; hostile ones wrap
   std::uint32_t captured = 0, original = 0;
 };
 /// `head` holds 16 octets.
-[[nodiscard]] PcapRecordHeader parse_record_header(const PcapFileHeader& file, Octets head);
+[[nodiscard]] PcapRecordHeader parse_record_header(const PcapFileHeader& file, base::Bytes head);
 
 }  // namespace dissectors::capture

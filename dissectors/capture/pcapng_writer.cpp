@@ -18,12 +18,12 @@ void put(std::vector<std::byte>& file, std::uint64_t value, int octets) {
   for (int i = 0; i < octets; ++i) file.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
 
-void put_padded(std::vector<std::byte>& file, Octets octets) {
+void put_padded(std::vector<std::byte>& file, base::Bytes octets) {
   file.insert(file.end(), octets.begin(), octets.end());
   put(file, 0, static_cast<int>((4 - octets.size() % 4) % 4));
 }
 
-void put_option(std::vector<std::byte>& file, std::uint32_t code, Octets value) {
+void put_option(std::vector<std::byte>& file, std::uint32_t code, base::Bytes value) {
   value = value.first(std::min(value.size(), longest_option));
   put(file, code, 2);
   put(file, value.size(), 2);
@@ -68,7 +68,7 @@ std::vector<std::byte> pcapng_header(LinkType link, std::string_view application
   put(file, 0, 2);
   put(file, 0, 4);  // no snapshot length
   constexpr std::byte nanoseconds{9};
-  put_option(file, if_tsresol, Octets(&nanoseconds, 1));
+  put_option(file, if_tsresol, base::Bytes(&nanoseconds, 1));
   put(file, opt_endofopt, 4);
   end_block(file, interface);
   return file;

@@ -17,14 +17,14 @@ class Builder {
     for (int i = octets - 1; i >= 0; --i)
       octets_.push_back(static_cast<std::byte>(value >> (8 * i)));
   }
-  void append(Octets octets) { octets_.insert(octets_.end(), octets.begin(), octets.end()); }
+  void append(base::Bytes octets) { octets_.insert(octets_.end(), octets.begin(), octets.end()); }
   void set(std::size_t position, std::uint16_t value) {
     octets_[position] = static_cast<std::byte>(value >> 8);
     octets_[position + 1] = static_cast<std::byte>(value & 0xFFU);
   }
   [[nodiscard]] std::size_t size() const { return octets_.size(); }
-  [[nodiscard]] Octets from(std::size_t position) const {
-    return Octets(octets_).subspan(position);
+  [[nodiscard]] base::Bytes from(std::size_t position) const {
+    return base::Bytes(octets_).subspan(position);
   }
   [[nodiscard]] std::vector<std::byte> take() { return std::move(octets_); }
 
@@ -32,11 +32,11 @@ class Builder {
   std::vector<std::byte> octets_;
 };
 
-Octets address(const Endpoint& endpoint) {
-  return Octets(endpoint.address).first(endpoint.ipv6 ? 16 : 4);
+base::Bytes address(const Endpoint& endpoint) {
+  return base::Bytes(endpoint.address).first(endpoint.ipv6 ? 16 : 4);
 }
 
-std::uint32_t sum(Octets octets) {
+std::uint32_t sum(base::Bytes octets) {
   std::uint32_t total = 0;
   for (std::size_t i = 0; i < octets.size(); ++i) {
     total += std::to_integer<std::uint32_t>(octets[i]) << (i % 2 == 0 ? 8 : 0);
@@ -76,7 +76,7 @@ void ip_header(Builder& frame, const Flow& flow, std::size_t length) {
 
 }  // namespace
 
-void Synthesizer::emit(const Flow& flow, std::uint64_t time, Flags flags, Octets payload) {
+void Synthesizer::emit(const Flow& flow, std::uint64_t time, Flags flags, base::Bytes payload) {
   std::uint32_t& next = next_sequence_.try_emplace(flow, 0).first->second;
   const auto other = next_sequence_.find(flow.reversed());
   const bool ack = flags.ack && other != next_sequence_.end();
@@ -117,9 +117,9 @@ void Synthesizer::opened(const Flow& flow, std::uint64_t time) {
   emit(flow, time, {}, {});
 }
 
-void Synthesizer::data(const Flow& flow, std::uint64_t time, Octets octets) {
+void Synthesizer::data(const Flow& flow, std::uint64_t time, base::Bytes octets) {
   while (!octets.empty()) {
-    const Octets piece = octets.first(std::min(octets.size(), largest_segment));
+    const base::Bytes piece = octets.first(std::min(octets.size(), largest_segment));
     emit(flow, time, {}, piece);
     octets = octets.subspan(piece.size());
   }

@@ -18,7 +18,7 @@ class Synthesizer {
  public:
   /// `flow` names the direction: who opened, who sent. Times are nanoseconds since 1970.
   void opened(const Flow& flow, std::uint64_t time);
-  void data(const Flow& flow, std::uint64_t time, Octets octets);
+  void data(const Flow& flow, std::uint64_t time, base::Bytes octets);
   void closed(const Flow& flow, std::uint64_t time);
   void reset(const Flow& flow, std::uint64_t time);
 
@@ -29,7 +29,7 @@ class Synthesizer {
   struct Flags {
     bool syn = false, ack = true, fin = false, rst = false;
   };
-  void emit(const Flow& flow, std::uint64_t time, Flags flags, Octets payload);
+  void emit(const Flow& flow, std::uint64_t time, Flags flags, base::Bytes payload);
 
   std::map<Flow, std::uint32_t> next_sequence_;
   std::vector<Frame> frames_;

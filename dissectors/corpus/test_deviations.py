@@ -40,7 +40,7 @@ def passive_rules():
 
 def deviations():
     """All that the reference knows."""
-    text = (HERE.parent.parent / "reference_rnic/stream/deviations.def").read_text()
+    text = (HERE.parent.parent / "reference_rnic/deviants/deviations.def").read_text()
     return re.findall(r"^RNIC_DEVIATION\((\w+),", text, re.M)
 
 

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "dissectors/lint/collector.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <utility>
 
+#include "base/glob.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
 namespace dissectors::lint {
@@ -106,7 +105,7 @@ bool Collector::wanted(const analyzer::Finding& found) const {
   return options_.rules.empty() ||
          std::ranges::any_of(options_.rules, [&found](const std::string& pattern) {
            const auto matches = [&pattern](rules::RuleId rule) {
-             return ::fnmatch(pattern.c_str(), std::string(rule.id).c_str(), 0) == 0;
+             return base::matches_glob(pattern, std::string(rule.id));
            };
            return matches(found.rule) || std::ranges::any_of(found.also, matches);
          });

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "dissectors/lint/options.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <system_error>
@@ -10,6 +8,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "base/glob.hpp"
 #include "rules/catalogue.hpp"
 
 namespace dissectors::lint {
@@ -69,7 +68,7 @@ bool same_file(const std::string& one, const std::string& other) {
 
 bool names_a_rule(const std::string& pattern) {
   return std::ranges::any_of(rules::all(), [&pattern](const rules::Rule& rule) {
-    return ::fnmatch(pattern.c_str(), std::string(rule.id).c_str(), 0) == 0;
+    return base::matches_glob(pattern, std::string(rule.id));
   });
 }
 

@@ -197,7 +197,7 @@ struct Sharding::State {
     if (filling->frames == round_frames || filling->octets.size() + size > round_octets) send();
     const std::size_t begin = filling->octets.size();
     filling->octets.insert(filling->octets.end(), segment.payload.begin(), segment.payload.end());
-    piece.segment.payload = capture::Octets(filling->octets).subspan(begin);
+    piece.segment.payload = base::Bytes(filling->octets).subspan(begin);
     filling->pieces[shard_of(segment.flow, shards.size())].push_back(piece);
     ++filling->frames;
   }

@@ -11,7 +11,7 @@ void FileAnalysis::start() {
   for (const std::uint16_t port : ports_) analyzer_->treat_as_iwarp(port);
 }
 
-const FrameFacts* FileAnalysis::take(capture::LinkType link, capture::Octets frame,
+const FrameFacts* FileAnalysis::take(capture::LinkType link, base::Bytes frame,
                                      std::uint32_t number, std::uint64_t time) {
   const auto segment = capture::parse_segment(link, frame);
   if (!segment) return nullptr;

@@ -18,7 +18,7 @@ class FileAnalysis {
 
   /// Takes a frame that was not seen before; `number` never falls. What it brought about, be it of
   /// itself or of earlier frames; nothing if it holds no TCP segment. Valid until the next call.
-  const FrameFacts* take(capture::LinkType link, capture::Octets frame, std::uint32_t number,
+  const FrameFacts* take(capture::LinkType link, base::Bytes frame, std::uint32_t number,
                          std::uint64_t time);
   /// All that is known by now of a frame that was taken before.
   [[nodiscard]] const FrameFacts* facts(std::uint32_t number);

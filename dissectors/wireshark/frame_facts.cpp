@@ -27,7 +27,7 @@ std::size_t FactStore::FlowHash::operator()(const capture::Flow& flow) const {
   return of(flow.from) * 31 + of(flow.to);
 }
 
-void FactStore::begin(std::uint32_t number, capture::Octets frame) {
+void FactStore::begin(std::uint32_t number, base::Bytes frame) {
   settle();
   number_ = number;
   frame_ = frame;

@@ -129,7 +129,7 @@ class FactStore final : public analyzer::Sink {
   /// A new analyzer numbers its connections from 1 again.
   void forget_numbers() { base_ = connections_.size(); }
   /// To be called before a segment is given to the analyzer; `frame` are the octets that it lies in.
-  void begin(std::uint32_t number, capture::Octets frame);
+  void begin(std::uint32_t number, base::Bytes frame);
   /// To be called behind it.
   void belongs(const capture::Flow& flow);
   /// What the frame last begun brought about, be it of itself or of earlier ones.
@@ -174,7 +174,7 @@ class FactStore final : public analyzer::Sink {
   std::deque<FrameFacts> frames_;                                          ///< by number
   FrameFacts latest_;
   std::uint32_t number_ = 0;
-  capture::Octets frame_;
+  base::Bytes frame_;
 };
 
 }  // namespace dissectors::wireshark

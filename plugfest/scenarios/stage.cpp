@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/sha256.hpp"
 #include "suite/iut/message_lines.hpp"
-#include "suite/results/sha256.hpp"
 
 namespace plugfest {
 
@@ -39,7 +39,7 @@ void Record::note(std::optional<Side> side, std::string text) {
   if (steps.size() >= most_steps) return;
   if (text.size() > longest_step) text = text.substr(0, longest_step) + "...";
   steps.push_back(
-      {std::chrono::duration<double>(world.now() - begun).count(), side, std::move(text)});
+      {std::chrono::duration<double>(loop.now() - begun).count(), side, std::move(text)});
 }
 
 void Record::expect(Side side, std::string what, std::string expected, std::string actual) {
@@ -55,7 +55,7 @@ void Record::require(Side side, std::string what, std::string expected, std::str
 
 // ---------------------------------------------------------------- commands and events
 
-bool Party::fetch(rnic::llp::TimePoint deadline) {
+bool Party::fetch(base::TimePoint deadline) {
   auto event = iut_.next_event(deadline);
   if (!event) return false;
   if (const auto* gone = as<iut::GoneEvent>(*event)) stop_as_gone(side_, *gone);
@@ -64,7 +64,7 @@ bool Party::fetch(rnic::llp::TimePoint deadline) {
   return true;
 }
 
-std::optional<iut::Event> Party::take(const Wanted& wanted, rnic::llp::TimePoint deadline) {
+std::optional<iut::Event> Party::take(const Wanted& wanted, base::TimePoint deadline) {
   for (auto at = events_.begin();;) {
     at = std::find_if(at, events_.end(), wanted);
     if (at != events_.end()) {
@@ -171,14 +171,14 @@ iut::ConnectRequestEvent Party::request() {
 iut::ConnectRequestEvent Party::request_from(Party& asker, Handle endpoint) {
   const auto deadline = end_of_patience();
   std::string came = "none in time";
-  while (record_.world.now() < deadline) {
-    if (auto event = take(is_request, std::min(deadline, record_.world.now() + glance)))
+  while (record_.loop.now() < deadline) {
+    if (auto event = take(is_request, std::min(deadline, record_.loop.now() + glance)))
       return std::get<iut::ConnectRequestEvent>(*event);
     const std::string end = asker.failed_attempt(endpoint);
     if (end.empty()) continue;
     // Whatever had come before that is told before another command is answered.
     static_cast<void>(memory(1));
-    if (auto event = take(is_request, record_.world.now()))
+    if (auto event = take(is_request, record_.loop.now()))
       return std::get<iut::ConnectRequestEvent>(*event);
     came = "none, and the other side has " + end;
     break;
@@ -188,7 +188,7 @@ iut::ConnectRequestEvent Party::request_from(Party& asker, Handle endpoint) {
 }
 
 std::string Party::failed_attempt(Handle endpoint) {
-  while (fetch(record_.world.now())) {
+  while (fetch(record_.loop.now())) {
   }
   for (const iut::Event& event : events_) {
     if (const auto* it = as<iut::RejectedEvent>(event); it && it->endpoint == endpoint)
@@ -230,7 +230,7 @@ bool Party::expect_disconnected(Handle endpoint, bool had_its_time) {
         const auto* down = as<iut::DisconnectedEvent>(candidate);
         return down != nullptr && down->endpoint == endpoint;
       },
-      had_its_time ? record_.world.now() : end_of_patience());
+      had_its_time ? record_.loop.now() : end_of_patience());
   record_.expect(side_, "end of the connection", "disconnected",
                  event ? "disconnected" : "nothing in time");
   return event.has_value();
@@ -298,7 +298,7 @@ Octets content(std::size_t length, std::uint64_t seed) {
 }
 
 std::string hash(const Octets& octets) {
-  return "sha256:" + suite::results::sha256(std::as_bytes(std::span(octets)));
+  return "sha256:" + base::sha256(std::as_bytes(std::span(octets)));
 }
 
 }  // namespace plugfest

@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "plugfest/verdict.hpp"
-#include "reference_rnic/llp/world.hpp"
 #include "suite/iut/iut.hpp"
 
 namespace plugfest {
@@ -29,9 +29,9 @@ struct ScenarioStop {
 
 /// What is kept of a scenario while it is played.
 struct Record {
-  rnic::llp::World& world;
-  rnic::llp::TimePoint begun, deadline;  ///< of the whole scenario
-  rnic::llp::Duration patience;          ///< of one step
+  base::EventLoop& loop;
+  base::TimePoint begun, deadline;  ///< of the whole scenario
+  base::Duration patience;          ///< of one step
   std::vector<Check> checks{};
   std::vector<Step> steps{};
 
@@ -112,13 +112,13 @@ class Party {
   }
 
  private:
-  [[nodiscard]] std::optional<iut::Event> take(const Wanted& wanted, rnic::llp::TimePoint deadline);
-  [[nodiscard]] rnic::llp::TimePoint end_of_patience() const {
-    return std::min(record_.deadline, record_.world.now() + record_.patience);
+  [[nodiscard]] std::optional<iut::Event> take(const Wanted& wanted, base::TimePoint deadline);
+  [[nodiscard]] base::TimePoint end_of_patience() const {
+    return std::min(record_.deadline, record_.loop.now() + record_.patience);
   }
   /// What ended the endpoint's attempt to connect without success, of the events that have come.
   [[nodiscard]] std::string failed_attempt(Handle endpoint);
-  [[nodiscard]] bool fetch(rnic::llp::TimePoint deadline);
+  [[nodiscard]] bool fetch(base::TimePoint deadline);
 
   Side side_;
   iut::Iut& iut_;

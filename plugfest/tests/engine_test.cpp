@@ -15,9 +15,9 @@
 #include <random>
 #include <set>
 
+#include "base/epoll_loop.hpp"
 #include "plugfest/engine.hpp"
 #include "plugfest/record_json.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 
 using namespace plugfest;
 namespace fs = std::filesystem;
@@ -36,8 +36,8 @@ struct Scratch {
 };
 
 void wait_for(std::chrono::microseconds time) {
-  rnic::llp::RealWorld world;
-  world.run_until(world.now() + time, [] { return false; });
+  base::EpollLoop loop;
+  loop.run_until(loop.now() + time, [] { return false; });
 }
 
 constexpr std::size_t hosts = 6;

@@ -122,19 +122,19 @@ struct ConnectionManager::ListenerEntry final : llp::Listener::Observer {
   std::unique_ptr<llp::Listener> other_family;  ///< only of a deviation
 };
 
-ConnectionManager::ConnectionManager(llp::World& world, llp::Network& network, verbs::Rnic& rnic,
-                                     Sink sink, stream::Deviating deviations)
-    : world_(world),
+ConnectionManager::ConnectionManager(base::EventLoop& loop, llp::Network& network,
+                                     verbs::Rnic& rnic, Sink sink, ConnectionDecisions decisions)
+    : loop_(loop),
       network_(network),
       rnic_(rnic),
       sink_(std::move(sink)),
-      deviations_(deviations) {}
+      decisions_(std::move(decisions)) {}
 
 ConnectionManager::~ConnectionManager() { reset(); }
 
 // ---- listeners ----
 
-auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& options)
+auto ConnectionManager::listen(const base::Address& local, const StartupOptions& options)
     -> std::expected<Listening, Failure> {
   if (rnic_.streams() == nullptr)
     return failure(EOPNOTSUPP, "this RNIC keeps its connections to itself");
@@ -143,11 +143,11 @@ auto ConnectionManager::listen(const llp::Address& local, const StartupOptions& 
   auto listener = network_.listen(local, *entry);
   if (!listener) return failure(listener.error().code, std::move(listener.error().message));
   entry->listener = std::move(*listener);
-  const llp::Address address = entry->listener->local();
-  if (address.family == llp::Family::ipv4 &&
-      deviations_.deviates(Deviation::listens_on_both_families)) {
+  const base::Address address = entry->listener->local();
+  if (address.family == base::Family::ipv4 &&
+      decisions_.deviates(Deviation::listens_on_both_families)) {
     auto other =
-        network_.listen(network_.address(llp::Family::ipv6).with_port(address.port), *entry);
+        network_.listen(network_.address(base::Family::ipv6).with_port(address.port), *entry);
     if (other) entry->other_family = std::move(*other);
   }
   listeners_.emplace(id, std::move(entry));
@@ -176,7 +176,7 @@ void ConnectionManager::drop_undecided(ListenerId listener, Requests requests) {
 }
 
 std::size_t ConnectionManager::startups_allowed() const {
-  return deviations_.deviates(Deviation::half_open_startup_blocks) ? 1
+  return decisions_.deviates(Deviation::half_open_startup_blocks) ? 1
                                                                    : limits_.startups_per_listener;
 }
 
@@ -220,12 +220,12 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
   entry.id = id;
   const Link::Settings settings{
       .close_timeout = options.close_timeout,
-      .cut_anywhere = deviations_.deviates(Deviation::segments_cut_anywhere),
-      .gives_up_when_blocked = deviations_.deviates(Deviation::gives_up_at_full_window),
-      .forgets_longer_header = deviations_.deviates(Deviation::longer_ip_header_forgotten)};
+      .cut_anywhere = decisions_.deviates(Deviation::segments_cut_anywhere),
+      .gives_up_when_blocked = decisions_.deviates(Deviation::gives_up_at_full_window),
+      .forgets_longer_header = decisions_.deviates(Deviation::longer_ip_header_forgotten)};
   Link::Owner& owner = *this;
-  entry.link = std::make_unique<Link>(world_, owner,
-                                      rnic_.streams()->open_stream(std::move(config)), settings);
+  entry.link = std::make_unique<Link>(loop_, owner, rnic_.streams()->open_stream(std::move(config)),
+                                      settings);
   by_link_.emplace(entry.link.get(), id);
   return entry;
 }
@@ -233,7 +233,7 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
 // ---- the consumer's calls ----
 
 std::expected<ConnectionId, Failure> ConnectionManager::connect(
-    verbs::QueuePairHandle queue_pair, const llp::Address& remote, const StartupOptions& options,
+    verbs::QueuePairHandle queue_pair, const base::Address& remote, const StartupOptions& options,
     const ConnectParameters& parameters) {
   return initiate(queue_pair, options, parameters,
                   [&](Link& link) { return link.connect(network_, remote); });
@@ -281,7 +281,7 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
                                                        const ConnectParameters& parameters) {
   Entry* entry = find(connection);
   if (entry == nullptr || entry->phase != Phase::requested) {
-    if (deviations_.deviates(Deviation::late_accept_unanswered)) return {};
+    if (decisions_.deviates(Deviation::late_accept_unanswered)) return {};
     return failure(ECONNRESET, "the request is gone: decided already, or the peer has given up");
   }
   if (parameters.private_data.size() > private_data_limit(entry->asked.has_value()))
@@ -293,10 +293,10 @@ std::expected<void, Failure> ConnectionManager::accept(ConnectionId connection,
   const auto& asked = entry->asked;
   std::uint16_t ird = depth(parameters.ird, rnic_.attributes().max_ird,
                             asked ? std::optional(asked->ord) : std::nullopt);
-  if (deviations_.deviates(Deviation::consumer_ird_ignored)) ird = rnic_.attributes().max_ird;
+  if (decisions_.deviates(Deviation::consumer_ird_ignored)) ird = rnic_.attributes().max_ird;
   const bool another = std::ranges::any_of(
       entries_, [](const auto& item) { return item.second.phase == Phase::established; });
-  if (another && deviations_.deviates(Deviation::read_queue_shared_by_streams)) ird = 0;
+  if (another && decisions_.deviates(Deviation::read_queue_shared_by_streams)) ird = 0;
   const std::uint16_t ord = depth(parameters.ord, rnic_.attributes().max_ord,
                                   asked ? std::optional(asked->ird) : std::nullopt);
   entry->link->stream().accept(ird, ord, parameters.private_data);
@@ -405,7 +405,7 @@ bool ConnectionManager::is_connecting(verbs::QueuePairHandle queue_pair) const {
 
 void ConnectionManager::link_connected(Link& link) {
   Entry* entry = find(link);
-  if (entry == nullptr || !deviations_.deviates(Deviation::established_before_reply)) return;
+  if (entry == nullptr || !decisions_.deviates(Deviation::established_before_reply)) return;
   emit(ConnectionEstablished{.connection = entry->id, .queue_pair = entry->queue_pair});
 }
 
@@ -423,11 +423,11 @@ void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
                             .local = connection.local(),
                             .remote = connection.remote(),
                             .revision = event.revision};
-  if (event.enhanced && deviations_.deviates(Deviation::responder_hides_peer_depths))
+  if (event.enhanced && decisions_.deviates(Deviation::responder_hides_peer_depths))
     request.depths = PeerDepths{};
   else if (event.enhanced)
     request.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
-  if (request.depths && deviations_.deviates(Deviation::depths_shown_unswapped))
+  if (request.depths && decisions_.deviates(Deviation::depths_shown_unswapped))
     std::swap(request.depths->ird, request.depths->ord);
   request.peer_to_peer = event.enhanced && event.enhanced->peer_to_peer;
   request.private_data = shown(std::move(event.private_data));
@@ -436,9 +436,9 @@ void ConnectionManager::handle(Entry& entry, stream::ConnectRequest& event) {
 
 void ConnectionManager::handle(Entry& entry, stream::Established& event) {
   const bool announced =
-      entry.phase == Phase::starting && deviations_.deviates(Deviation::established_before_reply);
+      entry.phase == Phase::starting && decisions_.deviates(Deviation::established_before_reply);
   entry.phase = Phase::established;
-  if (announced || deviations_.deviates(Deviation::established_never)) return;
+  if (announced || decisions_.deviates(Deviation::established_never)) return;
   established(entry, event.negotiated, std::move(event.private_data));
 }
 
@@ -454,13 +454,13 @@ void ConnectionManager::established(Entry& entry, const stream::Negotiated& nego
 
 void ConnectionManager::handle(Entry& entry, stream::Rejected& event) {
   entry.phase = Phase::over;
-  if (deviations_.deviates(Deviation::rejection_not_told)) {
+  if (decisions_.deviates(Deviation::rejection_not_told)) {
     emit(ConnectionFailed{
         .connection = entry.id, .queue_pair = entry.queue_pair, .failure = ConnectFailure::lost});
     return;
   }
   ConnectionRejected news{.connection = entry.id, .queue_pair = entry.queue_pair};
-  if (event.enhanced && !deviations_.deviates(Deviation::rejected_depths_withheld))
+  if (event.enhanced && !decisions_.deviates(Deviation::rejected_depths_withheld))
     news.depths = PeerDepths{.ird = event.enhanced->ord, .ord = event.enhanced->ird};
   news.private_data = shown(std::move(event.private_data));
   emit(std::move(news));
@@ -468,12 +468,12 @@ void ConnectionManager::handle(Entry& entry, stream::Rejected& event) {
 
 void ConnectionManager::handle(Entry& entry, stream::StartupFailed& event) {
   if (event.fault == stream::StartupFault::peer_closed &&
-      deviations_.deviates(Deviation::unenhanced_close_not_told))
+      decisions_.deviates(Deviation::unenhanced_close_not_told))
     entry.phase = Phase::over;
-  if (event.fault == stream::StartupFault::lost && deviations_.deviates(Deviation::reset_not_told))
+  if (event.fault == stream::StartupFault::lost && decisions_.deviates(Deviation::reset_not_told))
     entry.phase = Phase::over;
   if (event.fault == stream::StartupFault::invalid_frame && entry.listener &&
-      deviations_.deviates(Deviation::bad_request_ends_all_startups))
+      decisions_.deviates(Deviation::bad_request_ends_all_startups))
     defer([this, listener = *entry.listener] { drop_undecided(listener, Requests::drop); });
   fail(entry, failure_of(event.fault));
 }
@@ -488,7 +488,7 @@ void ConnectionManager::handle(Entry& entry, stream::Failed& failure) {
 }
 void ConnectionManager::handle(Entry& entry, stream::Lost&) {
   entry.faulty = true;
-  if (deviations_.deviates(Deviation::reset_not_told)) entry.phase = Phase::over;
+  if (decisions_.deviates(Deviation::reset_not_told)) entry.phase = Phase::over;
 }
 
 /// The peer has closed its half: what is posted is still sent, then we close ours (RFC 5041
@@ -521,13 +521,13 @@ void ConnectionManager::over(Entry& entry) {
   if (before == Phase::over) return;
   if (before == Phase::established) {
     const bool silent =
-        deviations_.deviates(Deviation::disconnection_not_told) ||
-        (entry.fault_found_here && deviations_.deviates(Deviation::stream_fault_not_reported)) ||
-        (entry.llp_fault && deviations_.deviates(Deviation::llp_fault_not_reported)) ||
+        decisions_.deviates(Deviation::disconnection_not_told) ||
+        (entry.fault_found_here && decisions_.deviates(Deviation::stream_fault_not_reported)) ||
+        (entry.llp_fault && decisions_.deviates(Deviation::llp_fault_not_reported)) ||
         (entry.terminate_received &&
-         deviations_.deviates(Deviation::end_after_terminate_not_told)) ||
-        (entry.peer_closed_first && deviations_.deviates(Deviation::half_close_not_told)) ||
-        (entry.read_refused_here && deviations_.deviates(Deviation::read_refusal_not_reported));
+         decisions_.deviates(Deviation::end_after_terminate_not_told)) ||
+        (entry.peer_closed_first && decisions_.deviates(Deviation::half_close_not_told)) ||
+        (entry.read_refused_here && decisions_.deviates(Deviation::read_refusal_not_reported));
     if (silent) return;
     emit(ConnectionEnded{
         .connection = entry.id, .queue_pair = entry.queue_pair, .orderly = !entry.faulty});
@@ -541,18 +541,18 @@ void ConnectionManager::over(Entry& entry) {
 void ConnectionManager::fail(Entry& entry, ConnectFailure failure) {
   const Phase before = std::exchange(entry.phase, Phase::over);
   const bool known = before == Phase::replied || (before == Phase::starting && !entry.listener);
-  if (!known || deviations_.deviates(Deviation::startup_failure_not_told)) return;
+  if (!known || decisions_.deviates(Deviation::startup_failure_not_told)) return;
   emit(
       ConnectionFailed{.connection = entry.id, .queue_pair = entry.queue_pair, .failure = failure});
 }
 
 std::vector<std::byte> ConnectionManager::shown(std::vector<std::byte> private_data) const {
   constexpr std::size_t cramped = 256;
-  if (deviations_.deviates(Deviation::private_data_lost)) private_data.clear();
+  if (decisions_.deviates(Deviation::private_data_lost)) private_data.clear();
   if (private_data.size() > cramped &&
-      deviations_.deviates(Deviation::private_data_cut_for_consumer))
+      decisions_.deviates(Deviation::private_data_cut_for_consumer))
     private_data.resize(cramped);
-  if (private_data.empty() && deviations_.deviates(Deviation::private_data_made_up))
+  if (private_data.empty() && decisions_.deviates(Deviation::private_data_made_up))
     private_data.resize(4);
   return private_data;
 }
@@ -576,7 +576,7 @@ void ConnectionManager::deliver() {
 }
 
 void ConnectionManager::defer(std::function<void()> callback) {
-  world_.defer([alive = std::weak_ptr<char>(alive_), callback = std::move(callback)] {
+  loop_.defer([alive = std::weak_ptr<char>(alive_), callback = std::move(callback)] {
     if (!alive.expired()) callback();
   });
 }

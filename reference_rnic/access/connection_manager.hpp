@@ -2,7 +2,7 @@
 // Connections of queue pairs: listen, connect, accept, reject, disconnect, and the events of their
 // lives.
 //
-// One manager serves one RNIC on one host. Its sink is called from the World's loop only, never
+// One manager serves one RNIC on one host. Its sink is called from the event loop only, never
 // from inside a call, so a consumer may do anything in it. Peers that are slow in their startup
 // hold up nobody else.
 #pragma once
@@ -20,7 +20,7 @@
 
 #include "reference_rnic/access/link.hpp"
 #include "reference_rnic/access/startup_options.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/access/decisions.hpp"
 
 namespace rnic::access {
 
@@ -46,7 +46,7 @@ struct PeerDepths {
 struct ConnectionRequest {
   ConnectionId connection{};
   ListenerId listener{};
-  llp::Address local{}, remote{};
+  base::Address local{}, remote{};
   std::uint8_t revision = 1;
   std::optional<PeerDepths> depths{};
   bool peer_to_peer = false;
@@ -96,17 +96,17 @@ class ConnectionManager final : private Link::Owner {
         256;  ///< accepted LLP connections without a decision; more are reset
   };
 
-  ConnectionManager(llp::World& world, llp::Network& network, verbs::Rnic& rnic, Sink sink,
-                    stream::Deviating deviations = {});
+  ConnectionManager(base::EventLoop& loop, llp::Network& network, verbs::Rnic& rnic, Sink sink,
+                    ConnectionDecisions decisions = {});
   ~ConnectionManager() override;
   ConnectionManager(const ConnectionManager&) = delete;
   ConnectionManager& operator=(const ConnectionManager&) = delete;
 
   struct Listening {
     ListenerId listener{};
-    llp::Address local{};
+    base::Address local{};
   };
-  [[nodiscard]] std::expected<Listening, Failure> listen(const llp::Address& local,
+  [[nodiscard]] std::expected<Listening, Failure> listen(const base::Address& local,
                                                          const StartupOptions& options);
   /// Waits for a startup request on an LLP connection that is there already. The listener is known
   /// by this one connection only.
@@ -121,7 +121,7 @@ class ConnectionManager final : private Link::Owner {
 
   /// The queue pair must be idle. One of established, rejected, failed follows.
   [[nodiscard]] std::expected<ConnectionId, Failure> connect(verbs::QueuePairHandle queue_pair,
-                                                             const llp::Address& remote,
+                                                             const base::Address& remote,
                                                              const StartupOptions& options,
                                                              const ConnectParameters& parameters);
   /// Likewise, over an LLP connection that is there already.
@@ -152,7 +152,7 @@ class ConnectionManager final : private Link::Owner {
   void reset();
 
   struct Addresses {
-    llp::Address local{}, remote{};
+    base::Address local{}, remote{};
   };
   /// Of the queue pair's LLP connection, or nothing while it has none.
   [[nodiscard]] std::optional<Addresses> addresses(verbs::QueuePairHandle queue_pair) const;
@@ -216,11 +216,11 @@ class ConnectionManager final : private Link::Owner {
       const std::function<std::expected<void, llp::Error>(Link&)>& start);
   [[nodiscard]] std::vector<std::byte> shown(std::vector<std::byte> private_data) const;
 
-  llp::World& world_;
+  base::EventLoop& loop_;
   llp::Network& network_;
   verbs::Rnic& rnic_;
   Sink sink_;
-  stream::Deviating deviations_;
+  ConnectionDecisions decisions_;
   Limits limits_;
   std::map<ListenerId, std::unique_ptr<ListenerEntry>> listeners_;
   std::map<ConnectionId, Entry> entries_;

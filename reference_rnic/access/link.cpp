@@ -13,23 +13,23 @@ namespace {
 
 constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get theirs
-constexpr llp::Duration emss_check_interval = std::chrono::milliseconds(100);
+constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
 constexpr std::size_t ipv6_header_excess = 20;  ///< octets, over a header of IPv4
 
 }  // namespace
 
-Link::Link(llp::World& world, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
+Link::Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
            Settings settings)
-    : world_(world), owner_(owner), settings_(settings), stream_(std::move(stream)) {
+    : loop_(loop), owner_(owner), settings_(settings), stream_(std::move(stream)) {
   stream_->set_observer(this);
 }
 
 Link::~Link() {
   stream_->set_observer(nullptr);
-  if (timer_at_) world_.cancel(timer_);
+  if (timer_at_) loop_.cancel(timer_);
 }
 
-std::expected<void, llp::Error> Link::connect(llp::Network& network, const llp::Address& remote) {
+std::expected<void, llp::Error> Link::connect(llp::Network& network, const base::Address& remote) {
   auto connection = network.connect(remote, *this);
   if (!connection) return std::unexpected(std::move(connection.error()));
   connection_ = std::move(*connection);
@@ -117,7 +117,7 @@ void Link::hand_on_events() {
 }
 
 void Link::write_out() {
-  if (world_.now() - emss_checked_ > emss_check_interval) refresh_emss();
+  if (loop_.now() - emss_checked_ > emss_check_interval) refresh_emss();
   while (!blocked_) {
     gathered_.clear();
     ends_.clear();
@@ -168,9 +168,9 @@ std::size_t Link::group_end(std::size_t first) const {
 }
 
 void Link::refresh_emss() {
-  emss_checked_ = world_.now();
+  emss_checked_ = loop_.now();
   std::size_t emss = connection_->emss();
-  if (settings_.forgets_longer_header && connection_->local().family == llp::Family::ipv6)
+  if (settings_.forgets_longer_header && connection_->local().family == base::Family::ipv6)
     emss += ipv6_header_excess;
   if (emss == 0 || emss == emss_) return;
   emss_ = emss;
@@ -215,7 +215,7 @@ void Link::linger() {
   phase_ = Phase::lingering;
   if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
   if (peer_closed_) return finish();
-  linger_deadline_ = world_.now() + settings_.close_timeout;
+  linger_deadline_ = loop_.now() + settings_.close_timeout;
 }
 
 /// The startup timeout came before the LLP connection.
@@ -258,13 +258,13 @@ void Link::finish() {
 // ---- time ----
 
 void Link::set_timer() {
-  std::optional<llp::TimePoint> wanted;
+  std::optional<base::TimePoint> wanted;
   if (phase_ == Phase::connecting || phase_ == Phase::running) wanted = stream_->next_wakeup();
   if (phase_ == Phase::lingering) wanted = linger_deadline_;
   if (timer_at_ == wanted) return;
-  if (timer_at_) world_.cancel(timer_);
+  if (timer_at_) loop_.cancel(timer_);
   timer_at_ = wanted;
-  if (wanted) timer_ = world_.schedule(*wanted, [this] { timer_fired(); });
+  if (wanted) timer_ = loop_.schedule(*wanted, [this] { timer_fired(); });
 }
 
 void Link::timer_fired() {

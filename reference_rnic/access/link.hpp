@@ -8,16 +8,16 @@
 #include <optional>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "reference_rnic/access/startup_options.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/world.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 
 namespace rnic::access {
 
 class Link final : private llp::Connection::Observer, private verbs::RdmaStream::Observer {
  public:
-  /// Called from the World's loop or from inside a consumer's post. The link must not be destroyed
+  /// Called from the event loop or from inside a consumer's post. The link must not be destroyed
   /// in any of them.
   class Owner {
    public:
@@ -36,7 +36,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
     bool forgets_longer_header = false;  ///< deviation: the EMSS of IPv4 is taken over IPv6 too
   };
 
-  Link(llp::World& world, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
+  Link(base::EventLoop& loop, Owner& owner, std::unique_ptr<verbs::RdmaStream> stream,
        Settings settings);
   ~Link() override;
   Link(const Link&) = delete;
@@ -44,7 +44,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
 
   /// Opens the LLP connection. The stream's startup timeout runs from here.
   [[nodiscard]] std::expected<void, llp::Error> connect(llp::Network& network,
-                                                        const llp::Address& remote);
+                                                        const base::Address& remote);
   /// Takes over an accepted LLP connection.
   void adopt(std::unique_ptr<llp::Connection> connection);
   /// Sends what the stream has, carries out its closing, hands on its events and sets the timer.
@@ -87,7 +87,7 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
     finished,
   };
 
-  llp::World& world_;
+  base::EventLoop& loop_;
   Owner& owner_;
   Settings settings_;
   std::unique_ptr<verbs::RdmaStream> stream_;
@@ -97,10 +97,10 @@ class Link final : private llp::Connection::Observer, private verbs::RdmaStream:
   bool blocked_ = false;  ///< the LLP takes no more until writable()
   bool fin_sent_ = false;
   bool peer_closed_ = false;
-  llp::TimePoint linger_deadline_{};
-  std::optional<llp::TimePoint> timer_at_;
-  llp::TimerId timer_{};
-  llp::TimePoint emss_checked_{};
+  base::TimePoint linger_deadline_{};
+  std::optional<base::TimePoint> timer_at_;
+  base::TimerId timer_{};
+  base::TimePoint emss_checked_{};
   std::vector<wire::Bytes> gathered_, pieces_;
   std::vector<std::size_t> ends_;
   std::size_t emss_ = 0;

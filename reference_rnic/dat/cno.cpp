@@ -88,7 +88,7 @@ DAT_RETURN cno_fd_create(DAT_IA_HANDLE ia_handle, DAT_FD* fd, DAT_CNO_HANDLE* cn
   return call_on<Ia>(ia_handle, [&](Ia& ia) -> DAT_RETURN {
     if (fd == nullptr) return invalid_parameter(2);
     if (cno_handle == nullptr) return invalid_parameter(3);
-    llp::FileDescriptor signal(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    base::FileDescriptor signal(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     if (!signal) return failure(DAT_INSUFFICIENT_RESOURCES, DAT_RESOURCE_DEVICE);
     Cno& cno = ia.add(std::make_unique<Cno>(&ia));
     cno.signal = std::move(signal);

@@ -5,8 +5,8 @@
 
 #include <deque>
 
+#include "base/file_descriptor.hpp"
 #include "reference_rnic/dat/engine.hpp"
-#include "reference_rnic/llp/file_descriptor.hpp"
 
 namespace rnic::dat {
 
@@ -33,7 +33,7 @@ class Cno final : public Object {
   void abort_waiters(Engine::Lock& lock);
 
   DAT_OS_WAIT_PROXY_AGENT agent{};
-  llp::FileDescriptor signal;  ///< an eventfd, readable while a trigger is pending; may be none
+  base::FileDescriptor signal;  ///< an eventfd, readable while a trigger is pending; may be none
   unsigned waiters = 0;
 
  private:

@@ -26,7 +26,7 @@ class Cr final : public Object {
   ~Cr() override;
 
   access::ConnectionId connection;
-  llp::Address local, remote;
+  base::Address local, remote;
   std::vector<std::byte> private_data;
   std::optional<access::PeerDepths> depths;
   Ep* ep;  ///< the only one that can accept it, or null

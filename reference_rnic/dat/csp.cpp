@@ -11,8 +11,8 @@
 
 namespace rnic::dat {
 
-DAT_COMM tcp_comm(llp::Family family) {
-  return {.domain = family == llp::Family::ipv4 ? AF_INET : AF_INET6,
+DAT_COMM tcp_comm(base::Family family) {
+  return {.domain = family == base::Family::ipv4 ? AF_INET : AF_INET6,
           .type = SOCK_STREAM,
           .protocol = IPPROTO_TCP};
 }
@@ -26,7 +26,7 @@ namespace calls {
 
 namespace {
 
-bool supported(const DAT_COMM& comm, llp::Family family) {
+bool supported(const DAT_COMM& comm, base::Family family) {
   const DAT_COMM ours = tcp_comm(family);
   return comm.domain == ours.domain && comm.type == ours.type &&
          (comm.protocol == 0 || comm.protocol == ours.protocol);
@@ -37,7 +37,7 @@ bool supported(const DAT_COMM& comm, llp::Family family) {
 DAT_RETURN csp_create(DAT_IA_HANDLE ia_handle, DAT_COMM* comm, DAT_IA_ADDRESS_PTR address,
                       DAT_EVD_HANDLE evd_handle, DAT_CSP_HANDLE* csp_handle) {
   return call_on<Ia>(ia_handle, [&](Ia& ia) -> DAT_RETURN {
-    const llp::Address& own = ia.registration().address;
+    const base::Address& own = ia.registration().address;
     if (comm == nullptr) return invalid_parameter(2);
     if (!supported(*comm, own.family)) return failure(DAT_COMM_NOT_SUPPORTED);
     if (address == nullptr) return invalid_parameter(3);

@@ -19,6 +19,6 @@ struct Csp final : ServicePoint {
 };
 
 /// The communicator of every connection here.
-[[nodiscard]] DAT_COMM tcp_comm(llp::Family family);
+[[nodiscard]] DAT_COMM tcp_comm(base::Family family);
 
 }  // namespace rnic::dat

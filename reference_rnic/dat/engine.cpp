@@ -60,7 +60,7 @@ void Engine::ia_closed(Lock& lock) {
 void Engine::run(std::uint64_t mine) {
   Lock lock = this->lock();
   while (mine == generation_) {
-    world_.run_until(world_.now(), [] { return false; });
+    loop_.run_until(loop_.now(), [] { return false; });
     if (const auto calls = std::exchange(unlocked_, {}); !calls.empty()) {
       lock.unlock();
       for (const auto& function : calls) function();
@@ -72,12 +72,12 @@ void Engine::run(std::uint64_t mine) {
 }
 
 void Engine::await_work(Lock& lock) {
-  const llp::TimePoint now = world_.now();
-  const llp::TimePoint until = std::min(world_.next_timer().value_or(now + 60s), now + 60s);
+  const base::TimePoint now = loop_.now();
+  const base::TimePoint until = std::min(loop_.next_timer().value_or(now + 60s), now + 60s);
   const auto left = std::max(std::chrono::ceil<std::chrono::nanoseconds>(until - now), 0ns);
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   const timespec timeout{seconds.count(), (left - seconds).count()};
-  std::array<pollfd, 2> watched{pollfd{world_.descriptor(), POLLIN, 0},
+  std::array<pollfd, 2> watched{pollfd{loop_.descriptor(), POLLIN, 0},
                                 pollfd{wake_.get(), POLLIN, 0}};
   sleeps_until_ = until;
   lock.unlock();
@@ -91,7 +91,7 @@ void Engine::await_work(Lock& lock) {
 void Engine::wake() { eventfd_write(wake_.get(), 1); }
 
 void Engine::nudge() {
-  const auto next = world_.next_timer();
+  const auto next = loop_.next_timer();
   if (!sleeps_until_ || (unlocked_.empty() && (!next || *next >= *sleeps_until_))) return;
   sleeps_until_.reset();  // it is awake from now on
   wake();

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/epoll_loop.hpp"
+#include "base/file_descriptor.hpp"
 #include "reference_rnic/dat/bell.hpp"
 #include "reference_rnic/dat/handle_table.hpp"
-#include "reference_rnic/llp/file_descriptor.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 
 namespace rnic::dat {
 
@@ -31,7 +31,7 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   [[nodiscard]] Lock lock() { return Lock(mutex_); }
-  [[nodiscard]] llp::RealWorld& world() { return world_; }
+  [[nodiscard]] base::EpollLoop& loop() { return loop_; }
   [[nodiscard]] HandleTable& handles() { return handles_; }
 
   /// The thread runs while an IA is open.
@@ -56,13 +56,13 @@ class Engine {
   void wake();
 
   std::mutex mutex_;
-  llp::RealWorld world_;
+  base::EpollLoop loop_;
   HandleTable handles_;
-  llp::FileDescriptor wake_;
+  base::FileDescriptor wake_;
   std::thread thread_;
   unsigned open_ias_ = 0;
   std::uint64_t generation_ = 0;  ///< of the thread: an older one ends
-  std::optional<llp::TimePoint> sleeps_until_;
+  std::optional<base::TimePoint> sleeps_until_;
   std::vector<std::function<void()>> unlocked_;
 };
 

@@ -39,7 +39,7 @@ class Ep final : public Object {
   /// What is asked of a connection by either side.
   struct Request {
     std::span<const std::byte> private_data{};
-    llp::Address remote{};
+    base::Address remote{};
     DAT_TIMEOUT timeout = DAT_TIMEOUT_INFINITE;
     std::optional<int> socket{};  ///< the consumer's, connected to the remote address
   };
@@ -79,8 +79,8 @@ class Ep final : public Object {
   DAT_EP_ATTR attr;
   DAT_EP_STATE state = DAT_EP_STATE_UNCONNECTED;
   DAT_COMM comm{};
-  llp::Address local{}, remote{};  ///< as far as known
-  llp::Address target{};           ///< where connect() went, for a duplicate
+  base::Address local{}, remote{};  ///< as far as known
+  base::Address target{};           ///< where connect() went, for a duplicate
   SocketAddress local_storage, remote_storage;
   DAT_COUNT receives = 0, requests = 0;  ///< outstanding
   DAT_COUNT soft_watermark = DAT_WATERMARK_INFINITE, hard_watermark = DAT_WATERMARK_INFINITE;

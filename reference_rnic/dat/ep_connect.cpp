@@ -58,7 +58,7 @@ access::ConnectParameters Ep::parameters(std::span<const std::byte> private_data
 namespace {
 
 /// A consumer that would wait for ever gives the LLP's own limits time to strike.
-llp::Duration startup_timeout(DAT_TIMEOUT timeout) {
+base::Duration startup_timeout(DAT_TIMEOUT timeout) {
   if (timeout == DAT_TIMEOUT_INFINITE) return std::chrono::hours(24);
   return std::chrono::microseconds(timeout);
 }
@@ -94,7 +94,7 @@ auto Ep::start(const Request& request) -> std::expected<access::ConnectionId, ac
   loan.reset();
   if (!request.socket) return ia->manager().connect(pair, request.remote, options, said);
   loan = std::make_shared<Loan>(Loan{.socket = *request.socket, .down = nullptr});
-  return ia->manager().connect_over(borrow(ia->world(), loan), pair, options, said);
+  return ia->manager().connect_over(borrow(ia->loop(), loan), pair, options, said);
 }
 
 DAT_RETURN Ep::accept(const Cr& cr, std::span<const std::byte> private_data) {

@@ -11,8 +11,8 @@ namespace rnic::dat {
 
 class ForwardingConnection : public llp::Connection, protected llp::Connection::Observer {
  public:
-  ForwardingConnection(llp::RealWorld& world, llp::FileDescriptor connected)
-      : tcp_(world, std::move(connected), llp::TcpConnection::State::open) {}
+  ForwardingConnection(base::EpollLoop& loop, base::FileDescriptor connected)
+      : tcp_(loop, std::move(connected), llp::TcpConnection::State::open) {}
 
   void set_observer(llp::Connection::Observer& observer) override {
     observer_ = &observer;
@@ -26,8 +26,8 @@ class ForwardingConnection : public llp::Connection, protected llp::Connection::
   }
   void shutdown_send() override { tcp_.shutdown_send(); }
   void reset() override { tcp_.reset(); }
-  [[nodiscard]] llp::Address local() const override { return tcp_.local(); }
-  [[nodiscard]] llp::Address remote() const override { return tcp_.remote(); }
+  [[nodiscard]] base::Address local() const override { return tcp_.local(); }
+  [[nodiscard]] base::Address remote() const override { return tcp_.remote(); }
   [[nodiscard]] std::size_t emss() const override { return tcp_.emss(); }
   [[nodiscard]] std::size_t unacknowledged() const override { return tcp_.unacknowledged(); }
   [[nodiscard]] std::uint64_t data_segments_sent() const override {

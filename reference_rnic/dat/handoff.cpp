@@ -29,7 +29,7 @@ constexpr std::size_t longest_frame = wire::mpa_frame_header_size + wire::mpa_ma
 
 /// An abstract name: it goes with its socket, and is the network namespace's own.
 struct DoorName {
-  explicit DoorName(const llp::Address& listening) {
+  explicit DoorName(const base::Address& listening) {
     const std::string name = "librnic_dat/" + listening.text();
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.data(), name.size());
@@ -42,8 +42,8 @@ struct DoorName {
   socklen_t size = 0;
 };
 
-llp::FileDescriptor local_socket() {
-  return llp::FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+base::FileDescriptor local_socket() {
+  return base::FileDescriptor(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 }
 
 /// Whether the process at the other end is of our user.
@@ -72,14 +72,14 @@ struct Message {
     std::memcpy(CMSG_DATA(item), &fd, sizeof fd);
   }
   /// None, if none came.
-  [[nodiscard]] llp::FileDescriptor take() {
+  [[nodiscard]] base::FileDescriptor take() {
     const cmsghdr* item = CMSG_FIRSTHDR(&header);
     if (item == nullptr || item->cmsg_level != SOL_SOCKET || item->cmsg_type != SCM_RIGHTS ||
         item->cmsg_len != CMSG_LEN(sizeof(int)))
       return {};
     int fd = -1;
     std::memcpy(&fd, CMSG_DATA(item), sizeof fd);
-    return llp::FileDescriptor(fd);
+    return base::FileDescriptor(fd);
   }
 
   iovec piece;
@@ -90,15 +90,15 @@ struct Message {
 /// A connection of which another process has read the startup frame: here it comes first again.
 class HandedConnection final : public ForwardingConnection {
  public:
-  HandedConnection(llp::RealWorld& world, llp::FileDescriptor socket, std::vector<std::byte> frame)
-      : ForwardingConnection(world, std::move(socket)), world_(world), frame_(std::move(frame)) {}
+  HandedConnection(base::EpollLoop& loop, base::FileDescriptor socket, std::vector<std::byte> frame)
+      : ForwardingConnection(loop, std::move(socket)), loop_(loop), frame_(std::move(frame)) {}
 
   [[nodiscard]] llp::TcpConnection& tcp() { return below(); }
   [[nodiscard]] const llp::TcpConnection& tcp() const { return below(); }
 
   void set_observer(llp::Connection::Observer& observer) override {
     ForwardingConnection::set_observer(observer);
-    world_.defer([this, alive = std::weak_ptr<char>(alive_)] {
+    loop_.defer([this, alive = std::weak_ptr<char>(alive_)] {
       if (!alive.expired() && !frame_.empty()) readable();
     });
   }
@@ -115,7 +115,7 @@ class HandedConnection final : public ForwardingConnection {
   }
 
  private:
-  llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   std::vector<std::byte> frame_;
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
@@ -130,61 +130,61 @@ const llp::TcpConnection* tcp_of(const llp::Connection& connection) {
 
 // ---------------------------------------------------------------- in
 
-std::unique_ptr<Door> Door::open(llp::RealWorld& world, const llp::Address& listening,
+std::unique_ptr<Door> Door::open(base::EpollLoop& loop, const base::Address& listening,
                                  Taker taker) {
-  llp::FileDescriptor listener = local_socket();
+  base::FileDescriptor listener = local_socket();
   const DoorName name(listening);
   if (!listener || ::bind(listener.get(), name.pointer(), name.size) != 0 ||
       ::listen(listener.get(), backlog) != 0)
     return nullptr;
-  return std::unique_ptr<Door>(new Door(world, std::move(listener), listening, std::move(taker)));
+  return std::unique_ptr<Door>(new Door(loop, std::move(listener), listening, std::move(taker)));
 }
 
-Door::Door(llp::RealWorld& world, llp::FileDescriptor listener, const llp::Address& listening,
+Door::Door(base::EpollLoop& loop, base::FileDescriptor listener, const base::Address& listening,
            Taker taker)
-    : world_(world),
+    : loop_(loop),
       listener_(std::move(listener)),
       host_(listening.with_port(0)),
       taker_(std::move(taker)) {
-  world_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { visited(); });
+  loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { visited(); });
 }
 
 Door::~Door() {
-  world_.unwatch(listener_.get());
-  for (const llp::FileDescriptor& visitor : visitors_) world_.unwatch(visitor.get());
+  loop_.unwatch(listener_.get());
+  for (const base::FileDescriptor& visitor : visitors_) loop_.unwatch(visitor.get());
 }
 
 void Door::visited() {
-  llp::FileDescriptor visitor(
+  base::FileDescriptor visitor(
       ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!visitor && (errno == EMFILE || errno == ENFILE))
-    return world_.unwatch(listener_.get());  // rather than be told of it for ever
+    return loop_.unwatch(listener_.get());  // rather than be told of it for ever
   if (!visitor || !is_of_our_user(visitor.get()) || visitors_.size() == most_visitors) return;
   const int number = visitor.get();
   visitors_.push_back(std::move(visitor));
-  world_.watch(number, EPOLLIN, [this, number](std::uint32_t) { read(number); });
+  loop_.watch(number, EPOLLIN, [this, number](std::uint32_t) { read(number); });
 }
 
 void Door::read(int visitor) {
   std::vector<std::byte> frame(longest_frame);
   Message message(frame.data(), frame.size());
   const ssize_t count = ::recvmsg(visitor, &message.header, MSG_CMSG_CLOEXEC);
-  llp::FileDescriptor socket = count > 0 ? message.take() : llp::FileDescriptor();
+  base::FileDescriptor socket = count > 0 ? message.take() : base::FileDescriptor();
   const bool whole = (message.header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
-  world_.unwatch(visitor);
-  std::erase_if(visitors_, [&](const llp::FileDescriptor& one) { return one.get() == visitor; });
+  loop_.unwatch(visitor);
+  std::erase_if(visitors_, [&](const base::FileDescriptor& one) { return one.get() == visitor; });
   if (!socket || !whole || !lendable(socket.get(), host_, 0)) return;
   frame.resize(static_cast<std::size_t>(count));
-  taker_(std::make_unique<HandedConnection>(world_, std::move(socket), std::move(frame)));
+  taker_(std::make_unique<HandedConnection>(loop_, std::move(socket), std::move(frame)));
 }
 
 // ---------------------------------------------------------------- out
 
-bool hand_over(const llp::Address& to, const llp::Connection& connection,
+bool hand_over(const base::Address& to, const llp::Connection& connection,
                wire::Bytes startup_frame) {
   const llp::TcpConnection* tcp = tcp_of(connection);
   if (tcp == nullptr || tcp->descriptor() < 0) return false;
-  const llp::FileDescriptor door = local_socket();
+  const base::FileDescriptor door = local_socket();
   const DoorName name(to);
   if (!door || ::connect(door.get(), name.pointer(), name.size) != 0 || !is_of_our_user(door.get()))
     return false;

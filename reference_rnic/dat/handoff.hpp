@@ -20,28 +20,28 @@ class Door {
   using Taker = std::function<void(std::unique_ptr<llp::Connection>)>;
 
   /// Null: there can be none, as another process has it.
-  [[nodiscard]] static std::unique_ptr<Door> open(llp::RealWorld& world,
-                                                  const llp::Address& listening, Taker taker);
+  [[nodiscard]] static std::unique_ptr<Door> open(base::EpollLoop& loop,
+                                                  const base::Address& listening, Taker taker);
   ~Door();
   Door(const Door&) = delete;
   Door& operator=(const Door&) = delete;
 
  private:
-  Door(llp::RealWorld& world, llp::FileDescriptor listener, const llp::Address& listening,
+  Door(base::EpollLoop& loop, base::FileDescriptor listener, const base::Address& listening,
        Taker taker);
   void visited();
   void read(int visitor);
 
-  llp::RealWorld& world_;
-  llp::FileDescriptor listener_;
-  llp::Address host_;
+  base::EpollLoop& loop_;
+  base::FileDescriptor listener_;
+  base::Address host_;
   Taker taker_;
-  std::vector<llp::FileDescriptor> visitors_;  ///< that have said nothing yet
+  std::vector<base::FileDescriptor> visitors_;  ///< that have said nothing yet
 };
 
 /// Hands a connection to whoever listens at this address, in another process. False: nobody does,
 /// and nothing has happened.
-[[nodiscard]] bool hand_over(const llp::Address& to, const llp::Connection& connection,
+[[nodiscard]] bool hand_over(const base::Address& to, const llp::Connection& connection,
                              wire::Bytes startup_frame);
 /// Leaves a connection that was handed over to its new owner.
 void let_go(std::unique_ptr<llp::Connection> connection);

@@ -13,15 +13,15 @@ namespace rnic::dat {
 
 namespace {
 
-llp::TcpHost host_of(const llp::Address& address) {
+llp::TcpHost host_of(const base::Address& address) {
   llp::TcpHost host;
-  (address.family == llp::Family::ipv4 ? host.ipv4 : host.ipv6) = address;
+  (address.family == base::Family::ipv4 ? host.ipv4 : host.ipv6) = address;
   return host;
 }
 
-verbs::Host loop_of(llp::RealWorld& world) {
-  return {.now = [&world] { return world.now(); },
-          .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
+verbs::Host loop_of(base::EpollLoop& loop) {
+  return {.now = [&loop] { return loop.now(); },
+          .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
 }
 
 /// A seed that peers cannot know, so that they cannot guess STags (RFC 5042 section 8.1.1).
@@ -48,9 +48,9 @@ Ia::Ia(Engine& engine, const Registration& registration)
       engine_(engine),
       registration_(registration),
       address_(registration.address),
-      network_(engine.world(), host_of(registration.address)),
-      rnic_(loop_of(engine.world()), options()),
-      manager_(engine.world(), network_, rnic_,
+      network_(engine.loop(), host_of(registration.address)),
+      rnic_(loop_of(engine.loop()), options()),
+      manager_(engine.loop(), network_, rnic_,
                [this](const access::ConnectionEvent& event) { happened(event); }) {
   rnic_.set_async_handler([this](const verbs::AsyncEvent& event) { happened(event); });
   completions_ = *rnic_.create_completion_queue(rnic_.attributes().max_completions,
@@ -142,7 +142,7 @@ std::expected<void, int> Ia::listen(ServicePoint& point, DAT_CONN_QUAL conn_qual
   point.listener = listening->listener;
   point.conn_qual = listening->local.port;
   listeners_[static_cast<std::uint64_t>(listening->listener)] = &point;
-  point.door = Door::open(engine_.world(), listening->local,
+  point.door = Door::open(engine_.loop(), listening->local,
                           [this, &point](std::unique_ptr<llp::Connection> connection) {
                             handed_over(point, std::move(connection));
                           });

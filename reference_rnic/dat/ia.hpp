@@ -25,7 +25,7 @@ struct Registration {
   DAT_PROVIDER table{};
   DAT_PROVIDER_INFO info{};
   std::string interface;  ///< as ia_params names it; may be empty
-  llp::Address address;   ///< port 0
+  base::Address address;  ///< port 0
 };
 
 /// What an IA claims, in dat_ia_query and in its checks alike.
@@ -73,7 +73,7 @@ class Ia final : public Object {
   [[nodiscard]] SocketAddress& address() { return address_; }
   [[nodiscard]] verbs::Rnic& rnic() { return rnic_; }
   [[nodiscard]] access::ConnectionManager& manager() { return manager_; }
-  [[nodiscard]] llp::RealWorld& world() { return engine_.world(); }
+  [[nodiscard]] base::EpollLoop& loop() { return engine_.loop(); }
   [[nodiscard]] verbs::CompletionQueueHandle completions() const { return completions_; }
   [[nodiscard]] DAT_IA_HANDLE consumers_handle() const;
   [[nodiscard]] std::uint64_t next_work_id() { return next_work_id_++; }
@@ -111,7 +111,7 @@ class Ia final : public Object {
   const Registration& registration_;
   SocketAddress address_;
   llp::TcpNetwork network_;
-  verbs::SoftRnic<stream::Conforming> rnic_;
+  verbs::SoftRnic rnic_;
   access::ConnectionManager manager_;
   verbs::CompletionQueueHandle completions_;
   std::unordered_map<std::uint64_t, ServicePoint*> listeners_;

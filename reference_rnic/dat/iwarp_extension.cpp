@@ -83,7 +83,7 @@ DAT_RETURN ssp_create(Ia& ia, const SspCreateCall& asked) {
   loan->down = [&ssp] { ssp.socket_down(); };
   access::StartupOptions options = startup_options();
   options.startup_timeout = std::chrono::hours(24);
-  if (!ia.serve(ssp, borrow(ia.world(), loan), options)) {
+  if (!ia.serve(ssp, borrow(ia.loop(), loan), options)) {
     engine().handles().destroy(ssp);
     return failure(DAT_INSUFFICIENT_RESOURCES);
   }

@@ -129,10 +129,10 @@ void complain(const DAT_PROVIDER_INFO& info, const std::string& why) {
   std::fprintf(stderr, "librnic_dat: IA %s is left out: %s\n", info.ia_name, why.c_str());
 }
 
-std::expected<llp::Address, std::string> address_of(const std::string& interface) {
+std::expected<base::Address, std::string> address_of(const std::string& interface) {
   ifaddrs* all = nullptr;
   if (getifaddrs(&all) != 0) return std::unexpected("the interfaces cannot be listed");
-  std::expected<llp::Address, std::string> found =
+  std::expected<base::Address, std::string> found =
       std::unexpected("interface " + interface + " has no address; name one in ia_params");
   for (const ifaddrs* item = all; item != nullptr && !found; item = item->ifa_next) {
     if (interface != item->ifa_name || item->ifa_addr == nullptr) continue;
@@ -166,7 +166,7 @@ std::expected<Place, std::string> read_params(std::string_view ia_params) {
   std::string word;
   bool has_address = false;
   while (words >> word) {
-    if (const auto address = llp::Address::parse(word)) {
+    if (const auto address = base::Address::parse(word)) {
       place.address = *address;
       has_address = true;
     } else if (place.interface.empty() && !has_address) {

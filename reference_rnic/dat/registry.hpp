@@ -14,7 +14,7 @@ namespace rnic::dat {
 /// order ("eth0", "10.0.0.1", "lo 127.0.0.1"). Without an address it is the interface's first.
 struct Place {
   std::string interface;
-  llp::Address address;
+  base::Address address;
 };
 [[nodiscard]] std::expected<Place, std::string> read_params(std::string_view ia_params);
 

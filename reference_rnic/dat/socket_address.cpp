@@ -9,8 +9,8 @@
 
 namespace rnic::dat {
 
-SocketAddress::SocketAddress(const llp::Address& address) {
-  if (address.family == llp::Family::ipv4) {
+SocketAddress::SocketAddress(const base::Address& address) {
+  if (address.family == base::Family::ipv4) {
     sockaddr_in in{};
     in.sin_family = AF_INET;
     in.sin_port = htons(address.port);
@@ -28,16 +28,16 @@ SocketAddress::SocketAddress(const llp::Address& address) {
 namespace {
 
 /// Multicast, broadcast and no address at all name no IA.
-bool names_an_ia(const llp::Address& address) {
+bool names_an_ia(const base::Address& address) {
   const bool none = std::ranges::all_of(address.octets, [](auto octet) { return octet == 0; });
-  const bool ipv4 = address.family == llp::Family::ipv4;
+  const bool ipv4 = address.family == base::Family::ipv4;
   return !none && (ipv4 ? address.octets[0] < 224 : address.octets[0] != 0xFF);
 }
 
 }  // namespace
 
-std::expected<llp::Address, DAT_RETURN> read_address(const sockaddr* address) {
-  llp::Address read;
+std::expected<base::Address, DAT_RETURN> read_address(const sockaddr* address) {
+  base::Address read;
   if (address->sa_family == AF_INET) {
     sockaddr_in in{};
     std::memcpy(&in, address, sizeof in);
@@ -46,7 +46,7 @@ std::expected<llp::Address, DAT_RETURN> read_address(const sockaddr* address) {
   } else if (address->sa_family == AF_INET6) {
     sockaddr_in6 in{};
     std::memcpy(&in, address, sizeof in);
-    read.family = llp::Family::ipv6;
+    read.family = base::Family::ipv6;
     std::memcpy(read.octets.data(), &in.sin6_addr, sizeof in.sin6_addr);
     read.port = ntohs(in.sin6_port);
   } else {

@@ -6,8 +6,8 @@
 
 #include <expected>
 
+#include "base/address.hpp"
 #include "reference_rnic/dat/api.hpp"
-#include "reference_rnic/llp/address.hpp"
 
 namespace rnic::dat {
 
@@ -15,7 +15,7 @@ namespace rnic::dat {
 class SocketAddress {
  public:
   SocketAddress() = default;
-  explicit SocketAddress(const llp::Address& address);
+  explicit SocketAddress(const base::Address& address);
   [[nodiscard]] DAT_IA_ADDRESS_PTR pointer() { return reinterpret_cast<sockaddr*>(&storage_); }
 
  private:
@@ -24,6 +24,6 @@ class SocketAddress {
 
 /// The address that a consumer names, port included. An address that DAT cannot use is answered
 /// with the return code for it.
-[[nodiscard]] std::expected<llp::Address, DAT_RETURN> read_address(const sockaddr* address);
+[[nodiscard]] std::expected<base::Address, DAT_RETURN> read_address(const sockaddr* address);
 
 }  // namespace rnic::dat

@@ -18,8 +18,8 @@ namespace {
 class BorrowedConnection final : public ForwardingConnection {
  public:
   /// `mode` is what the socket goes back with.
-  BorrowedConnection(llp::RealWorld& world, std::shared_ptr<Loan> loan, int mode)
-      : ForwardingConnection(world, own_descriptor(loan->socket)),
+  BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<Loan> loan, int mode)
+      : ForwardingConnection(loop, own_descriptor(loan->socket)),
         loan_(std::move(loan)),
         mode_(mode) {}
   ~BorrowedConnection() override {
@@ -54,8 +54,8 @@ class BorrowedConnection final : public ForwardingConnection {
   bool inject(std::int64_t, wire::Bytes) override { return false; }
 
  private:
-  static llp::FileDescriptor own_descriptor(int socket) {
-    llp::FileDescriptor own(fcntl(socket, F_DUPFD_CLOEXEC, 0));
+  static base::FileDescriptor own_descriptor(int socket) {
+    base::FileDescriptor own(fcntl(socket, F_DUPFD_CLOEXEC, 0));
     fcntl(own.get(), F_SETFL, fcntl(own.get(), F_GETFL) | O_NONBLOCK);
     llp::set_no_delay(own.get());
     return own;
@@ -80,7 +80,8 @@ class BorrowedConnection final : public ForwardingConnection {
 
 }  // namespace
 
-std::expected<llp::Address, DAT_RETURN> lendable(int socket, const llp::Address& ia, int position) {
+std::expected<base::Address, DAT_RETURN> lendable(int socket, const base::Address& ia,
+                                                  int position) {
   int type = 0;
   socklen_t size = sizeof type;
   if (getsockopt(socket, SOL_SOCKET, SO_TYPE, &type, &size) != 0)
@@ -94,10 +95,10 @@ std::expected<llp::Address, DAT_RETURN> lendable(int socket, const llp::Address&
   return remote.address();
 }
 
-std::unique_ptr<llp::Connection> borrow(llp::RealWorld& world, std::shared_ptr<Loan> loan) {
+std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop, std::shared_ptr<Loan> loan) {
   // Both descriptors share the mode, which ours changes and the socket's return restores.
   const int mode = fcntl(loan->socket, F_GETFL);
-  return std::make_unique<BorrowedConnection>(world, std::move(loan), mode);
+  return std::make_unique<BorrowedConnection>(loop, std::move(loan), mode);
 }
 
 }  // namespace rnic::dat

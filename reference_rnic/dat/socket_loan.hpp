@@ -21,11 +21,11 @@ struct Loan {
 
 /// The connected TCP socket of the IA that `socket` is, or why it is none. Its local address must
 /// be the IA's.
-[[nodiscard]] std::expected<llp::Address, DAT_RETURN> lendable(int socket, const llp::Address& ia,
-                                                               int position);
+[[nodiscard]] std::expected<base::Address, DAT_RETURN> lendable(int socket, const base::Address& ia,
+                                                                int position);
 
 /// Uses a descriptor of its own for the same connection.
-[[nodiscard]] std::unique_ptr<llp::Connection> borrow(llp::RealWorld& world,
+[[nodiscard]] std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop,
                                                       std::shared_ptr<Loan> loan);
 
 }  // namespace rnic::dat

@@ -20,9 +20,9 @@ namespace {
 constexpr std::uint16_t first_ephemeral_port = 49152;
 /// An observer that leaves octets unread is asked again after this time, as a level-triggered poll
 /// would.
-constexpr Duration ask_again = std::chrono::microseconds(1);
+constexpr base::Duration ask_again = std::chrono::microseconds(1);
 /// A lost segment and all behind it come so much later: what TCP takes at least to repeat one.
-constexpr Duration time_to_repeat = std::chrono::milliseconds(200);
+constexpr base::Duration time_to_repeat = std::chrono::milliseconds(200);
 
 }  // namespace
 
@@ -34,15 +34,16 @@ using EndPtr = std::shared_ptr<MemoryEnd>;
 /// way.
 class MemoryFabric::State : public std::enable_shared_from_this<MemoryFabric::State> {
  public:
-  State(World& world, Options options) : world_(world), options_(options) {}
+  State(base::EventLoop& loop, Options options) : loop_(loop), options_(options) {}
 
   void after_latency(std::function<void()> callback) {
-    world_.schedule(world_.now() + options_.latency, std::move(callback));
+    loop_.schedule(loop_.now() + options_.latency, std::move(callback));
   }
-  void tap(const Address& from, const Address& to, Passed::Kind kind, wire::Bytes octets = {}) {
-    if (tap_) tap_(Passed{from, to, kind, octets, world_.now()});
+  void tap(const base::Address& from, const base::Address& to, Passed::Kind kind,
+           wire::Bytes octets = {}) {
+    if (tap_) tap_(Passed{from, to, kind, octets, loop_.now()});
   }
-  [[nodiscard]] std::uint16_t free_port(Address address) {
+  [[nodiscard]] std::uint16_t free_port(base::Address address) {
     while (true) {
       address.port = next_port_;
       next_port_ =
@@ -50,15 +51,15 @@ class MemoryFabric::State : public std::enable_shared_from_this<MemoryFabric::St
       if (!listeners_.contains(address)) return address.port;
     }
   }
-  [[nodiscard]] std::size_t emss(Family family) const {
-    return family == Family::ipv4 ? options_.emss_ipv4 : options_.emss_ipv6;
+  [[nodiscard]] std::size_t emss(base::Family family) const {
+    return family == base::Family::ipv4 ? options_.emss_ipv4 : options_.emss_ipv6;
   }
 
-  World& world_;
+  base::EventLoop& loop_;
   Options options_;
   std::function<void(const Passed&)> tap_;
-  std::set<Address> hosts_;  ///< all with port 0
-  std::map<Address, MemoryListener*> listeners_;
+  std::set<base::Address> hosts_;  ///< all with port 0
+  std::map<base::Address, MemoryListener*> listeners_;
 
  private:
   std::uint16_t next_port_ = first_ephemeral_port;
@@ -72,7 +73,8 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
  public:
   enum class State : std::uint8_t { connecting, open, ended };
 
-  MemoryEnd(std::shared_ptr<MemoryFabric::State> fabric, Address local, Address remote, State state)
+  MemoryEnd(std::shared_ptr<MemoryFabric::State> fabric, base::Address local, base::Address remote,
+            State state)
       : fabric_(std::move(fabric)),
         local_(local),
         remote_(remote),
@@ -89,7 +91,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   Connection::Received receive(std::span<const wire::MutableBytes> targets);
   std::size_t send(std::span<const wire::Bytes> pieces);
   bool send_lost(wire::Bytes octets) {
-    held_up_until_ = fabric_->world_.now() + fabric_->options_.latency + time_to_repeat;
+    held_up_until_ = fabric_->loop_.now() + fabric_->options_.latency + time_to_repeat;
     return send({&octets, 1}) == octets.size();
   }
   [[nodiscard]] bool is_open() const { return state_ == State::open; }
@@ -111,7 +113,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   }
 
   std::shared_ptr<MemoryFabric::State> fabric_;
-  Address local_, remote_;
+  base::Address local_, remote_;
   std::size_t unacknowledged_ = 0;
   std::uint64_t segments_sent_ = 0, segments_received_ = 0;
   std::size_t emss_;
@@ -127,18 +129,18 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   void release(std::size_t octets);
   void in_turn(std::function<void()> arrive);
   void end_later(Ending ending);
-  void notify_readable(Duration delay);
+  void notify_readable(base::Duration delay);
   void on_readable_timer();
 
   std::weak_ptr<MemoryEnd> peer_;
   State state_;
   Connection::Observer* observer_ = nullptr;
   std::deque<std::vector<std::byte>> inbox_;
-  std::size_t front_used_ = 0;   ///< octets of the inbox's first segment already received
-  std::size_t window_;           ///< of our sending direction
-  std::size_t outstanding_ = 0;  ///< sent and not yet taken by the peer's owner
-  TimePoint last_arrival_{};     ///< of what we sent
-  TimePoint held_up_until_{};    ///< nothing of ours arrives before
+  std::size_t front_used_ = 0;       ///< octets of the inbox's first segment already received
+  std::size_t window_;               ///< of our sending direction
+  std::size_t outstanding_ = 0;      ///< sent and not yet taken by the peer's owner
+  base::TimePoint last_arrival_{};   ///< of what we sent
+  base::TimePoint held_up_until_{};  ///< nothing of ours arrives before
   bool fin_arrived_ = false, fin_reported_ = false, reset_arrived_ = false;
   bool send_shut_ = false, paused_ = false, wants_writable_ = false, readable_pending_ = false;
 };
@@ -159,8 +161,8 @@ class MemoryConnection final : public Connection {
   }
   void shutdown_send() override { end_->shutdown_send(); }
   void reset() override { end_->reset(); }
-  [[nodiscard]] Address local() const override { return end_->local_; }
-  [[nodiscard]] Address remote() const override { return end_->remote_; }
+  [[nodiscard]] base::Address local() const override { return end_->local_; }
+  [[nodiscard]] base::Address remote() const override { return end_->remote_; }
   [[nodiscard]] std::size_t emss() const override { return end_->emss_; }
   [[nodiscard]] std::size_t unacknowledged() const override { return end_->unacknowledged_; }
   [[nodiscard]] std::uint64_t data_segments_sent() const override { return end_->segments_sent_; }
@@ -181,7 +183,7 @@ class MemoryConnection final : public Connection {
 
 class MemoryListener final : public Listener {
  public:
-  MemoryListener(std::shared_ptr<MemoryFabric::State> fabric, Address local,
+  MemoryListener(std::shared_ptr<MemoryFabric::State> fabric, base::Address local,
                  std::optional<std::size_t> segment_limit, Observer& observer)
       : fabric_(std::move(fabric)),
         local_(local),
@@ -192,7 +194,7 @@ class MemoryListener final : public Listener {
   ~MemoryListener() override { fabric_->listeners_.erase(local_); }
   MemoryListener(const MemoryListener&) = delete;
   MemoryListener& operator=(const MemoryListener&) = delete;
-  [[nodiscard]] Address local() const override { return local_; }
+  [[nodiscard]] base::Address local() const override { return local_; }
   [[nodiscard]] std::size_t segment_limit() const { return segment_limit_; }
   void accept(EndPtr end) {
     observer_.accepted(std::make_unique<MemoryConnection>(std::move(end)));
@@ -200,7 +202,7 @@ class MemoryListener final : public Listener {
 
  private:
   std::shared_ptr<MemoryFabric::State> fabric_;
-  Address local_;
+  base::Address local_;
   std::size_t segment_limit_;
   Observer& observer_;
 };
@@ -290,13 +292,13 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
 
 /// Carries out what arrives at the peer, behind all that left before.
 void MemoryEnd::in_turn(std::function<void()> arrive) {
-  const TimePoint soonest = fabric_->world_.now() + fabric_->options_.latency;
+  const base::TimePoint soonest = fabric_->loop_.now() + fabric_->options_.latency;
   // One at a time, so that a cut shows; what a lost segment held up is there all at once.
   if (soonest > last_arrival_)
     last_arrival_ = std::max(soonest, held_up_until_);
   else if (last_arrival_ != held_up_until_)
     last_arrival_ += std::chrono::nanoseconds(1);
-  fabric_->world_.schedule(last_arrival_, std::move(arrive));
+  fabric_->loop_.schedule(last_arrival_, std::move(arrive));
 }
 
 void MemoryEnd::data_arrives(std::vector<std::byte> segment) {
@@ -340,11 +342,11 @@ void MemoryEnd::room_arrives(std::size_t octets) {
   if (observer_ != nullptr) observer_->writable();
 }
 
-void MemoryEnd::notify_readable(Duration delay) {
+void MemoryEnd::notify_readable(base::Duration delay) {
   if (readable_pending_) return;
   readable_pending_ = true;
-  fabric_->world_.schedule(fabric_->world_.now() + delay,
-                           [self = shared_from_this()] { self->on_readable_timer(); });
+  fabric_->loop_.schedule(fabric_->loop_.now() + delay,
+                          [self = shared_from_this()] { self->on_readable_timer(); });
 }
 
 void MemoryEnd::on_readable_timer() {
@@ -392,7 +394,7 @@ void MemoryEnd::reset_arrives() {
 void MemoryEnd::end_later(Ending ending) {
   if (state_ == State::ended) return;
   state_ = State::ended;
-  fabric_->world_.defer([self = shared_from_this(), ending] {
+  fabric_->loop_.defer([self = shared_from_this(), ending] {
     if (self->observer_ != nullptr) self->observer_->ended(ending);
   });
 }
@@ -412,9 +414,9 @@ void MemoryEnd::abandon() {
 
 class MemoryNetwork final : public Network {
  public:
-  MemoryNetwork(std::shared_ptr<MemoryFabric::State> fabric, Address ipv4, Address ipv6)
+  MemoryNetwork(std::shared_ptr<MemoryFabric::State> fabric, base::Address ipv4, base::Address ipv6)
       : fabric_(std::move(fabric)), ipv4_(ipv4.with_port(0)), ipv6_(ipv6.with_port(0)) {
-    assert(ipv4_.family == Family::ipv4 && ipv6_.family == Family::ipv6);
+    assert(ipv4_.family == base::Family::ipv4 && ipv6_.family == base::Family::ipv6);
     [[maybe_unused]] const bool fresh =
         fabric_->hosts_.insert(ipv4_).second && fabric_->hosts_.insert(ipv6_).second;
     assert(fresh && "two hosts of one fabric have the same address");
@@ -427,9 +429,9 @@ class MemoryNetwork final : public Network {
   MemoryNetwork& operator=(const MemoryNetwork&) = delete;
 
   [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(
-      const Address& local, Listener::Observer& observer) override {
-    Address where = local;
-    if (where.octets == Address{}.octets) where = address(local.family).with_port(local.port);
+      const base::Address& local, Listener::Observer& observer) override {
+    base::Address where = local;
+    if (where.octets == base::Address{}.octets) where = address(local.family).with_port(local.port);
     if (where.with_port(0) != address(where.family))
       return std::unexpected(error(EADDRNOTAVAIL, "listen on", where));
     if (where.port == 0) where.port = fabric_->free_port(where);
@@ -438,8 +440,8 @@ class MemoryNetwork final : public Network {
     return std::make_unique<MemoryListener>(fabric_, where, segment_limit_, observer);
   }
   [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(
-      const Address& remote, Connection::Observer& observer) override {
-    const Address own = address(remote.family);
+      const base::Address& remote, Connection::Observer& observer) override {
+    const base::Address own = address(remote.family);
     const auto end = std::make_shared<MemoryEnd>(fabric_, own.with_port(fabric_->free_port(own)),
                                                  remote, MemoryEnd::State::connecting);
     if (segment_limit_) end->limit_emss(*segment_limit_);
@@ -447,30 +449,31 @@ class MemoryNetwork final : public Network {
     end->start_connecting();
     return std::make_unique<MemoryConnection>(end);
   }
-  [[nodiscard]] Address address(Family family) const override {
-    return family == Family::ipv4 ? ipv4_ : ipv6_;
+  [[nodiscard]] base::Address address(base::Family family) const override {
+    return family == base::Family::ipv4 ? ipv4_ : ipv6_;
   }
   void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
   /// A path belongs to one connection here.
   [[nodiscard]] bool use_spare_address() override { return true; }
 
  private:
-  static Error error(int code, const char* what, const Address& address) {
+  static Error error(int code, const char* what, const base::Address& address) {
     return {code,
             std::string("cannot ") + what + " " + address.text() + ": " +
                 (code == EADDRINUSE ? "Address already in use" : "not an address of this host")};
   }
 
   std::shared_ptr<MemoryFabric::State> fabric_;
-  Address ipv4_, ipv6_;
+  base::Address ipv4_, ipv6_;
   std::optional<std::size_t> segment_limit_;
 };
 
-MemoryFabric::MemoryFabric(World& world, Options options)
-    : state_(std::make_shared<State>(world, options)) {}
+MemoryFabric::MemoryFabric(base::EventLoop& loop, Options options)
+    : state_(std::make_shared<State>(loop, options)) {}
 MemoryFabric::~MemoryFabric() { state_->tap_ = nullptr; }
 
-std::unique_ptr<Network> MemoryFabric::add_host(const Address& ipv4, const Address& ipv6) {
+std::unique_ptr<Network> MemoryFabric::add_host(const base::Address& ipv4,
+                                                const base::Address& ipv6) {
   return std::make_unique<MemoryNetwork>(state_, ipv4, ipv6);
 }
 

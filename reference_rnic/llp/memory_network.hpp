@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // An in-memory link: connections between hosts of one fabric, segments of at most the EMSS,
-// delivered through a World's timers.
+// delivered through an event loop's timers.
 #pragma once
 
 #include <functional>
 #include <memory>
 
+#include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/world.hpp"
 
 namespace rnic::llp {
 
@@ -19,21 +19,22 @@ class MemoryFabric {
     std::size_t emss_ipv6 = 1428;
     /// Octets in flight per direction before send() takes no more.
     std::size_t window = std::size_t{256} * 1024;
-    Duration latency = std::chrono::microseconds(20);
+    base::Duration latency = std::chrono::microseconds(20);
   };
   /// What passed over the fabric, for pcaps and for comparing two runs.
   struct Passed {
-    Address from, to;
+    base::Address from, to;
     enum class Kind : std::uint8_t { syn, syn_ack, refused, data, fin, reset } kind;
     wire::Bytes octets;  ///< valid during the call only
-    TimePoint when;
+    base::TimePoint when;
   };
 
-  MemoryFabric(World& world, Options options);
-  explicit MemoryFabric(World& world) : MemoryFabric(world, Options{}) {}
+  MemoryFabric(base::EventLoop& loop, Options options);
+  explicit MemoryFabric(base::EventLoop& loop) : MemoryFabric(loop, Options{}) {}
   ~MemoryFabric();
   /// A host with these addresses (ports ignored).
-  [[nodiscard]] std::unique_ptr<Network> add_host(const Address& ipv4, const Address& ipv6);
+  [[nodiscard]] std::unique_ptr<Network> add_host(const base::Address& ipv4,
+                                                  const base::Address& ipv6);
   void set_tap(std::function<void(const Passed&)> tap);
 
   class State;  ///< private to the implementation

@@ -3,7 +3,7 @@
 // segments and endings.
 //
 // Implementations: `TcpNetwork` (kernel sockets in a network namespace) and `MemoryNetwork` (an
-// in-memory link in any World).
+// in-memory link in any event loop).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 #include <span>
 #include <string>
 
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
 #include "reference_rnic/wire/bytes.hpp"
 
 namespace rnic::llp {
@@ -30,7 +30,7 @@ enum class Ending : std::uint8_t { refused, unreachable, timed_out, reset, faile
 
 class Connection {
  public:
-  /// Callbacks come from the World's dispatch loop only. A connection may be destroyed in any of
+  /// Callbacks come from the event loop only. A connection may be destroyed in any of
   /// them. `readable` comes again as long as something is left to receive and receiving is not
   /// paused; nothing comes after `ended` or our own reset().
   class Observer {
@@ -59,8 +59,8 @@ class Connection {
   virtual void shutdown_send() = 0;  ///< FIN after all that was sent
   virtual void reset() = 0;          ///< RST now
 
-  [[nodiscard]] virtual Address local() const = 0;
-  [[nodiscard]] virtual Address remote() const = 0;
+  [[nodiscard]] virtual base::Address local() const = 0;
+  [[nodiscard]] virtual base::Address remote() const = 0;
   [[nodiscard]] virtual std::size_t emss() const = 0;  ///< effective maximum segment size now
   /// Octets sent and not yet acknowledged by the peer's LLP (0 on links without acknowledgements).
   [[nodiscard]] virtual std::size_t unacknowledged() const = 0;
@@ -96,7 +96,7 @@ class Listener {
     virtual void accepted(std::unique_ptr<Connection> connection) = 0;
   };
   virtual ~Listener() = default;  ///< stops listening
-  [[nodiscard]] virtual Address local() const = 0;
+  [[nodiscard]] virtual base::Address local() const = 0;
 };
 
 class Network {
@@ -104,13 +104,13 @@ class Network {
   virtual ~Network() = default;
   /// Port 0 lets the LLP choose one.
   [[nodiscard]] virtual std::expected<std::unique_ptr<Listener>, Error> listen(
-      const Address& local, Listener::Observer& observer) = 0;
+      const base::Address& local, Listener::Observer& observer) = 0;
   /// Starts connecting; `connected()` or `ended()` tells the outcome. The local address is the
   /// host's own choice unless given.
   [[nodiscard]] virtual std::expected<std::unique_ptr<Connection>, Error> connect(
-      const Address& remote, Connection::Observer& observer) = 0;
+      const base::Address& remote, Connection::Observer& observer) = 0;
   /// This host's own address of a family.
-  [[nodiscard]] virtual Address address(Family family) const = 0;
+  [[nodiscard]] virtual base::Address address(base::Family family) const = 0;
   /// Bounds the EMSS, in both directions, of what is connected to and listened on from now on;
   /// nothing: no bound but the link's own. A bound too small for the link is raised.
   virtual void limit_segments(std::optional<std::size_t> octets) = 0;

@@ -18,7 +18,7 @@ namespace rnic::llp {
 namespace {
 
 constexpr std::size_t max_pieces = 64;  ///< per system call; callers come again for the rest
-constexpr Duration linger_time = std::chrono::seconds(1);
+constexpr base::Duration linger_time = std::chrono::seconds(1);
 
 template <typename Span>
 std::size_t to_iovecs(std::span<const Span> pieces, std::array<iovec, max_pieces>& list) {
@@ -43,16 +43,17 @@ bool drain(int fd) {
 
 }  // namespace
 
-TcpConnection::TcpConnection(RealWorld& world, FileDescriptor fd, State state, bool own_path)
-    : world_(world), fd_(std::move(fd)), state_(state), own_path_(own_path) {
+TcpConnection::TcpConnection(base::EpollLoop& loop, base::FileDescriptor fd, State state,
+                             bool own_path)
+    : loop_(loop), fd_(std::move(fd)), state_(state), own_path_(own_path) {
   if (state == State::open) remember_facts();
 }
 
 TcpConnection::~TcpConnection() {
   *alive_ = false;
-  if (ending_timer_) world_.cancel(*ending_timer_);
+  if (ending_timer_) loop_.cancel(*ending_timer_);
   if (!fd_) return;
-  world_.unwatch(fd_.get());
+  loop_.unwatch(fd_.get());
   if (state_ == State::open) linger_and_close();
 }
 
@@ -60,15 +61,15 @@ void TcpConnection::linger_and_close() {
   if (!send_shut_) ::shutdown(fd_.get(), SHUT_WR);
   if (peer_closed_ || !drain(fd_.get())) return;
   // The callbacks own the socket; whichever comes last lets go of it.
-  auto fd = std::make_shared<FileDescriptor>(std::move(fd_));
+  auto fd = std::make_shared<base::FileDescriptor>(std::move(fd_));
   const int number = fd->get();
-  RealWorld& world = world_;
-  const TimerId timer =
-      world.schedule(world.now() + linger_time, [&world, number] { world.unwatch(number); });
-  world.watch(number, EPOLLIN, [&world, fd, timer](std::uint32_t) {
+  base::EpollLoop& loop = loop_;
+  const base::TimerId timer =
+      loop.schedule(loop.now() + linger_time, [&loop, number] { loop.unwatch(number); });
+  loop.watch(number, EPOLLIN, [&loop, fd, timer](std::uint32_t) {
     if (drain(fd->get())) return;
-    world.cancel(timer);
-    world.unwatch(fd->get());
+    loop.cancel(timer);
+    loop.unwatch(fd->get());
   });
 }
 
@@ -96,12 +97,12 @@ void TcpConnection::update_watch() {
   // With both halves closed the kernel reports a hang-up for ever, and nothing else can follow.
   const bool over = peer_closed_ && send_shut_;
   if (watched_ && over) {
-    world_.unwatch(fd_.get());
+    loop_.unwatch(fd_.get());
     watched_ = false;
   } else if (watched_) {
-    world_.change(fd_.get(), events);
+    loop_.change(fd_.get(), events);
   } else if (!over) {
-    world_.watch(fd_.get(), events, [this](std::uint32_t happened) { on_events(happened); });
+    loop_.watch(fd_.get(), events, [this](std::uint32_t happened) { on_events(happened); });
     watched_ = true;
   }
 }
@@ -117,7 +118,7 @@ void TcpConnection::on_events(std::uint32_t events) {
   } else if (broken) {
     const int code = pending_error(fd_.get());
     if (code != 0 || !paused_) return end_now(ending_of(code != 0 ? code : ECONNRESET));
-    world_.unwatch(
+    loop_.unwatch(
         fd_.get());  // both FINs are there and the rest is unread: wait until receiving goes on
     watched_ = false;
     return;
@@ -140,7 +141,7 @@ void TcpConnection::finish_connecting() {
 void TcpConnection::end_now(Ending ending) {
   if (fd_) {
     remember_facts();
-    world_.unwatch(fd_.get());
+    loop_.unwatch(fd_.get());
     fd_.close();
   }
   state_ = State::ended;
@@ -149,9 +150,9 @@ void TcpConnection::end_now(Ending ending) {
 
 void TcpConnection::fail_later(Ending ending) {
   state_ = State::ended;
-  if (watched_) world_.unwatch(fd_.get());
+  if (watched_) loop_.unwatch(fd_.get());
   watched_ = false;
-  ending_timer_ = world_.defer([this, ending] {
+  ending_timer_ = loop_.defer([this, ending] {
     ending_timer_.reset();
     end_now(ending);
   });
@@ -207,11 +208,11 @@ void TcpConnection::shutdown_send() {
 }
 
 void TcpConnection::reset() {
-  if (ending_timer_) world_.cancel(*ending_timer_);
+  if (ending_timer_) loop_.cancel(*ending_timer_);
   ending_timer_.reset();
   if (fd_) {
     remember_facts();
-    world_.unwatch(fd_.get());
+    loop_.unwatch(fd_.get());
     const linger now{.l_onoff = 1, .l_linger = 0};
     setsockopt(fd_.get(), SOL_SOCKET, SO_LINGER, &now, sizeof(now));
     fd_.close();
@@ -220,18 +221,18 @@ void TcpConnection::reset() {
 }
 
 void TcpConnection::give_up() {
-  if (ending_timer_) world_.cancel(*ending_timer_);
+  if (ending_timer_) loop_.cancel(*ending_timer_);
   ending_timer_.reset();
   if (fd_) {
     remember_facts();
-    world_.unwatch(fd_.get());
+    loop_.unwatch(fd_.get());
     fd_.close();
   }
   state_ = State::ended;
 }
 
-Address TcpConnection::local() const { return local_; }
-Address TcpConnection::remote() const { return remote_; }
+base::Address TcpConnection::local() const { return local_; }
+base::Address TcpConnection::remote() const { return remote_; }
 
 std::size_t TcpConnection::emss() const {
   return fd_ ? tcp_facts(fd_.get()).segment_size : emss_at_end_;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One TCP connection on a non-blocking kernel socket in a RealWorld.
+// One TCP connection on a non-blocking kernel socket in an EpollLoop.
 #pragma once
 
 #include <memory>
 #include <optional>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/epoll_loop.hpp"
+#include "base/file_descriptor.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 
 namespace rnic::llp {
 
@@ -17,7 +17,7 @@ class TcpConnection final : public Connection {
 
   /// `open`: an accepted socket; nothing is watched before it has an observer.
   /// `own_path`: no other connection has our address, so that its path MTU may be changed.
-  TcpConnection(RealWorld& world, FileDescriptor fd, State state, bool own_path = false);
+  TcpConnection(base::EpollLoop& loop, base::FileDescriptor fd, State state, bool own_path = false);
   ~TcpConnection() override;
   TcpConnection(const TcpConnection&) = delete;
   TcpConnection& operator=(const TcpConnection&) = delete;
@@ -35,8 +35,8 @@ class TcpConnection final : public Connection {
   std::size_t send(std::span<const wire::Bytes> pieces, bool end_segment) override;
   void shutdown_send() override;
   void reset() override;
-  [[nodiscard]] Address local() const override;
-  [[nodiscard]] Address remote() const override;
+  [[nodiscard]] base::Address local() const override;
+  [[nodiscard]] base::Address remote() const override;
   [[nodiscard]] std::size_t emss() const override;
   [[nodiscard]] std::uint64_t data_segments_received() const override;
   [[nodiscard]] bool change_emss(std::size_t octets) override;
@@ -56,8 +56,8 @@ class TcpConnection final : public Connection {
   void linger_and_close();
   void remember_facts();
 
-  RealWorld& world_;
-  FileDescriptor fd_;
+  base::EpollLoop& loop_;
+  base::FileDescriptor fd_;
   State state_;
   bool own_path_;
   Observer* observer_ = nullptr;
@@ -66,11 +66,11 @@ class TcpConnection final : public Connection {
   bool wants_writable_ = false;
   bool peer_closed_ = false;
   bool send_shut_ = false;
-  Address local_, remote_;  ///< as last known; they outlive the socket
+  base::Address local_, remote_;  ///< as last known; they outlive the socket
   std::uint64_t segments_at_end_ = 0;
   std::uint64_t segments_received_at_end_ = 0;
   std::size_t emss_at_end_ = 0;
-  std::optional<TimerId> ending_timer_;
+  std::optional<base::TimerId> ending_timer_;
   std::shared_ptr<bool> alive_ =
       std::make_shared<bool>(true);  ///< false once destroyed, for callbacks on the stack
 };

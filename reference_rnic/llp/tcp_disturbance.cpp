@@ -68,7 +68,7 @@ std::uint16_t folded(std::uint32_t sum) {
 }
 
 /// The checksum of a TCP segment between IPv4 addresses (RFC 9293 section 3.1).
-std::uint16_t checksum(const Address& from, const Address& to, wire::Bytes segment) {
+std::uint16_t checksum(const base::Address& from, const base::Address& to, wire::Bytes segment) {
   std::uint32_t sum = add_words(0, std::as_bytes(std::span(from.octets)).first(4));
   sum = add_words(sum, std::as_bytes(std::span(to.octets)).first(4));
   sum += IPPROTO_TCP + static_cast<std::uint32_t>(segment.size());
@@ -76,7 +76,7 @@ std::uint16_t checksum(const Address& from, const Address& to, wire::Bytes segme
 }
 
 struct Ends {
-  Address local, remote;
+  base::Address local, remote;
 };
 
 std::optional<Ends> ends_of(int fd) {
@@ -101,14 +101,14 @@ std::vector<std::byte> segment_of(const Ends& ends, std::uint32_t sequence,
   std::vector<std::byte> segment(sizeof(header) + octets.size());
   std::memcpy(segment.data(), &header, sizeof(header));
   if (!octets.empty()) std::memcpy(segment.data() + sizeof(header), octets.data(), octets.size());
-  if (ends.local.family == Family::ipv4) {
+  if (ends.local.family == base::Family::ipv4) {
     const std::uint16_t sum = htons(checksum(ends.local, ends.remote, segment));
     std::memcpy(segment.data() + checksum_at, &sum, sizeof(sum));
   }
   return segment;
 }
 
-in_addr ipv4_of(const Address& address) {
+in_addr ipv4_of(const base::Address& address) {
   in_addr result{};
   std::memcpy(&result, address.octets.data(), sizeof(result));
   return result;
@@ -145,13 +145,13 @@ struct TooLong {
 static_assert(sizeof(TooLong) == sizeof(icmphdr) + sizeof(iphdr) + 8);
 
 /// A raw socket in the namespace of the connected one, bound to its address.
-std::optional<FileDescriptor> raw_socket_beside(int fd, const Address& local,
-                                                int protocol = IPPROTO_TCP) {
-  const FileDescriptor home(ioctl(fd, SIOCGSKNS));
+std::optional<base::FileDescriptor> raw_socket_beside(int fd, const base::Address& local,
+                                                      int protocol = IPPROTO_TCP) {
+  const base::FileDescriptor home(ioctl(fd, SIOCGSKNS));
   if (!home) return std::nullopt;
   auto raw = open_raw_socket(home.get(), local.family, protocol);
   if (!raw) return std::nullopt;
-  if (local.family == Family::ipv6 &&
+  if (local.family == base::Family::ipv6 &&
       setsockopt(raw->get(), IPPROTO_IPV6, IPV6_CHECKSUM, &checksum_at, sizeof(checksum_at)) != 0)
     return std::nullopt;
   const SocketAddress source(local.with_port(0));
@@ -195,7 +195,7 @@ bool inject_segment(int fd, std::int64_t offset, wire::Bytes octets) {
 
 bool announce_path_mtu(int fd, std::size_t emss) {
   const auto ends = ends_of(fd);
-  if (!ends || ends->local.family != Family::ipv4 || emss + headers_of_ipv4 > usual_mtu)
+  if (!ends || ends->local.family != base::Family::ipv4 || emss + headers_of_ipv4 > usual_mtu)
     return false;
   // What the peer sends next: a host believes only messages about what it may have under way.
   const auto sequence = Repair(fd).sequence(TCP_RECV_QUEUE);

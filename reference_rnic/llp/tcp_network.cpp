@@ -20,45 +20,47 @@ constexpr std::size_t smallest_segment_limit = 88;  ///< TCP_MAXSEG takes no les
 
 class TcpListener final : public Listener {
  public:
-  TcpListener(RealWorld& world, FileDescriptor fd, bool own_path, Observer& observer)
-      : world_(world), fd_(std::move(fd)), own_path_(own_path), observer_(observer) {
+  TcpListener(base::EpollLoop& loop, base::FileDescriptor fd, bool own_path, Observer& observer)
+      : loop_(loop), fd_(std::move(fd)), own_path_(own_path), observer_(observer) {
     SocketAddress address;
     if (getsockname(fd_.get(), address.data(), &address.size) == 0) local_ = address.address();
-    world_.watch(fd_.get(), EPOLLIN, [this](std::uint32_t) { accept_all(); });
+    loop_.watch(fd_.get(), EPOLLIN, [this](std::uint32_t) { accept_all(); });
   }
   ~TcpListener() override {
     *alive_ = false;
-    world_.unwatch(fd_.get());
+    loop_.unwatch(fd_.get());
   }
   TcpListener(const TcpListener&) = delete;
   TcpListener& operator=(const TcpListener&) = delete;
-  [[nodiscard]] Address local() const override { return local_; }
+  [[nodiscard]] base::Address local() const override { return local_; }
 
  private:
   void accept_all() {
     const auto alive = alive_;
     while (*alive) {
-      FileDescriptor fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+      base::FileDescriptor fd(accept4(fd_.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
       if (!fd) return;  // none left, or one that is gone already
       set_no_delay(fd.get());
-      observer_.accepted(std::make_unique<TcpConnection>(world_, std::move(fd),
+      observer_.accepted(std::make_unique<TcpConnection>(loop_, std::move(fd),
                                                          TcpConnection::State::open, own_path_));
     }
   }
 
-  RealWorld& world_;
-  FileDescriptor fd_;
+  base::EpollLoop& loop_;
+  base::FileDescriptor fd_;
   bool own_path_;
   Observer& observer_;
-  Address local_;
+  base::Address local_;
   std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
-bool is_unspecified(const Address& address) { return address.octets == Address{}.octets; }
+bool is_unspecified(const base::Address& address) {
+  return address.octets == base::Address{}.octets;
+}
 
 /// Connections leave from the host's own address, so that tests on one machine can tell the parties
 /// apart.
-int bind_source(int fd, const Address& own) {
+int bind_source(int fd, const base::Address& own) {
   if (is_unspecified(own)) return 0;
   const int late = 1;  // the port is chosen by connect(), when the whole 4-tuple is known
   static_cast<void>(setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof(late)));
@@ -81,13 +83,13 @@ bool TcpNetwork::use_spare_address() {
   // Processes beside this one choose as well, each beginning elsewhere.
   const unsigned number =
       (static_cast<unsigned>(getpid()) * 7 + spares_used_++) % host_.spare_count;
-  Address spare = host_.spare_ipv4;
+  base::Address spare = host_.spare_ipv4;
   spare.octets[3] = static_cast<std::uint8_t>(spare.octets[3] + number);
   spare_ = spare;
   return true;
 }
 
-std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const Address& local,
+std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const base::Address& local,
                                                                    Listener::Observer& observer) {
   auto fd = open_socket(limited_host(), local.family);
   if (!fd) return std::unexpected(error_of("open a socket for", local, fd.error()));
@@ -95,20 +97,20 @@ std::expected<std::unique_ptr<Listener>, Error> TcpNetwork::listen(const Address
   if (bind(fd->get(), address.data(), address.size) != 0 || ::listen(fd->get(), SOMAXCONN) != 0)
     return std::unexpected(error_of("listen on", local, errno));
   const bool own_path = spare_ && local.with_port(0) == spare_->with_port(0);
-  return std::make_unique<TcpListener>(world_, std::move(*fd), own_path, observer);
+  return std::make_unique<TcpListener>(loop_, std::move(*fd), own_path, observer);
 }
 
 std::expected<std::unique_ptr<Connection>, Error> TcpNetwork::connect(
-    const Address& remote, Connection::Observer& observer) {
+    const base::Address& remote, Connection::Observer& observer) {
   auto fd = open_socket(limited_host(), remote.family);
   if (!fd) return std::unexpected(error_of("open a socket towards", remote, fd.error()));
-  const Address own = address(remote.family);
+  const base::Address own = address(remote.family);
   if (const int code = bind_source(fd->get(), own); code != 0)
     return std::unexpected(error_of("connect from", own, code));
   const SocketAddress target(remote);
   const int code = ::connect(fd->get(), target.data(), target.size) == 0 ? 0 : errno;
-  const bool own_path = spare_ && remote.family == Family::ipv4;
-  auto connection = std::make_unique<TcpConnection>(world_, std::move(*fd),
+  const bool own_path = spare_ && remote.family == base::Family::ipv4;
+  auto connection = std::make_unique<TcpConnection>(loop_, std::move(*fd),
                                                     TcpConnection::State::connecting, own_path);
   connection->set_observer(observer);
   if (code != 0 && code != EINPROGRESS) connection->fail_later(ending_of(code));

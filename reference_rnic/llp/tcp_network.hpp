@@ -4,18 +4,18 @@
 
 #include <optional>
 
+#include "base/epoll_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 
 namespace rnic::llp {
 
 struct TcpHost {
   std::optional<int>
-      namespace_fd;  ///< open fd of a network namespace; sockets are created in it. Not owned.
-  Address ipv4;      ///< ports are ignored
-  Address ipv6;
-  Address spare_ipv4{};      ///< the first of those that nothing but use_spare_address() uses
-  unsigned spare_count = 0;  ///< how many there are
+      namespace_fd;    ///< open fd of a network namespace; sockets are created in it. Not owned.
+  base::Address ipv4;  ///< ports are ignored
+  base::Address ipv6;
+  base::Address spare_ipv4{};  ///< the first of those that nothing but use_spare_address() uses
+  unsigned spare_count = 0;    ///< how many there are
   std::optional<std::size_t>
       max_segment;  ///< TCP_MAXSEG where the route's own would be too large (loopback)
   std::optional<std::size_t>
@@ -30,13 +30,13 @@ struct TcpHost {
 /// std::system_error if it cannot return.
 class TcpNetwork final : public Network {
  public:
-  TcpNetwork(RealWorld& world, TcpHost host) : world_(world), host_(host) {}
+  TcpNetwork(base::EpollLoop& loop, TcpHost host) : loop_(loop), host_(host) {}
   [[nodiscard]] std::expected<std::unique_ptr<Listener>, Error> listen(
-      const Address& local, Listener::Observer& observer) override;
+      const base::Address& local, Listener::Observer& observer) override;
   [[nodiscard]] std::expected<std::unique_ptr<Connection>, Error> connect(
-      const Address& remote, Connection::Observer& observer) override;
-  [[nodiscard]] Address address(Family family) const override {
-    if (family == Family::ipv6) return host_.ipv6;
+      const base::Address& remote, Connection::Observer& observer) override;
+  [[nodiscard]] base::Address address(base::Family family) const override {
+    if (family == base::Family::ipv6) return host_.ipv6;
     return spare_.value_or(host_.ipv4);
   }
   void limit_segments(std::optional<std::size_t> octets) override { segment_limit_ = octets; }
@@ -45,13 +45,13 @@ class TcpNetwork final : public Network {
   void use_usual_address() override { spare_.reset(); }
 
  private:
-  RealWorld& world_;
+  base::EpollLoop& loop_;
   /// The host with the bound that holds now.
   [[nodiscard]] TcpHost limited_host() const;
 
   TcpHost host_;
   std::optional<std::size_t> segment_limit_;
-  std::optional<Address> spare_;  ///< the one in use
+  std::optional<base::Address> spare_;  ///< the one in use
   unsigned spares_used_ = 0;
 };
 

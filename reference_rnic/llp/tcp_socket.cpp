@@ -19,8 +19,8 @@
 
 namespace rnic::llp {
 
-SocketAddress::SocketAddress(const Address& address) {
-  if (address.family == Family::ipv4) {
+SocketAddress::SocketAddress(const base::Address& address) {
+  if (address.family == base::Family::ipv4) {
     sockaddr_in in{};
     in.sin_family = AF_INET;
     in.sin_port = htons(address.port);
@@ -35,12 +35,12 @@ SocketAddress::SocketAddress(const Address& address) {
   }
 }
 
-Address SocketAddress::address() const {
-  Address address;
+base::Address SocketAddress::address() const {
+  base::Address address;
   if (storage.ss_family == AF_INET6) {
     sockaddr_in6 in{};
     std::memcpy(&in, &storage, sizeof(in));
-    address.family = Family::ipv6;
+    address.family = base::Family::ipv6;
     address.port = ntohs(in.sin6_port);
     std::memcpy(address.octets.data(), &in.sin6_addr, sizeof(in.sin6_addr));
   } else {
@@ -52,7 +52,7 @@ Address SocketAddress::address() const {
   return address;
 }
 
-Error error_of(const char* what, const Address& address, int code) {
+Error error_of(const char* what, const base::Address& address, int code) {
   return {code, fmt::format("cannot {} {}: {}", what, address.text(),
                             std::generic_category().message(code))};
 }
@@ -99,7 +99,7 @@ class NamespaceVisit {
  public:
   explicit NamespaceVisit(std::optional<int> target) {
     if (!target) return;
-    home_ = FileDescriptor(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+    home_ = base::FileDescriptor(open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
     if (!home_ || setns(*target, CLONE_NEWNET) != 0) {
       error_ = errno;
       home_.close();
@@ -117,7 +117,7 @@ class NamespaceVisit {
   }
 
  private:
-  FileDescriptor home_;
+  base::FileDescriptor home_;
   int error_ = 0;
 };
 
@@ -129,16 +129,16 @@ void set_option(int fd, int level, int option, int value) {
 
 }  // namespace
 
-std::expected<FileDescriptor, int> open_socket(const TcpHost& host, Family family) {
+std::expected<base::FileDescriptor, int> open_socket(const TcpHost& host, base::Family family) {
   NamespaceVisit visit(host.namespace_fd);
   if (visit.error() != 0) return std::unexpected(visit.error());
-  FileDescriptor fd(socket(family == Family::ipv4 ? AF_INET : AF_INET6,
-                           SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
+  base::FileDescriptor fd(socket(family == base::Family::ipv4 ? AF_INET : AF_INET6,
+                                 SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP));
   const int code = errno;
   visit.return_home();
   if (!fd) return std::unexpected(code);
   set_option(fd.get(), SOL_SOCKET, SO_REUSEADDR, 1);
-  if (family == Family::ipv6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
+  if (family == base::Family::ipv6) set_option(fd.get(), IPPROTO_IPV6, IPV6_V6ONLY, 1);
   if (host.max_segment)
     set_option(fd.get(), IPPROTO_TCP, TCP_MAXSEG, static_cast<int>(*host.max_segment));
   if (host.receive_buffer)
@@ -147,11 +147,12 @@ std::expected<FileDescriptor, int> open_socket(const TcpHost& host, Family famil
   return fd;
 }
 
-std::expected<FileDescriptor, int> open_raw_socket(int namespace_fd, Family family, int protocol) {
+std::expected<base::FileDescriptor, int> open_raw_socket(int namespace_fd, base::Family family,
+                                                         int protocol) {
   NamespaceVisit visit(namespace_fd);
   if (visit.error() != 0) return std::unexpected(visit.error());
-  FileDescriptor fd(
-      socket(family == Family::ipv4 ? AF_INET : AF_INET6, SOCK_RAW | SOCK_CLOEXEC, protocol));
+  base::FileDescriptor fd(
+      socket(family == base::Family::ipv4 ? AF_INET : AF_INET6, SOCK_RAW | SOCK_CLOEXEC, protocol));
   const int code = errno;
   visit.return_home();
   if (!fd) return std::unexpected(code);

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <expected>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 
 namespace rnic::llp {
@@ -19,21 +19,23 @@ struct SocketAddress {
   socklen_t size = sizeof(sockaddr_storage);
 
   SocketAddress() = default;
-  explicit SocketAddress(const Address& address);
-  [[nodiscard]] Address address() const;
+  explicit SocketAddress(const base::Address& address);
+  [[nodiscard]] base::Address address() const;
   [[nodiscard]] sockaddr* data() { return reinterpret_cast<sockaddr*>(&storage); }
   [[nodiscard]] const sockaddr* data() const { return reinterpret_cast<const sockaddr*>(&storage); }
 };
 
 /// `cannot listen on 10.77.0.1:4791: Address already in use`
-[[nodiscard]] Error error_of(const char* what, const Address& address, int code);
+[[nodiscard]] Error error_of(const char* what, const base::Address& address, int code);
 [[nodiscard]] Ending ending_of(int code);
 
 /// A non-blocking socket of the host's namespace, with the options that every socket here has.
-[[nodiscard]] std::expected<FileDescriptor, int> open_socket(const TcpHost& host, Family family);
+[[nodiscard]] std::expected<base::FileDescriptor, int> open_socket(const TcpHost& host,
+                                                                   base::Family family);
 /// A raw socket for an IP protocol in a namespace. Only the privileged get one.
-[[nodiscard]] std::expected<FileDescriptor, int> open_raw_socket(int namespace_fd, Family family,
-                                                                 int protocol);
+[[nodiscard]] std::expected<base::FileDescriptor, int> open_raw_socket(int namespace_fd,
+                                                                       base::Family family,
+                                                                       int protocol);
 void set_no_delay(int fd);
 
 struct TcpFacts {

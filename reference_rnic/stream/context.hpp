@@ -5,21 +5,20 @@
 
 #include <deque>
 
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/memory.hpp"
 #include "reference_rnic/stream/stream.hpp"
 
 namespace rnic::stream {
 
-template <typename Policy>
 struct Context {
   Config config;
   Memory& memory;
-  Policy policy;
+  StreamDecisions decisions;
   Negotiated negotiated;
   std::deque<Event> events;
 
-  [[nodiscard]] bool deviates(Deviation deviation) const { return policy.deviates(deviation); }
+  [[nodiscard]] bool deviates(Deviation deviation) const { return decisions.deviates(deviation); }
 };
 
 }  // namespace rnic::stream

@@ -32,8 +32,7 @@ std::size_t header_size_of(wire::Bytes ulpdu) {
 
 }  // namespace
 
-template <typename Policy>
-bool Deframer<Policy>::checks_crc() const {
+bool Deframer::checks_crc() const {
   if (context_.deviates(Deviation::crc_unchecked)) return false;
   if (context_.deviates(Deviation::crc_peer_demand_ignored) && !context_.config.crc) return false;
   if (context_.deviates(Deviation::crc_of_first_fpdu_checked_when_off) && position_ == 0)
@@ -41,13 +40,9 @@ bool Deframer<Policy>::checks_crc() const {
   return context_.negotiated.crc || context_.deviates(Deviation::crc_checked_when_off);
 }
 
-template <typename Policy>
-bool Deframer<Policy>::direct() const {
-  return !checks_crc() && !context_.negotiated.receive_markers;
-}
+bool Deframer::direct() const { return !checks_crc() && !context_.negotiated.receive_markers; }
 
-template <typename Policy>
-std::span<const wire::MutableBytes> Deframer<Policy>::targets() {
+std::span<const wire::MutableBytes> Deframer::targets() {
   targets_.clear();
   if (!rest_.empty()) {
     const auto places = sink_.rest_of_segment(rest_length_);
@@ -62,8 +57,7 @@ std::span<const wire::MutableBytes> Deframer<Policy>::targets() {
   return targets_;
 }
 
-template <typename Policy>
-void Deframer<Policy>::reserve_scratch() {
+void Deframer::reserve_scratch() {
   const std::size_t waiting = buffer_.view().size();
   if (phase_ == Phase::startup) return buffer_.reserve(waiting + startup_scratch);
   // Moving is worth while only if an FPDU in progress would not fit behind what is here.
@@ -71,8 +65,7 @@ void Deframer<Policy>::reserve_scratch() {
   buffer_.reserve(waiting == 0 ? scratch : std::max(2 * waiting, longest_fpdu));
 }
 
-template <typename Policy>
-void Deframer<Policy>::received(std::size_t count) {
+void Deframer::received(std::size_t count) {
   std::size_t placed = 0;
   while (placed < count && !rest_.empty()) {
     const std::size_t here = std::min(count - placed, rest_.front().size());
@@ -92,8 +85,7 @@ void Deframer<Policy>::received(std::size_t count) {
 
 /// What a receiver does that trusts in TCP segments to begin with FPDUs: the last `count` octets
 /// are a whole FPDU, so that what waits before them counts for nothing.
-template <typename Policy>
-void Deframer<Policy>::drop_before(std::size_t count) {
+void Deframer::drop_before(std::size_t count) {
   const wire::Bytes octets = buffer_.view();
   if (phase_ != Phase::header || direct() || octets.size() <= count) return;
   const wire::FpduOptions options{checks_crc(), false, position_};
@@ -101,14 +93,12 @@ void Deframer<Policy>::drop_before(std::size_t count) {
     buffer_.consume(octets.size() - count);
 }
 
-template <typename Policy>
-void Deframer<Policy>::enter_full_operation() {
+void Deframer::enter_full_operation() {
   phase_ = Phase::header;
   if (context_.deviates(Deviation::octets_behind_startup_frame_lost)) buffer_.clear();
 }
 
-template <typename Policy>
-void Deframer<Policy>::resume() {
+void Deframer::resume() {
   while (step()) {
     if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
@@ -118,14 +108,12 @@ void Deframer<Policy>::resume() {
   buffer_.clear();
 }
 
-template <typename Policy>
-void Deframer<Policy>::discard() {
+void Deframer::discard() {
   phase_ = Phase::discarding;
   rest_.clear();
 }
 
-template <typename Policy>
-bool Deframer<Policy>::inside_fpdu() const {
+bool Deframer::inside_fpdu() const {
   switch (phase_) {
     case Phase::header:
       return !buffer_.view().empty();
@@ -140,14 +128,12 @@ bool Deframer<Policy>::inside_fpdu() const {
 }
 
 /// Advances by one FPDU or part of one. False: more octets are needed, or none wanted.
-template <typename Policy>
-bool Deframer<Policy>::step() {
+bool Deframer::step() {
   if (phase_ == Phase::startup || phase_ == Phase::discarding) return false;
   return direct() ? step_direct() : step_verified();
 }
 
-template <typename Policy>
-void Deframer<Policy>::malformed() {
+void Deframer::malformed() {
   // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
   // used.
   if (context_.deviates(Deviation::truncated_segment_ignored)) return;
@@ -157,8 +143,7 @@ void Deframer<Policy>::malformed() {
 
 // ---- CRC or Markers in use ----
 
-template <typename Policy>
-void Deframer<Policy>::report(wire::FpduError error) {
+void Deframer::report(wire::FpduError error) {
   if (error == wire::FpduError::bad_marker) {
     sink_.framing_fault({wire::cause::mpa_marker,
                          "Marker and ULPDU_Length disagree on the start of an FPDU", std::nullopt,
@@ -170,13 +155,12 @@ void Deframer<Policy>::report(wire::FpduError error) {
 
 /// Checks the FPDU of `wire_size` octets at the front of the buffer. Nothing: it is at fault, and
 /// that has been dealt with.
-template <typename Policy>
-std::optional<wire::ParsedFpdu> Deframer<Policy>::verify(std::size_t wire_size) {
+std::optional<wire::ParsedFpdu> Deframer::verify(std::size_t wire_size) {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   if (options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
   const wire::Bytes octets = buffer_.view().first(wire_size);
   const auto parsed = wire::parse_fpdu(octets, options, stripped_);
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+  if (!context_.decisions.conforming()) {
     if (parsed && refuses(*parsed)) return std::nullopt;
     if (!parsed && parsed.error() == wire::FpduError::bad_marker && takes_wrong_markers(octets))
       return parse_without_markers(octets);
@@ -192,8 +176,7 @@ std::optional<wire::ParsedFpdu> Deframer<Policy>::verify(std::size_t wire_size) 
 
 /// What a deviation makes of an FPDU whose CRC is wrong; an empty answer in the answer: it has been
 /// dealt with, and is no FPDU.
-template <typename Policy>
-std::optional<std::optional<wire::ParsedFpdu>> Deframer<Policy>::overlook_bad_crc(
+std::optional<std::optional<wire::ParsedFpdu>> Deframer::overlook_bad_crc(
     wire::Bytes octets, const wire::FpduOptions& options) {
   constexpr std::optional<wire::ParsedFpdu> dropped;
   wire::FpduOptions lenient = options;
@@ -215,8 +198,7 @@ std::optional<std::optional<wire::ParsedFpdu>> Deframer<Policy>::overlook_bad_cr
 }
 
 /// What a deviation finds fault with in an FPDU of which only the first octets are here.
-template <typename Policy>
-void Deframer<Policy>::refuse_piece() {
+void Deframer::refuse_piece() {
   const std::size_t here = buffer_.view().size();
   const bool refused =
       (position_ == 0 && context_.deviates(Deviation::first_fpdu_needs_one_read)) ||
@@ -226,8 +208,7 @@ void Deframer<Policy>::refuse_piece() {
 }
 
 /// Whether a deviation finds fault with an FPDU that is right. It has been reported then.
-template <typename Policy>
-bool Deframer<Policy>::refuses(const wire::ParsedFpdu& fpdu) {
+bool Deframer::refuses(const wire::ParsedFpdu& fpdu) {
   if (std::exchange(in_pieces_, false) && checks_crc() &&
       context_.deviates(Deviation::crc_restarts_at_each_read)) {
     report(wire::FpduError::bad_crc);
@@ -246,32 +227,28 @@ bool Deframer<Policy>::refuses(const wire::ParsedFpdu& fpdu) {
   return false;
 }
 
-template <typename Policy>
-bool Deframer<Policy>::takes_wrong_markers(wire::Bytes octets) const {
+bool Deframer::takes_wrong_markers(wire::Bytes octets) const {
   if (context_.deviates(Deviation::wrong_marker_taken)) return true;
   if (!context_.deviates(Deviation::first_marker_checked_only)) return false;
   // The pointer of the first Marker, which stands before the FPDU or in it.
   const std::size_t at = wire::octets_to_marker(position_);
-  const auto pointer = wire::Reader(octets.subspan(at + 2)).template read<wire::be16>().value();
+  const auto pointer = wire::Reader(octets.subspan(at + 2)).read<wire::be16>().value();
   return (pointer & ~3) == static_cast<int>(at);
 }
 
-template <typename Policy>
-std::optional<wire::ParsedFpdu> Deframer<Policy>::parse_without_markers(wire::Bytes octets) {
+std::optional<wire::ParsedFpdu> Deframer::parse_without_markers(wire::Bytes octets) {
   const std::size_t length = wire::strip_markers(stripped_, position_, octets).length;
   const wire::Bytes fpdu = wire::Bytes(stripped_).first(length);
-  const std::size_t ulpdu_length = wire::Reader(fpdu).template read<wire::be16>().value();
+  const std::size_t ulpdu_length = wire::Reader(fpdu).read<wire::be16>().value();
   return wire::ParsedFpdu{fpdu.subspan(wire::fpdu_length_size, ulpdu_length), octets.size(), true};
 }
 
-template <typename Policy>
-bool Deframer<Policy>::half_of_crc_right(wire::Bytes octets) const {
+bool Deframer::half_of_crc_right(wire::Bytes octets) const {
   const auto right = wire::crc32c_trailer(octets.first(octets.size() - wire::fpdu_crc_size));
   return std::ranges::equal(octets.last(wire::fpdu_crc_size).first(2), std::span(right).first(2));
 }
 
-template <typename Policy>
-std::vector<std::byte> Deframer<Policy>::without_reserved_bits(wire::Bytes octets) const {
+std::vector<std::byte> Deframer::without_reserved_bits(wire::Bytes octets) const {
   std::vector<std::byte> cleared(octets.begin(), octets.end());
   if (!context_.negotiated.receive_markers) return cleared;
   for (std::size_t at = wire::octets_to_marker(position_); at + 2 <= cleared.size();
@@ -281,8 +258,7 @@ std::vector<std::byte> Deframer<Policy>::without_reserved_bits(wire::Bytes octet
 }
 
 /// Drops octets up to the next valid FPDU, if one has come.
-template <typename Policy>
-bool Deframer<Policy>::skip_to_valid_fpdu() {
+bool Deframer::skip_to_valid_fpdu() {
   for (std::size_t skipped = 4; skipped < buffer_.view().size(); skipped += 4) {
     const wire::FpduOptions options{checks_crc(), false, 0};
     if (!wire::parse_fpdu(buffer_.view().subspan(skipped), options, stripped_)) continue;
@@ -293,8 +269,7 @@ bool Deframer<Policy>::skip_to_valid_fpdu() {
 }
 
 /// Delivers the FPDU that begins `first` octets on, if it is there; yields its size.
-template <typename Policy>
-std::size_t Deframer<Policy>::deliver_next(std::size_t first) {
+std::size_t Deframer::deliver_next(std::size_t first) {
   const wire::FpduOptions options{checks_crc(), false, 0};
   if (context_.negotiated.receive_markers) return 0;
   const auto next = wire::parse_fpdu(buffer_.view().subspan(first), options, {});
@@ -303,8 +278,7 @@ std::size_t Deframer<Policy>::deliver_next(std::size_t first) {
   return next->consumed;
 }
 
-template <typename Policy>
-bool Deframer<Policy>::step_verified() {
+bool Deframer::step_verified() {
   const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
   const auto size = wire::fpdu_wire_size(buffer_.view(), options);
   if (size && *size > context_.config.emss &&
@@ -313,7 +287,7 @@ bool Deframer<Policy>::step_verified() {
     return false;
   }
   if (!size || buffer_.view().size() < *size) {
-    if constexpr (!std::is_same_v<Policy, Conforming>) {
+    if (!context_.decisions.conforming()) {
       if (size) act_early(*size);
       refuse_piece();
     }
@@ -322,7 +296,7 @@ bool Deframer<Policy>::step_verified() {
   const std::size_t before = buffer_.view().size();
   const auto parsed = verify(*size);
   // Only a deviation drops an FPDU and goes on behind it.
-  if (!parsed) return !std::is_same_v<Policy, Conforming> && buffer_.view().size() < before;
+  if (!parsed) return !context_.decisions.conforming() && buffer_.view().size() < before;
   if (context_.deviates(Deviation::refuses_nonzero_pad) && !parsed->pad_is_zero) {
     report(wire::FpduError::bad_crc);
     return false;
@@ -332,7 +306,7 @@ bool Deframer<Policy>::step_verified() {
     consumed += deliver_next(consumed);
     if (phase_ == Phase::discarding) return false;
   }
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+  if (!context_.decisions.conforming()) {
     if (!std::exchange(acted_early_, false)) deliver(ulpdu_of(*parsed));
   } else {
     deliver(parsed->ulpdu);
@@ -346,8 +320,7 @@ bool Deframer<Policy>::step_verified() {
 }
 
 /// Whether an FPDU of which only the CRC is missing is acted upon.
-template <typename Policy>
-bool Deframer<Policy>::acts_early(const wire::Segment& segment) const {
+bool Deframer::acts_early(const wire::Segment& segment) const {
   if (context_.deviates(Deviation::delivers_before_crc_field)) return true;
   switch (segment.rdmap().opcode()) {
     case wire::Opcode::read_request: {
@@ -365,8 +338,7 @@ bool Deframer<Policy>::acts_early(const wire::Segment& segment) const {
   }
 }
 
-template <typename Policy>
-void Deframer<Policy>::act_early(std::size_t wire_size) {
+void Deframer::act_early(std::size_t wire_size) {
   const wire::Bytes octets = buffer_.view();
   if (acted_early_ || context_.negotiated.receive_markers ||
       octets.size() + wire::fpdu_crc_size < wire_size)
@@ -379,16 +351,14 @@ void Deframer<Policy>::act_early(std::size_t wire_size) {
   deliver(ulpdu);
 }
 
-template <typename Policy>
-wire::Bytes Deframer<Policy>::ulpdu_of(const wire::ParsedFpdu& parsed) const {
+wire::Bytes Deframer::ulpdu_of(const wire::ParsedFpdu& parsed) const {
   if (!context_.deviates(Deviation::pad_taken_for_payload) || context_.negotiated.receive_markers)
     return parsed.ulpdu;
   return buffer_.view().subspan(wire::fpdu_length_size,
                                 parsed.ulpdu.size() + wire::pad_length(parsed.ulpdu.size()));
 }
 
-template <typename Policy>
-void Deframer<Policy>::deliver(wire::Bytes ulpdu) {
+void Deframer::deliver(wire::Bytes ulpdu) {
   const auto segment = wire::parse_segment(ulpdu);
   if (!segment) return malformed();
   const auto places = sink_.begin_segment({*segment, segment->payload.size()});
@@ -398,8 +368,7 @@ void Deframer<Policy>::deliver(wire::Bytes ulpdu) {
 }
 
 /// Copies octets to the first places of rest_, and takes these off it.
-template <typename Policy>
-void Deframer<Policy>::place(wire::Bytes octets) {
+void Deframer::place(wire::Bytes octets) {
   while (!octets.empty() && !rest_.empty()) {
     const std::size_t here = std::min(octets.size(), rest_.front().size());
     std::memcpy(rest_.front().data(), octets.data(), here);
@@ -411,8 +380,7 @@ void Deframer<Policy>::place(wire::Bytes octets) {
 
 // ---- neither CRC nor Markers ----
 
-template <typename Policy>
-bool Deframer<Policy>::step_direct() {
+bool Deframer::step_direct() {
   switch (phase_) {
     case Phase::header:
       return begin_direct();
@@ -440,8 +408,7 @@ bool Deframer<Policy>::step_direct() {
   std::unreachable();
 }
 
-template <typename Policy>
-bool Deframer<Policy>::begin_direct() {
+bool Deframer::begin_direct() {
   const wire::Bytes octets = buffer_.view();
   wire::Reader reader(octets);
   ulpdu_length_ = reader.read<wire::be16>().value();
@@ -460,8 +427,5 @@ bool Deframer<Policy>::begin_direct() {
   phase_ = Phase::payload;
   return true;
 }
-
-template class Deframer<Conforming>;
-template class Deframer<Deviating>;
 
 }  // namespace rnic::stream

@@ -34,10 +34,9 @@ class SegmentSink {
   virtual void framing_fault(Fault fault) = 0;
 };
 
-template <typename Policy>
 class Deframer {
  public:
-  Deframer(Context<Policy>& context, SegmentSink& sink) : context_(context), sink_(sink) {}
+  Deframer(Context& context, SegmentSink& sink) : context_(context), sink_(sink) {}
 
   /// Where the next octets shall land; never empty.
   [[nodiscard]] std::span<const wire::MutableBytes> targets();
@@ -90,7 +89,7 @@ class Deframer {
 
   enum class Phase : std::uint8_t { startup, header, payload, trailer, discarding };
 
-  Context<Policy>& context_;
+  Context& context_;
   SegmentSink& sink_;
   InboundBuffer buffer_;
   std::vector<std::byte> stripped_;  ///< an FPDU without its Markers

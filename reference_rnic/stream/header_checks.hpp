@@ -5,14 +5,13 @@
 
 #include <optional>
 
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/fault.hpp"
 
 namespace rnic::stream {
 
 /// The first fault of the header, if it has one.
-template <typename Policy>
 [[nodiscard]] std::optional<Fault> check_header(const IncomingSegment& incoming,
-                                                const Policy& policy);
+                                                const StreamDecisions& decisions);
 
 }  // namespace rnic::stream

@@ -10,8 +10,7 @@ namespace rnic::stream {
 
 // ---- in ----
 
-template <typename Policy>
-void Stream<Policy>::Machine::received(std::size_t count, TimePoint now) {
+void Stream::Machine::received(std::size_t count, TimePoint now) {
   now_ = now;
   deframer_.received(count);
   if (in_startup()) read_startup_frame();
@@ -19,8 +18,7 @@ void Stream<Policy>::Machine::received(std::size_t count, TimePoint now) {
   run_local_work();
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::peer_closed(TimePoint now) {
+void Stream::Machine::peer_closed(TimePoint now) {
   now_ = now;
   if (peer_closed_ || state_ == State::closed || context_.deviates(Deviation::peer_close_ignored))
     return;
@@ -52,8 +50,7 @@ void Stream<Policy>::Machine::peer_closed(TimePoint now) {
     end_transfers(Leaves::begun_fpdu);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::lost(TimePoint now) {
+void Stream::Machine::lost(TimePoint now) {
   now_ = now;
   if (state_ == State::closed) return;
   if (context_.deviates(Deviation::lost_work_succeeds)) lost_ = true;
@@ -68,23 +65,20 @@ void Stream<Policy>::Machine::lost(TimePoint now) {
 
 // ---- out ----
 
-template <typename Policy>
-void Stream<Policy>::Machine::gather(std::vector<wire::Bytes>& list, std::size_t limit,
-                                     std::vector<std::size_t>* boundaries) {
+void Stream::Machine::gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                             std::vector<std::size_t>* boundaries) {
   while (transmitter_.pending() < limit && produce()) {
   }
   transmitter_.gather(list, limit, boundaries);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::transmitted(std::size_t count, TimePoint now) {
+void Stream::Machine::transmitted(std::size_t count, TimePoint now) {
   now_ = now;
   for (const MessageTag& tag : transmitter_.transmitted(count)) message_sent(tag);
   run_local_work();
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::may_send_fpdus() const {
+bool Stream::Machine::may_send_fpdus() const {
   switch (state_) {
     case State::sending_rtr:
     case State::operational:
@@ -99,8 +93,7 @@ bool Stream<Policy>::Machine::may_send_fpdus() const {
 }
 
 /// Queues one FPDU. False: there is none to be sent now.
-template <typename Policy>
-bool Stream<Policy>::Machine::produce() {
+bool Stream::Machine::produce() {
   if (!segmenter_.busy() && !begin_message()) return false;
   if (auto queued = segmenter_.step(); !queued) {
     segmenter_.abandon();
@@ -110,8 +103,7 @@ bool Stream<Policy>::Machine::produce() {
   return true;
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::begin_message() {
+bool Stream::Machine::begin_message() {
   auto message = next_message();
   if (!message) {
     fail(message.error(), Leaves::all_queued);
@@ -122,8 +114,7 @@ bool Stream<Policy>::Machine::begin_message() {
   return true;
 }
 
-template <typename Policy>
-std::expected<std::optional<OutgoingMessage>, Fault> Stream<Policy>::Machine::next_message() {
+std::expected<std::optional<OutgoingMessage>, Fault> Stream::Machine::next_message() {
   if (state_ == State::terminating) return next_last_message();
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
@@ -135,8 +126,7 @@ std::expected<std::optional<OutgoingMessage>, Fault> Stream<Policy>::Machine::ne
   return std::nullopt;
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::message_sent(const MessageTag& tag) {
+void Stream::Machine::message_sent(const MessageTag& tag) {
   switch (tag.purpose) {
     case Purpose::startup_frame:
       return startup_frame_sent();
@@ -153,25 +143,22 @@ void Stream<Policy>::Machine::message_sent(const MessageTag& tag) {
 }
 
 /// Local operations need no octet of the LLP to be carried out.
-template <typename Policy>
-void Stream<Policy>::Machine::run_local_work() {
+void Stream::Machine::run_local_work() {
   if (send_queue_.local_is_next() && may_send_fpdus() && !segmenter_.busy()) (void)begin_message();
 }
 
 // ---- the consumer's side ----
 
-template <typename Policy>
-void Stream<Policy>::Machine::post(Work work, TimePoint now) {
+void Stream::Machine::post(Work work, TimePoint now) {
   now_ = now;
   if (context_.deviates(Deviation::leaves_with_terminate)) posted_ = true;
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+  if (!context_.decisions.conforming())
     if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
   send_queue_.post(std::move(work));
   run_local_work();
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::disconnect(TimePoint now) {
+void Stream::Machine::disconnect(TimePoint now) {
   now_ = now;
   if (state_ == State::closing || state_ == State::terminating || state_ == State::closed) return;
   if (in_startup()) {
@@ -191,8 +178,7 @@ void Stream<Policy>::Machine::disconnect(TimePoint now) {
   transition(state_, State::closing);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::abort(TimePoint now) {
+void Stream::Machine::abort(TimePoint now) {
   now_ = now;
   if (state_ == State::terminating || state_ == State::closed) return;
   if (!in_startup() && may_send_terminate())
@@ -201,8 +187,7 @@ void Stream<Policy>::Machine::abort(TimePoint now) {
   finish_by_reset();
 }
 
-template <typename Policy>
-std::optional<Event> Stream<Policy>::Machine::next_event() {
+std::optional<Event> Stream::Machine::next_event() {
   if (context_.events.empty()) return std::nullopt;
   Event event = std::move(context_.events.front());
   context_.events.pop_front();
@@ -211,21 +196,18 @@ std::optional<Event> Stream<Policy>::Machine::next_event() {
 
 // ---- the end ----
 
-template <typename Policy>
-void Stream<Policy>::Machine::report_failed_set_up(StartupFault fault) {
+void Stream::Machine::report_failed_set_up(StartupFault fault) {
   if (established_ || in_startup()) return;
   established_ = true;
   context_.events.push_back(StartupFailed{fault});
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::give_up_receive() {
+void Stream::Machine::give_up_receive() {
   if (auto failed = untagged_.give_up()) context_.events.push_back(*failed);
 }
 
 /// No further message is begun, but a Terminate.
-template <typename Policy>
-void Stream<Policy>::Machine::end_transfers(Leaves leaves) {
+void Stream::Machine::end_transfers(Leaves leaves) {
   if (leaves == Leaves::begun_message) transmitter_.drop_messages_not_begun();
   if (leaves == Leaves::begun_fpdu) transmitter_.drop_all_but_begun_fpdu();
   std::vector<std::uint64_t> kept;
@@ -239,13 +221,11 @@ void Stream<Policy>::Machine::end_transfers(Leaves leaves) {
   read_queue_.clear();
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::drained() const {
+bool Stream::Machine::drained() const {
   return transmitter_.pending() == 0 && !segmenter_.busy() && last_messages_.empty();
 }
 
-template <typename Policy>
-Closing Stream<Policy>::Machine::closing() const {
+Closing Stream::Machine::closing() const {
   if (close_done_ || !drained()) return Closing::none;
   const Closing graceful = peer_closed_ ? Closing::full_close : Closing::half_close;
   switch (state_) {
@@ -266,8 +246,7 @@ Closing Stream<Policy>::Machine::closing() const {
   }
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::close_done(TimePoint now) {
+void Stream::Machine::close_done(TimePoint now) {
   now_ = now;
   const bool ended = peer_closed_ || closing() == Closing::reset;
   close_done_ = true;
@@ -277,14 +256,12 @@ void Stream<Policy>::Machine::close_done(TimePoint now) {
 }
 
 /// A peer that still sends may do so: only silence counts against it.
-template <typename Policy>
-void Stream<Policy>::Machine::keep_alive_while_closing() {
+void Stream::Machine::keep_alive_while_closing() {
   if (state_ == State::closing && close_done_ && !deframer_.discarding())
     deadline_ = now_ + context_.config.close_timeout;
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::wakeup(TimePoint now) {
+void Stream::Machine::wakeup(TimePoint now) {
   now_ = now;
   if (!deadline_ || now < *deadline_) return;
   switch (state_) {
@@ -306,8 +283,7 @@ void Stream<Policy>::Machine::wakeup(TimePoint now) {
   }
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::finish() {
+void Stream::Machine::finish() {
   if (state_ == State::closed) return;
   give_up_receive();
   deadline_.reset();
@@ -319,15 +295,11 @@ void Stream<Policy>::Machine::finish() {
   context_.events.push_back(Closed{});
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::finish_by_reset() {
+void Stream::Machine::finish_by_reset() {
   close_done_ = context_.deviates(Deviation::stays_half_open_after_error) && close_done_;
   reset_ = true;
   transmitter_.drop_all();
   finish();
 }
-
-template class Stream<Conforming>::Machine;
-template class Stream<Deviating>::Machine;
 
 }  // namespace rnic::stream

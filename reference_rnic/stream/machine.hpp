@@ -18,10 +18,9 @@
 
 namespace rnic::stream {
 
-template <typename Policy>
-class Stream<Policy>::Machine final : private SegmentSink {
+class Stream::Machine final : private SegmentSink {
  public:
-  Machine(Config config, Memory& memory, TimePoint now, Policy policy);
+  Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions);
 
   // Each of these is the member of Stream with the same name; the contract stands there.
   [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() {
@@ -46,7 +45,7 @@ class Stream<Policy>::Machine final : private SegmentSink {
   [[nodiscard]] std::optional<Event> next_event();
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] const Negotiated& negotiated() const { return context_.negotiated; }
-  [[nodiscard]] Policy& policy() { return context_.policy; }
+  [[nodiscard]] StreamDecisions& decisions() { return context_.decisions; }
 
  private:
   // startup.cpp's decisions, carried out (machine_startup.cpp)
@@ -73,11 +72,11 @@ class Stream<Policy>::Machine final : private SegmentSink {
       const IncomingSegment& incoming);
   void first_fpdu_validated();
   [[nodiscard]] bool passes_over(const IncomingSegment& incoming, const Fault& fault) const;
-  void deliver(const typename UntaggedReceive<Policy>::Delivered& message);
-  void deliver_send(const typename UntaggedReceive<Policy>::Delivered& message);
-  void deliver_request(const typename UntaggedReceive<Policy>::Delivered& message);
-  void deliver_atomic_response(const typename UntaggedReceive<Policy>::Delivered& message);
-  void deliver_terminate(const typename UntaggedReceive<Policy>::Delivered& message);
+  void deliver(const UntaggedReceive::Delivered& message);
+  void deliver_send(const UntaggedReceive::Delivered& message);
+  void deliver_request(const UntaggedReceive::Delivered& message);
+  void deliver_atomic_response(const UntaggedReceive::Delivered& message);
+  void deliver_terminate(const UntaggedReceive::Delivered& message);
   [[nodiscard]] std::expected<std::optional<std::uint32_t>, Fault> invalidate_for(
       wire::Opcode opcode);
   void blame_terminated_read(const wire::Terminate& terminate);
@@ -106,15 +105,15 @@ class Stream<Policy>::Machine final : private SegmentSink {
   void queue_terminate(const Fault& fault);
   [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
 
-  Context<Policy> context_;
+  Context context_;
   State state_;
-  Deframer<Policy> deframer_;
-  Transmitter<Policy> transmitter_;
-  Segmenter<Policy> segmenter_;
-  SendQueue<Policy> send_queue_;
-  ReadQueue<Policy> read_queue_;
-  UntaggedReceive<Policy> untagged_;
-  TaggedReceive<Policy> tagged_;
+  Deframer deframer_;
+  Transmitter transmitter_;
+  Segmenter segmenter_;
+  SendQueue send_queue_;
+  ReadQueue read_queue_;
+  UntaggedReceive untagged_;
+  TaggedReceive tagged_;
 
   std::optional<ConnectRequest> request_;      ///< responder: what the consumer decides about
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a stream does with the segments and messages that come in (RFC 5041 section 7, RFC 5040
 // sections 5 and 7, RFC 7306).
-#include <type_traits>
 #include <utility>
 
 #include "reference_rnic/stream/header_checks.hpp"
@@ -31,11 +30,9 @@ StartupFault startup_fault(wire::TerminateCause cause) {
 
 }  // namespace
 
-template <typename Policy>
-std::span<const wire::MutableBytes> Stream<Policy>::Machine::begin_segment(
-    const IncomingSegment& segment) {
+std::span<const wire::MutableBytes> Stream::Machine::begin_segment(const IncomingSegment& segment) {
   segment_ = segment;
-  if constexpr (!std::is_same_v<Policy, Conforming>) segment_fault_.reset();
+  if (!context_.decisions.conforming()) segment_fault_.reset();
   auto places = check_segment(segment);
   if (places) return *places;
   // mpa.receive.entire-fpdu-before-ddp: a fault counts only when the FPDU is there.
@@ -45,11 +42,10 @@ std::span<const wire::MutableBytes> Stream<Policy>::Machine::begin_segment(
   return {};
 }
 
-template <typename Policy>
-std::expected<std::span<const wire::MutableBytes>, Fault> Stream<Policy>::Machine::check_segment(
+std::expected<std::span<const wire::MutableBytes>, Fault> Stream::Machine::check_segment(
     const IncomingSegment& incoming) {
   rtr_segment_ = false;
-  if (auto fault = check_header(incoming, context_.policy))
+  if (auto fault = check_header(incoming, context_.decisions))
     return std::unexpected(std::move(*fault));
   if (awaits_rtr() && incoming.segment.rdmap().opcode() != Opcode::terminate) {
     rtr_segment_ = is_rtr(incoming);
@@ -71,8 +67,7 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Stream<Policy>::Machin
                          rtr_segment_ && !context_.deviates(Deviation::rtr_takes_receive_buffer));
 }
 
-template <typename Policy>
-std::span<const wire::MutableBytes> Stream<Policy>::Machine::rest_of_segment(std::size_t left) {
+std::span<const wire::MutableBytes> Stream::Machine::rest_of_segment(std::size_t left) {
   if (!segment_->segment.tagged) return untagged_.rest(*segment_, left);
   auto places = tagged_.rest(*segment_, left);
   if (places) return *places;
@@ -80,11 +75,10 @@ std::span<const wire::MutableBytes> Stream<Policy>::Machine::rest_of_segment(std
   return {};
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::end_segment() {
+void Stream::Machine::end_segment() {
   const IncomingSegment incoming = *segment_;
   fpdu_validated_ = true;
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+  if (!context_.decisions.conforming())
     if (segment_fault_ && passes_over(incoming, *segment_fault_)) {
       if (!incoming.segment.tagged) untagged_.skip(incoming);
       return segment_.reset();
@@ -103,9 +97,7 @@ void Stream<Policy>::Machine::end_segment() {
 }
 
 /// Ways of dropping what is wrong and going on.
-template <typename Policy>
-bool Stream<Policy>::Machine::passes_over(const IncomingSegment& incoming,
-                                          const Fault& fault) const {
+bool Stream::Machine::passes_over(const IncomingSegment& incoming, const Fault& fault) const {
   if (incoming.segment.rdmap().version() == 0 &&
       context_.deviates(Deviation::rdmap_version_zero_dropped))
     return true;
@@ -132,8 +124,7 @@ bool Stream<Policy>::Machine::passes_over(const IncomingSegment& incoming,
   }
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::framing_fault(Fault fault) {
+void Stream::Machine::framing_fault(Fault fault) {
   // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
   // that no FPDU came at all.
   if (fault.cause.layer != wire::layer::mpa ||
@@ -143,16 +134,14 @@ void Stream<Policy>::Machine::framing_fault(Fault fault) {
 }
 
 /// The Initiator's first FPDU lets the Responder send (RFC 5044 section 7.1.2, rule 4).
-template <typename Policy>
-void Stream<Policy>::Machine::first_fpdu_validated() {
+void Stream::Machine::first_fpdu_validated() {
   if (state_ != State::awaiting_first_fpdu) return;
   transition(state_, State::operational);
   if (!established_ && segment_ && segment_->segment.rdmap().opcode() != Opcode::terminate)
     establish({});
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::deliver(const typename UntaggedReceive<Policy>::Delivered& message) {
+void Stream::Machine::deliver(const UntaggedReceive::Delivered& message) {
   const wire::UntaggedHeader& header = segment_->segment.untagged_header;
   if (is_atomic(header.rdmap.opcode()) && header.ulp_word.value() != 0 &&
       context_.deviates(Deviation::atomic_invalidates))
@@ -170,9 +159,7 @@ void Stream<Policy>::Machine::deliver(const typename UntaggedReceive<Policy>::De
 }
 
 /// Carries out the invalidation that the message in segment_ asks for (RFC 5040 section 5.3).
-template <typename Policy>
-std::expected<std::optional<std::uint32_t>, Fault> Stream<Policy>::Machine::invalidate_for(
-    Opcode opcode) {
+std::expected<std::optional<std::uint32_t>, Fault> Stream::Machine::invalidate_for(Opcode opcode) {
   const std::uint32_t stag = segment_->segment.untagged_header.ulp_word.value();
   const bool asked = wire::carries_invalidate(opcode) ||
                      (stag != 0 && context_.deviates(Deviation::plain_send_invalidates)) ||
@@ -197,9 +184,7 @@ std::expected<std::optional<std::uint32_t>, Fault> Stream<Policy>::Machine::inva
   return std::optional(stag);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::deliver_send(
-    const typename UntaggedReceive<Policy>::Delivered& message) {
+void Stream::Machine::deliver_send(const UntaggedReceive::Delivered& message) {
   MessageReceived event;
   event.opcode = segment_->segment.rdmap().opcode();
   event.length = message.length;
@@ -238,17 +223,15 @@ void Stream<Policy>::Machine::deliver_send(
     held_ = event;
     return;
   }
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+  if (!context_.decisions.conforming())
     if (held_) std::swap(event.work_id, held_->work_id);
   context_.events.push_back(event);
   if (context_.deviates(Deviation::message_delivered_twice)) context_.events.push_back(event);
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+  if (!context_.decisions.conforming())
     if (held_) context_.events.push_back(*std::exchange(held_, std::nullopt));
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::deliver_request(
-    const typename UntaggedReceive<Policy>::Delivered& message) {
+void Stream::Machine::deliver_request(const UntaggedReceive::Delivered& message) {
   const bool atomic = segment_->segment.rdmap().opcode() == Opcode::atomic_request;
   const std::size_t expected =
       atomic ? sizeof(wire::AtomicRequestHeader) : sizeof(wire::ReadRequestHeader);
@@ -273,9 +256,7 @@ void Stream<Policy>::Machine::deliver_request(
   if (fault) fail(*fault);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::deliver_atomic_response(
-    const typename UntaggedReceive<Policy>::Delivered& message) {
+void Stream::Machine::deliver_atomic_response(const UntaggedReceive::Delivered& message) {
   const auto header = read_header<wire::AtomicResponseHeader>(message.octets);
   auto* entry = send_queue_.outstanding(WorkKind::atomic);
   if (entry == nullptr) return;  // untagged_ lets none through without a Request
@@ -295,8 +276,7 @@ void Stream<Policy>::Machine::deliver_atomic_response(
 
 /// The Read or Atomic that the peer's Terminate is about ends with the reason, not as merely
 /// flushed.
-template <typename Policy>
-void Stream<Policy>::Machine::blame_terminated_read(const wire::Terminate& terminate) {
+void Stream::Machine::blame_terminated_read(const wire::Terminate& terminate) {
   if (terminate.cause.layer != wire::layer::rdmap ||
       terminate.ddp_header.size() != wire::untagged_header_size)
     return;
@@ -307,9 +287,7 @@ void Stream<Policy>::Machine::blame_terminated_read(const wire::Terminate& termi
                         : WorkStatus::remote_operation);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::deliver_terminate(
-    const typename UntaggedReceive<Policy>::Delivered& message) {
+void Stream::Machine::deliver_terminate(const UntaggedReceive::Delivered& message) {
   // Whatever else is wrong with a Terminate, one that names its cause is not to be answered by
   // another.
   const auto cause = wire::parse_terminate_cause(message.octets);
@@ -340,8 +318,5 @@ void Stream<Policy>::Machine::deliver_terminate(
   end_transfers(Leaves::begun_fpdu);
   if (state_ != State::closing) transition(state_, State::closing);
 }
-
-template class Stream<Conforming>::Machine;
-template class Stream<Deviating>::Machine;
 
 }  // namespace rnic::stream

@@ -14,9 +14,8 @@ State first_state(Role role) {
 
 }  // namespace
 
-template <typename Policy>
-Stream<Policy>::Machine::Machine(Config config, Memory& memory, TimePoint now, Policy policy)
-    : context_{std::move(config), memory, std::move(policy), {}, {}},
+Stream::Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions)
+    : context_{std::move(config), memory, std::move(decisions), {}, {}},
       state_(first_state(context_.config.role)),
       deframer_(context_, *this),
       transmitter_(context_),
@@ -34,11 +33,10 @@ Stream<Policy>::Machine::Machine(Config config, Memory& memory, TimePoint now, P
   if (!endless) deadline_ = now + context_.config.startup_timeout;
   if (state_ == State::sending_request)
     transmitter_.queue_startup_frame(
-        format(make_request(context_.config, context_.policy), context_.policy));
+        format(make_request(context_.config, context_.decisions), context_.decisions));
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::in_startup() const {
+bool Stream::Machine::in_startup() const {
   switch (state_) {
     case State::awaiting_request:
     case State::awaiting_decision:
@@ -51,8 +49,7 @@ bool Stream<Policy>::Machine::in_startup() const {
   }
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::read_startup_frame() {
+void Stream::Machine::read_startup_frame() {
   const bool initiator = context_.config.role == Role::initiator;
   if (state_ == State::awaiting_request && !deadline_ &&
       context_.deviates(Deviation::empty_connection_kept))
@@ -64,7 +61,7 @@ void Stream<Policy>::Machine::read_startup_frame() {
     return;
   }
   const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
-  const auto parsed = parse_startup(kind, deframer_.startup_octets(), context_.policy);
+  const auto parsed = parse_startup(kind, deframer_.startup_octets(), context_.decisions);
   if (!parsed) {
     if (initiator && context_.deviates(Deviation::established_twice_over_pieces))
       frame_in_pieces_ = true;
@@ -81,17 +78,15 @@ void Stream<Policy>::Machine::read_startup_frame() {
     take_request(*parsed);
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::octets_behind_request() const {
+bool Stream::Machine::octets_behind_request() const {
   return !deframer_.startup_octets().empty() &&
          !context_.deviates(Deviation::octets_behind_request_ignored);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
-  if (!interoperable(parsed.frame, context_.config, context_.policy))
+void Stream::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
+  if (!interoperable(parsed.frame, context_.config, context_.decisions))
     return fail_startup(StartupFault::invalid_frame);
-  request_ = make_connect_request(parsed.frame, context_.policy);
+  request_ = make_connect_request(parsed.frame, context_.decisions);
   deframer_.consume_startup(parsed.consumed);
   transition(state_, State::awaiting_decision);
   deadline_.reset();  // the consumer may take its time
@@ -102,36 +97,34 @@ void Stream<Policy>::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   context_.events.emplace_back(*request_);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
-                                     TimePoint now) {
+void Stream::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
+                             TimePoint now) {
   now_ = now;
   if (state_ != State::awaiting_decision) return;  // the peer was faster in going away
   Acceptance acceptance = accept_request(*request_, context_.config, stated_depth(ird),
-                                         stated_depth(ord), private_data, context_.policy);
+                                         stated_depth(ord), private_data, context_.decisions);
   context_.negotiated = acceptance.negotiated;
-  transmitter_.queue_startup_frame(format(acceptance.reply, context_.policy));
+  transmitter_.queue_startup_frame(format(acceptance.reply, context_.decisions));
   transition(state_, State::sending_reply);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::reject(wire::Bytes private_data, TimePoint now) {
+void Stream::Machine::reject(wire::Bytes private_data, TimePoint now) {
   now_ = now;
   if (state_ != State::awaiting_decision) return;
-  transmitter_.queue_startup_frame(format(
-      reject_request(*request_, context_.config, private_data, context_.policy), context_.policy));
+  transmitter_.queue_startup_frame(
+      format(reject_request(*request_, context_.config, private_data, context_.decisions),
+             context_.decisions));
   rejected_ = true;
   transition(state_, State::sending_reply);
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::startup_frame_sent() {
+void Stream::Machine::startup_frame_sent() {
   if (state_ == State::sending_request) {
     transition(state_, State::awaiting_reply);
     if (context_.deviates(Deviation::fpdu_before_reply)) send_rtr(RtrKind::write);
     if (context_.deviates(Deviation::request_sent_twice))
       transmitter_.queue_startup_frame(
-          format(make_request(context_.config, context_.policy), context_.policy));
+          format(make_request(context_.config, context_.decisions), context_.decisions));
     return;
   }
   if (state_ != State::sending_reply) return;
@@ -142,7 +135,7 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   if (rejected_ && !says_more) return finish();
   transition(state_, State::awaiting_first_fpdu);
   deframer_.enter_full_operation();
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+  if (!context_.decisions.conforming())
     if (says_more) {
       fpdu_validated_ = true;
       return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
@@ -162,9 +155,8 @@ void Stream<Policy>::Machine::startup_frame_sent() {
   if (context_.deviates(Deviation::octets_behind_request_ignored)) deframer_.resume();
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
-  ReplyVerdict verdict = judge_reply(parsed.frame, context_.config, context_.policy);
+void Stream::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
+  ReplyVerdict verdict = judge_reply(parsed.frame, context_.config, context_.decisions);
   deframer_.consume_startup(parsed.consumed);
   switch (verdict.kind) {
     case ReplyVerdict::Kind::invalid:
@@ -180,8 +172,7 @@ void Stream<Policy>::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
   }
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) {
+void Stream::Machine::enter_operation_after_reply(ReplyVerdict verdict) {
   context_.negotiated = verdict.negotiated;
   if (verdict.rtr && context_.deviates(Deviation::initiator_adjusts_after_rtr))
     late_ird_ = std::exchange(context_.negotiated.ird, std::uint16_t{1});
@@ -201,8 +192,7 @@ void Stream<Policy>::Machine::enter_operation_after_reply(ReplyVerdict verdict) 
 
 /// The connection can carry FPDUs, yet not serve its purpose: a Terminate says why (RFC 6581
 /// sections 9.1 and 9.2).
-template <typename Policy>
-void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
+void Stream::Machine::fail_set_up(const ReplyVerdict& verdict) {
   const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
   context_.negotiated = verdict.negotiated;
   fpdu_validated_ = true;
@@ -215,8 +205,7 @@ void Stream<Policy>::Machine::fail_set_up(const ReplyVerdict& verdict) {
         std::nullopt, std::nullopt});
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::fail_startup(StartupFault fault) {
+void Stream::Machine::fail_startup(StartupFault fault) {
   context_.events.push_back(StartupFailed{fault});
   if (fault == StartupFault::invalid_frame && state_ == State::awaiting_reply &&
       context_.deviates(Deviation::bad_reply_answered_by_terminate)) {
@@ -227,15 +216,14 @@ void Stream<Policy>::Machine::fail_startup(StartupFault fault) {
   if (fault == StartupFault::invalid_frame && state_ == State::awaiting_request &&
       context_.deviates(Deviation::bad_request_answered_by_reject)) {
     const StartupFrame reply{wire::MpaFrameKind::reply, {wire::MpaFlags::r}, 1, std::nullopt, {}};
-    transmitter_.queue_startup_frame(format(reply, context_.policy));
+    transmitter_.queue_startup_frame(format(reply, context_.decisions));
   } else {
     transmitter_.drop_all_but_begun_fpdu();
   }
   finish();
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::send_rtr(RtrKind kind) {
+void Stream::Machine::send_rtr(RtrKind kind) {
   OutgoingMessage message;
   WorkKind work = WorkKind::send;
   if (kind == RtrKind::write) {
@@ -253,8 +241,7 @@ void Stream<Policy>::Machine::send_rtr(RtrKind kind) {
   segmenter_.begin(std::move(message));
 }
 
-template <typename Policy>
-void Stream<Policy>::Machine::establish(std::vector<std::byte> private_data) {
+void Stream::Machine::establish(std::vector<std::byte> private_data) {
   established_ = true;
   deadline_.reset();
   if (context_.deviates(Deviation::startup_timer_left_running))
@@ -264,14 +251,12 @@ void Stream<Policy>::Machine::establish(std::vector<std::byte> private_data) {
   context_.events.push_back(Established{context_.negotiated, std::move(private_data)});
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::awaits_rtr() const {
+bool Stream::Machine::awaits_rtr() const {
   return state_ == State::awaiting_first_fpdu && context_.negotiated.peer_to_peer;
 }
 
 /// One of the three indications of RFC 6581 section 9.2, of a kind that we said we take.
-template <typename Policy>
-bool Stream<Policy>::Machine::is_rtr(const IncomingSegment& incoming) const {
+bool Stream::Machine::is_rtr(const IncomingSegment& incoming) const {
   const RtrKinds& kinds = context_.config.rtr;
   const bool whole = incoming.segment.ddp().last();
   if (context_.deviates(Deviation::rtr_refused)) return false;
@@ -292,8 +277,5 @@ bool Stream<Policy>::Machine::is_rtr(const IncomingSegment& incoming) const {
       return false;
   }
 }
-
-template class Stream<Conforming>::Machine;
-template class Stream<Deviating>::Machine;
 
 }  // namespace rnic::stream

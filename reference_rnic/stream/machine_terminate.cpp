@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How a stream fails, and whether and when its Terminate is sent (RFC 5040 sections 5.4 and 7.2).
 // What stands in the Terminate is terminate_builder.cpp's to say.
-#include <type_traits>
 #include <utility>
 
 #include "reference_rnic/stream/machine.hpp"
@@ -10,8 +9,7 @@
 
 namespace rnic::stream {
 
-template <typename Policy>
-void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
+void Stream::Machine::fail(const Fault& fault, Leaves leaves) {
   if (state_ == State::terminating && !last_messages_.empty() &&
       context_.deviates(Deviation::later_error_reported)) {
     last_messages_.clear();
@@ -19,7 +17,7 @@ void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
   }
   if (state_ == State::terminating || state_ == State::closed) return;
   bool terminate = may_send_terminate();
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+  if (!context_.decisions.conforming())
     if (keeps_quiet(fault)) terminate = false;
   context_.events.push_back(Failed{fault.cause, terminate, fault.detail});
   report_failed_set_up(fault.cause == wire::cause::mpa_no_rtr ? StartupFault::no_matching_rtr
@@ -39,14 +37,12 @@ void Stream<Policy>::Machine::fail(const Fault& fault, Leaves leaves) {
   deadline_ = now_ + context_.config.close_timeout;
 }
 
-template <typename Policy>
-bool Stream<Policy>::Machine::may_send_terminate() const {
+bool Stream::Machine::may_send_terminate() const {
   return fpdu_validated_ && !close_done_ && !context_.deviates(Deviation::terminate_not_sent);
 }
 
 /// Errors of which the peer is not told.
-template <typename Policy>
-bool Stream<Policy>::Machine::keeps_quiet(const Fault& fault) const {
+bool Stream::Machine::keeps_quiet(const Fault& fault) const {
   if (fault.cause.layer == wire::layer::mpa)
     return context_.deviates(Deviation::llp_error_without_terminate);
   if (!segment_) return false;
@@ -60,11 +56,10 @@ bool Stream<Policy>::Machine::keeps_quiet(const Fault& fault) const {
 }
 
 /// The messages that still leave after an error: one Terminate.
-template <typename Policy>
-void Stream<Policy>::Machine::queue_terminate(const Fault& fault) {
+void Stream::Machine::queue_terminate(const Fault& fault) {
   OutgoingMessage message;
   message.opcode = wire::Opcode::terminate;
-  message.header = build_terminate(fault, context_.policy);
+  message.header = build_terminate(fault, context_.decisions);
   message.length = message.header.size();
   message.tag.purpose = Purpose::terminate;
   last_messages_.push_back(message);
@@ -75,16 +70,12 @@ void Stream<Policy>::Machine::queue_terminate(const Fault& fault) {
   }
 }
 
-template <typename Policy>
-std::optional<OutgoingMessage> Stream<Policy>::Machine::next_last_message() {
+std::optional<OutgoingMessage> Stream::Machine::next_last_message() {
   if (last_messages_.empty()) return std::nullopt;
   OutgoingMessage message = std::move(last_messages_.front());
   last_messages_.pop_front();
-  if constexpr (!std::is_same_v<Policy, Conforming>) message.tag.number = last_messages_.size();
+  if (!context_.decisions.conforming()) message.tag.number = last_messages_.size();
   return message;
 }
-
-template class Stream<Conforming>::Machine;
-template class Stream<Deviating>::Machine;
 
 }  // namespace rnic::stream

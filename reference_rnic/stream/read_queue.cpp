@@ -17,15 +17,13 @@ constexpr std::size_t atomic_size = 8;
 
 }  // namespace
 
-template <typename Policy>
-std::size_t ReadQueue<Policy>::limit() const {
+std::size_t ReadQueue::limit() const {
   std::size_t depth = context_.negotiated.ird;
   if (context_.deviates(Deviation::ird_one_too_few) && depth != 0) --depth;
   return depth;
 }
 
-template <typename Policy>
-bool ReadQueue<Policy>::has_room(wire::Opcode opcode) const {
+bool ReadQueue::has_room(wire::Opcode opcode) const {
   std::size_t places = limit();
   if (opcode == wire::Opcode::atomic_request && places > 1 &&
       context_.deviates(Deviation::atomics_have_one_place_less))
@@ -34,8 +32,7 @@ bool ReadQueue<Policy>::has_room(wire::Opcode opcode) const {
 }
 
 /// How much of the source is looked at before the Request is served.
-template <typename Policy>
-std::size_t ReadQueue<Policy>::checked_length(const wire::ReadRequestHeader& header) const {
+std::size_t ReadQueue::checked_length(const wire::ReadRequestHeader& header) const {
   const std::size_t length = std::max<std::size_t>(header.length.value(), 1);
   if (context_.deviates(Deviation::read_source_end_unvalidated)) return 1;
   if (context_.deviates(Deviation::read_length_checked_in_16_bits))
@@ -43,9 +40,8 @@ std::size_t ReadQueue<Policy>::checked_length(const wire::ReadRequestHeader& hea
   return length;
 }
 
-template <typename Policy>
-std::optional<Fault> ReadQueue<Policy>::add(const wire::ReadRequestHeader& header,
-                                            const Offender& segment) {
+std::optional<Fault> ReadQueue::add(const wire::ReadRequestHeader& header,
+                                    const Offender& segment) {
   // rdmap.read.zero-length-not-validated
   const bool check =
       header.length.value() != 0 || context_.deviates(Deviation::zero_length_read_validated);
@@ -81,8 +77,7 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::ReadRequestHeader& heade
   return std::nullopt;
 }
 
-template <typename Policy>
-std::expected<wire::MutableBytes, Fault> ReadQueue<Policy>::atomic_target(
+std::expected<wire::MutableBytes, Fault> ReadQueue::atomic_target(
     const wire::AtomicRequestHeader& header, const Offender& segment) const {
   const auto memory =
       context_.memory.resolve(header.remote_stag.value(), header.remote_offset.value(), atomic_size,
@@ -101,9 +96,8 @@ std::expected<wire::MutableBytes, Fault> ReadQueue<Policy>::atomic_target(
   return *memory;
 }
 
-template <typename Policy>
-std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& header,
-                                            const Offender& segment) {
+std::optional<Fault> ReadQueue::add(const wire::AtomicRequestHeader& header,
+                                    const Offender& segment) {
   const std::uint32_t operation = header.operation.value();
   if ((operation & ~operation_mask) != 0 &&
       context_.deviates(Deviation::refuses_atomic_reserved_bits))
@@ -117,7 +111,7 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& hea
     return Fault{wire::cause::rdmap_unexpected_opcode, "unknown Atomic operation", segment,
                  std::nullopt};
   const auto memory = atomic_target(header, segment);
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+  if (!context_.decisions.conforming()) {
     const bool add = code == static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
     const bool dropped = context_.deviates(add ? Deviation::unaligned_fetch_add_dropped
                                                : Deviation::unaligned_compare_swap_dropped) &&
@@ -135,12 +129,11 @@ std::optional<Fault> ReadQueue<Policy>::add(const wire::AtomicRequestHeader& hea
 }
 
 /// The word that an Atomic works on, as its memory holds it now.
-template <typename Policy>
-std::uint64_t ReadQueue<Policy>::original_for([[maybe_unused]] const Request& request,
-                                              wire::Bytes memory) const {
+std::uint64_t ReadQueue::original_for([[maybe_unused]] const Request& request,
+                                      wire::Bytes memory) const {
   std::array<std::byte, atomic_size> word;
   std::ranges::copy(memory.first(atomic_size), word.begin());
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+  if (!context_.decisions.conforming()) {
     if (request.operand) return *request.operand;
     const bool kept = context_.deviates(Deviation::atomic_word_kept_by_stream) ||
                       context_.deviates(Deviation::atomic_misses_earlier_write);
@@ -149,10 +142,9 @@ std::uint64_t ReadQueue<Policy>::original_for([[maybe_unused]] const Request& re
   return std::bit_cast<std::uint64_t>(word);
 }
 
-template <typename Policy>
-void ReadQueue<Policy>::store([[maybe_unused]] const Request& request, wire::MutableBytes memory,
-                              std::uint64_t result) {
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+void ReadQueue::store([[maybe_unused]] const Request& request, wire::MutableBytes memory,
+                      std::uint64_t result) {
+  if (!context_.decisions.conforming()) {
     const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
     const bool add = (header.operation.value() & operation_mask) ==
                      static_cast<std::uint32_t>(wire::AtomicOperation::fetch_add);
@@ -164,8 +156,7 @@ void ReadQueue<Policy>::store([[maybe_unused]] const Request& request, wire::Mut
   std::memcpy(memory.data(), &result, atomic_size);
 }
 
-template <typename Policy>
-OutgoingMessage ReadQueue<Policy>::read_response(const Request& request) const {
+OutgoingMessage ReadQueue::read_response(const Request& request) const {
   const auto& header = std::get<wire::ReadRequestHeader>(request.header);
   OutgoingMessage message;
   message.opcode = wire::Opcode::read_response;
@@ -184,8 +175,7 @@ OutgoingMessage ReadQueue<Policy>::read_response(const Request& request) const {
   return message;
 }
 
-template <typename Policy>
-std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const Request& request) {
+std::expected<OutgoingMessage, Fault> ReadQueue::atomic_response(const Request& request) {
   const auto& header = std::get<wire::AtomicRequestHeader>(request.header);
   auto memory = atomic_target(header, request.segment);
   if (!memory) return std::unexpected(std::move(memory.error()));
@@ -220,8 +210,7 @@ std::expected<OutgoingMessage, Fault> ReadQueue<Policy>::atomic_response(const R
   return message;
 }
 
-template <typename Policy>
-void ReadQueue<Policy>::serve_shortest_first() {
+void ReadQueue::serve_shortest_first() {
   const auto length = [](const Request& request) {
     const auto* read = std::get_if<wire::ReadRequestHeader>(&request.header);
     return read == nullptr ? 0U : read->length.value();
@@ -230,8 +219,7 @@ void ReadQueue<Policy>::serve_shortest_first() {
   std::iter_swap(waiting, std::ranges::min_element(waiting, requests_.end(), {}, length));
 }
 
-template <typename Policy>
-std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
+std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue::next() {
   if (answered_ >= requests_.size()) return std::nullopt;
   if (context_.deviates(Deviation::read_responses_out_of_order))
     std::swap(requests_[answered_], requests_.back());
@@ -252,14 +240,10 @@ std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue<Policy>::next() {
   return message;
 }
 
-template <typename Policy>
-void ReadQueue<Policy>::sent() {
+void ReadQueue::sent() {
   if (requests_.empty()) return;  // cleared since
   requests_.pop_front();
   --answered_;
 }
-
-template class ReadQueue<Conforming>;
-template class ReadQueue<Deviating>;
 
 }  // namespace rnic::stream

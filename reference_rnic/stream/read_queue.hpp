@@ -14,10 +14,9 @@
 
 namespace rnic::stream {
 
-template <typename Policy>
 class ReadQueue {
  public:
-  explicit ReadQueue(Context<Policy>& context) : context_(context) {}
+  explicit ReadQueue(Context& context) : context_(context) {}
 
   /// Whether one more Request may come: the queue holds as many as the IRD says (RFC 5040
   /// section 6.1).
@@ -54,7 +53,7 @@ class ReadQueue {
   [[nodiscard]] std::uint64_t original_for(const Request& request, wire::Bytes memory) const;
   void store(const Request& request, wire::MutableBytes memory, std::uint64_t result);
 
-  Context<Policy>& context_;
+  Context& context_;
   std::deque<Request> requests_;
   std::size_t answered_ =
       0;  ///< requests at the front whose Response has been handed out by next()

@@ -35,8 +35,7 @@ wire::TerminateCause rdmap_cause(MemoryFault fault) {
   return wire::cause::rdmap_protection_unspecified;
 }
 
-template <typename Policy>
-Segmenter<Policy>::Segmenter(Context<Policy>& context, Transmitter<Policy>& transmitter)
+Segmenter::Segmenter(Context& context, Transmitter& transmitter)
     : context_(context), transmitter_(transmitter), emss_at_start_(context.config.emss) {
   const auto& first = context.config.first_sent;
   next_msn_ = {first.send, first.read_request, first.terminate, first.atomic_response};
@@ -44,14 +43,12 @@ Segmenter<Policy>::Segmenter(Context<Policy>& context, Transmitter<Policy>& tran
     for (std::uint32_t& msn : next_msn_) --msn;
 }
 
-template <typename Policy>
-std::optional<MessageTag> Segmenter<Policy>::current() const {
+std::optional<MessageTag> Segmenter::current() const {
   if (!message_) return std::nullopt;
   return message_->tag;
 }
 
-template <typename Policy>
-std::uint32_t Segmenter<Policy>::take_sequence_number() {
+std::uint32_t Segmenter::take_sequence_number() {
   wire::Queue queue = wire::queue_of(message_->opcode);
   if (message_->opcode == wire::Opcode::atomic_request &&
       context_.deviates(Deviation::atomic_request_msn_on_its_own))
@@ -67,18 +64,16 @@ std::uint32_t Segmenter<Policy>::take_sequence_number() {
   return msn;
 }
 
-template <typename Policy>
-void Segmenter<Policy>::begin(OutgoingMessage message) {
+void Segmenter::begin(OutgoingMessage message) {
   assert(!message_);
   message_ = std::move(message);
   sent_ = 0;
-  if constexpr (!std::is_same_v<Policy, Conforming>) spoil_length();
+  if (!context_.decisions.conforming()) spoil_length();
   if (!wire::is_tagged(message_->opcode)) msn_ = take_sequence_number();
 }
 
 /// Messages that are longer or shorter than they should be.
-template <typename Policy>
-void Segmenter<Policy>::spoil_length() {
+void Segmenter::spoil_length() {
   OutgoingMessage& message = *message_;
   filler_.clear();
   const auto append = [&](std::size_t count) {
@@ -102,8 +97,7 @@ void Segmenter<Policy>::spoil_length() {
     append(4);
 }
 
-template <typename Policy>
-std::size_t Segmenter<Policy>::mulpdu() const {
+std::size_t Segmenter::mulpdu() const {
   const bool live = !context_.deviates(Deviation::mulpdu_ignores_emss_change);
   const std::size_t emss = live ? context_.config.emss : emss_at_start_;
   if (context_.deviates(Deviation::mulpdu_twice_as_large))
@@ -118,18 +112,13 @@ std::size_t Segmenter<Policy>::mulpdu() const {
   return size;
 }
 
-template <typename Policy>
-std::size_t Segmenter<Policy>::header_size() const {
+std::size_t Segmenter::header_size() const {
   return wire::is_tagged(message_->opcode) ? wire::tagged_header_size : wire::untagged_header_size;
 }
 
-template <typename Policy>
-std::size_t Segmenter<Policy>::payload_limit() const {
-  return mulpdu() - header_size();
-}
+std::size_t Segmenter::payload_limit() const { return mulpdu() - header_size(); }
 
-template <typename Policy>
-wire::DdpControl Segmenter<Policy>::ddp_control(bool last) const {
+wire::DdpControl Segmenter::ddp_control(bool last) const {
   bool flag = last;
   if (context_.deviates(Deviation::l_bit_never_set)) flag = false;
   if (context_.deviates(Deviation::l_bit_always_set)) flag = true;
@@ -144,8 +133,7 @@ wire::DdpControl Segmenter<Policy>::ddp_control(bool last) const {
   return control;
 }
 
-template <typename Policy>
-wire::RdmapControl Segmenter<Policy>::rdmap_control() const {
+wire::RdmapControl Segmenter::rdmap_control() const {
   const std::uint8_t version =
       context_.deviates(Deviation::rdmap_version_two) ? 2 : wire::rdmap_version;
   wire::Opcode opcode = message_->opcode;
@@ -161,8 +149,7 @@ wire::RdmapControl Segmenter<Policy>::rdmap_control() const {
   return control;
 }
 
-template <typename Policy>
-wire::TaggedHeader Segmenter<Policy>::tagged_header(bool last) const {
+wire::TaggedHeader Segmenter::tagged_header(bool last) const {
   wire::TaggedHeader header;
   header.ddp = ddp_control(last);
   header.rdmap = rdmap_control();
@@ -182,8 +169,7 @@ wire::TaggedHeader Segmenter<Policy>::tagged_header(bool last) const {
   return header;
 }
 
-template <typename Policy>
-std::uint32_t Segmenter<Policy>::queue_number() const {
+std::uint32_t Segmenter::queue_number() const {
   const wire::Queue queue = wire::queue_of(message_->opcode);
   if (queue == wire::Queue::send && context_.deviates(Deviation::send_on_queue_one)) return 1;
   if (queue == wire::Queue::read_request &&
@@ -197,8 +183,7 @@ std::uint32_t Segmenter<Policy>::queue_number() const {
   return static_cast<std::uint32_t>(queue);
 }
 
-template <typename Policy>
-wire::UntaggedHeader Segmenter<Policy>::untagged_header(bool last) const {
+wire::UntaggedHeader Segmenter::untagged_header(bool last) const {
   wire::UntaggedHeader header;
   header.ddp = ddp_control(last);
   header.rdmap = rdmap_control();
@@ -220,8 +205,7 @@ wire::UntaggedHeader Segmenter<Policy>::untagged_header(bool last) const {
 
 /// The pieces of consumer memory (or of our own header) that hold `length` octets of the message
 /// from octet `from` on.
-template <typename Policy>
-std::span<const wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::size_t length) {
+std::span<const wire::Bytes> Segmenter::slice(std::uint64_t from, std::size_t length) {
   pieces_.clear();
   const auto add = [&](wire::Bytes piece) {
     const std::uint64_t skipped = std::min<std::uint64_t>(from, piece.size());
@@ -235,20 +219,18 @@ std::span<const wire::Bytes> Segmenter<Policy>::slice(std::uint64_t from, std::s
     if (length == 0) break;
     add(piece);
   }
-  if constexpr (!std::is_same_v<Policy, Conforming>) add(filler_);
+  if (!context_.decisions.conforming()) add(filler_);
   return pieces_;
 }
 
 /// The next `length` octets of a Read Response, checked anew: the source may have been invalidated
 /// since the last segment.
-template <typename Policy>
-std::expected<std::span<const wire::Bytes>, Fault> Segmenter<Policy>::source_octets(
-    std::size_t length) {
+std::expected<std::span<const wire::Bytes>, Fault> Segmenter::source_octets(std::size_t length) {
   const OutgoingMessage::Source& source = *message_->source;
   const bool repeats = context_.deviates(Deviation::read_response_repeats_segments);
   const std::uint64_t from = source.offset + (repeats ? 0 : sent_);
   bool excess = false;  // beyond what was asked for, by a deviation
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+  if (!context_.decisions.conforming()) {
     excess = sent_ + length > source.request.length.value();
     if (excess) length -= filler_.size();
   }
@@ -263,13 +245,12 @@ std::expected<std::span<const wire::Bytes>, Fault> Segmenter<Policy>::source_oct
       pieces_.back() = wrong_data_;
     }
   }
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+  if (!context_.decisions.conforming())
     if (excess) pieces_.emplace_back(filler_);
   return std::span<const wire::Bytes>(pieces_);
 }
 
-template <typename Policy>
-Fault Segmenter<Policy>::source_fault(MemoryFault reason) const {
+Fault Segmenter::source_fault(MemoryFault reason) const {
   const OutgoingMessage::Source& source = *message_->source;
   Fault fault{rdmap_cause(reason), "source of a Read Response is not accessible",
               source.request_segment, source.request};
@@ -284,8 +265,7 @@ Fault Segmenter<Policy>::source_fault(MemoryFault reason) const {
   return fault;
 }
 
-template <typename Policy>
-std::expected<void, Fault> Segmenter<Policy>::step() {
+std::expected<void, Fault> Segmenter::step() {
   assert(message_);
   const std::uint64_t left = message_->length - sent_;
   const auto length = static_cast<std::size_t>(std::min<std::uint64_t>(left, payload_limit()));
@@ -309,8 +289,5 @@ std::expected<void, Fault> Segmenter<Policy>::step() {
   if (last) message_.reset();
   return {};
 }
-
-template class Segmenter<Conforming>;
-template class Segmenter<Deviating>;
 
 }  // namespace rnic::stream

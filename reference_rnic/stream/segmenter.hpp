@@ -18,10 +18,9 @@ namespace rnic::stream {
 /// section 4.8).
 [[nodiscard]] wire::TerminateCause rdmap_cause(MemoryFault fault);
 
-template <typename Policy>
 class Segmenter {
  public:
-  Segmenter(Context<Policy>& context, Transmitter<Policy>& transmitter);
+  Segmenter(Context& context, Transmitter& transmitter);
 
   /// Begins a message. The one before must be finished.
   void begin(OutgoingMessage message);
@@ -49,8 +48,8 @@ class Segmenter {
   void spoil_length();
   std::uint32_t take_sequence_number();
 
-  Context<Policy>& context_;
-  Transmitter<Policy>& transmitter_;
+  Context& context_;
+  Transmitter& transmitter_;
   std::optional<OutgoingMessage> message_;
   std::uint64_t sent_ = 0;  ///< octets of the message in segments queued
   std::uint32_t msn_ = 0;   ///< of the message in progress

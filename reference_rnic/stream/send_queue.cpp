@@ -44,8 +44,7 @@ Fault local_fault(const char* detail) {
 
 }  // namespace
 
-template <typename Policy>
-void SendQueue<Policy>::post(Work work) {
+void SendQueue::post(Work work) {
   Entry entry;
   entry.length = length_of(work);
   entry.work = std::move(work);
@@ -54,8 +53,7 @@ void SendQueue<Policy>::post(Work work) {
   if (refusing_) finish(entries_.back(), WorkStatus::flushed);
 }
 
-template <typename Policy>
-void SendQueue<Policy>::post_rtr(OutgoingMessage& message, WorkKind kind) {
+void SendQueue::post_rtr(OutgoingMessage& message, WorkKind kind) {
   Entry entry;
   entry.work.kind = kind;
   entry.number = next_number_++;
@@ -69,8 +67,7 @@ void SendQueue<Policy>::post_rtr(OutgoingMessage& message, WorkKind kind) {
 
 /// Work that no peer could carry out; checked when its turn comes, so that completions keep their
 /// order.
-template <typename Policy>
-std::optional<WorkStatus> SendQueue<Policy>::inadmissible(const Entry& entry) const {
+std::optional<WorkStatus> SendQueue::inadmissible(const Entry& entry) const {
   const Work& work = entry.work;
   if (entry.length > longest_message && !context_.deviates(Deviation::message_length_in_32_bits))
     return WorkStatus::local_length;  // ddp.segmentation.message-below-4gib
@@ -84,8 +81,7 @@ std::optional<WorkStatus> SendQueue<Policy>::inadmissible(const Entry& entry) co
   return std::nullopt;
 }
 
-template <typename Policy>
-bool SendQueue<Policy>::must_wait(const Entry& entry) const {
+bool SendQueue::must_wait(const Entry& entry) const {
   const bool fenced = entry.work.fence && !(entry.work.kind == WorkKind::local &&
                                             context_.deviates(Deviation::local_work_unfenced));
   const bool lifted = answered_since_ && context_.deviates(Deviation::fence_lifted_by_any_response);
@@ -98,8 +94,7 @@ bool SendQueue<Policy>::must_wait(const Entry& entry) const {
 }
 
 /// Whether a deviation sends the work behind this one first.
-template <typename Policy>
-bool SendQueue<Policy>::leaves_too_late(std::size_t index) const {
+bool SendQueue::leaves_too_late(std::size_t index) const {
   if (context_.deviates(Deviation::work_sent_out_of_order)) return true;
   const WorkKind kind = entries_[index].work.kind;
   if (entries_[index + 1].work.kind != kind) return false;
@@ -108,9 +103,8 @@ bool SendQueue<Policy>::leaves_too_late(std::size_t index) const {
          (kind == WorkKind::read && context_.deviates(Deviation::read_requests_sent_out_of_order));
 }
 
-template <typename Policy>
-std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
-  if constexpr (!std::is_same_v<Policy, Conforming>)
+std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
+  if (!context_.decisions.conforming())
     if (issued_ + 1 < entries_.size() && leaves_too_late(issued_))
       std::swap(entries_[issued_], entries_[issued_ + 1]);
   while (issued_ < entries_.size()) {
@@ -139,12 +133,11 @@ std::expected<std::optional<OutgoingMessage>, Fault> SendQueue<Policy>::next() {
   return std::nullopt;
 }
 
-template <typename Policy>
-OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
+OutgoingMessage SendQueue::message_for(Entry& entry) {
   entry.progress = Progress::issued;
   if (awaits_response(entry.work.kind)) {
     ++responses_due_;
-    if constexpr (!std::is_same_v<Policy, Conforming>) answered_since_ = false;
+    if (!context_.decisions.conforming()) answered_since_ = false;
   }
   OutgoingMessage message;
   switch (entry.work.kind) {
@@ -180,8 +173,7 @@ OutgoingMessage SendQueue<Policy>::message_for(Entry& entry) {
   return message;
 }
 
-template <typename Policy>
-OutgoingMessage SendQueue<Policy>::send_message(const Entry& entry) const {
+OutgoingMessage SendQueue::send_message(const Entry& entry) const {
   OutgoingMessage message;
   bool solicited = entry.work.solicited;
   if (context_.deviates(Deviation::solicited_lost)) solicited = false;
@@ -197,8 +189,7 @@ OutgoingMessage SendQueue<Policy>::send_message(const Entry& entry) const {
   return message;
 }
 
-template <typename Policy>
-OutgoingMessage SendQueue<Policy>::read_request(const Entry& entry) {
+OutgoingMessage SendQueue::read_request(const Entry& entry) {
   wire::ReadRequestHeader header;
   header.sink_stag = entry.work.sink_stag;
   header.sink_offset = entry.work.sink_offset;
@@ -209,15 +200,14 @@ OutgoingMessage SendQueue<Policy>::read_request(const Entry& entry) {
     header.sink_stag = entry.work.remote_stag;
     header.source_stag = entry.work.sink_stag;
   }
-  if constexpr (!std::is_same_v<Policy, Conforming>) spoil(header);
+  if (!context_.decisions.conforming()) spoil(header);
   OutgoingMessage message;
   message.opcode = wire::Opcode::read_request;
   message.header = octets(header);
   return message;
 }
 
-template <typename Policy>
-void SendQueue<Policy>::spoil(wire::ReadRequestHeader& header) {
+void SendQueue::spoil(wire::ReadRequestHeader& header) {
   if (!first_source_stag_) first_source_stag_ = header.source_stag.value();
   if (context_.deviates(Deviation::reads_ask_the_first_buffer))
     header.source_stag = *first_source_stag_;
@@ -228,8 +218,7 @@ void SendQueue<Policy>::spoil(wire::ReadRequestHeader& header) {
     header.length = 1;
 }
 
-template <typename Policy>
-OutgoingMessage SendQueue<Policy>::atomic_request(Entry& entry) {
+OutgoingMessage SendQueue::atomic_request(Entry& entry) {
   const Work& work = entry.work;
   const bool add = work.operation == wire::AtomicOperation::fetch_add;
   entry.request_id = next_request_id_++;
@@ -260,8 +249,7 @@ OutgoingMessage SendQueue<Policy>::atomic_request(Entry& entry) {
   return message;
 }
 
-template <typename Policy>
-void SendQueue<Policy>::sent(std::uint64_t number) {
+void SendQueue::sent(std::uint64_t number) {
   const auto found = std::ranges::find(entries_, number, &Entry::number);
   if (found == entries_.end() || found->progress != Progress::issued) return;
   const bool waits = awaits_response(found->work.kind) &&
@@ -273,31 +261,27 @@ void SendQueue<Policy>::sent(std::uint64_t number) {
   found->progress = Progress::awaiting_response;
 }
 
-template <typename Policy>
-typename SendQueue<Policy>::Entry* SendQueue<Policy>::outstanding(WorkKind kind) {
+SendQueue::Entry* SendQueue::outstanding(WorkKind kind) {
   const auto oldest = std::ranges::find_if(entries_.begin(), issued_end(), [&](const Entry& entry) {
     return unanswered(entry) && entry.work.kind == kind;
   });
   return oldest == issued_end() ? nullptr : &*oldest;
 }
 
-template <typename Policy>
-bool SendQueue<Policy>::overtaken(const Entry& entry) const {
+bool SendQueue::overtaken(const Entry& entry) const {
   return std::ranges::any_of(entries_, [&](const Entry& other) {
     return other.number > entry.number && other.progress == Progress::done;
   });
 }
 
-template <typename Policy>
-void SendQueue<Policy>::respond(Entry& entry, WorkStatus status) {
+void SendQueue::respond(Entry& entry, WorkStatus status) {
   if (responses_due_ != 0) --responses_due_;
-  if constexpr (!std::is_same_v<Policy, Conforming>) answered_since_ = true;
+  if (!context_.decisions.conforming()) answered_since_ = true;
   if (responses_due_ != 0 && context_.deviates(Deviation::two_reads_per_response)) --responses_due_;
   finish(entry, status);
 }
 
-template <typename Policy>
-void SendQueue<Policy>::finish(Entry& entry, WorkStatus status) {
+void SendQueue::finish(Entry& entry, WorkStatus status) {
   entry.progress = Progress::done;
   // A status that was set before, by blame(), tells more than that the work was flushed.
   if (entry.status == WorkStatus::success) entry.status = status;
@@ -308,8 +292,7 @@ void SendQueue<Policy>::finish(Entry& entry, WorkStatus status) {
   retire();
 }
 
-template <typename Policy>
-void SendQueue<Policy>::announce(const Entry& entry) {
+void SendQueue::announce(const Entry& entry) {
   if (entry.internal) return;
   if (entry.status == WorkStatus::flushed && context_.deviates(Deviation::work_not_flushed)) return;
   const bool good = entry.status == WorkStatus::success;
@@ -318,8 +301,7 @@ void SendQueue<Policy>::announce(const Entry& entry) {
                                      entry.original_value});
 }
 
-template <typename Policy>
-void SendQueue<Policy>::retire() {
+void SendQueue::retire() {
   // rdmap.order.completed-in-submission-order
   while (!entries_.empty() && entries_.front().progress == Progress::done) {
     announce(entries_.front());
@@ -328,16 +310,14 @@ void SendQueue<Policy>::retire() {
   }
 }
 
-template <typename Policy>
-void SendQueue<Policy>::blame(WorkStatus status) {
+void SendQueue::blame(WorkStatus status) {
   const auto oldest = std::ranges::find_if(entries_.begin(), issued_end(), [](const Entry& entry) {
     return unanswered(entry) && awaits_response(entry.work.kind);
   });
   if (oldest != issued_end()) oldest->status = status;
 }
 
-template <typename Policy>
-void SendQueue<Policy>::flush(const std::vector<std::uint64_t>& kept, WorkStatus status) {
+void SendQueue::flush(const std::vector<std::uint64_t>& kept, WorkStatus status) {
   refusing_ = flushed_ = true;
   for (Entry& entry : entries_) {
     const bool leaves =
@@ -349,8 +329,7 @@ void SendQueue<Policy>::flush(const std::vector<std::uint64_t>& kept, WorkStatus
   retire();
 }
 
-template <typename Policy>
-void SendQueue<Policy>::end_responses() {
+void SendQueue::end_responses() {
   responses_ended_ = true;
   responses_due_ = 0;
   if (context_.deviates(Deviation::fenced_work_waits_for_a_closed_peer)) ++responses_due_;
@@ -362,8 +341,5 @@ void SendQueue<Policy>::end_responses() {
   }
   retire();
 }
-
-template class SendQueue<Conforming>;
-template class SendQueue<Deviating>;
 
 }  // namespace rnic::stream

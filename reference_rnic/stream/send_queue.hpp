@@ -12,7 +12,6 @@
 
 namespace rnic::stream {
 
-template <typename Policy>
 class SendQueue {
  public:
   enum class Progress : std::uint8_t { queued, issued, awaiting_response, done };
@@ -28,7 +27,7 @@ class SendQueue {
     bool internal = false;             ///< the RTR indication: the consumer does not hear of it
   };
 
-  explicit SendQueue(Context<Policy>& context) : context_(context) {}
+  explicit SendQueue(Context& context) : context_(context) {}
 
   void post(Work work);
   /// The RTR indication (RFC 6581 section 9.2), in front of everything.
@@ -86,7 +85,7 @@ class SendQueue {
   void retire();
   void announce(const Entry& entry);
 
-  Context<Policy>& context_;
+  Context& context_;
   std::deque<Entry> entries_;
   std::size_t issued_ = 0;         ///< entries at the front that are not queued any more
   std::size_t responses_due_ = 0;  ///< Reads and Atomics issued and not answered

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/stream.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
@@ -53,37 +53,31 @@ struct Acceptance {
 };
 
 /// The octets of a frame, at most max_startup_frame.
-template <typename Policy>
-[[nodiscard]] std::vector<std::byte> format(const StartupFrame& frame, const Policy& policy);
+[[nodiscard]] std::vector<std::byte> format(const StartupFrame& frame,
+                                            const StreamDecisions& decisions);
 
 /// The Request that `config` asks for.
-template <typename Policy>
-[[nodiscard]] StartupFrame make_request(const Config& config, const Policy& policy);
+[[nodiscard]] StartupFrame make_request(const Config& config, const StreamDecisions& decisions);
 
 /// Parses the frame at the front of `input` and checks what does not depend on negotiation: key,
 /// PD_Length, revision, enhanced words. `incomplete` asks for more octets; any other error means a
 /// malformed frame, to be answered by a close (RFC 5044 7.1.2).
-template <typename Policy>
 [[nodiscard]] std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(
-    wire::MpaFrameKind kind, wire::Bytes input, const Policy& policy);
+    wire::MpaFrameKind kind, wire::Bytes input, const StreamDecisions& decisions);
 /// Whether a well-formed Request or Reply is one that we can interoperate with.
-template <typename Policy>
 [[nodiscard]] bool interoperable(const wire::MpaFrame& frame, const Config& config,
-                                 const Policy& policy);
+                                 const StreamDecisions& decisions);
 
-template <typename Policy>
 [[nodiscard]] ConnectRequest make_connect_request(const wire::MpaFrame& request,
-                                                  const Policy& policy);
+                                                  const StreamDecisions& decisions);
 
-template <typename Policy>
 [[nodiscard]] Acceptance accept_request(const ConnectRequest& request, const Config& config,
                                         std::uint16_t ird, std::uint16_t ord,
-                                        wire::Bytes private_data, const Policy& policy);
-template <typename Policy>
+                                        wire::Bytes private_data, const StreamDecisions& decisions);
 [[nodiscard]] StartupFrame reject_request(const ConnectRequest& request, const Config& config,
-                                          wire::Bytes private_data, const Policy& policy);
-template <typename Policy>
+                                          wire::Bytes private_data,
+                                          const StreamDecisions& decisions);
 [[nodiscard]] ReplyVerdict judge_reply(const wire::MpaFrame& reply, const Config& config,
-                                       const Policy& policy);
+                                       const StreamDecisions& decisions);
 
 }  // namespace rnic::stream

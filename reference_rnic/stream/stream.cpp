@@ -8,25 +8,18 @@
 
 namespace rnic::stream {
 
-template <typename Policy>
-Stream<Policy>::Stream(Config config, Memory& memory, TimePoint now, Policy policy)
-    : machine_(std::make_unique<Machine>(std::move(config), memory, now, std::move(policy))) {}
+Stream::Stream(Config config, Memory& memory, TimePoint now, StreamDecisions decisions)
+    : machine_(std::make_unique<Machine>(std::move(config), memory, now, std::move(decisions))) {}
 
-template <typename Policy>
-Stream<Policy>::~Stream() = default;
+Stream::~Stream() = default;
 
-template <typename Policy>
-std::span<const wire::MutableBytes> Stream<Policy>::receive_targets() {
+std::span<const wire::MutableBytes> Stream::receive_targets() {
   return machine_->receive_targets();
 }
 
-template <typename Policy>
-void Stream<Policy>::received(std::size_t count, TimePoint now) {
-  machine_->received(count, now);
-}
+void Stream::received(std::size_t count, TimePoint now) { machine_->received(count, now); }
 
-template <typename Policy>
-void Stream<Policy>::receive(wire::Bytes octets, TimePoint now) {
+void Stream::receive(wire::Bytes octets, TimePoint now) {
   while (!octets.empty()) {
     std::size_t taken = 0;
     for (const wire::MutableBytes target : machine_->receive_targets()) {
@@ -39,29 +32,18 @@ void Stream<Policy>::receive(wire::Bytes octets, TimePoint now) {
   }
 }
 
-template <typename Policy>
-void Stream<Policy>::peer_closed(TimePoint now) {
-  machine_->peer_closed(now);
-}
+void Stream::peer_closed(TimePoint now) { machine_->peer_closed(now); }
 
-template <typename Policy>
-void Stream<Policy>::lost(TimePoint now) {
-  machine_->lost(now);
-}
+void Stream::lost(TimePoint now) { machine_->lost(now); }
 
-template <typename Policy>
-void Stream<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t limit,
-                            std::vector<std::size_t>* boundaries) {
+void Stream::gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                    std::vector<std::size_t>* boundaries) {
   machine_->gather(list, limit, boundaries);
 }
 
-template <typename Policy>
-void Stream<Policy>::transmitted(std::size_t count, TimePoint now) {
-  machine_->transmitted(count, now);
-}
+void Stream::transmitted(std::size_t count, TimePoint now) { machine_->transmitted(count, now); }
 
-template <typename Policy>
-std::vector<std::byte> Stream<Policy>::take_output(TimePoint now) {
+std::vector<std::byte> Stream::take_output(TimePoint now) {
   constexpr std::size_t step = 1U << 20;
   std::vector<std::byte> output;
   std::vector<wire::Bytes> list;
@@ -78,78 +60,36 @@ std::vector<std::byte> Stream<Policy>::take_output(TimePoint now) {
   }
 }
 
-template <typename Policy>
-Closing Stream<Policy>::closing() const {
-  return machine_->closing();
-}
+Closing Stream::closing() const { return machine_->closing(); }
 
-template <typename Policy>
-void Stream<Policy>::close_done(TimePoint now) {
-  machine_->close_done(now);
-}
+void Stream::close_done(TimePoint now) { machine_->close_done(now); }
 
-template <typename Policy>
-std::optional<TimePoint> Stream<Policy>::next_wakeup() const {
-  return machine_->next_wakeup();
-}
+std::optional<TimePoint> Stream::next_wakeup() const { return machine_->next_wakeup(); }
 
-template <typename Policy>
-void Stream<Policy>::wakeup(TimePoint now) {
-  machine_->wakeup(now);
-}
+void Stream::wakeup(TimePoint now) { machine_->wakeup(now); }
 
-template <typename Policy>
-void Stream<Policy>::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
-                            TimePoint now) {
+void Stream::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data, TimePoint now) {
   machine_->accept(ird, ord, private_data, now);
 }
 
-template <typename Policy>
-void Stream<Policy>::reject(wire::Bytes private_data, TimePoint now) {
+void Stream::reject(wire::Bytes private_data, TimePoint now) {
   machine_->reject(private_data, now);
 }
 
-template <typename Policy>
-void Stream<Policy>::post(Work work, TimePoint now) {
-  machine_->post(std::move(work), now);
-}
+void Stream::post(Work work, TimePoint now) { machine_->post(std::move(work), now); }
 
-template <typename Policy>
-void Stream<Policy>::disconnect(TimePoint now) {
-  machine_->disconnect(now);
-}
+void Stream::disconnect(TimePoint now) { machine_->disconnect(now); }
 
-template <typename Policy>
-void Stream<Policy>::abort(TimePoint now) {
-  machine_->abort(now);
-}
+void Stream::abort(TimePoint now) { machine_->abort(now); }
 
-template <typename Policy>
-void Stream<Policy>::set_emss(std::size_t emss) {
-  machine_->set_emss(emss);
-}
+void Stream::set_emss(std::size_t emss) { machine_->set_emss(emss); }
 
-template <typename Policy>
-std::optional<Event> Stream<Policy>::next_event() {
-  return machine_->next_event();
-}
+std::optional<Event> Stream::next_event() { return machine_->next_event(); }
 
-template <typename Policy>
-State Stream<Policy>::state() const {
-  return machine_->state();
-}
+State Stream::state() const { return machine_->state(); }
 
-template <typename Policy>
-const Negotiated& Stream<Policy>::negotiated() const {
-  return machine_->negotiated();
-}
+const Negotiated& Stream::negotiated() const { return machine_->negotiated(); }
 
-template <typename Policy>
-Policy& Stream<Policy>::policy() {
-  return machine_->policy();
-}
-
-template class Stream<Conforming>;
-template class Stream<Deviating>;
+StreamDecisions& Stream::decisions() { return machine_->decisions(); }
 
 }  // namespace rnic::stream

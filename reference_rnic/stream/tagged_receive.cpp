@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/tagged_receive.hpp"
 
-#include <type_traits>
 #include <utility>
 
 namespace rnic::stream {
@@ -44,8 +43,7 @@ const char* detail_of(MemoryFault fault) {
 
 }  // namespace
 
-template <typename Policy>
-bool TaggedReceive<Policy>::ignores(MemoryFault fault) const {
+bool TaggedReceive::ignores(MemoryFault fault) const {
   switch (fault) {
     case MemoryFault::invalid_stag:
       return context_.deviates(Deviation::ignores_invalid_stag);
@@ -63,9 +61,7 @@ bool TaggedReceive<Policy>::ignores(MemoryFault fault) const {
   std::unreachable();
 }
 
-template <typename Policy>
-std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Policy>::begin(
-    const IncomingSegment& incoming) {
+std::expected<TaggedReceive::Places, Fault> TaggedReceive::begin(const IncomingSegment& incoming) {
   const bool response = incoming.segment.rdmap().opcode() == wire::Opcode::read_response;
   if (response) {
     if (auto fault = check_response(incoming)) return std::unexpected(std::move(*fault));
@@ -84,17 +80,15 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
   return places(incoming, 0);
 }
 
-template <typename Policy>
-std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Policy>::rest(
-    const IncomingSegment& incoming, std::size_t left) {
+std::expected<TaggedReceive::Places, Fault> TaggedReceive::rest(const IncomingSegment& incoming,
+                                                                std::size_t left) {
   return places(incoming, incoming.payload_length - left);
 }
 
 /// The memory of the payload from octet `from` on. The checks of STag, stream, base and bounds and
 /// rights are the memory's: of an RNIC, StagTable::resolve() (verbs/stag_table.cpp).
-template <typename Policy>
-std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Policy>::places(
-    const IncomingSegment& incoming, std::size_t from) {
+std::expected<TaggedReceive::Places, Fault> TaggedReceive::places(const IncomingSegment& incoming,
+                                                                  std::size_t from) {
   places_.clear();
   const wire::TaggedHeader& header = incoming.segment.tagged_header;
   const bool response = incoming.segment.rdmap().opcode() == wire::Opcode::read_response;
@@ -105,7 +99,7 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
       context_.memory.resolve(header.stag.value(), offset, incoming.payload_length - from,
                               response ? MemoryAccess::read_sink : MemoryAccess::remote_write);
   if (!memory) {
-    if constexpr (!std::is_same_v<Policy, Conforming>)
+    if (!context_.decisions.conforming())
       if (ignores(memory.error())) return Places();
     return std::unexpected(incoming.fault(ddp_cause(memory.error()), detail_of(memory.error())));
   }
@@ -115,8 +109,7 @@ std::expected<typename TaggedReceive<Policy>::Places, Fault> TaggedReceive<Polic
 
 /// A Response must belong to the oldest Read and stay within what that asked for
 /// (rdmap.read.response-validated-by-sink).
-template <typename Policy>
-std::optional<Fault> TaggedReceive<Policy>::check_response(const IncomingSegment& incoming) {
+std::optional<Fault> TaggedReceive::check_response(const IncomingSegment& incoming) {
   auto* entry = send_queue_.outstanding(WorkKind::read);
   if (entry == nullptr) {
     if (context_.deviates(Deviation::accepts_unasked_read_response)) return std::nullopt;
@@ -142,8 +135,7 @@ std::optional<Fault> TaggedReceive<Policy>::check_response(const IncomingSegment
   return std::nullopt;
 }
 
-template <typename Policy>
-std::optional<Fault> TaggedReceive<Policy>::end(const IncomingSegment& incoming) {
+std::optional<Fault> TaggedReceive::end(const IncomingSegment& incoming) {
   if (incoming.segment.rdmap().opcode() != wire::Opcode::read_response) return std::nullopt;
   auto* entry = send_queue_.outstanding(WorkKind::read);
   if (entry == nullptr) return std::nullopt;
@@ -159,8 +151,5 @@ std::optional<Fault> TaggedReceive<Policy>::end(const IncomingSegment& incoming)
   send_queue_.respond(*entry, WorkStatus::success);
   return std::nullopt;
 }
-
-template class TaggedReceive<Conforming>;
-template class TaggedReceive<Deviating>;
 
 }  // namespace rnic::stream

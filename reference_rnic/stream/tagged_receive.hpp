@@ -14,10 +14,9 @@
 
 namespace rnic::stream {
 
-template <typename Policy>
 class TaggedReceive {
  public:
-  TaggedReceive(Context<Policy>& context, SendQueue<Policy>& send_queue)
+  TaggedReceive(Context& context, SendQueue& send_queue)
       : context_(context), send_queue_(send_queue) {}
 
   using Places = std::span<const wire::MutableBytes>;
@@ -35,8 +34,8 @@ class TaggedReceive {
                                                     std::size_t from);
   [[nodiscard]] bool ignores(MemoryFault fault) const;
 
-  Context<Policy>& context_;
-  SendQueue<Policy>& send_queue_;
+  Context& context_;
+  SendQueue& send_queue_;
   std::vector<wire::MutableBytes> places_;
 };
 

@@ -2,7 +2,6 @@
 #include "reference_rnic/stream/terminate_builder.hpp"
 
 #include <array>
-#include <type_traits>
 #include <utility>
 
 namespace rnic::stream {
@@ -83,14 +82,14 @@ constexpr Mistake mistakes[] = {
      cause::rdmap_operation_unspecified},
 };
 
-template <typename Policy>
-wire::TerminateCause reported(wire::TerminateCause right, const Policy& policy) {
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+wire::TerminateCause reported(wire::TerminateCause right, const StreamDecisions& decisions) {
+  if (!decisions.conforming()) {
     for (const Mistake& mistake : mistakes)
-      if (mistake.right == right && policy.deviates(mistake.deviation)) return mistake.wrong;
-    if (policy.deviates(Deviation::terminate_cause_unregistered))
+      if (mistake.right == right && decisions.deviates(mistake.deviation)) return mistake.wrong;
+    if (decisions.deviates(Deviation::terminate_cause_unregistered))
       return {right.layer, right.type, 0x7E};
-    if (policy.deviates(Deviation::terminate_layer_always_rdmap) && right.layer == wire::layer::ddp)
+    if (decisions.deviates(Deviation::terminate_layer_always_rdmap) &&
+        right.layer == wire::layer::ddp)
       return cause::rdmap_operation_unspecified;
   }
   return right;
@@ -107,71 +106,70 @@ bool is_about_immediate(wire::Bytes ddp_header) {
   return segment && wire::is_immediate(segment->rdmap().opcode());
 }
 
-template <typename Policy>
-bool leaves_headers_out(wire::Bytes ddp_header, const Policy& policy) {
-  return policy.deviates(Deviation::terminate_without_headers) ||
+bool leaves_headers_out(wire::Bytes ddp_header, const StreamDecisions& decisions) {
+  return decisions.deviates(Deviation::terminate_without_headers) ||
          (is_about_atomic(ddp_header) &&
-          policy.deviates(Deviation::atomic_terminate_without_header)) ||
+          decisions.deviates(Deviation::atomic_terminate_without_header)) ||
          (is_about_immediate(ddp_header) &&
-          policy.deviates(Deviation::immediate_terminate_without_header));
+          decisions.deviates(Deviation::immediate_terminate_without_header));
 }
 
 /// Ways of getting the contents wrong, before they are written.
-template <typename Policy>
-void spoil(wire::Terminate& terminate, std::vector<std::byte>& ddp_header, const Policy& policy) {
+void spoil(wire::Terminate& terminate, std::vector<std::byte>& ddp_header,
+           const StreamDecisions& decisions) {
   if (terminate.cause == cause::rdmap_local_catastrophic &&
-      policy.deviates(Deviation::local_terminate_with_header)) {
+      decisions.deviates(Deviation::local_terminate_with_header)) {
     ddp_header.assign(wire::untagged_header_size, std::byte{0x41});
     terminate.m = terminate.d = true;
     terminate.segment_length = static_cast<std::uint16_t>(ddp_header.size());
     terminate.ddp_header = ddp_header;
   }
-  if (leaves_headers_out(ddp_header, policy)) {
+  if (leaves_headers_out(ddp_header, decisions)) {
     terminate.m = terminate.d = terminate.r = false;
     terminate.segment_length.reset();
     terminate.ddp_header = terminate.rdmap_header = {};
   }
-  if (terminate.m && policy.deviates(Deviation::terminate_m_bit_clear)) terminate.m = false;
-  if (terminate.r && policy.deviates(Deviation::terminate_without_rdma_header)) {
+  if (terminate.m && decisions.deviates(Deviation::terminate_m_bit_clear)) terminate.m = false;
+  if (terminate.r && decisions.deviates(Deviation::terminate_without_rdma_header)) {
     terminate.r = false;
     terminate.rdmap_header = {};
   }
-  if (terminate.segment_length && policy.deviates(Deviation::terminate_segment_length_payload_only))
+  if (terminate.segment_length &&
+      decisions.deviates(Deviation::terminate_segment_length_payload_only))
     *terminate.segment_length =
         static_cast<std::uint16_t>(*terminate.segment_length - terminate.ddp_header.size());
-  if (terminate.segment_length && policy.deviates(Deviation::terminate_segment_length_rounded))
+  if (terminate.segment_length && decisions.deviates(Deviation::terminate_segment_length_rounded))
     *terminate.segment_length = static_cast<std::uint16_t>((*terminate.segment_length + 3) / 4 * 4);
   static constexpr std::array<std::byte, sizeof(wire::ReadRequestHeader)> made_up{};
-  if (terminate.d && !terminate.r && policy.deviates(Deviation::terminate_with_made_up_request)) {
+  if (terminate.d && !terminate.r &&
+      decisions.deviates(Deviation::terminate_with_made_up_request)) {
     terminate.r = true;
     terminate.rdmap_header = made_up;
   }
-  if (policy.deviates(Deviation::terminate_layer_behind_type))
+  if (decisions.deviates(Deviation::terminate_layer_behind_type))
     std::swap(terminate.cause.layer, terminate.cause.type);
-  if (!ddp_header.empty() && policy.deviates(Deviation::terminate_ddp_header_altered))
+  if (!ddp_header.empty() && decisions.deviates(Deviation::terminate_ddp_header_altered))
     ddp_header.back() ^= std::byte{1};
-  if (policy.deviates(Deviation::terminate_reserved_bits_set)) terminate.reserved = 0x1FFF;
+  if (decisions.deviates(Deviation::terminate_reserved_bits_set)) terminate.reserved = 0x1FFF;
 }
 
 /// Ways of getting the octets wrong.
-template <typename Policy>
 void spoil_octets(std::vector<std::byte>& octets, const wire::Terminate& terminate,
-                  const Policy& policy) {
+                  const StreamDecisions& decisions) {
   constexpr std::byte d_bit{0x40}, r_bit{0x20};
-  if (terminate.d && policy.deviates(Deviation::terminate_d_bit_clear)) octets[2] &= ~d_bit;
-  if (terminate.r && policy.deviates(Deviation::terminate_r_bit_clear)) octets[2] &= ~r_bit;
-  if (!terminate.d && policy.deviates(Deviation::terminate_d_bit_without_header))
+  if (terminate.d && decisions.deviates(Deviation::terminate_d_bit_clear)) octets[2] &= ~d_bit;
+  if (terminate.r && decisions.deviates(Deviation::terminate_r_bit_clear)) octets[2] &= ~r_bit;
+  if (!terminate.d && decisions.deviates(Deviation::terminate_d_bit_without_header))
     octets[2] |= d_bit;
-  if (terminate.d && policy.deviates(Deviation::terminate_segment_length_left_out))
+  if (terminate.d && decisions.deviates(Deviation::terminate_segment_length_left_out))
     octets.erase(octets.begin() + 4, octets.begin() + 6);
 }
 
 }  // namespace
 
-template <typename Policy>
-std::vector<std::byte> build_terminate(const Fault& fault, const Policy& policy) {
+std::vector<std::byte> build_terminate(const Fault& fault, const StreamDecisions& decisions) {
   wire::Terminate terminate;
-  terminate.cause = reported(fault.cause, policy);
+  terminate.cause = reported(fault.cause, decisions);
   const Included included = figure_10(fault.cause);
   std::vector<std::byte> ddp_header;
   if (included.ddp && fault.offender) {
@@ -187,17 +185,14 @@ std::vector<std::byte> build_terminate(const Fault& fault, const Policy& policy)
     terminate.r = true;
     terminate.rdmap_header = wire::octets_of(*fault.request);
   }
-  if constexpr (!std::is_same_v<Policy, Conforming>) spoil(terminate, ddp_header, policy);
+  if (!decisions.conforming()) spoil(terminate, ddp_header, decisions);
 
   std::vector<std::byte> octets(wire::max_terminate_size);
   wire::Writer writer(octets);
   wire::format_terminate(writer, terminate);
   octets.resize(writer.size());
-  if constexpr (!std::is_same_v<Policy, Conforming>) spoil_octets(octets, terminate, policy);
+  if (!decisions.conforming()) spoil_octets(octets, terminate, decisions);
   return octets;
 }
-
-template std::vector<std::byte> build_terminate(const Fault&, const Conforming&);
-template std::vector<std::byte> build_terminate(const Fault&, const Deviating&);
 
 }  // namespace rnic::stream

@@ -4,13 +4,13 @@
 
 #include <vector>
 
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/fault.hpp"
 
 namespace rnic::stream {
 
 /// What follows the untagged DDP header of the Terminate.
-template <typename Policy>
-[[nodiscard]] std::vector<std::byte> build_terminate(const Fault& fault, const Policy& policy);
+[[nodiscard]] std::vector<std::byte> build_terminate(const Fault& fault,
+                                                     const StreamDecisions& decisions);
 
 }  // namespace rnic::stream

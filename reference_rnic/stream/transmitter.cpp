@@ -18,8 +18,7 @@ std::size_t total(std::span<const wire::Bytes> pieces) {
 
 }  // namespace
 
-template <typename Policy>
-typename Transmitter<Policy>::Unit Transmitter<Policy>::fresh() {
+Transmitter::Unit Transmitter::fresh() {
   if (spare_.empty()) return {};
   Unit unit = std::move(spare_.back());
   spare_.pop_back();
@@ -29,14 +28,12 @@ typename Transmitter<Policy>::Unit Transmitter<Policy>::fresh() {
   return unit;
 }
 
-template <typename Policy>
-void Transmitter<Policy>::append(Unit unit) {
+void Transmitter::append(Unit unit) {
   pending_ += unit.size;
   units_.push_back(std::move(unit));
 }
 
-template <typename Policy>
-void Transmitter<Policy>::queue_startup_frame(std::vector<std::byte> octets) {
+void Transmitter::queue_startup_frame(std::vector<std::byte> octets) {
   Unit unit;
   unit.owned = std::move(octets);
   unit.size = unit.owned.size();
@@ -44,9 +41,8 @@ void Transmitter<Policy>::queue_startup_frame(std::vector<std::byte> octets) {
   append(std::move(unit));
 }
 
-template <typename Policy>
-void Transmitter<Policy>::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload,
-                                     bool copy, MessageTag tag, bool last) {
+void Transmitter::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> payload, bool copy,
+                             MessageTag tag, bool last) {
   Unit unit = fresh();
   unit.tag = tag;
   unit.last = last;
@@ -64,7 +60,7 @@ void Transmitter<Policy>::queue_fpdu(wire::Bytes header, std::span<const wire::B
   }
   unit.trailer.fill(std::byte{0});
   unit.trailer_size = wire::pad_length(length) + wire::fpdu_crc_size;
-  if constexpr (!std::is_same_v<Policy, Conforming>) spoil_parts(unit);
+  if (!context_.decisions.conforming()) spoil_parts(unit);
   seal(unit);
   if (context_.negotiated.send_markers) insert_markers(unit);
   unit.size = unit.owned.empty() ? unit.head_size + total(unit.payload) + unit.trailer_size
@@ -73,8 +69,7 @@ void Transmitter<Policy>::queue_fpdu(wire::Bytes header, std::span<const wire::B
   append(std::move(unit));
 }
 
-template <typename Policy>
-void Transmitter<Policy>::store_crc(const wire::Crc32c& crc, wire::MutableBytes field) const {
+void Transmitter::store_crc(const wire::Crc32c& crc, wire::MutableBytes field) const {
   if (!context_.negotiated.crc || context_.deviates(Deviation::crc_not_generated)) {
     std::ranges::fill(field, std::byte{0});
     return;
@@ -85,8 +80,7 @@ void Transmitter<Policy>::store_crc(const wire::Crc32c& crc, wire::MutableBytes 
 }
 
 /// Writes the CRC of an FPDU that is kept in parts (RFC 5044 section 4.4).
-template <typename Policy>
-void Transmitter<Policy>::seal(Unit& unit) {
+void Transmitter::seal(Unit& unit) {
   if (unit.trailer_size < wire::fpdu_crc_size) return;
   const wire::MutableBytes trailer = wire::MutableBytes(unit.trailer).first(unit.trailer_size);
   wire::Crc32c crc;
@@ -107,8 +101,7 @@ void Transmitter<Policy>::seal(Unit& unit) {
 
 /// Turns the parts into one run of octets with Markers, and a CRC that covers these (RFC 5044
 /// sections 4.3 and 4.4).
-template <typename Policy>
-void Transmitter<Policy>::insert_markers(Unit& unit) {
+void Transmitter::insert_markers(Unit& unit) {
   std::vector<wire::Bytes> pieces;
   list_unit(unit, 0, pieces);
   std::vector<std::byte> fpdu;
@@ -117,7 +110,7 @@ void Transmitter<Policy>::insert_markers(Unit& unit) {
   wire::Writer writer(unit.owned);
   wire::insert_markers(writer, position_, fpdu);
   assert(writer.size() == unit.owned.size());
-  if constexpr (!std::is_same_v<Policy, Conforming>) spoil_markers(unit.owned);
+  if (!context_.decisions.conforming()) spoil_markers(unit.owned);
 
   if (unit.trailer_size < wire::fpdu_crc_size) return;
   const wire::MutableBytes octets(unit.owned);
@@ -134,8 +127,7 @@ void Transmitter<Policy>::insert_markers(Unit& unit) {
   store_crc(wire::Crc32c().update(covered.subspan(from)), octets.last(wire::fpdu_crc_size));
 }
 
-template <typename Policy>
-void Transmitter<Policy>::spoil_parts(Unit& unit) {
+void Transmitter::spoil_parts(Unit& unit) {
   const std::size_t pad = unit.trailer_size - wire::fpdu_crc_size;
   const std::size_t ulpdu = unit.head_size - wire::fpdu_length_size + total(unit.payload);
   const auto restate = [&](std::size_t length) {
@@ -154,8 +146,7 @@ void Transmitter<Policy>::spoil_parts(Unit& unit) {
 }
 
 /// Markers gone wrong, in an FPDU that begins at position_.
-template <typename Policy>
-void Transmitter<Policy>::spoil_markers(std::vector<std::byte>& octets) {
+void Transmitter::spoil_markers(std::vector<std::byte>& octets) {
   for (std::size_t at = wire::octets_to_marker(position_); at < octets.size();
        at += wire::marker_interval) {
     const bool between = at == 0;
@@ -170,9 +161,8 @@ void Transmitter<Policy>::spoil_markers(std::vector<std::byte>& octets) {
   }
 }
 
-template <typename Policy>
-void Transmitter<Policy>::list_unit(const Unit& unit, std::size_t skip,
-                                    std::vector<wire::Bytes>& list) const {
+void Transmitter::list_unit(const Unit& unit, std::size_t skip,
+                            std::vector<wire::Bytes>& list) const {
   const auto add = [&](wire::Bytes piece) {
     const std::size_t skipped = std::min(skip, piece.size());
     skip -= skipped;
@@ -184,9 +174,8 @@ void Transmitter<Policy>::list_unit(const Unit& unit, std::size_t skip,
   add(wire::Bytes(unit.trailer).first(unit.trailer_size));
 }
 
-template <typename Policy>
-void Transmitter<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t limit,
-                                 std::vector<std::size_t>* boundaries) {
+void Transmitter::gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                         std::vector<std::size_t>* boundaries) {
   std::size_t listed = 0;
   std::size_t skip = front_sent_;
   for (Unit& unit : units_) {
@@ -202,8 +191,7 @@ void Transmitter<Policy>::gather(std::vector<wire::Bytes>& list, std::size_t lim
   }
 }
 
-template <typename Policy>
-std::vector<MessageTag> Transmitter<Policy>::transmitted(std::size_t count) {
+std::vector<MessageTag> Transmitter::transmitted(std::size_t count) {
   assert(count <= pending_);
   std::vector<MessageTag> finished;
   pending_ -= count;
@@ -225,8 +213,7 @@ std::vector<MessageTag> Transmitter<Policy>::transmitted(std::size_t count) {
 
 /// The rest of a partly sent FPDU is copied: its CRC must stay true to the octets that follow,
 /// whatever the consumer writes meanwhile.
-template <typename Policy>
-void Transmitter<Policy>::freeze_front() {
+void Transmitter::freeze_front() {
   if (front_sent_ == 0 || !units_.front().owned.empty()) return;
   Unit& front = units_.front();
   std::vector<wire::Bytes> pieces;
@@ -240,8 +227,7 @@ void Transmitter<Policy>::freeze_front() {
   front_sent_ = 0;
 }
 
-template <typename Policy>
-void Transmitter<Policy>::drop_from(std::size_t index) {
+void Transmitter::drop_from(std::size_t index) {
   while (units_.size() > index) {
     pending_ -= units_.back().size;
     position_ -= units_.back().size;  // of no use any more where it is a startup frame
@@ -249,15 +235,13 @@ void Transmitter<Policy>::drop_from(std::size_t index) {
   }
 }
 
-template <typename Policy>
-void Transmitter<Policy>::drop_messages_not_begun() {
+void Transmitter::drop_messages_not_begun() {
   std::size_t keep = 0;
   while (begun_ && keep < units_.size() && units_[keep].tag == *begun_) ++keep;
   drop_from(keep);
 }
 
-template <typename Policy>
-std::vector<MessageTag> Transmitter<Policy>::messages() const {
+std::vector<MessageTag> Transmitter::messages() const {
   std::vector<MessageTag> tags;
   if (begun_) tags.push_back(*begun_);
   for (const Unit& unit : units_)
@@ -265,19 +249,14 @@ std::vector<MessageTag> Transmitter<Policy>::messages() const {
   return tags;
 }
 
-template <typename Policy>
-void Transmitter<Policy>::drop_all_but_begun_fpdu() {
+void Transmitter::drop_all_but_begun_fpdu() {
   const bool within = !units_.empty() && (front_sent_ != 0 || units_.front().frozen);
   drop_from(within ? 1 : 0);
 }
 
-template <typename Policy>
-void Transmitter<Policy>::drop_all() {
+void Transmitter::drop_all() {
   units_.clear();
   pending_ = front_sent_ = 0;
 }
-
-template class Transmitter<Conforming>;
-template class Transmitter<Deviating>;
 
 }  // namespace rnic::stream

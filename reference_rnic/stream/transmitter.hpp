@@ -23,10 +23,9 @@ struct MessageTag {
   bool operator==(const MessageTag&) const = default;
 };
 
-template <typename Policy>
 class Transmitter {
  public:
-  explicit Transmitter(Context<Policy>& context) : context_(context) {}
+  explicit Transmitter(Context& context) : context_(context) {}
 
   void queue_startup_frame(std::vector<std::byte> octets);
   /// Queues one FPDU whose ULPDU is `header` followed by `payload`. Unless `copy`, the payload
@@ -79,7 +78,7 @@ class Transmitter {
   void freeze_front();
   void drop_from(std::size_t index);
 
-  Context<Policy>& context_;
+  Context& context_;
   std::deque<Unit> units_;
   std::vector<Unit> spare_;     ///< retired units, for their vectors' memory
   std::size_t front_sent_ = 0;  ///< octets of units_.front() that the LLP has

@@ -25,24 +25,20 @@ bool is_empty(const IncomingSegment& incoming) {
 
 }  // namespace
 
-template <typename Policy>
-UntaggedReceive<Policy>::UntaggedReceive(Context<Policy>& context, SendQueue<Policy>& send_queue,
-                                         const ReadQueue<Policy>& read_queue)
+UntaggedReceive::UntaggedReceive(Context& context, SendQueue& send_queue,
+                                 const ReadQueue& read_queue)
     : context_(context), send_queue_(send_queue), read_queue_(read_queue) {
   const auto& first = context.config.first_expected;
   const std::array numbers{first.send, first.read_request, first.terminate, first.atomic_response};
   for (std::size_t i = 0; i < queues_.size(); ++i) queues_[i].expected = numbers[i];
 }
 
-template <typename Policy>
-typename UntaggedReceive<Policy>::QueueState& UntaggedReceive<Policy>::state_of(
-    const IncomingSegment& incoming) {
+UntaggedReceive::QueueState& UntaggedReceive::state_of(const IncomingSegment& incoming) {
   const std::uint32_t number = incoming.segment.untagged_header.queue_number.value();
   return queues_[number < queues_.size() ? number : 0];
 }
 
-template <typename Policy>
-std::expected<typename UntaggedReceive<Policy>::Places, Fault> UntaggedReceive<Policy>::begin(
+std::expected<UntaggedReceive::Places, Fault> UntaggedReceive::begin(
     const IncomingSegment& incoming, bool rtr) {
   const wire::UntaggedHeader& header = incoming.segment.untagged_header;
   QueueState& state = state_of(incoming);
@@ -59,13 +55,12 @@ std::expected<typename UntaggedReceive<Policy>::Places, Fault> UntaggedReceive<P
     return std::unexpected(
         incoming.fault(wire::cause::rdmap_unexpected_opcode, "opcode changes within a message"));
   }
-  if constexpr (!std::is_same_v<Policy, Conforming>) note_oddities(state, incoming);
+  if (!context_.decisions.conforming()) note_oddities(state, incoming);
   if (auto fault = check_offset(state, incoming)) return std::unexpected(std::move(*fault));
   return rest(incoming, incoming.payload_length);
 }
 
-template <typename Policy>
-void UntaggedReceive<Policy>::note_oddities(QueueState& state, const IncomingSegment& incoming) {
+void UntaggedReceive::note_oddities(QueueState& state, const IncomingSegment& incoming) {
   const std::size_t offset = incoming.segment.untagged_header.message_offset.value();
   if (offset == 0) state.spoiled = false;
   if (offset != 0 && offset != state.next_offset &&
@@ -77,8 +72,7 @@ void UntaggedReceive<Policy>::note_oddities(QueueState& state, const IncomingSeg
   state.next_offset = offset + incoming.payload_length;
 }
 
-template <typename Policy>
-void UntaggedReceive<Policy>::skip(const IncomingSegment& incoming) {
+void UntaggedReceive::skip(const IncomingSegment& incoming) {
   QueueState& state = state_of(incoming);
   if (!incoming.segment.ddp().last()) return;
   state.open = false;
@@ -86,9 +80,7 @@ void UntaggedReceive<Policy>::skip(const IncomingSegment& incoming) {
   ++state.expected;
 }
 
-template <typename Policy>
-typename UntaggedReceive<Policy>::Places UntaggedReceive<Policy>::rest(
-    const IncomingSegment& incoming, std::size_t left) {
+UntaggedReceive::Places UntaggedReceive::rest(const IncomingSegment& incoming, std::size_t left) {
   places_.clear();
   std::size_t offset = incoming.segment.untagged_header.message_offset.value();
   if (context_.deviates(Deviation::message_offset_ignored)) offset = 0;
@@ -96,9 +88,8 @@ typename UntaggedReceive<Policy>::Places UntaggedReceive<Policy>::rest(
   return Places(places_);
 }
 
-template <typename Policy>
-std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
-                                                   const IncomingSegment& incoming, bool rtr) {
+std::optional<Fault> UntaggedReceive::open(QueueState& state, const IncomingSegment& incoming,
+                                           bool rtr) {
   const Opcode opcode = incoming.segment.rdmap().opcode();
   state.opcode = opcode;
   switch (static_cast<Queue>(&state - queues_.data())) {
@@ -141,9 +132,8 @@ std::optional<Fault> UntaggedReceive<Policy>::open(QueueState& state,
   return std::nullopt;
 }
 
-template <typename Policy>
-std::optional<Fault> UntaggedReceive<Policy>::open_send(QueueState& state,
-                                                        const IncomingSegment& incoming, bool rtr) {
+std::optional<Fault> UntaggedReceive::open_send(QueueState& state, const IncomingSegment& incoming,
+                                                bool rtr) {
   if (rtr) return std::nullopt;
   if (is_empty(incoming) && context_.deviates(Deviation::zero_length_send_takes_no_buffer))
     return std::nullopt;
@@ -164,9 +154,8 @@ std::optional<Fault> UntaggedReceive<Policy>::open_send(QueueState& state,
 }
 
 /// ddp.untagged.check-mo-in-range, ddp.untagged.check-end-in-range
-template <typename Policy>
-std::optional<Fault> UntaggedReceive<Policy>::check_offset(const QueueState& state,
-                                                           const IncomingSegment& incoming) {
+std::optional<Fault> UntaggedReceive::check_offset(const QueueState& state,
+                                                   const IncomingSegment& incoming) {
   const std::size_t offset = incoming.segment.untagged_header.message_offset.value();
   const std::size_t end = offset + incoming.payload_length;
   if (static_cast<std::uint32_t>(end) <= state.capacity &&
@@ -184,8 +173,7 @@ std::optional<Fault> UntaggedReceive<Policy>::check_offset(const QueueState& sta
 
 /// The places of `length` octets from `from` on; octets beyond the buffer (which only a deviation
 /// lets through) have none.
-template <typename Policy>
-void UntaggedReceive<Policy>::slice(QueueState& state, std::size_t from, std::size_t length) {
+void UntaggedReceive::slice(QueueState& state, std::size_t from, std::size_t length) {
   const auto add = [&](wire::MutableBytes piece) {
     const std::size_t skipped = std::min(from, piece.size());
     from -= skipped;
@@ -200,9 +188,7 @@ void UntaggedReceive<Policy>::slice(QueueState& state, std::size_t from, std::si
   for (const wire::MutableBytes piece : state.buffer->pieces) add(piece);
 }
 
-template <typename Policy>
-std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Policy>::end(
-    const IncomingSegment& incoming) {
+std::optional<UntaggedReceive::Delivered> UntaggedReceive::end(const IncomingSegment& incoming) {
   QueueState& state = state_of(incoming);
   const bool full = state.buffer && state.next_offset == state.capacity &&
                     context_.deviates(Deviation::full_buffer_delivers);
@@ -211,7 +197,7 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   if (!incoming.segment.ddp().last() && !full && !early &&
       !context_.deviates(Deviation::delivers_before_last_segment))
     return std::nullopt;
-  if constexpr (!std::is_same_v<Policy, Conforming>) {
+  if (!context_.decisions.conforming()) {
     if (state.spoiled) {
       skip(incoming);
       return std::nullopt;
@@ -233,16 +219,12 @@ std::optional<typename UntaggedReceive<Policy>::Delivered> UntaggedReceive<Polic
   return delivered;
 }
 
-template <typename Policy>
-std::optional<ReceiveFailed> UntaggedReceive<Policy>::give_up() {
+std::optional<ReceiveFailed> UntaggedReceive::give_up() {
   QueueState& state = queues_[0];
   if (!state.buffer) return std::nullopt;
   const ReceiveFailed failed{state.buffer->work_id, too_long_};
   state.buffer.reset();
   return failed;
 }
-
-template class UntaggedReceive<Conforming>;
-template class UntaggedReceive<Deviating>;
 
 }  // namespace rnic::stream

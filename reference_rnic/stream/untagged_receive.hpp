@@ -16,11 +16,9 @@
 
 namespace rnic::stream {
 
-template <typename Policy>
 class UntaggedReceive {
  public:
-  UntaggedReceive(Context<Policy>& context, SendQueue<Policy>& send_queue,
-                  const ReadQueue<Policy>& read_queue);
+  UntaggedReceive(Context& context, SendQueue& send_queue, const ReadQueue& read_queue);
 
   using Places = std::span<const wire::MutableBytes>;
   /// Checks the segment and says where its payload goes. `rtr`: it is an RTR indication and takes
@@ -69,9 +67,9 @@ class UntaggedReceive {
   void note_oddities(QueueState& state, const IncomingSegment& incoming);
   void slice(QueueState& state, std::size_t from, std::size_t length);
 
-  Context<Policy>& context_;
-  SendQueue<Policy>& send_queue_;
-  const ReadQueue<Policy>& read_queue_;
+  Context& context_;
+  SendQueue& send_queue_;
+  const ReadQueue& read_queue_;
   std::array<QueueState, 4> queues_;
   std::vector<wire::MutableBytes> places_;
   bool too_long_ = false;

@@ -6,8 +6,7 @@
 
 namespace rnic::verbs {
 
-template <typename Policy>
-bool QueuePair<Policy>::invalidate_locally(std::uint32_t stag) {
+bool QueuePair::invalidate_locally(std::uint32_t stag) {
   Tag* tag = core_.tags.at_index(stag);
   if (tag == nullptr || tag->stag != stag || !tag->valid || tag->domain != attributes_.domain)
     return false;
@@ -16,8 +15,7 @@ bool QueuePair<Policy>::invalidate_locally(std::uint32_t stag) {
   return true;
 }
 
-template <typename Policy>
-std::expected<void, stream::MemoryFault> QueuePair<Policy>::invalidate_by_peer(std::uint32_t stag) {
+std::expected<void, stream::MemoryFault> QueuePair::invalidate_by_peer(std::uint32_t stag) {
   const auto permitted =
       core_.tags.may_invalidate(requester(), stag, core_.is_shared(attributes_.domain));
   if (!permitted) return std::unexpected(permitted.error());
@@ -27,22 +25,12 @@ std::expected<void, stream::MemoryFault> QueuePair<Policy>::invalidate_by_peer(s
   return {};
 }
 
-template <typename Policy>
-void Core<Policy>::invalidate(Tag& tag) {
+void Core::invalidate(Tag& tag) {
   tag.valid = false;
   if (Window* window = windows.find(tag.window); window != nullptr && window->info.bound)
     unbind(*window);
   if (Region* region = regions.find(tag.region); region != nullptr && !tag.window)
     region->info.valid = false;
 }
-
-template bool QueuePair<stream::Conforming>::invalidate_locally(std::uint32_t);
-template bool QueuePair<stream::Deviating>::invalidate_locally(std::uint32_t);
-template std::expected<void, stream::MemoryFault> QueuePair<stream::Conforming>::invalidate_by_peer(
-    std::uint32_t);
-template std::expected<void, stream::MemoryFault> QueuePair<stream::Deviating>::invalidate_by_peer(
-    std::uint32_t);
-template void Core<stream::Conforming>::invalidate(Tag&);
-template void Core<stream::Deviating>::invalidate(Tag&);
 
 }  // namespace rnic::verbs

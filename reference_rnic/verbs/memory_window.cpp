@@ -17,8 +17,7 @@ bool admits_window(const Tag& under, const BindRequest& request) {
   return !writes || under.access.local_write;
 }
 
-template <typename Policy>
-bool QueuePair<Policy>::bind(const BindRequest& request) {
+bool QueuePair::bind(const BindRequest& request) {
   Window* window = core_.windows.find(request.window);
   Tag* tag = window == nullptr ? nullptr : core_.tags.at_index(window->info.stag);
   if (tag == nullptr) return false;
@@ -51,24 +50,15 @@ bool QueuePair<Policy>::bind(const BindRequest& request) {
   return true;
 }
 
-template <typename Policy>
-void Core<Policy>::unbind(Window& window) {
+void Core::unbind(Window& window) {
   if (Tag* tag = tags.at_index(window.info.stag)) tag->valid = false;
   if (Region* region = regions.find(window.region)) --region->windows;
   window.info.bound = false;
 }
 
-template <typename Policy>
-bool Core<Policy>::has_windows(const Tag& tag) const {
+bool Core::has_windows(const Tag& tag) const {
   const Region* region = tag.window ? nullptr : regions.find(tag.region);
   return region != nullptr && region->windows != 0;
 }
-
-template bool QueuePair<stream::Conforming>::bind(const BindRequest&);
-template bool QueuePair<stream::Deviating>::bind(const BindRequest&);
-template void Core<stream::Conforming>::unbind(Window&);
-template void Core<stream::Deviating>::unbind(Window&);
-template bool Core<stream::Conforming>::has_windows(const Tag&) const;
-template bool Core<stream::Deviating>::has_windows(const Tag&) const;
 
 }  // namespace rnic::verbs

@@ -25,10 +25,9 @@ class StreamLink {
   virtual void abandon() = 0;  ///< the queue pair is being destroyed
 };
 
-template <typename Policy>
 class QueuePair {
  public:
-  QueuePair(Core<Policy>& core, QueuePairHandle handle, const QueuePairAttributes& attributes)
+  QueuePair(Core& core, QueuePairHandle handle, const QueuePairAttributes& attributes)
       : core_(core), handle_(handle), attributes_(attributes) {}
   ~QueuePair();
   QueuePair(const QueuePair&) = delete;
@@ -115,7 +114,7 @@ class QueuePair {
   static constexpr std::uint64_t own_work =
       0;  ///< what the stream does for itself, such as the RTR
 
-  Core<Policy>& core_;
+  Core& core_;
   QueuePairHandle handle_;
   QueuePairAttributes attributes_;
   QueuePairState state_ = QueuePairState::idle;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The receive queue, or the shared one: buffers handed to the stream, and their completions.
 #include <algorithm>
-#include <type_traits>
 #include <utility>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
@@ -9,9 +8,7 @@
 
 namespace rnic::verbs {
 
-template <typename Policy>
-std::expected<void, PostError> QueuePair<Policy>::post_receive(
-    std::span<const ReceiveRequest> requests) {
+std::expected<void, PostError> QueuePair::post_receive(std::span<const ReceiveRequest> requests) {
   for (const ReceiveRequest& request : requests) {
     const std::size_t i = index_in(requests, request);
     if (attributes_.shared_queue) return std::unexpected(PostError{Error::invalid_parameter, i});
@@ -27,8 +24,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_receive(
   return {};
 }
 
-template <typename Policy>
-std::optional<ReceiveRequest> QueuePair<Policy>::next_receive() {
+std::optional<ReceiveRequest> QueuePair::next_receive() {
   if (SharedQueue* shared = core_.shared_queues.find(attributes_.shared_queue)) {
     auto taken = shared->take();
     if (!taken) return std::nullopt;
@@ -46,8 +42,7 @@ std::optional<ReceiveRequest> QueuePair<Policy>::next_receive() {
   return request;
 }
 
-template <typename Policy>
-std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
+std::optional<stream::ReceiveBuffer> QueuePair::take_receive() {
   auto request = next_receive();
   if (!request) return std::nullopt;
   stream::ReceiveBuffer buffer;
@@ -72,8 +67,7 @@ std::optional<stream::ReceiveBuffer> QueuePair<Policy>::take_receive() {
   return buffer;
 }
 
-template <typename Policy>
-auto QueuePair<Policy>::give_back(std::uint64_t id) -> const Taken* {
+auto QueuePair::give_back(std::uint64_t id) -> const Taken* {
   const auto found = std::ranges::find(taken_, id, &Taken::id);
   if (found != taken_.end()) {
     given_back_ = std::move(*found);
@@ -83,8 +77,7 @@ auto QueuePair<Policy>::give_back(std::uint64_t id) -> const Taken* {
                               : nullptr;  // the same again only if a deviation delivers twice
 }
 
-template <typename Policy>
-void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
+void QueuePair::message_received(const stream::MessageReceived& news) {
   using stream::Deviation;
   const Taken* taken = give_back(news.work_id);
   if (taken == nullptr) return;  // only a deviation has completed it before
@@ -99,7 +92,7 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
     completion.immediate.reset();
   if (core_.deviates(Deviation::solicited_event_lost)) completion.solicited = false;
   if (news.immediate && core_.deviates(Deviation::immediate_without_completion)) return;
-  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+  if (!core_.decisions.conforming()) {
     const bool late =
         core_.deviates(Deviation::receives_complete_out_of_order) ||
         (news.length > 1024 && core_.deviates(Deviation::long_message_delivered_late));
@@ -110,23 +103,21 @@ void QueuePair<Policy>::message_received(const stream::MessageReceived& news) {
     }
   }
   complete_receive(taken->request, completion);
-  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+  if (!core_.decisions.conforming()) {
     if (!held_back_) return;
     const Completion earlier = *std::exchange(held_back_, std::nullopt);
     complete_receive({.id = earlier.id, .pieces = {}}, earlier);
   }
 }
 
-template <typename Policy>
-void QueuePair<Policy>::receive_failed(const stream::ReceiveFailed& news) {
+void QueuePair::receive_failed(const stream::ReceiveFailed& news) {
   const Taken* taken = give_back(news.work_id);
   if (taken == nullptr) return;  // only a deviation has completed it before
   complete_receive(taken->request,
                    {.status = news.too_long ? Status::local_length : Status::flushed});
 }
 
-template <typename Policy>
-void QueuePair<Policy>::complete_receive(const ReceiveRequest& request, Completion completion) {
+void QueuePair::complete_receive(const ReceiveRequest& request, Completion completion) {
   if (completion.status == Status::flushed && core_.deviates(stream::Deviation::receive_flush_lost))
     return;
   completion.id = request.id;
@@ -135,8 +126,7 @@ void QueuePair<Policy>::complete_receive(const ReceiveRequest& request, Completi
   core_.complete(attributes_.receive_completions, completion);
 }
 
-template <typename Policy>
-void QueuePair<Policy>::flush_receives() {
+void QueuePair::flush_receives() {
   while (!taken_.empty()) {
     const Taken taken = std::move(taken_.front());
     taken_.pop_front();
@@ -148,8 +138,5 @@ void QueuePair<Policy>::flush_receives() {
     complete_receive(request, {.status = Status::flushed});
   }
 }
-
-template class QueuePair<stream::Conforming>;
-template class QueuePair<stream::Deviating>;
 
 }  // namespace rnic::verbs

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
-#include <type_traits>
 
 #include "reference_rnic/verbs/queue_pair.hpp"
 #include "reference_rnic/verbs/work_rules.hpp"
@@ -18,8 +17,7 @@ constexpr std::uint64_t page = 4096;  ///< octets; only a deviation knows of pag
 
 // ---- posting ----
 
-template <typename Policy>
-std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const {
+std::optional<Error> QueuePair::refuse(const SendRequest& request) const {
   const bool accepts = state_ == QueuePairState::rts || state_ == QueuePairState::terminate ||
                        state_ == QueuePairState::error ||
                        core_.deviates(stream::Deviation::unconnected_work_succeeds) ||
@@ -43,8 +41,7 @@ std::optional<Error> QueuePair<Policy>::refuse(const SendRequest& request) const
   return std::nullopt;
 }
 
-template <typename Policy>
-std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const SendRequest> requests) {
+std::expected<void, PostError> QueuePair::post_send(std::span<const SendRequest> requests) {
   std::expected<void, PostError> result;
   for (const SendRequest& request : requests) {
     if (const auto error = refuse(request)) {
@@ -70,8 +67,7 @@ std::expected<void, PostError> QueuePair<Policy>::post_send(std::span<const Send
 
 /// Gives the stream what it may have. Behind a bind or invalidate the STags of later requests mean
 /// something else, so those wait for it.
-template <typename Policy>
-void QueuePair<Policy>::issue() {
+void QueuePair::issue() {
   while (link_ != nullptr && issued_ < sends_.size() && !barrier_) {
     Sent& sent = sends_[issued_++];
     stream::Work work = work_for(sent);
@@ -84,8 +80,7 @@ void QueuePair<Policy>::issue() {
   retire();
 }
 
-template <typename Policy>
-stream::Work QueuePair<Policy>::work_for(Sent& sent) {
+stream::Work QueuePair::work_for(Sent& sent) {
   stream::Work work;
   work.id = sent.id;
   work.fence = sent.request.fence;
@@ -96,8 +91,7 @@ stream::Work QueuePair<Policy>::work_for(Sent& sent) {
   return work;
 }
 
-template <typename Policy>
-std::optional<Status> QueuePair<Policy>::fill(stream::Work& work, const SendRequest& request) {
+std::optional<Status> QueuePair::fill(stream::Work& work, const SendRequest& request) {
   work.remote_stag = request.remote_stag;
   work.remote_offset = request.remote_offset;
   work.solicited = is_solicited(request.operation);
@@ -145,8 +139,7 @@ std::optional<Status> QueuePair<Policy>::fill(stream::Work& work, const SendRequ
   return std::nullopt;
 }
 
-template <typename Policy>
-std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRequest& request) {
+std::optional<Status> QueuePair::gather(stream::Work& work, const SendRequest& request) {
   for (const Piece& piece : request.pieces) {
     if (piece.length == 0) continue;
     const auto octets =
@@ -170,16 +163,14 @@ std::optional<Status> QueuePair<Policy>::gather(stream::Work& work, const SendRe
 
 // ---- the send queue's completions ----
 
-template <typename Policy>
-auto QueuePair<Policy>::find_sent(std::uint64_t id) -> Sent* {
+auto QueuePair::find_sent(std::uint64_t id) -> Sent* {
   // Receives are numbered too, so that those of the requests here ascend with gaps.
   const auto found = std::ranges::lower_bound(sends_, id, {}, &Sent::id);
   return found != sends_.end() && found->id == id ? &*found : nullptr;
 }
 
-template <typename Policy>
-bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
-  if constexpr (!std::is_same_v<Policy, stream::Conforming>) {
+bool QueuePair::work_done(const stream::WorkDone& news) {
+  if (!core_.decisions.conforming()) {
     if (news.id == own_work) {
       core_.complete(attributes_.send_completions,
                      {.queue_pair = handle_, .status = status_of(news.status)});
@@ -206,8 +197,7 @@ bool QueuePair<Policy>::work_done(const stream::WorkDone& news) {
   return status != Status::success && status != Status::flushed;
 }
 
-template <typename Policy>
-void QueuePair<Policy>::store_original(const Sent& sent, std::uint64_t original) {
+void QueuePair::store_original(const Sent& sent, std::uint64_t original) {
   const Piece& sink = sent.request.pieces.front();
   const auto octets =
       core_.tags.resolve(requester(), sink.stag, sink.offset, sizeof original, Need::local_write);
@@ -217,8 +207,7 @@ void QueuePair<Policy>::store_original(const Sent& sent, std::uint64_t original)
 
 /// The stream reports work in the order of posting (RFC 5040 section 5.5); behind a failure nothing
 /// counts as done any more.
-template <typename Policy>
-void QueuePair<Policy>::finish(Sent& sent, Status status) {
+void QueuePair::finish(Sent& sent, Status status) {
   if (sent.done) return;
   sent.done = true;
   sent.status = broken_ && status == Status::success ? Status::flushed : status;
@@ -226,16 +215,14 @@ void QueuePair<Policy>::finish(Sent& sent, Status status) {
   complete_sent(sent);
 }
 
-template <typename Policy>
-void QueuePair<Policy>::retire() {
+void QueuePair::retire() {
   while (!sends_.empty() && sends_.front().done) {
     sends_.pop_front();
     --issued_;
   }
 }
 
-template <typename Policy>
-void QueuePair<Policy>::complete_sent(const Sent& sent) {
+void QueuePair::complete_sent(const Sent& sent) {
   Completion completion{.id = sent.request.id,
                         .queue_pair = handle_,
                         .operation = sent.request.operation,
@@ -257,8 +244,7 @@ void QueuePair<Policy>::complete_sent(const Sent& sent) {
   core_.complete(attributes_.send_completions, completion);
 }
 
-template <typename Policy>
-void QueuePair<Policy>::flush_sends(std::size_t first) {
+void QueuePair::flush_sends(std::size_t first) {
   for (std::size_t i = first; i < sends_.size(); ++i) finish(sends_[i], Status::flushed);
   sends_.clear();
   issued_ = 0;
@@ -267,8 +253,7 @@ void QueuePair<Policy>::flush_sends(std::size_t first) {
 
 // ---- local work ----
 
-template <typename Policy>
-bool QueuePair<Policy>::perform_local(std::uint64_t work_id) {
+bool QueuePair::perform_local(std::uint64_t work_id) {
   Sent* sent = find_sent(work_id);
   if (sent == nullptr || sent->fault) return false;
   const SendRequest& request = sent->request;
@@ -281,8 +266,5 @@ bool QueuePair<Policy>::perform_local(std::uint64_t work_id) {
   sent->fault = Status::invalidation;
   return false;
 }
-
-template class QueuePair<stream::Conforming>;
-template class QueuePair<stream::Deviating>;
 
 }  // namespace rnic::verbs

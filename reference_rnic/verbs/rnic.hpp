@@ -3,7 +3,7 @@
 // make. The provider seam.
 //
 // The vocabulary is that of the RDMA Protocol Verbs and RNIC-PI. Everything here is called from,
-// and calls back from, one thread: the dispatch loop of the World that the RNIC was made for.
+// and calls back from, one thread: that of the event loop that the RNIC was made for.
 // Handlers never run inside a call of the consumer; they come from the loop. Parameters of any
 // value are answered with an Error, never with a crash: handles may be stale or of a foreign kind.
 #pragma once

@@ -48,41 +48,32 @@ std::unexpected<Error> failure(Error error) { return std::unexpected(error); }
 
 }  // namespace
 
-template <typename Policy>
-class SoftRnic<Policy>::Core : public verbs::Core<Policy> {
+class SoftRnic::Core : public verbs::Core {
  public:
-  Core(Host the_host, const SoftRnicOptions& the_options, Policy the_policy)
-      : verbs::Core<Policy>(std::move(the_host), the_options, std::move(the_policy)),
+  Core(Host the_host, const SoftRnicOptions& the_options, RnicDecisions the_decisions)
+      : verbs::Core(std::move(the_host), the_options, std::move(the_decisions)),
         attributes(describe_rnic(the_options)) {}
   RnicAttributes attributes;
 };
 
-template <typename Policy>
-SoftRnic<Policy>::SoftRnic(Host host, SoftRnicOptions options, Policy policy)
-    : core_(std::make_unique<Core>(std::move(host), options, std::move(policy))) {}
-template <typename Policy>
-SoftRnic<Policy>::~SoftRnic() = default;
+SoftRnic::SoftRnic(Host host, SoftRnicOptions options, RnicDecisions decisions)
+    : core_(std::make_unique<Core>(std::move(host), options, std::move(decisions))) {}
+SoftRnic::~SoftRnic() = default;
 
-template <typename Policy>
-const RnicAttributes& SoftRnic<Policy>::attributes() const {
-  return core_->attributes;
-}
-template <typename Policy>
-void SoftRnic<Policy>::set_async_handler(AsyncHandler handler) {
+const RnicAttributes& SoftRnic::attributes() const { return core_->attributes; }
+void SoftRnic::set_async_handler(AsyncHandler handler) {
   core_->async_handler = std::move(handler);
 }
 
 // ---- domains ----
 
-template <typename Policy>
-std::expected<DomainHandle, Error> SoftRnic<Policy>::create_domain() {
+std::expected<DomainHandle, Error> SoftRnic::create_domain() {
   if (is_full(core_->domains)) return failure(Error::no_resources);
   return core_->domains.insert(
       [](DomainHandle handle) { return std::make_unique<Domain>(Domain{.handle = handle}); });
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::destroy_domain(DomainHandle domain) {
+std::expected<void, Error> SoftRnic::destroy_domain(DomainHandle domain) {
   const Domain* found = core_->domains.find(domain);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (found->users != 0) return failure(Error::in_use);
@@ -92,9 +83,8 @@ std::expected<void, Error> SoftRnic<Policy>::destroy_domain(DomainHandle domain)
 
 // ---- memory ----
 
-template <typename Policy>
-std::expected<RegionInfo, Error> SoftRnic<Policy>::register_memory(
-    DomainHandle domain, const RegionAttributes& attributes) {
+std::expected<RegionInfo, Error> SoftRnic::register_memory(DomainHandle domain,
+                                                           const RegionAttributes& attributes) {
   Domain* found = core_->domains.find(domain);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (is_full(core_->regions)) return failure(Error::no_resources);
@@ -123,20 +113,18 @@ std::expected<RegionInfo, Error> SoftRnic<Policy>::register_memory(
   tag.access = attributes.access;
   tag.region = handle;
   tag.valid = true;
-  if constexpr (!std::is_same_v<Policy, stream::Conforming>) core_->spoil(tag);
+  if (!core_->decisions.conforming()) core_->spoil(tag);
   ++found->users;
   return core_->regions.find(handle)->info;
 }
 
-template <typename Policy>
-std::expected<RegionInfo, Error> SoftRnic<Policy>::query_region(RegionHandle region) const {
+std::expected<RegionInfo, Error> SoftRnic::query_region(RegionHandle region) const {
   const Region* found = core_->regions.find(region);
   if (found == nullptr) return failure(Error::invalid_handle);
   return found->info;
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::deregister(RegionHandle region) {
+std::expected<void, Error> SoftRnic::deregister(RegionHandle region) {
   const Region* found = core_->regions.find(region);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (found->windows != 0) return failure(Error::in_use);
@@ -146,9 +134,7 @@ std::expected<void, Error> SoftRnic<Policy>::deregister(RegionHandle region) {
   return {};
 }
 
-template <typename Policy>
-std::expected<WindowInfo, Error> SoftRnic<Policy>::allocate_window(DomainHandle domain,
-                                                                   WindowScope scope) {
+std::expected<WindowInfo, Error> SoftRnic::allocate_window(DomainHandle domain, WindowScope scope) {
   Domain* found = core_->domains.find(domain);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (scope > WindowScope::queue_pair) return failure(Error::invalid_parameter);
@@ -165,15 +151,13 @@ std::expected<WindowInfo, Error> SoftRnic<Policy>::allocate_window(DomainHandle 
   return core_->windows.find(tag.window)->info;
 }
 
-template <typename Policy>
-std::expected<WindowInfo, Error> SoftRnic<Policy>::query_window(WindowHandle window) const {
+std::expected<WindowInfo, Error> SoftRnic::query_window(WindowHandle window) const {
   const Window* found = core_->windows.find(window);
   if (found == nullptr) return failure(Error::invalid_handle);
   return found->info;
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::free_window(WindowHandle window) {
+std::expected<void, Error> SoftRnic::free_window(WindowHandle window) {
   Window* found = core_->windows.find(window);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (found->info.bound) core_->unbind(*found);
@@ -185,8 +169,7 @@ std::expected<void, Error> SoftRnic<Policy>::free_window(WindowHandle window) {
 
 // ---- completion queues ----
 
-template <typename Policy>
-std::expected<CompletionQueueHandle, Error> SoftRnic<Policy>::create_completion_queue(
+std::expected<CompletionQueueHandle, Error> SoftRnic::create_completion_queue(
     std::uint32_t depth, CompletionHandler handler) {
   if (!admissible_completions(depth)) return failure(Error::invalid_parameter);
   if (is_full(core_->completion_queues)) return failure(Error::no_resources);
@@ -195,17 +178,15 @@ std::expected<CompletionQueueHandle, Error> SoftRnic<Policy>::create_completion_
   });
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::resize_completion_queue(CompletionQueueHandle queue,
-                                                                     std::uint32_t depth) {
+std::expected<void, Error> SoftRnic::resize_completion_queue(CompletionQueueHandle queue,
+                                                             std::uint32_t depth) {
   CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (!admissible_completions(depth)) return failure(Error::invalid_parameter);
   return found->resize(depth);
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::destroy_completion_queue(CompletionQueueHandle queue) {
+std::expected<void, Error> SoftRnic::destroy_completion_queue(CompletionQueueHandle queue) {
   const CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (found->users != 0) return failure(Error::in_use);
@@ -213,16 +194,14 @@ std::expected<void, Error> SoftRnic<Policy>::destroy_completion_queue(Completion
   return {};
 }
 
-template <typename Policy>
-std::expected<std::size_t, Error> SoftRnic<Policy>::poll(CompletionQueueHandle queue,
-                                                         std::span<Completion> out) {
+std::expected<std::size_t, Error> SoftRnic::poll(CompletionQueueHandle queue,
+                                                 std::span<Completion> out) {
   CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   return found->poll(out);
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::arm(CompletionQueueHandle queue, Arm arm) {
+std::expected<void, Error> SoftRnic::arm(CompletionQueueHandle queue, Arm arm) {
   CompletionQueue* found = core_->completion_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (arm > Arm::solicited) return failure(Error::invalid_parameter);
@@ -232,8 +211,7 @@ std::expected<void, Error> SoftRnic<Policy>::arm(CompletionQueueHandle queue, Ar
 
 // ---- shared receive queues ----
 
-template <typename Policy>
-std::expected<SharedQueueHandle, Error> SoftRnic<Policy>::create_shared_queue(
+std::expected<SharedQueueHandle, Error> SoftRnic::create_shared_queue(
     DomainHandle domain, const SharedQueueAttributes& attributes) {
   Domain* found = core_->domains.find(domain);
   if (found == nullptr) return failure(Error::invalid_handle);
@@ -247,9 +225,7 @@ std::expected<SharedQueueHandle, Error> SoftRnic<Policy>::create_shared_queue(
   });
 }
 
-template <typename Policy>
-std::expected<SharedQueueInfo, Error> SoftRnic<Policy>::query_shared_queue(
-    SharedQueueHandle queue) const {
+std::expected<SharedQueueInfo, Error> SoftRnic::query_shared_queue(SharedQueueHandle queue) const {
   const SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   return SharedQueueInfo{.attributes = found->attributes,
@@ -257,9 +233,8 @@ std::expected<SharedQueueInfo, Error> SoftRnic<Policy>::query_shared_queue(
                          .limit = found->limit};
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::resize_shared_queue(SharedQueueHandle queue,
-                                                                 std::uint32_t depth) {
+std::expected<void, Error> SoftRnic::resize_shared_queue(SharedQueueHandle queue,
+                                                         std::uint32_t depth) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (!admissible_depth(depth) || depth < found->waiting.size())
@@ -268,9 +243,7 @@ std::expected<void, Error> SoftRnic<Policy>::resize_shared_queue(SharedQueueHand
   return {};
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::arm_limit(SharedQueueHandle queue,
-                                                       std::uint32_t limit) {
+std::expected<void, Error> SoftRnic::arm_limit(SharedQueueHandle queue, std::uint32_t limit) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (limit > found->attributes.depth) return failure(Error::invalid_parameter);
@@ -278,8 +251,7 @@ std::expected<void, Error> SoftRnic<Policy>::arm_limit(SharedQueueHandle queue,
   return {};
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::destroy_shared_queue(SharedQueueHandle queue) {
+std::expected<void, Error> SoftRnic::destroy_shared_queue(SharedQueueHandle queue) {
   const SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
   if (found->users != 0) return failure(Error::in_use);
@@ -288,9 +260,8 @@ std::expected<void, Error> SoftRnic<Policy>::destroy_shared_queue(SharedQueueHan
   return {};
 }
 
-template <typename Policy>
-std::expected<void, PostError> SoftRnic<Policy>::post_receive(
-    SharedQueueHandle queue, std::span<const ReceiveRequest> requests) {
+std::expected<void, PostError> SoftRnic::post_receive(SharedQueueHandle queue,
+                                                      std::span<const ReceiveRequest> requests) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
   for (const ReceiveRequest& request : requests) {
@@ -306,8 +277,7 @@ std::expected<void, PostError> SoftRnic<Policy>::post_receive(
 
 // ---- queue pairs ----
 
-template <typename Policy>
-std::expected<QueuePairHandle, Error> SoftRnic<Policy>::create_queue_pair(
+std::expected<QueuePairHandle, Error> SoftRnic::create_queue_pair(
     const QueuePairAttributes& attributes) {
   Domain* domain = core_->domains.find(attributes.domain);
   CompletionQueue* send = core_->completion_queues.find(attributes.send_completions);
@@ -329,42 +299,36 @@ std::expected<QueuePairHandle, Error> SoftRnic<Policy>::create_queue_pair(
   ++receive->users;
   if (shared != nullptr) ++shared->users;
   return core_->queue_pairs.insert([&](QueuePairHandle handle) {
-    return std::make_unique<QueuePair<Policy>>(*core_, handle, attributes);
+    return std::make_unique<QueuePair>(*core_, handle, attributes);
   });
 }
 
-template <typename Policy>
-std::expected<QueuePairInfo, Error> SoftRnic<Policy>::query_queue_pair(
-    QueuePairHandle queue_pair) const {
+std::expected<QueuePairInfo, Error> SoftRnic::query_queue_pair(QueuePairHandle queue_pair) const {
   const auto* found = core_->queue_pairs.find(queue_pair);
   if (found == nullptr) return failure(Error::invalid_handle);
   return found->info();
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::close(QueuePairHandle queue_pair) {
+std::expected<void, Error> SoftRnic::close(QueuePairHandle queue_pair) {
   auto* found = core_->queue_pairs.find(queue_pair);
   if (found == nullptr) return failure(Error::invalid_handle);
   return found->close();
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::abort(QueuePairHandle queue_pair) {
+std::expected<void, Error> SoftRnic::abort(QueuePairHandle queue_pair) {
   auto* found = core_->queue_pairs.find(queue_pair);
   if (found == nullptr) return failure(Error::invalid_handle);
   found->abort();
   return {};
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::reset_queue_pair(QueuePairHandle queue_pair) {
+std::expected<void, Error> SoftRnic::reset_queue_pair(QueuePairHandle queue_pair) {
   auto* found = core_->queue_pairs.find(queue_pair);
   if (found == nullptr) return failure(Error::invalid_handle);
   return found->reset();
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::destroy_queue_pair(QueuePairHandle queue_pair) {
+std::expected<void, Error> SoftRnic::destroy_queue_pair(QueuePairHandle queue_pair) {
   const auto removed = core_->queue_pairs.remove(queue_pair);
   if (removed == nullptr) return failure(Error::invalid_handle);
   const QueuePairAttributes& attributes = removed->attributes();
@@ -377,17 +341,15 @@ std::expected<void, Error> SoftRnic<Policy>::destroy_queue_pair(QueuePairHandle 
   return {};
 }
 
-template <typename Policy>
-std::expected<void, PostError> SoftRnic<Policy>::post_send(QueuePairHandle queue_pair,
-                                                           std::span<const SendRequest> requests) {
+std::expected<void, PostError> SoftRnic::post_send(QueuePairHandle queue_pair,
+                                                   std::span<const SendRequest> requests) {
   auto* found = core_->queue_pairs.find(queue_pair);
   if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
   return found->post_send(requests);
 }
 
-template <typename Policy>
-std::expected<void, PostError> SoftRnic<Policy>::post_receive(
-    QueuePairHandle queue_pair, std::span<const ReceiveRequest> requests) {
+std::expected<void, PostError> SoftRnic::post_receive(QueuePairHandle queue_pair,
+                                                      std::span<const ReceiveRequest> requests) {
   auto* found = core_->queue_pairs.find(queue_pair);
   if (found == nullptr) return std::unexpected(PostError{Error::invalid_handle, 0});
   return found->post_receive(requests);
@@ -395,22 +357,16 @@ std::expected<void, PostError> SoftRnic<Policy>::post_receive(
 
 // ---- streams ----
 
-template <typename Policy>
-std::unique_ptr<RdmaStream> SoftRnic<Policy>::open_stream(stream::Config config) {
-  return std::make_unique<SoftStream<Policy>>(*core_, std::move(config));
+std::unique_ptr<RdmaStream> SoftRnic::open_stream(stream::Config config) {
+  return std::make_unique<SoftStream>(*core_, std::move(config));
 }
 
-template <typename Policy>
-std::expected<void, Error> SoftRnic<Policy>::attach(QueuePairHandle queue_pair,
-                                                    RdmaStream& stream) {
+std::expected<void, Error> SoftRnic::attach(QueuePairHandle queue_pair, RdmaStream& stream) {
   auto* pair = core_->queue_pairs.find(queue_pair);
-  auto* soft = dynamic_cast<SoftStream<Policy>*>(&stream);
+  auto* soft = dynamic_cast<SoftStream*>(&stream);
   if (pair == nullptr || soft == nullptr) return failure(Error::invalid_handle);
   if (!soft->attach(*pair)) return failure(Error::invalid_state);
   return {};
 }
-
-template class SoftRnic<stream::Conforming>;
-template class SoftRnic<stream::Deviating>;
 
 }  // namespace rnic::verbs

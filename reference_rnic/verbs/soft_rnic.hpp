@@ -2,6 +2,7 @@
 // The reference software RNIC: verbs over sans-I/O streams, conforming or deviating.
 #pragma once
 
+#include "reference_rnic/verbs/decisions.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 
 namespace rnic::verbs {
@@ -20,10 +21,9 @@ struct SoftRnicOptions {
   std::uint16_t max_ird = 16, max_ord = 16;
 };
 
-template <typename Policy>
 class SoftRnic final : public Rnic, public StreamProvider {
  public:
-  explicit SoftRnic(Host host, SoftRnicOptions options = {}, Policy policy = {});
+  explicit SoftRnic(Host host, SoftRnicOptions options = {}, RnicDecisions decisions = {});
   ~SoftRnic() override;
   SoftRnic(const SoftRnic&) = delete;
   SoftRnic& operator=(const SoftRnic&) = delete;
@@ -78,8 +78,5 @@ class SoftRnic final : public Rnic, public StreamProvider {
   class Core;
   std::unique_ptr<Core> core_;
 };
-
-extern template class SoftRnic<stream::Conforming>;
-extern template class SoftRnic<stream::Deviating>;
 
 }  // namespace rnic::verbs

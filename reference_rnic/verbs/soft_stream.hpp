@@ -5,7 +5,6 @@
 
 #include <deque>
 #include <optional>
-#include <type_traits>
 #include <utility>
 #include <variant>
 
@@ -14,11 +13,11 @@
 
 namespace rnic::verbs {
 
-template <typename Policy>
 class SoftStream final : public RdmaStream, private stream::Memory, public StreamLink {
  public:
-  SoftStream(Core<Policy>& core, stream::Config config)
-      : core_(core), machine_(std::move(config), *this, core.host.now(), core.policy) {}
+  SoftStream(Core& core, stream::Config config)
+      : core_(core),
+        machine_(std::move(config), *this, core.host.now(), core.decisions.for_stream()) {}
   ~SoftStream() override {
     if (pair_ != nullptr) pair_->stream_ended(false);
   }
@@ -26,7 +25,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   SoftStream& operator=(const SoftStream&) = delete;
 
   void set_observer(Observer* observer) override { observer_ = observer; }
-  [[nodiscard]] bool attach(QueuePair<Policy>& pair) {
+  [[nodiscard]] bool attach(QueuePair& pair) {
     if (pair_ != nullptr || ended_ || !pair.attach(*this)) return false;
     pair_ = &pair;
     return true;
@@ -196,14 +195,14 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     return pair_ != nullptr && pair_->perform_local(work_id);
   }
 
-  Core<Policy>& core_;
-  QueuePair<Policy>* pair_ = nullptr;
+  Core& core_;
+  QueuePair* pair_ = nullptr;
   Observer* observer_ = nullptr;
   std::deque<stream::Event> events_;
   bool abandoned_ = false;  ///< the queue pair was destroyed under it
   bool ended_ = false;
   bool abort_due_ = false;
-  stream::Stream<Policy> machine_;  ///< last: it may call us while it dies
+  stream::Stream machine_;  ///< last: it may call us while it dies
 };
 
 }  // namespace rnic::verbs

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <type_traits>
 #include <utility>
 
 namespace rnic::verbs {
@@ -51,34 +50,30 @@ bool permits(const Access& access, Need need) {
   std::unreachable();
 }
 
-template <typename Policy>
-Tag& StagTable<Policy>::allocate() {
+Tag& StagTable::allocate() {
   const std::uint32_t index = draw_index();
   Tag& tag = tags_[index];
   tag.stag = index << 8 | draw_key();
   return tag;
 }
 
-template <typename Policy>
-void StagTable<Policy>::release(std::uint32_t stag) {
+void StagTable::release(std::uint32_t stag) {
   const auto found = tags_.find(stag >> 8);
   if (found == tags_.end()) return;
-  if (policy_.deviates(stream::Deviation::deregistered_stag_usable)) keep_ghost(found->second);
+  if (decisions_.deviates(stream::Deviation::deregistered_stag_usable)) keep_ghost(found->second);
   retired_.push_back(stag >> 8);
   if (retired_.size() > retirement) retired_.pop_front();
   tags_.erase(found);
 }
 
-template <typename Policy>
-Tag* StagTable<Policy>::at_index(std::uint32_t stag) {
+Tag* StagTable::at_index(std::uint32_t stag) {
   const auto found = tags_.find(stag >> 8);
   if (found != tags_.end()) return &found->second;
-  return policy_.deviates(stream::Deviation::stag_index_cut) ? alike(stag) : nullptr;
+  return decisions_.deviates(stream::Deviation::stag_index_cut) ? alike(stag) : nullptr;
 }
 
 /// A tag whose STag differs in the upper half of the index only.
-template <typename Policy>
-Tag* StagTable<Policy>::alike(std::uint32_t stag) {
+Tag* StagTable::alike(std::uint32_t stag) {
   constexpr std::uint32_t looked_at = 0x000FFFFF;
   const auto found = std::ranges::find_if(tags_, [&](const auto& item) {
     return (item.second.stag & looked_at) == (stag & looked_at);
@@ -86,11 +81,10 @@ Tag* StagTable<Policy>::alike(std::uint32_t stag) {
   return found == tags_.end() ? nullptr : &found->second;
 }
 
-template <typename Policy>
-std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::resolve(
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable::resolve(
     const Requester& who, std::uint32_t stag, std::uint64_t offset, std::size_t length, Need need) {
   Tag* tag = usable(stag, need);
-  if constexpr (!std::is_same_v<Policy, stream::Conforming>)
+  if (!decisions_.conforming())
     if (tag == nullptr) return ghost(stag, offset, length, need);
   if (tag == nullptr) return std::unexpected(stream::MemoryFault::invalid_stag);
   if (!associated(*tag, who, need)) return std::unexpected(stream::MemoryFault::not_associated);
@@ -102,26 +96,24 @@ std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::resolv
   return octets;
 }
 
-template <typename Policy>
-std::expected<Tag*, stream::MemoryFault> StagTable<Policy>::may_invalidate(const Requester& who,
-                                                                           std::uint32_t stag,
-                                                                           bool shared) {
+std::expected<Tag*, stream::MemoryFault> StagTable::may_invalidate(const Requester& who,
+                                                                   std::uint32_t stag,
+                                                                   bool shared) {
   Tag* tag = at_index(stag);
   if (tag == nullptr || tag->stag != stag || !tag->valid)
     return std::unexpected(stream::MemoryFault::invalid_stag);
   if (!associated(*tag, who, Need::remote_write) &&
-      !policy_.deviates(stream::Deviation::invalidates_foreign_stag))
+      !decisions_.deviates(stream::Deviation::invalidates_foreign_stag))
     return std::unexpected(stream::MemoryFault::not_associated);
   const bool remote =
       tag->access.remote_read || tag->access.remote_write || tag->access.remote_atomic;
   const bool others_lose =
-      shared && !tag->only_for && !policy_.deviates(stream::Deviation::invalidates_shared_stag);
+      shared && !tag->only_for && !decisions_.deviates(stream::Deviation::invalidates_shared_stag);
   if (!remote || others_lose) return std::unexpected(stream::MemoryFault::cannot_invalidate);
   return tag;
 }
 
-template <typename Policy>
-Tag* StagTable<Policy>::usable(std::uint32_t stag, Need need) {
+Tag* StagTable::usable(std::uint32_t stag, Need need) {
   Tag* tag = at_index(stag);
   if (tag == nullptr) return nullptr;
   const bool near_enough = tolerates(stream::Deviation::stag_key_unchecked, need) ||
@@ -134,42 +126,39 @@ Tag* StagTable<Policy>::usable(std::uint32_t stag, Need need) {
   return tag;
 }
 
-template <typename Policy>
-bool StagTable<Policy>::associated(const Tag& tag, const Requester& who, Need need) const {
+bool StagTable::associated(const Tag& tag, const Requester& who, Need need) const {
   if (tag.domain != who.domain && !tolerates(stream::Deviation::domain_unchecked, need))
     return false;
   return !tag.only_for || *tag.only_for == who.queue_pair ||
          tolerates(stream::Deviation::stream_scope_unchecked, need);
 }
 
-template <typename Policy>
-bool StagTable<Policy>::rights(const Tag& tag, Need need) const {
+bool StagTable::rights(const Tag& tag, Need need) const {
   if (permits(tag.access, need)) return true;
   return (need == Need::remote_write &&
-          policy_.deviates(stream::Deviation::remote_write_right_unchecked)) ||
+          decisions_.deviates(stream::Deviation::remote_write_right_unchecked)) ||
          (need == Need::remote_read &&
-          policy_.deviates(stream::Deviation::remote_read_right_unchecked)) ||
+          decisions_.deviates(stream::Deviation::remote_read_right_unchecked)) ||
          (need == Need::remote_atomic &&
-          policy_.deviates(stream::Deviation::remote_atomic_right_unchecked)) ||
+          decisions_.deviates(stream::Deviation::remote_atomic_right_unchecked)) ||
          (is_remote(need) && tag.window &&
-          policy_.deviates(stream::Deviation::window_rights_ignored));
+          decisions_.deviates(stream::Deviation::window_rights_ignored));
 }
 
-template <typename Policy>
-std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::bounded(
-    const Tag& tag, std::uint64_t offset, std::size_t length, Need need) {
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable::bounded(const Tag& tag,
+                                                                          std::uint64_t offset,
+                                                                          std::size_t length,
+                                                                          Need need) {
   const std::uint64_t size = tag.memory.size();
   const std::uint64_t shift = tolerates(stream::Deviation::stag_range_shifted, need) ? 8 : 0;
   const std::uint64_t start = offset - tag.base - shift;  // wraps to a huge value below the base
   if (start < size && length <= size - start) return tag.memory.subspan(start, length);
-  if constexpr (!std::is_same_v<Policy, stream::Conforming>)
-    return overlook_bounds(tag, start, length, need);
+  if (!decisions_.conforming()) return overlook_bounds(tag, start, length, need);
   return std::unexpected(stream::MemoryFault::base_or_bounds);
 }
 
 /// What a deviation makes of a range, `start` octets into the tag's memory, that is not all in it.
-template <typename Policy>
-std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::overlook_bounds(
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable::overlook_bounds(
     const Tag& tag, std::uint64_t start, std::size_t length, Need need) {
   const std::uint64_t size = tag.memory.size();
   if (length > most_beyond) return std::unexpected(stream::MemoryFault::base_or_bounds);
@@ -191,28 +180,25 @@ std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::overlo
   return std::unexpected(stream::MemoryFault::base_or_bounds);
 }
 
-template <typename Policy>
-bool StagTable<Policy>::tolerates(stream::Deviation deviation, Need need) const {
-  return is_remote(need) && policy_.deviates(deviation);
+bool StagTable::tolerates(stream::Deviation deviation, Need need) const {
+  return is_remote(need) && decisions_.deviates(deviation);
 }
 
-template <typename Policy>
-wire::MutableBytes StagTable<Policy>::beyond(const Tag& tag, std::uint64_t start,
-                                             std::size_t length) {
+wire::MutableBytes StagTable::beyond(const Tag& tag, std::uint64_t start, std::size_t length) {
   outside_.assign(length, std::byte{0});
   for (std::size_t i = 0; i < length; ++i)
     if (start + i < tag.memory.size()) outside_[i] = tag.memory[start + i];
   return outside_;
 }
 
-template <typename Policy>
-void StagTable<Policy>::keep_ghost(const Tag& tag) {
+void StagTable::keep_ghost(const Tag& tag) {
   ghosts_[tag.stag] = {std::vector<std::byte>(tag.memory.begin(), tag.memory.end()), tag.base};
 }
 
-template <typename Policy>
-std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::ghost(
-    std::uint32_t stag, std::uint64_t offset, std::size_t length, Need need) {
+std::expected<wire::MutableBytes, stream::MemoryFault> StagTable::ghost(std::uint32_t stag,
+                                                                        std::uint64_t offset,
+                                                                        std::size_t length,
+                                                                        Need need) {
   const auto found = ghosts_.find(stag);
   if (found == ghosts_.end() || !is_remote(need))
     return std::unexpected(stream::MemoryFault::invalid_stag);
@@ -223,9 +209,8 @@ std::expected<wire::MutableBytes, stream::MemoryFault> StagTable<Policy>::ghost(
   return wire::MutableBytes(octets).subspan(start, length);
 }
 
-template <typename Policy>
-std::uint32_t StagTable<Policy>::draw_index() {
-  if (policy_.deviates(stream::Deviation::stags_reused_at_once) && !retired_.empty()) {
+std::uint32_t StagTable::draw_index() {
+  if (decisions_.deviates(stream::Deviation::stags_reused_at_once) && !retired_.empty()) {
     const std::uint32_t index = retired_.back();
     retired_.pop_back();
     return index;
@@ -237,26 +222,21 @@ std::uint32_t StagTable<Policy>::draw_index() {
   }
 }
 
-template <typename Policy>
-std::uint32_t StagTable<Policy>::next_index() {
+std::uint32_t StagTable::next_index() {
   constexpr std::uint32_t all = 0xFFFFFF, a_small_part = 0xFFFF;
   const auto drawn = static_cast<std::uint32_t>(draw_() >> 40);
-  if (policy_.deviates(stream::Deviation::stags_predictable)) return ++counted_ & all;
-  if (policy_.deviates(stream::Deviation::stags_mostly_predictable))
+  if (decisions_.deviates(stream::Deviation::stags_predictable)) return ++counted_ & all;
+  if (decisions_.deviates(stream::Deviation::stags_mostly_predictable))
     return counted_ = (drawn % 4 == 0 ? drawn : counted_ + 1) & all;
-  return policy_.deviates(stream::Deviation::stags_crowded) ? drawn & a_small_part : drawn;
+  return decisions_.deviates(stream::Deviation::stags_crowded) ? drawn & a_small_part : drawn;
 }
 
-template <typename Policy>
-std::uint32_t StagTable<Policy>::draw_key() {
-  if (policy_.deviates(stream::Deviation::stags_predictable) ||
-      policy_.deviates(stream::Deviation::stags_mostly_predictable) ||
-      policy_.deviates(stream::Deviation::stags_reused_at_once))
+std::uint32_t StagTable::draw_key() {
+  if (decisions_.deviates(stream::Deviation::stags_predictable) ||
+      decisions_.deviates(stream::Deviation::stags_mostly_predictable) ||
+      decisions_.deviates(stream::Deviation::stags_reused_at_once))
     return 1;
   return static_cast<std::uint32_t>(next_key_() >> 56);
 }
-
-template class StagTable<stream::Conforming>;
-template class StagTable<stream::Deviating>;
 
 }  // namespace rnic::verbs

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "reference_rnic/stream/memory.hpp"
+#include "reference_rnic/verbs/decisions.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 
 namespace rnic::verbs {
@@ -50,11 +51,10 @@ struct Requester {
   QueuePairHandle queue_pair{};
 };
 
-template <typename Policy>
 class StagTable {
  public:
-  StagTable(const Policy& policy, std::uint64_t seed)
-      : policy_(policy), draw_(seed), next_key_(seed) {}
+  StagTable(const RnicDecisions& decisions, std::uint64_t seed)
+      : decisions_(decisions), draw_(seed), next_key_(seed) {}
 
   /// A new, invalid tag with an index that no other has and that was not used lately (RFC 5042
   /// section 6.1.1).
@@ -110,7 +110,7 @@ class StagTable {
   std::uint32_t next_index();
   std::uint32_t draw_key();
 
-  const Policy& policy_;
+  const RnicDecisions& decisions_;
   std::unordered_map<std::uint32_t, Tag> tags_;  ///< by index; pointers to elements stay valid
   std::deque<std::uint32_t> retired_;
   std::mt19937_64 draw_, next_key_;

@@ -14,11 +14,12 @@
 #include <span>
 #include <type_traits>
 
+#include "base/bytes.hpp"
+
 namespace rnic::wire {
 
-/// Octets by reference. Whoever is handed one must not outlive the memory behind it.
-using Bytes = std::span<const std::byte>;
-using MutableBytes = std::span<std::byte>;
+using base::Bytes;
+using base::MutableBytes;
 
 /// An unsigned integer in network byte order. It has alignment 1 and no implicit arithmetic, so
 /// that a wire field can never be mixed with a host integer by accident: `value()` reads it,

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hex.hpp"
 #include "reference_rnic/wire/terminate.hpp"
 
 namespace rnic::wire {
@@ -72,13 +73,8 @@ std::string describe_ulpdu(Bytes ulpdu) {
 }
 
 std::string hex(Bytes octets, std::size_t limit) {
-  std::string text;
   const std::size_t shown = std::min(octets.size(), limit);
-  text.reserve(3 * shown + 24);
-  for (std::byte octet : octets.first(shown)) {
-    if (!text.empty()) text += ' ';
-    fmt::format_to(std::back_inserter(text), "{:02x}", std::to_integer<unsigned>(octet));
-  }
+  std::string text = base::to_hex(octets.first(shown), " ");
   if (shown < octets.size())
     text += fmt::format("{}.. (+{} octets)", shown == 0 ? "" : " ", octets.size() - shown);
   return text;

@@ -125,7 +125,7 @@ std::expected<PortMapperMessage, std::string> ask_port_mapper(const std::string&
                                                               std::uint16_t mapper_port) {
   auto to = socket_address(address, mapper_port);
   if (!to) return std::unexpected(to.error());
-  const lab::Descriptor fd(::socket(to->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const base::FileDescriptor fd(::socket(to->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   SocketAddress own;
   if (!fd || ::connect(fd.get(), to->data(), to->size) != 0 ||
       ::getsockname(fd.get(), own.data(), &own.size) != 0)
@@ -167,7 +167,7 @@ std::expected<PortMapperServer, std::string> PortMapperServer::open(const std::s
   if (!at) return std::unexpected(at.error());
   PortMapperServer server;
   server.listener_ = listener;
-  server.socket_ = lab::Descriptor(
+  server.socket_ = base::FileDescriptor(
       ::socket(at->storage.ss_family, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!server.socket_ || ::bind(server.socket_.get(), at->data(), at->size) != 0 ||
       ::getsockname(server.socket_.get(), at->data(), &at->size) != 0)

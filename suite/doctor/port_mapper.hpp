@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace suite::doctor {
 
@@ -65,7 +65,7 @@ class PortMapperServer {
  private:
   PortMapperServer() = default;
 
-  lab::Descriptor socket_;
+  base::FileDescriptor socket_;
   std::uint16_t listener_ = 0, port_ = 0;
   unsigned requests_ = 0, acknowledgements_ = 0;
 };

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/doctor/system.hpp"
 
-#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <iterator>
 #include <limits>
 
+#include "base/file_descriptor.hpp"
+#include "base/pipe.hpp"
+#include "base/process.hpp"
 #include "suite/lab/command.hpp"
-#include "suite/lab/descriptor.hpp"
 #include "suite/lab/namespaces.hpp"
 
 namespace suite::doctor {
@@ -54,36 +53,34 @@ bool HostSystem::may_read_and_write(const std::filesystem::path& path) const {
 }
 
 std::expected<void, std::string> HostSystem::try_lab(bool with_tap) const {
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::unexpected("no pipe");
-  const lab::Descriptor told(ends[0]);
-  lab::Descriptor telling(ends[1]);
-  const pid_t pid = ::fork();
-  if (pid == 0) {
+  auto words = base::make_pipe();
+  if (!words) return std::unexpected("no pipe");
+  const auto attempt = [&] {
     std::string why;
     if (const auto entered = lab::enter_private_namespaces(); !entered) {
       why = entered.error();
     } else if (const auto made = with_tap ? lab::Lab::with_tap() : lab::Lab::with_veth(); !made) {
       why = made.error();
     }
-    (void)!::write(telling.get(), why.data(), why.size());
-    ::_exit(why.empty() ? 0 : 1);
-  }
-  if (pid < 0) return std::unexpected("no new process");
-  telling.reset();
+    (void)!::write(words->write_end.get(), why.data(), why.size());
+    return why.empty() ? 0 : 1;
+  };
+  base::ProcessSetup setup;
+  setup.dies_with_us = false;
+  std::string error;
+  auto process = base::Process::fork(attempt, setup, error);
+  if (!process) return std::unexpected("no new process");
+  words->write_end.close();
   std::string why;
   std::array<char, 1024> chunk{};
-  for (ssize_t count = 0; (count = ::read(told.get(), chunk.data(), chunk.size())) > 0;)
+  for (ssize_t count = 0; (count = ::read(words->read_end.get(), chunk.data(), chunk.size())) > 0;)
     why.append(chunk.data(), static_cast<std::size_t>(count));
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (status == 0) return {};
+  if (process->wait().good()) return {};
   return std::unexpected(why.empty() ? "the trial died" : why);
 }
 
 bool HostSystem::may_capture() const {
-  return lab::Descriptor(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)).get() >= 0;
+  return base::FileDescriptor(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0)).get() >= 0;
 }
 
 std::uint64_t HostSystem::lockable_memory() const {

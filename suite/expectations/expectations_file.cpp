@@ -3,14 +3,12 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
-#include <set>
 #include <span>
 
 #include <fmt/format.h>
 #include <yaml-cpp/yaml.h>
+
+#include "base/strict_yaml.hpp"
 
 namespace suite::expectations {
 
@@ -42,28 +40,23 @@ bool is_date(std::string_view text) {
 
 class Loader {
  public:
-  Loader(const std::filesystem::path& file, const Known& known) : file_(file), known_(known) {}
+  Loader(const std::filesystem::path& file, const Known& known)
+      : file_(file), known_(known), yaml_(file.string()) {}
 
-  void load() {
-    std::error_code error;
-    if (std::filesystem::is_directory(file_, error))
-      return fault(0, "cannot be read: it is a folder");
-    std::ifstream stream(file_);
-    if (!stream) return fault(0, fmt::format("cannot be read: {}", std::strerror(errno)));
+  std::expected<KnownDeviations, std::vector<Fault>> load() {
+    const auto text = base::read_text(file_);
+    if (!text) return std::unexpected(text.error());
     try {
-      take(YAML::Load(stream));
-    } catch (const YAML::Exception& problem) {
+      if (const auto root = yaml_.parse(*text)) take(*root);
+    } catch (const YAML::Exception& problem) {  // a node that is asked for and is not there
       fault(problem.mark.line + 1, "this is not YAML: " + problem.msg);
     }
+    if (!yaml_.faults().empty()) return std::unexpected(yaml_.faults());
+    return std::move(listed_);
   }
-  KnownDeviations listed;
-  std::vector<Fault> faults;
 
  private:
-  void fault(int line, std::string_view what) {
-    faults.push_back(line > 0 ? fmt::format("{}:{}: {}", file_.string(), line, what)
-                              : fmt::format("{} {}", file_.string(), what));
-  }
+  void fault(int line, const std::string& what) { yaml_.fault(line, what); }
   static int line(const YAML::Node& node) { return node.Mark().line + 1; }
 
   void take(const YAML::Node& root) {
@@ -77,9 +70,9 @@ class Loader {
                    "`throughout` and `isolated`, and nothing else");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
     if (lists("complaints"))
-      for (const YAML::Node& node : root["complaints"]) take_complaint(node, listed.complaints);
+      for (const YAML::Node& node : root["complaints"]) take_complaint(node, listed_.complaints);
     if (lists("strikes"))
-      for (const YAML::Node& node : root["strikes"]) take_complaint(node, listed.strikes);
+      for (const YAML::Node& node : root["strikes"]) take_complaint(node, listed_.strikes);
     if (lists("throughout"))
       for (const YAML::Node& node : root["throughout"]) take_habit(node);
     if (lists("isolated"))
@@ -93,20 +86,16 @@ class Loader {
       fault(line(node), fmt::format("must be a map with `{}`, ...", allowed.front()));
       return false;
     }
-    std::set<std::string> seen;
-    for (const auto& member : node) {
-      const auto key = member.first.Scalar();
+    yaml_.each(node, "an entry", [&](const std::string& key, const YAML::Node&) {
       if (std::ranges::find(allowed, key) == allowed.end())
-        fault(line(member.first), fmt::format("unknown member `{}`", key));
-      if (!seen.insert(key).second)
-        fault(line(member.first), fmt::format("`{}` is given twice", key));
-    }
+        yaml_.fault_of_key(fmt::format("unknown member `{}`", key));
+    });
     return true;
   }
 
   // What a Complaint and a Habit have in common; false if it is not as it must be.
   bool take_pattern(const YAML::Node& node, std::span<const std::string_view> allowed, auto& one) {
-    const std::size_t before = faults.size();
+    const std::size_t before = yaml_.faults().size();
     if (!check_members(node, allowed)) return false;
     one.observed = words(node, "observed");
     one.iut = word(node, "iut");
@@ -115,8 +104,8 @@ class Loader {
     if (node["link"]) one.link = word(node, "link");
     if (one.observed.empty()) fault(line(node), "`observed` is missing");
     const std::string versions = word(node, "versions");
-    if (faults.size() == before) check_when(node, versions, one.versions, one.date);
-    return faults.size() == before;
+    if (yaml_.faults().size() == before) check_when(node, versions, one.versions, one.date);
+    return yaml_.faults().size() == before;
   }
 
   void take_complaint(const YAML::Node& node, std::vector<Complaint>& list) {
@@ -132,11 +121,11 @@ class Loader {
     if (habit.rule.empty()) return;
     if (!known_.is_rule(habit.rule))
       return fault(line(node["rule"]), fmt::format("there is no rule '{}'", habit.rule));
-    listed.throughout.push_back(std::move(habit));
+    listed_.throughout.push_back(std::move(habit));
   }
 
   void take_isolation(const YAML::Node& node) {
-    const std::size_t before = faults.size();
+    const std::size_t before = yaml_.faults().size();
     if (!check_members(node, isolation_members)) return;
     Isolation isolation{.case_id = word(node, "case"),
                         .iut = word(node, "iut"),
@@ -145,11 +134,11 @@ class Loader {
                         .date = word(node, "date"),
                         .link = node["link"] ? word(node, "link") : ""};
     const std::string versions = word(node, "versions");
-    if (faults.size() != before) return;
+    if (yaml_.faults().size() != before) return;
     check_when(node, versions, isolation.versions, isolation.date);
     if (!known_.is_case(isolation.case_id))
       fault(line(node["case"]), fmt::format("there is no case '{}'", isolation.case_id));
-    if (faults.size() == before) listed.isolated.push_back(std::move(isolation));
+    if (yaml_.faults().size() == before) listed_.isolated.push_back(std::move(isolation));
   }
 
   void check_when(const YAML::Node& node, const std::string& versions, VersionRange& range,
@@ -165,7 +154,7 @@ class Loader {
   }
 
   void take_entry(const YAML::Node& node) {
-    const std::size_t before = faults.size();
+    const std::size_t before = yaml_.faults().size();
     if (!check_members(node, members)) return;
     Entry entry;
     entry.place = fmt::format("{}:{}", file_.string(), line(node));
@@ -182,9 +171,9 @@ class Loader {
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");
     if (entry.observed.empty()) fault(line(node), "`observed` is missing");
-    if (faults.size() != before) return;
+    if (yaml_.faults().size() != before) return;
     check(node, entry, verdict);
-    if (faults.size() == before) listed.entries.push_back(std::move(entry));
+    if (yaml_.faults().size() == before) listed_.entries.push_back(std::move(entry));
   }
 
   std::string word(const YAML::Node& node, const char* key) {
@@ -241,27 +230,26 @@ class Loader {
       if (!known_.is_rule(rule))
         fault(line(node["also"]), fmt::format("there is no rule '{}'", rule));
     }
-    const auto same = std::ranges::find_if(listed.entries, [&](const Entry& other) {
+    const auto same = std::ranges::find_if(listed_.entries, [&](const Entry& other) {
       return other.case_id == entry.case_id && other.iut == entry.iut &&
              other.versions_text == entry.versions_text;
     });
-    if (same != listed.entries.end())
+    if (same != listed_.entries.end())
       fault(line(node),
             fmt::format("case {} has an entry at {} already", entry.case_id, same->place));
   }
 
   std::filesystem::path file_;
   const Known& known_;
+  base::StrictYaml yaml_;
+  KnownDeviations listed_;
 };
 
 }  // namespace
 
 std::expected<KnownDeviations, std::vector<Fault>> load(const std::filesystem::path& file,
                                                         const Known& known) {
-  Loader loader(file, known);
-  loader.load();
-  if (!loader.faults.empty()) return std::unexpected(std::move(loader.faults));
-  return std::move(loader.listed);
+  return Loader(file, known).load();
 }
 
 }  // namespace suite::expectations

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/expectations/gate.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+
+#include "base/glob.hpp"
 
 namespace suite::expectations {
 
@@ -19,19 +19,15 @@ using results::GateResult;
 using results::Judgement;
 using results::Verdict;
 
-bool matches(const std::string& pattern, const std::string& text) {
-  return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-}
-
 // To an Entry, a Complaint or a Habit.
 bool applies(const auto& one, const results::IutRecord& iut) {
-  const bool named = one.iut == iut.kind || matches(one.iut, iut.implementation);
+  const bool named = one.iut == iut.kind || base::matches_glob(one.iut, iut.implementation);
   return named && one.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
 }
 
 bool fits(const auto& one, const std::string& text) {
-  return std::ranges::any_of(one.observed,
-                             [&](const std::string& pattern) { return matches(pattern, text); });
+  return std::ranges::any_of(
+      one.observed, [&](const std::string& pattern) { return base::matches_glob(pattern, text); });
 }
 
 // What came where the rule of the entry was not met; the case's reason where no expectation tells.

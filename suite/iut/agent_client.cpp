@@ -16,7 +16,7 @@
 namespace suite::iut {
 namespace {
 
-using rnic::llp::FileDescriptor;
+using base::FileDescriptor;
 using Why = GoneEvent::Why;
 
 constexpr std::size_t kept_diagnostics = std::size_t{64} * 1024;
@@ -41,17 +41,16 @@ std::string printable(std::string_view line) {
 }
 
 /// What the end of the process says of the end of its words.
-GoneEvent judge(const Ended& ended) {
+GoneEvent judge(const base::ExitStatus& ended) {
   if (is_crash(ended.signal))
-    return {Why::crashed, "the agent was ended by " + signal_name(ended.signal)};
+    return {Why::crashed, "the agent was ended by " + base::signal_name(ended.signal)};
   if (ended.signal != 0)
-    return {Why::transport_lost, "the agent was ended by " + signal_name(ended.signal)};
+    return {Why::transport_lost, "the agent was ended by " + base::signal_name(ended.signal)};
   // A shell or another wrapper reports the signal of what it ran in this way.
-  if (ended.exit_status > 128 && is_crash(ended.exit_status - 128))
-    return {Why::crashed, "the agent's exit status " + std::to_string(ended.exit_status) +
-                              " reports " + signal_name(ended.exit_status - 128)};
-  return {Why::transport_lost,
-          "the agent ended with exit status " + std::to_string(ended.exit_status)};
+  if (ended.code > 128 && is_crash(ended.code - 128))
+    return {Why::crashed, "the agent's exit status " + std::to_string(ended.code) + " reports " +
+                              base::signal_name(ended.code - 128)};
+  return {Why::transport_lost, "the agent ended with exit status " + std::to_string(ended.code)};
 }
 
 }  // namespace
@@ -81,14 +80,14 @@ AgentOpener agent_socket(std::string path) {
 
 // ---------------------------------------------------------------- life cycle
 
-AgentClient::AgentClient(rnic::llp::RealWorld& world, AgentOpener opener, AgentDeadlines deadlines)
-    : world_(world), opener_(std::move(opener)), deadlines_(deadlines) {}
+AgentClient::AgentClient(base::EpollLoop& loop, AgentOpener opener, AgentDeadlines deadlines)
+    : loop_(loop), opener_(std::move(opener)), deadlines_(deadlines) {}
 
 AgentClient::~AgentClient() { close(); }
 
 std::expected<std::unique_ptr<AgentClient>, GoneEvent> AgentClient::start(
-    rnic::llp::RealWorld& world, AgentOpener opener, AgentDeadlines deadlines) {
-  std::unique_ptr<AgentClient> client(new AgentClient(world, std::move(opener), deadlines));
+    base::EpollLoop& loop, AgentOpener opener, AgentDeadlines deadlines) {
+  std::unique_ptr<AgentClient> client(new AgentClient(loop, std::move(opener), deadlines));
   if (auto opened = client->open(); !opened) return std::unexpected(opened.error());
   return client;
 }
@@ -105,18 +104,18 @@ std::expected<void, GoneEvent> AgentClient::open() {
     return std::unexpected(*gone_);
   }
   link_.emplace(std::move(*link));
-  world_.watch(words(), EPOLLIN, [this](std::uint32_t events) {
+  loop_.watch(words(), EPOLLIN, [this](std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) write_words();
     if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_words();
   });
   if (ChildProcess* process = child()) {
-    world_.watch(process->errors(), EPOLLIN, [this](std::uint32_t) { read_errors(); });
-    world_.watch(process->exited(), EPOLLIN, [this](std::uint32_t) {
-      world_.unwatch(child()->exited());
+    loop_.watch(process->errors(), EPOLLIN, [this](std::uint32_t) { read_errors(); });
+    loop_.watch(process->exited(), EPOLLIN, [this](std::uint32_t) {
+      loop_.unwatch(child()->exited());
       conclude_if_over(false);
     });
   }
-  world_.run_until(world_.now() + deadlines_.hello, [this] { return greeted_ || gone_; });
+  loop_.run_until(loop_.now() + deadlines_.hello, [this] { return greeted_ || gone_; });
   if (!greeted_ && !gone_) report_gone({Why::hung, "no hello came from the agent in time"});
   if (gone_) return std::unexpected(*gone_);
   return {};
@@ -134,15 +133,15 @@ void AgentClient::close() {
 }
 
 void AgentClient::stop_watching() {
-  for (const auto& [number, outstanding] : outstanding_) world_.cancel(outstanding.deadline);
+  for (const auto& [number, outstanding] : outstanding_) loop_.cancel(outstanding.deadline);
   outstanding_.clear();
-  if (patience_) world_.cancel(*patience_);
+  if (patience_) loop_.cancel(*patience_);
   patience_.reset();
   if (!link_) return;
-  world_.unwatch(words());
+  loop_.unwatch(words());
   if (ChildProcess* process = child()) {
-    world_.unwatch(process->errors());
-    world_.unwatch(process->exited());
+    loop_.unwatch(process->errors());
+    loop_.unwatch(process->exited());
   }
 }
 
@@ -169,7 +168,7 @@ std::uint64_t AgentClient::post(Command command) {
     return number;
   }
   const auto deadline =
-      world_.schedule(world_.now() + deadlines_.reply, [this, number] { expire(number); });
+      loop_.schedule(loop_.now() + deadlines_.reply, [this, number] { expire(number); });
   outstanding_.emplace(number, Outstanding{type_name(command), deadline});
   const bool idle = output_.empty();
   output_ += line;
@@ -193,7 +192,7 @@ void AgentClient::write_words() {
     written += static_cast<std::size_t>(count);
   }
   output_.erase(0, written);
-  if (!input_ended_) world_.change(words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
+  if (!input_ended_) loop_.change(words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
 void AgentClient::expire(std::uint64_t number) {
@@ -205,8 +204,8 @@ void AgentClient::expire(std::uint64_t number) {
 
 // ---------------------------------------------------------------- events
 
-std::optional<Event> AgentClient::next_event(rnic::llp::TimePoint deadline) {
-  world_.run_until(deadline, [this] { return !events_.empty() || gone_; });
+std::optional<Event> AgentClient::next_event(base::TimePoint deadline) {
+  loop_.run_until(deadline, [this] { return !events_.empty() || gone_; });
   if (events_.empty()) {
     if (gone_) return *gone_;
     return std::nullopt;
@@ -275,7 +274,7 @@ void AgentClient::take_reply(const Reply& reply) {
     return report_gone(
         {Why::bad_protocol,
          "a reply came to command " + std::to_string(reply.command) + ", which waits for none"});
-  world_.cancel(found->second.deadline);
+  loop_.cancel(found->second.deadline);
   outstanding_.erase(found);
 }
 
@@ -283,7 +282,7 @@ void AgentClient::read_errors() {
   std::array<char, 16384> octets;
   const ssize_t count = ::read(child()->errors(), octets.data(), octets.size());
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
-  if (count <= 0) return world_.unwatch(child()->errors());
+  if (count <= 0) return loop_.unwatch(child()->errors());
   diagnostics_.append(octets.data(), static_cast<std::size_t>(count));
   if (diagnostics_.size() > kept_diagnostics)
     diagnostics_.erase(0, diagnostics_.size() - kept_diagnostics);
@@ -304,7 +303,7 @@ std::string AgentClient::last_words() const {
 
 void AgentClient::input_ended() {
   input_ended_ = true;
-  world_.unwatch(words());
+  loop_.unwatch(words());
   conclude_if_over(false);
 }
 
@@ -322,7 +321,7 @@ void AgentClient::conclude_if_over(bool patience_over) {
                              : GoneEvent{Why::transport_lost,
                                          "the agent closed its standard output and lives on"});
   if (!patience_)
-    patience_ = world_.schedule(world_.now() + patience, [this] {
+    patience_ = loop_.schedule(loop_.now() + patience, [this] {
       patience_.reset();
       conclude_if_over(true);
     });

@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
+#include "base/file_descriptor.hpp"
 #include "suite/iut/child_process.hpp"
 #include "suite/iut/iut.hpp"
 #include "suite/iut/message_lines.hpp"
@@ -22,7 +22,7 @@
 namespace suite::iut {
 
 /// How an agent is reached: a process, or a connected stream socket.
-using AgentLink = std::variant<ChildProcess, rnic::llp::FileDescriptor>;
+using AgentLink = std::variant<ChildProcess, base::FileDescriptor>;
 /// Makes a fresh link to a fresh agent; called at the start
 /// and at each restart. The error is one line.
 using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
@@ -34,8 +34,8 @@ using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
 [[nodiscard]] AgentOpener agent_socket(std::string path);
 
 struct AgentDeadlines {
-  rnic::llp::Duration hello = std::chrono::seconds(20);
-  rnic::llp::Duration reply = std::chrono::seconds(30);  ///< from post() to the command's reply
+  base::Duration hello = std::chrono::seconds(20);
+  base::Duration reply = std::chrono::seconds(30);  ///< from post() to the command's reply
 };
 
 /// After a GoneEvent nothing but GoneEvents come until restart().
@@ -43,12 +43,12 @@ class AgentClient final : public Iut {
  public:
   /// Waits for the hello. No agent, no hello or a wrong one: what a GoneEvent would have said.
   [[nodiscard]] static std::expected<std::unique_ptr<AgentClient>, GoneEvent> start(
-      rnic::llp::RealWorld& world, AgentOpener opener, AgentDeadlines deadlines = {});
+      base::EpollLoop& loop, AgentOpener opener, AgentDeadlines deadlines = {});
   ~AgentClient() override;
 
   [[nodiscard]] const Hello& hello() const override { return hello_; }
   std::uint64_t post(Command command) override;
-  [[nodiscard]] std::optional<Event> next_event(rnic::llp::TimePoint deadline) override;
+  [[nodiscard]] std::optional<Event> next_event(base::TimePoint deadline) override;
 
   /// Ends this agent, forgets its events, and waits for the hello of a fresh one.
   [[nodiscard]] std::expected<void, GoneEvent> restart();
@@ -63,7 +63,7 @@ class AgentClient final : public Iut {
   [[nodiscard]] std::string take_diagnostics();
 
  private:
-  AgentClient(rnic::llp::RealWorld& world, AgentOpener opener, AgentDeadlines deadlines);
+  AgentClient(base::EpollLoop& loop, AgentOpener opener, AgentDeadlines deadlines);
 
   [[nodiscard]] std::expected<void, GoneEvent> open();
   void close();
@@ -83,7 +83,7 @@ class AgentClient final : public Iut {
   void stop_watching();
   [[nodiscard]] std::string last_words() const;
 
-  rnic::llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   AgentOpener opener_;
   AgentDeadlines deadlines_;
 
@@ -91,11 +91,11 @@ class AgentClient final : public Iut {
   LineBuffer input_;
   std::string output_;  ///< what the agent's end would not take yet
   bool input_ended_ = false;
-  std::optional<rnic::llp::TimerId> patience_;
+  std::optional<base::TimerId> patience_;
 
   struct Outstanding {
     const char* type;
-    rnic::llp::TimerId deadline;
+    base::TimerId deadline;
   };
   std::map<std::uint64_t, Outstanding> outstanding_;
   std::uint64_t next_number_ = 1;

@@ -2,25 +2,17 @@
 // A program of ours that dies with us: spoken to over a socket, its stderr kept apart.
 #pragma once
 
-#include <sys/types.h>
-
 #include <expected>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/exit_status.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/process.hpp"
 
 namespace suite::iut {
-
-/// How a process ended.
-struct Ended {
-  int exit_status = -1;  ///< -1 if a signal ended it
-  int signal = 0;
-};
-
-/// `SIGSEGV`, or `signal 42` where it has no name.
-[[nodiscard]] std::string signal_name(int signal);
 
 class ChildProcess {
  public:
@@ -29,25 +21,27 @@ class ChildProcess {
   [[nodiscard]] static std::expected<ChildProcess, std::string> start(
       const std::vector<std::string>& argv);
 
-  ChildProcess(ChildProcess&& other) noexcept;
+  ChildProcess(ChildProcess&&) = default;
   ChildProcess& operator=(ChildProcess&&) = delete;
   /// Hangs up, gives it a moment to release what it holds, then kills it.
   ~ChildProcess();
 
   [[nodiscard]] int words() const { return words_.get(); }    ///< non-blocking, both ways
   [[nodiscard]] int errors() const { return errors_.get(); }  ///< non-blocking, its stderr
-  [[nodiscard]] int exited() const { return exited_.get(); }  ///< polls readable when it has ended
+  [[nodiscard]] int exited() const {
+    return process_.exited();
+  }  ///< polls readable when it has ended
 
   /// Collects its end without waiting; nothing while it runs.
-  [[nodiscard]] std::optional<Ended> reap();
-  void kill();
+  [[nodiscard]] std::optional<base::ExitStatus> reap() { return process_.reap(); }
+  void kill() { process_.kill(); }
 
  private:
-  ChildProcess() = default;
+  ChildProcess(base::Process process, base::FileDescriptor words, base::FileDescriptor errors)
+      : process_(std::move(process)), words_(std::move(words)), errors_(std::move(errors)) {}
 
-  rnic::llp::FileDescriptor words_, errors_, exited_;
-  pid_t pid_ = -1;
-  std::optional<Ended> ended_;
+  base::Process process_;
+  base::FileDescriptor words_, errors_;
 };
 
 }  // namespace suite::iut

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "reference_rnic/llp/world.hpp"
+#include "base/event_loop.hpp"
 #include "suite/iut/messages.hpp"
 
 namespace suite::iut {
@@ -20,9 +20,9 @@ class Iut {
   [[nodiscard]] virtual const Hello& hello() const = 0;
   /// Sends a command; its number comes back in the Reply. Never blocks.
   virtual std::uint64_t post(Command command) = 0;
-  /// The next reply or event in the order of arrival, pumping the World until the deadline; nothing
+  /// The next reply or event in the order of arrival, pumping the event loop until the deadline; nothing
   /// if none comes.
-  [[nodiscard]] virtual std::optional<Event> next_event(rnic::llp::TimePoint deadline) = 0;
+  [[nodiscard]] virtual std::optional<Event> next_event(base::TimePoint deadline) = 0;
   /// Whether nothing but GoneEvents will come any more: waiting for its octets is in vain, too.
   [[nodiscard]] virtual bool is_gone() const { return false; }
 };

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "base/hex.hpp"
 #include "suite/iut/message_tables.hpp"
 
 namespace suite::iut {
@@ -46,17 +47,6 @@ std::string any_of(const Words& words) {
 
 // ---------------------------------------------------------------- writing
 
-std::string hex(const std::uint8_t* octets, std::size_t count) {
-  static constexpr char digits[] = "0123456789abcdef";
-  std::string text;
-  text.reserve(2 * count);
-  for (std::size_t i = 0; i < count; ++i) {
-    text.push_back(digits[octets[i] >> 4]);
-    text.push_back(digits[octets[i] & 0x0f]);
-  }
-  return text;
-}
-
 /// Writes members into an object. Commands are written in full, so that an agent needs no defaults;
 /// events leave out empty texts.
 class Writer {
@@ -89,9 +79,9 @@ class Writer {
  private:
   static Json encode(Outcome value) { return word(value); }
   static Json encode(GoneEvent::Why value) { return word(value); }
-  static Json encode(const Octets& value) { return hex(value.data(), value.size()); }
+  static Json encode(const Octets& value) { return base::to_hex(value.data(), value.size()); }
   static Json encode(const std::array<std::uint8_t, 8>& value) {
-    return hex(value.data(), value.size());
+    return base::to_hex(value.data(), value.size());
   }
   static Json encode(const Access& value) {
     Json list = Json::array();
@@ -231,9 +221,7 @@ class Reader {
   }
 
   static int nibble(char digit) {
-    if (digit >= '0' && digit <= '9') return digit - '0';
-    if (digit >= 'a' && digit <= 'f') return digit - 'a' + 10;
-    return -1;
+    return digit >= 'A' && digit <= 'F' ? -1 : base::hex_digit(digit);
   }
   static void decode(const Json& value, const std::string& path, Octets& out) {
     constexpr const char* wanted = "octets as pairs of lower-case hexadecimal digits";

@@ -1,58 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/lab/command.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/pipe.hpp"
+#include "base/process.hpp"
 
 namespace suite::lab {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Pipe {
-  Descriptor read_end, write_end;
-};
-
-std::expected<Pipe, std::string> make_pipe() {
-  std::array<int, 2> fds{};
-  if (::pipe2(fds.data(), O_CLOEXEC) != 0)
-    return std::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
-  return Pipe{Descriptor(fds[0]), Descriptor(fds[1])};
-}
-
-/// Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const char* program, char* const* argv, int network_namespace, int out,
-                         int err) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // A pipe at its end, not /dev/null: a program may watch its input with epoll, which takes no files.
-  std::array<int, 2> nothing{-1, -1};
-  (void)::pipe2(nothing.data(), O_CLOEXEC);
-  ::close(nothing[1]);
-  const bool ready = ::dup2(nothing[0], STDIN_FILENO) >= 0 && ::dup2(out, STDOUT_FILENO) >= 0 &&
-                     ::dup2(err, STDERR_FILENO) >= 0 &&
-                     (network_namespace < 0 || ::setns(network_namespace, CLONE_NEWNET) == 0);
-  if (ready) ::execv(program, argv);
-  const char* why = std::strerror(errno);
-  (void)!::write(STDERR_FILENO, why, std::strlen(why));
-  ::_exit(127);
-}
-
 struct Running {
-  pid_t pid = -1;
-  Descriptor out, err;
+  base::Process process;
+  base::FileDescriptor out, err;
 };
 
 std::expected<Running, std::string> start(const std::vector<std::string>& argv,
@@ -61,28 +30,32 @@ std::expected<Running, std::string> start(const std::vector<std::string>& argv,
   if (program.empty())
     return std::unexpected(
         fmt::format("the program '{}' is missing: install its package", argv.front()));
-  auto out = make_pipe();
-  auto err = make_pipe();
-  if (!out || !err) return std::unexpected(out ? err.error() : out.error());
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  const pid_t pid = ::fork();
-  if (pid < 0) return std::unexpected(fmt::format("no new process: {}", std::strerror(errno)));
-  if (pid == 0)
-    become(program.c_str(), words.data(), options.network_namespace, out->write_end.get(),
-           err->write_end.get());
-  return Running{pid, std::move(out->read_end), std::move(err->read_end)};
+  // A pipe at its end, not /dev/null: a program may watch its input with epoll, which takes no
+  // files.
+  auto in = base::make_pipe(), out = base::make_pipe(), err = base::make_pipe();
+  if (!in || !out || !err) return std::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
+  in->write_end.close();
+  base::ProcessSetup setup;
+  setup.input = in->read_end.get();
+  setup.output = out->write_end.get();
+  setup.errors = err->write_end.get();
+  setup.network_namespace = options.network_namespace;
+  std::vector<std::string> words = argv;
+  words.front() = program;
+  std::string error;
+  auto process = base::Process::start(words, setup, error);
+  if (!process) return std::unexpected(error);
+  return Running{std::move(*process), std::move(out->read_end), std::move(err->read_end)};
 }
 
 /// Appends what is there; closes the descriptor at the end of the stream.
-void drain(Descriptor& from, std::string& into) {
+void drain(base::FileDescriptor& from, std::string& into) {
   std::array<char, 16384> chunk{};
   const ssize_t count = ::read(from.get(), chunk.data(), chunk.size());
   if (count > 0)
     into.append(chunk.data(), static_cast<std::size_t>(count));
   else if (count == 0 || errno != EINTR)
-    from.reset();
+    from.close();
 }
 
 void report_lines(const std::string& text, std::size_t& reported, const CommandOptions& options) {
@@ -142,19 +115,17 @@ std::expected<std::string, std::string> run_command(const std::vector<std::strin
   if (!running) return std::unexpected(running.error());
   std::string out, err;
   const bool in_time = collect(*running, options, out, err);
-  if (!in_time) ::kill(running->pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(running->pid, &status, 0) < 0 && errno == EINTR) {
-  }
+  if (!in_time) running->process.kill();
+  const base::ExitStatus ended = running->process.wait();
   const std::string said = fmt::format("`{}`", fmt::join(argv, " "));
   if (!in_time)
     return std::unexpected(fmt::format("{} did not end within {} ms and was stopped", said,
                                        options.time_limit.count()));
-  if (WIFSIGNALED(status))
-    return std::unexpected(fmt::format("{} died by signal {}", said, WTERMSIG(status)));
-  if (WEXITSTATUS(status) != 0)
+  if (ended.signal != 0)
+    return std::unexpected(fmt::format("{} died by signal {}", said, ended.signal));
+  if (!ended.good())
     return std::unexpected(
-        fmt::format("{} failed (status {}): {}", said, WEXITSTATUS(status), last_line(err)));
+        fmt::format("{} failed (status {}): {}", said, ended.code, last_line(err)));
   return out;
 }
 

@@ -44,7 +44,7 @@ Console::Console(std::filesystem::path file) : path_(std::move(file)) {}
 
 Console::~Console() { join(); }
 
-void Console::follow(Descriptor stream) {
+void Console::follow(base::FileDescriptor stream) {
   join();
   if (!path_.empty() && !file_.is_open()) file_.open(path_, std::ios::app);
   reader_ = std::thread([this, stream = std::move(stream)] { read_all(stream); });
@@ -54,7 +54,7 @@ void Console::join() {
   if (reader_.joinable()) reader_.join();
 }
 
-void Console::read_all(const Descriptor& stream) {
+void Console::read_all(const base::FileDescriptor& stream) {
   channel::LineCutter lines;
   const auto take = [this](std::string_view line) { add_line(printable(line)); };
   for (;;) {

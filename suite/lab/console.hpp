@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace suite::lab {
 
@@ -31,7 +31,7 @@ class Console {
   ~Console();
 
   /// Reads this stream until it ends; the stream before must have ended.
-  void follow(Descriptor stream);
+  void follow(base::FileDescriptor stream);
   /// Waits for the end of the stream that is followed.
   void join();
 
@@ -42,7 +42,7 @@ class Console {
                 std::chrono::milliseconds time_limit) const;
 
  private:
-  void read_all(const Descriptor& stream);
+  void read_all(const base::FileDescriptor& stream);
   void add_line(std::string text);
 
   mutable std::mutex mutex_;

@@ -36,7 +36,7 @@ std::unexpected<std::string> failed(std::string_view what) {
   return std::unexpected(fmt::format("{}: {}", what, std::strerror(errno)));
 }
 
-std::expected<Descriptor, std::string> listen_at(const std::string& path) {
+std::expected<base::FileDescriptor, std::string> listen_at(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.size() >= sizeof address.sun_path)
@@ -44,7 +44,7 @@ std::expected<Descriptor, std::string> listen_at(const std::string& path) {
         fmt::format("the path {} is too long; set TMPDIR to a shorter one", path));
   path.copy(address.sun_path, sizeof address.sun_path - 1);
   ::unlink(path.c_str());
-  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  base::FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (!fd || ::bind(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
       ::listen(fd.get(), 8) != 0)
     return failed(path);
@@ -113,11 +113,11 @@ GuestPaths default_guest_paths() {
 }
 
 struct Guest::Running {
-  Running(Machine started, Descriptor control_channel, std::uint64_t position)
+  Running(Machine started, base::FileDescriptor control_channel, std::uint64_t position)
       : machine(std::move(started)), control(std::move(control_channel)), first_line(position) {}
 
   Machine machine;
-  Descriptor control;
+  base::FileDescriptor control;
   std::uint64_t first_line;  ///< of its console output
   std::uint64_t next_order = first_order;
   channel::LineCutter lines;
@@ -171,8 +171,8 @@ void Guest::prepare_as(const Guest& other) {
   initramfs_ = other.initramfs_;
 }
 
-std::vector<std::string> Guest::command_line(int tap, int control,
-                                             const std::vector<Descriptor>& channels) const {
+std::vector<std::string> Guest::command_line(
+    int tap, int control, const std::vector<base::FileDescriptor>& channels) const {
   auto argv = bare_machine(accelerator_);
   append(argv,
          {"-m", std::to_string(options_.memory_mib), "-smp", std::to_string(options_.processors),
@@ -222,11 +222,11 @@ Done Guest::start(int tap) {
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
     return failed("a socket pair");
-  Descriptor control(pair[0]);
-  const Descriptor control_of_qemu(pair[1]);
+  base::FileDescriptor control(pair[0]);
+  const base::FileDescriptor control_of_qemu(pair[1]);
 
   std::vector<int> inherited = {tap, control_of_qemu.get()};
-  for (const Descriptor& channel : *channels) inherited.push_back(channel.get());
+  for (const base::FileDescriptor& channel : *channels) inherited.push_back(channel.get());
   auto machine = Machine::start(command_line(tap, control_of_qemu.get(), *channels), inherited);
   if (!machine) return std::unexpected(machine.error());
   running_ =
@@ -236,13 +236,13 @@ Done Guest::start(int tap) {
   return {};
 }
 
-std::expected<std::vector<Descriptor>, std::string> Guest::open_channels() {
+std::expected<std::vector<base::FileDescriptor>, std::string> Guest::open_channels() {
   if (sockets_.empty()) {
     std::string folder = (std::filesystem::temp_directory_path() / "rnic-guest-XXXXXX").string();
     if (::mkdtemp(folder.data()) == nullptr) return failed(folder);
     sockets_ = folder;
   }
-  std::vector<Descriptor> channels;
+  std::vector<base::FileDescriptor> channels;
   for (unsigned n = 0; n < options_.agent_channels; ++n) {
     auto listening = listen_at(agent_channel(n));
     if (!listening) return std::unexpected(listening.error());

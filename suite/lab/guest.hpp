@@ -13,8 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "suite/lab/console.hpp"
-#include "suite/lab/descriptor.hpp"
 #include "suite/lab/kernel_log.hpp"
 
 namespace suite::lab {
@@ -111,13 +111,13 @@ class Guest {
 
  private:
   struct Running;  // QEMU and its control channel
-  [[nodiscard]] std::expected<std::vector<Descriptor>, std::string> open_channels();
+  [[nodiscard]] std::expected<std::vector<base::FileDescriptor>, std::string> open_channels();
   [[nodiscard]] std::expected<std::uint64_t, std::string> send_order(std::string_view order);
   [[nodiscard]] std::expected<std::string, std::string> answer_to(
       std::uint64_t number, std::string_view order, std::chrono::milliseconds time_limit);
   [[nodiscard]] std::string why_hung_up();
   [[nodiscard]] std::vector<std::string> command_line(
-      int tap, int control, const std::vector<Descriptor>& channels) const;
+      int tap, int control, const std::vector<base::FileDescriptor>& channels) const;
 
   GuestOptions options_;
   std::string release_;

@@ -19,8 +19,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/file_descriptor.hpp"
 #include "suite/lab/channel_protocol.hpp"
-#include "suite/lab/descriptor.hpp"
 
 namespace suite::lab {
 namespace {
@@ -42,7 +42,7 @@ constexpr std::string_view help =
     "siw0\n"
     "exit: the program's; 2 usage, 69 the guest is gone, 126 the guest cannot start programs\n";
 
-Descriptor connect_to(const char* path) {
+base::FileDescriptor connect_to(const char* path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (std::strlen(path) >= sizeof address.sun_path) {
@@ -50,7 +50,7 @@ Descriptor connect_to(const char* path) {
     return {};
   }
   std::strcpy(address.sun_path, path);
-  Descriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  base::FileDescriptor fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
     return {};
   ::fcntl(fd.get(), F_SETFL, O_NONBLOCK);
@@ -78,7 +78,7 @@ bool write_all(int fd, std::string_view text) {
 
 class Bridge {
  public:
-  Bridge(Descriptor socket, int argc, char** argv) : socket_(std::move(socket)) {
+  Bridge(base::FileDescriptor socket, int argc, char** argv) : socket_(std::move(socket)) {
     timespec now{};
     ::clock_gettime(CLOCK_REALTIME, &now);
     token_ = fmt::format("{:x}.{:x}", ::getpid(), now.tv_sec * 1'000'000'000 + now.tv_nsec);
@@ -149,7 +149,7 @@ class Bridge {
     status_ = status;
   }
 
-  Descriptor socket_;
+  base::FileDescriptor socket_;
   std::string token_, to_guest_;
   channel::LineCutter lines_;
   bool input_open_ = true, ended_ = false;
@@ -175,7 +175,7 @@ int main(int argc, char** argv) {
     return 2;
   }
   std::signal(SIGPIPE, SIG_IGN);
-  Descriptor socket = connect_to(argv[1]);
+  base::FileDescriptor socket = connect_to(argv[1]);
   if (!socket) {
     fmt::print(stderr, "rnic-guest-agent: {}: {}; is the guest up?\n", argv[1],
                std::strerror(errno));

@@ -3,12 +3,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
@@ -16,26 +11,10 @@
 #include <cstring>
 #include <utility>
 
+#include "base/pipe.hpp"
 #include "suite/lab/command.hpp"
 
 namespace suite::lab {
-namespace {
-
-/// Between fork and exec: only calls that are safe there.
-[[noreturn]] void become(const char* program, char* const* argv, const std::vector<int>& inherited,
-                         pid_t parent, int console, int complaints) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (::getppid() != parent) ::_exit(1);  // it died before it could be watched
-  const int nothing = ::open("/dev/null", O_RDONLY | O_CLOEXEC);
-  ::dup2(nothing, STDIN_FILENO);
-  ::dup2(console, STDOUT_FILENO);
-  ::dup2(complaints, STDERR_FILENO);
-  for (const int fd : inherited) ::fcntl(fd, F_SETFD, 0);
-  ::execv(program, argv);
-  ::_exit(127);
-}
-
-}  // namespace
 
 std::expected<Machine, std::string> Machine::start(const std::vector<std::string>& argv,
                                                    const std::vector<int>& inherited) {
@@ -43,54 +22,32 @@ std::expected<Machine, std::string> Machine::start(const std::vector<std::string
   if (program.empty())
     return std::unexpected(
         fmt::format("'{}' is missing: install the package qemu-system-x86", argv.front()));
-  std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0)
-    return std::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
-  Machine machine;
-  machine.console_ = Descriptor(ends[0]);
-  const Descriptor console(ends[1]);
-  machine.complaints_ = Descriptor(::memfd_create("qemu-stderr", MFD_CLOEXEC));
-  std::vector<char*> words;
-  for (const std::string& word : argv) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
-  const pid_t parent = ::getpid();
-  machine.pid_ = ::fork();
-  if (machine.pid_ < 0)
-    return std::unexpected(fmt::format("no new process: {}", std::strerror(errno)));
-  if (machine.pid_ == 0)
-    become(program.c_str(), words.data(), inherited, parent, console.get(),
-           machine.complaints_.get());
-  machine.pidfd_ = Descriptor(static_cast<int>(::syscall(SYS_pidfd_open, machine.pid_, 0)));
-  return machine;
+  auto console = base::make_pipe();
+  if (!console) return std::unexpected(fmt::format("no pipe: {}", std::strerror(errno)));
+  base::FileDescriptor complaints(::memfd_create("qemu-stderr", MFD_CLOEXEC));
+  const base::FileDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  base::ProcessSetup setup;
+  setup.input = nothing.get();
+  setup.output = console->write_end.get();
+  setup.errors = complaints.get();
+  setup.inherited = inherited;
+  std::vector<std::string> words = argv;
+  words.front() = program;
+  std::string error;
+  auto process = base::Process::start(words, setup, error);
+  if (!process) return std::unexpected(error);
+  return Machine(std::move(*process), std::move(console->read_end), std::move(complaints));
 }
-
-Machine::Machine(Machine&& other) noexcept
-    : pid_(std::exchange(other.pid_, -1)),
-      status_(other.status_),
-      pidfd_(std::move(other.pidfd_)),
-      console_(std::move(other.console_)),
-      complaints_(std::move(other.complaints_)) {}
-
-Machine::~Machine() { kill(); }
 
 bool Machine::running() { return !wait(std::chrono::milliseconds(0)); }
 
 bool Machine::wait(std::chrono::milliseconds time_limit) {
-  if (pid_ < 0) return true;
-  pollfd ended{pidfd_.get(), POLLIN, 0};
-  if (::poll(&ended, 1, static_cast<int>(time_limit.count())) <= 0) return false;
-  while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
-  return true;
+  return process_.wait_for(time_limit).has_value();
 }
 
 void Machine::kill() {
-  if (pid_ < 0) return;
-  ::kill(pid_, SIGKILL);
-  while (::waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
-  }
-  pid_ = -1;
+  process_.kill();
+  process_.wait();
 }
 
 std::string Machine::ending() const {
@@ -99,9 +56,9 @@ std::string Machine::ending() const {
   std::string said(text.data(), count > 0 ? static_cast<std::size_t>(count) : 0);
   while (said.ends_with('\n')) said.pop_back();
   said = said.substr(said.rfind('\n') + 1);
-  const std::string how = WIFSIGNALED(status_)
-                              ? fmt::format("QEMU died by signal {}", WTERMSIG(status_))
-                              : fmt::format("QEMU ended with status {}", WEXITSTATUS(status_));
+  const base::ExitStatus ended = process_.ended().value_or(base::ExitStatus{0, 0});
+  const std::string how = ended.signal != 0 ? fmt::format("QEMU died by signal {}", ended.signal)
+                                            : fmt::format("QEMU ended with status {}", ended.code);
   return said.empty() ? how : how + ": " + said;
 }
 

@@ -2,27 +2,24 @@
 // One QEMU process: started with descriptors it inherits, watched, ended.
 #pragma once
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <expected>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/process.hpp"
 
 namespace suite::lab {
 
 class Machine {
  public:
   /// Runs argv with these descriptors under their own numbers; everything else is closed on exec.
-  /// Its stdout is the console. It is killed when the calling thread ends.
+  /// Its stdout is the console. It is killed when the calling thread ends, or its
+  /// owner goes.
   [[nodiscard]] static std::expected<Machine, std::string> start(
       const std::vector<std::string>& argv, const std::vector<int>& inherited);
-
-  Machine(Machine&& other) noexcept;
-  Machine& operator=(Machine&&) = delete;
-  ~Machine();  ///< ends it
 
   [[nodiscard]] bool running();
   /// Waits for its end; false if it still runs after the limit.
@@ -31,16 +28,18 @@ class Machine {
   /// How it ended, and the last line of its own complaints; for people.
   [[nodiscard]] std::string ending() const;
   /// Readable when it has ended.
-  [[nodiscard]] int ended_fd() const { return pidfd_.get(); }
+  [[nodiscard]] int ended_fd() const { return process_.exited(); }
   /// Hands over the reading end of its console.
-  [[nodiscard]] Descriptor take_console() { return std::move(console_); }
+  [[nodiscard]] base::FileDescriptor take_console() { return std::move(console_); }
 
  private:
-  Machine() = default;
+  Machine(base::Process process, base::FileDescriptor console, base::FileDescriptor complaints)
+      : process_(std::move(process)),
+        console_(std::move(console)),
+        complaints_(std::move(complaints)) {}
 
-  pid_t pid_ = -1;
-  int status_ = 0;
-  Descriptor pidfd_, console_, complaints_;
+  base::Process process_;
+  base::FileDescriptor console_, complaints_;
 };
 
 }  // namespace suite::lab

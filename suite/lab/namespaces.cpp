@@ -29,14 +29,14 @@ std::unexpected<std::string> failed(std::string_view what) {
 }
 
 Done write_file(const std::string& path, std::string_view text) {
-  const Descriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  const base::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
   if (!file || ::write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()))
     return failed(path);
   return {};
 }
 
-std::expected<Descriptor, std::string> current_network_namespace() {
-  Descriptor own(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
+std::expected<base::FileDescriptor, std::string> current_network_namespace() {
+  base::FileDescriptor own(::open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC));
   if (!own) return failed("/proc/thread-self/ns/net");
   return own;
 }
@@ -105,8 +105,8 @@ Done add_spares(LabHost& host, const std::string& network) {
   return {};
 }
 
-std::expected<Descriptor, std::string> open_tap(const std::string& interface) {
-  Descriptor tap(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
+std::expected<base::FileDescriptor, std::string> open_tap(const std::string& interface) {
+  base::FileDescriptor tap(::open("/dev/net/tun", O_RDWR | O_CLOEXEC));
   if (!tap)
     return std::unexpected(
         fmt::format("/dev/net/tun: {}; a guest needs the kernel's tun module (modprobe tun)",
@@ -156,7 +156,7 @@ std::expected<Privilege, std::string> enter_private_namespaces() {
   return root ? Privilege::root : Privilege::user_namespace;
 }
 
-std::expected<Descriptor, std::string> make_network_namespace() {
+std::expected<base::FileDescriptor, std::string> make_network_namespace() {
   const auto own = current_network_namespace();
   if (!own) return std::unexpected(own.error());
   if (::unshare(CLONE_NEWNET) != 0) return failed("a new network namespace");
@@ -193,7 +193,7 @@ std::expected<Lab, std::string> Lab::with_veth(const LabOptions& options) {
   lab.iut_namespace_ = std::move(*made);
   lab.iut_.network_namespace = lab.iut_namespace_.get();
   // A copy without close-on-exec, so that `ip` has the other namespace open under the same number.
-  const Descriptor inherited(::fcntl(lab.iut_namespace_.get(), F_DUPFD, 3));
+  const base::FileDescriptor inherited(::fcntl(lab.iut_namespace_.get(), F_DUPFD, 3));
   const auto pair =
       run_in(lab.tester_namespace_.get(),
              {"ip", "link", "add", tester_interface, "type", "veth", "peer", "name", iut_interface,

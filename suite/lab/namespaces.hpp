@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "suite/lab/descriptor.hpp"
+#include "base/file_descriptor.hpp"
 
 namespace suite::lab {
 
@@ -59,7 +59,7 @@ class Lab {
   Lab() = default;
   [[nodiscard]] std::expected<void, std::string> make_hosts(const LabOptions& options);
 
-  Descriptor tester_namespace_, iut_namespace_, tap_;
+  base::FileDescriptor tester_namespace_, iut_namespace_, tap_;
   LabHost tester_, iut_;
 };
 
@@ -79,13 +79,13 @@ class Hub {
   Hub() = default;
   [[nodiscard]] std::expected<void, std::string> add_tap(std::size_t guest);
 
-  Descriptor namespace_;
-  std::vector<Descriptor> taps_;
+  base::FileDescriptor namespace_;
+  std::vector<base::FileDescriptor> taps_;
   LabHost host_;
 };
 
 /// A new network namespace; this thread stays in its own.
-[[nodiscard]] std::expected<Descriptor, std::string> make_network_namespace();
+[[nodiscard]] std::expected<base::FileDescriptor, std::string> make_network_namespace();
 /// Runs `work` with this thread in the namespace, and comes back.
 [[nodiscard]] std::expected<void, std::string> in_network_namespace(
     int network_namespace, const std::function<std::expected<void, std::string>()>& work);

@@ -3,9 +3,6 @@
 // own, and a shell beside it.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <sched.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +21,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/process.hpp"
 #include "suite/lab/guest.hpp"
 #include "suite/lab/namespaces.hpp"
 
@@ -123,24 +121,19 @@ std::optional<Arguments> parse(int argc, char** argv) {
 
 /// Runs the command as the tester's host; its exit status, shell fashion.
 int run_beside(const Lab& lab, const Guest& guest, const std::vector<std::string>& command) {
-  std::vector<char*> words;
-  for (const std::string& word : command) words.push_back(const_cast<char*>(word.c_str()));
-  words.push_back(nullptr);
   ::setenv("RNIC_GUEST_CHANNEL", guest.agent_channel(0).c_str(), 1);
   ::setenv("RNIC_GUEST_AGENT", default_guest_paths().guest_agent.c_str(), 1);
-  const pid_t pid = ::fork();
-  if (pid == 0) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (::setns(lab.tester().network_namespace, CLONE_NEWNET) == 0)
-      ::execvp(words[0], words.data());
-    fmt::print(stderr, "rnic-lab: {}: {}\n", words[0], std::strerror(errno));
-    ::_exit(127);
+  base::ProcessSetup setup;
+  setup.network_namespace = lab.tester().network_namespace;
+  std::string error;
+  auto process = base::Process::start(command, setup, error);
+  if (!process) {
+    fmt::print(stderr, "rnic-lab: {}\n", error);
+    return 127;
   }
   ::signal(SIGINT, SIG_IGN);  // meant for the command
-  int status = 0;
-  while (::waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+  const base::ExitStatus ended = process->wait();
+  return ended.signal != 0 ? 128 + ended.signal : ended.code;
 }
 
 int complain(std::string_view why) {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
 
 namespace suite::lower_tester {
 
@@ -58,7 +58,7 @@ struct ConnectionRecord {
     Offset at{};
     std::vector<std::byte> octets;
   };
-  rnic::llp::Address tester, iut;
+  base::Address tester, iut;
   bool opened_by_tester = true;
   std::vector<Mark> marks;
 };

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/octets.hpp"
 #include "reference_rnic/wire/ddp.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
@@ -20,7 +21,7 @@
 namespace suite::lower_tester {
 
 namespace wire = rnic::wire;
-using Octets = std::vector<std::byte>;
+using base::Octets;
 
 /// `size` octets in which every place differs from its neighbours,
 /// so that a shifted or repeated copy shows.

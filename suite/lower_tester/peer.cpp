@@ -13,8 +13,8 @@
 
 namespace suite::lower_tester {
 
+using base::TimePoint;
 using rnic::llp::Connection;
-using rnic::llp::TimePoint;
 
 namespace {
 
@@ -31,7 +31,7 @@ bool is_intact(const Fpdu& fpdu, const Framing& framing) {
 
 // ---------------------------------------------------------------- entrance
 
-Entrance::Entrance(Context& context, rnic::llp::Family family) : context_(context) {
+Entrance::Entrance(Context& context, base::Family family) : context_(context) {
   auto listener = context.network.listen(context.network.address(family).with_port(0), *this);
   if (listener)
     listener_ = std::move(*listener);
@@ -44,7 +44,7 @@ void Entrance::accepted(std::unique_ptr<Connection> connection) {
 }
 
 std::unique_ptr<Connection> Entrance::next(TimePoint deadline) {
-  if (!context_.world.run_until(deadline, [this] { return !waiting_.empty(); })) return nullptr;
+  if (!context_.loop.run_until(deadline, [this] { return !waiting_.empty(); })) return nullptr;
   auto connection = std::move(waiting_.front());
   waiting_.pop_front();
   return connection;
@@ -127,7 +127,7 @@ bool Peer::push(wire::Bytes octets) {
     octets = octets.subspan(connection().send(pieces, true));
     return octets.empty();
   };
-  if (context_.world.run_until(context_.deadline, all_taken) && octets.empty()) return true;
+  if (context_.loop.run_until(context_.deadline, all_taken) && octets.empty()) return true;
   context_.note(Direction::to_iut,
                 fmt::format("{} octets not sent: {}", octets.size(),
                             can_send() ? "the IUT takes no more" : "the connection has ended"));
@@ -137,11 +137,10 @@ bool Peer::push(wire::Bytes octets) {
 /// A cut counts only if that many segments left:
 /// the kernel may have joined what waited for its window.
 void Peer::verify_cut(std::uint64_t segments_before, std::size_t wanted) {
-  const TimePoint deadline = std::min(context_.deadline, context_.world.now() + cut_patience);
+  const TimePoint deadline = std::min(context_.deadline, context_.loop.now() + cut_patience);
   const auto acknowledged = [this] { return !can_send() || connection().unacknowledged() == 0; };
-  while (!acknowledged() && context_.world.now() < deadline)
-    context_.world.run_until(std::min(deadline, context_.world.now() + cut_look_again),
-                             acknowledged);
+  while (!acknowledged() && context_.loop.now() < deadline)
+    context_.loop.run_until(std::min(deadline, context_.loop.now() + cut_look_again), acknowledged);
   const std::uint64_t sent = connection().data_segments_sent() - segments_before;
   if (sent < wanted && !is_broken())
     context_.on_inconclusive(fmt::format(

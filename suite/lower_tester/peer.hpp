@@ -15,11 +15,11 @@ namespace suite::lower_tester {
 /// Where IUTs connect to: a listening port of the tester.
 class Entrance final : public rnic::llp::Listener::Observer {
  public:
-  Entrance(Context& context, rnic::llp::Family family);
+  Entrance(Context& context, base::Family family);
   [[nodiscard]] const std::string& error() const { return error_; }  ///< empty if it listens
-  [[nodiscard]] rnic::llp::Address address() const { return listener_->local(); }
+  [[nodiscard]] base::Address address() const { return listener_->local(); }
   /// The next connection, or nothing by the deadline.
-  [[nodiscard]] std::unique_ptr<rnic::llp::Connection> next(rnic::llp::TimePoint deadline);
+  [[nodiscard]] std::unique_ptr<rnic::llp::Connection> next(base::TimePoint deadline);
 
   void accepted(std::unique_ptr<rnic::llp::Connection> connection) override;
 

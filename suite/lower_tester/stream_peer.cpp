@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "reference_rnic/deviants/stream_decisions.hpp"
+#include "reference_rnic/stream/stream.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
 namespace suite::lower_tester {
@@ -59,11 +61,11 @@ void StreamPeer::on_opened() {
   const bool initiator = role() == MpaRole::initiator;
   terms_.config.role = initiator ? stream::Role::initiator : stream::Role::responder;
   terms_.config.emss = connection().emss();
-  stream_ =
-      std::make_unique<Stream>(terms_.config, memory_, now(), stream::Deviating(terms_.deviations));
+  stream_ = std::make_unique<Stream>(terms_.config, memory_, now(),
+                                     rnic::deviants::stream_decisions(terms_.deviations));
   outbound_ = std::make_unique<Outbound>(
       *this, initiator ? wire::MpaFrameKind::request : wire::MpaFrameKind::reply);
-  context_.world.defer([alive = std::weak_ptr(alive_), this] {
+  context_.loop.defer([alive = std::weak_ptr(alive_), this] {
     if (!alive.expired()) pump();
   });
 }
@@ -146,7 +148,7 @@ void StreamPeer::half_close() {
 
 void StreamPeer::deviate(Deviation deviation, bool on) {
   wait_until([this] { return !blocked_; });
-  stream_->policy().choose(deviation, on);
+  rnic::deviants::choose(stream_->decisions(), deviation, on);
 }
 
 void StreamPeer::hold_back(bool on) {
@@ -202,7 +204,7 @@ bool StreamPeer::can_transfer() const {
 }
 
 void StreamPeer::wait_until(const std::function<bool()>& holds) {
-  context_.world.run_until(context_.deadline, holds);
+  context_.loop.run_until(context_.deadline, holds);
 }
 
 // ---------------------------------------------------------------- work

@@ -8,13 +8,19 @@
 
 #include <map>
 
-#include "reference_rnic/stream/stream.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
+#include "reference_rnic/stream/config.hpp"
+#include "reference_rnic/stream/event.hpp"
 #include "suite/lower_tester/tester_memory.hpp"
 #include "suite/lower_tester/wire_end.hpp"
 
+namespace rnic::stream {
+class Stream;
+}
+
 namespace suite::lower_tester {
 
-using rnic::stream::Deviation;
+using rnic::deviants::Deviation;
 
 struct StreamPeerTerms {
   rnic::stream::Config config;  ///< the role is the connection's
@@ -83,7 +89,7 @@ class StreamPeer final : public WireEnd {
   [[nodiscard]] std::optional<Received> received();
 
  private:
-  using Stream = rnic::stream::Stream<rnic::stream::Deviating>;
+  using Stream = rnic::stream::Stream;
   class Outbound;  ///< reads what our stream sends, for the exchange and the rules
 
   void on_opened() override;
@@ -99,7 +105,7 @@ class StreamPeer final : public WireEnd {
   bool write_out();
   void carry_out_closing();
   void wait_until(const std::function<bool()>& holds);
-  [[nodiscard]] rnic::llp::TimePoint now() const { return context_.world.now(); }
+  [[nodiscard]] base::TimePoint now() const { return context_.loop.now(); }
 
   StreamPeerTerms terms_;
   TesterMemory memory_;

@@ -12,8 +12,8 @@
 
 namespace suite::lower_tester {
 
+using base::TimePoint;
 using rnic::llp::Connection;
-using rnic::llp::TimePoint;
 
 void Context::note(Direction direction, std::string text, std::string hex) {
   evidence.exchange.push_back({now(), direction, std::move(text), std::move(hex)});
@@ -46,13 +46,13 @@ void WireEnd::finish_judging() {
   if (judge_) judge_->finish();
 }
 
-std::expected<void, std::string> WireEnd::connect(const rnic::llp::Address& iut) {
+std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {
   assert(connection_ == nullptr);
   auto connection = context_.network.connect(iut, *this);
   if (!connection) return std::unexpected(connection.error().message);
   connection_ = std::move(*connection);
   begin(MpaRole::initiator);
-  context_.world.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
+  context_.loop.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
   if (is_connected_) return {};
   return std::unexpected(fmt::format("cannot connect to the IUT at {}: {}", iut.text(),
                                      broken_ ? arrivals_.front().text() : "no answer"));
@@ -140,15 +140,15 @@ void WireEnd::begin_rdma_mode() {
 // ---------------------------------------------------------------- what comes
 
 Arrival WireEnd::next(TimePoint deadline) {
-  const TimePoint since = context_.world.now();
-  context_.world.run_until(deadline, [this] {
+  const TimePoint since = context_.loop.now();
+  context_.loop.run_until(deadline, [this] {
     return !arrivals_.empty() || (context_.is_abandoned && context_.is_abandoned());
   });
   if (arrivals_.empty() && deadline >= context_.deadline && intake_) {
     intake_->examine_rest();
     judge_->nothing_more_comes();
   }
-  if (arrivals_.empty()) return {context_.now(), Nothing{context_.world.now() - since}};
+  if (arrivals_.empty()) return {context_.now(), Nothing{context_.loop.now() - since}};
   Arrival arrival = std::move(arrivals_.front());
   arrivals_.pop_front();
   return arrival;

@@ -7,8 +7,8 @@
 #include <expected>
 #include <memory>
 
+#include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/world.hpp"
 #include "suite/lower_tester/intake.hpp"
 #include "suite/lower_tester/sender_fault.hpp"
 
@@ -18,11 +18,11 @@ class SenderJudge;
 
 /// What all peers of one case share. It outlives them.
 struct Context {
-  rnic::llp::World& world;
+  base::EventLoop& loop;
   rnic::llp::Network& network;
   Evidence evidence;
-  rnic::llp::TimePoint start{};
-  rnic::llp::TimePoint deadline{};  ///< of the case: no wait goes on beyond it
+  base::TimePoint start{};
+  base::TimePoint deadline{};  ///< of the case: no wait goes on beyond it
   /// A rule broken by what the IUT sent.
   std::function<void(const SenderFault&)> on_fault;
   /// Why what was sent is not what the case wanted, e.g. a cut that did not reach the wire.
@@ -30,7 +30,7 @@ struct Context {
   /// Whether the IUT is known to be gone, so that what has not come will not come; may be empty.
   std::function<bool()> is_abandoned{};
 
-  [[nodiscard]] Offset now() const { return world.now() - start; }
+  [[nodiscard]] Offset now() const { return loop.now() - start; }
   void note(Direction direction, std::string text, std::string hex = {});
 };
 
@@ -44,7 +44,7 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
 
   // -- opening --
   /// Connects to the IUT as MPA initiator. The error says why there is no connection.
-  [[nodiscard]] std::expected<void, std::string> connect(const rnic::llp::Address& iut);
+  [[nodiscard]] std::expected<void, std::string> connect(const base::Address& iut);
   /// Takes a connection that the IUT made, as MPA responder.
   void adopt(std::unique_ptr<rnic::llp::Connection> connection);
   /// There is a connection, and neither side has ended it.
@@ -59,7 +59,7 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
 
   // -- receiving --
   /// The next thing that came or comes by the deadline; `Nothing` if none.
-  [[nodiscard]] Arrival next(rnic::llp::TimePoint deadline);
+  [[nodiscard]] Arrival next(base::TimePoint deadline);
   /// What next() gave is the next thing again.
   void put_back(Arrival arrival) { arrivals_.push_front(std::move(arrival)); }
   /// What next() will yield first, if it is there already.

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/iut/agent_client.hpp"
 
@@ -11,7 +11,7 @@ namespace suite::runner {
 
 namespace {
 
-using rnic::llp::Address;
+using base::Address;
 
 // An agent, as a process or behind a socket.
 class AgentBench final : public Bench {
@@ -23,7 +23,7 @@ class AgentBench final : public Bench {
         setup_(setup) {}
 
   std::expected<void, std::string> revive() override {
-    world_.run_until(world_.now(), [] {
+    loop_.run_until(loop_.now(), [] {
       return false;
     });  // an agent that died while nobody looked is noticed here
     if (client_ && !client_->gone()) return {};
@@ -35,12 +35,12 @@ class AgentBench final : public Bench {
     auto opener = setup_.reach == WorkerSetup::Reach::process ? iut::agent_process(setup_.agent)
                                                               : iut::agent_socket(setup_.socket);
     auto started =
-        iut::AgentClient::start(world_, std::move(opener),
+        iut::AgentClient::start(loop_, std::move(opener),
                                 {.hello = std::chrono::milliseconds(setup_.hello_deadline),
                                  .reply = std::chrono::milliseconds(setup_.reply_deadline)});
     if (!started) return std::unexpected(text(started.error()));
     client_ = std::move(*started);
-    environment_.emplace(cases::Environment{.world = world_,
+    environment_.emplace(cases::Environment{.loop = loop_,
                                             .tester = tester_,
                                             .iut = *client_,
                                             .iut_ipv4 = iut_ipv4_,
@@ -63,8 +63,8 @@ class AgentBench final : public Bench {
   BenchHost tester_host_;
   Address iut_ipv4_, iut_ipv6_;
   WorkerSetup setup_;
-  rnic::llp::RealWorld world_;
-  rnic::llp::TcpNetwork tester_{world_, tester_host_.tcp};
+  base::EpollLoop loop_;
+  rnic::llp::TcpNetwork tester_{loop_, tester_host_.tcp};
   std::unique_ptr<iut::AgentClient> client_;
   std::optional<cases::Environment> environment_;
 };

@@ -7,8 +7,8 @@
 
 namespace suite::runner {
 
-[[nodiscard]] std::unique_ptr<Bench> make_agent_bench(BenchHost tester, rnic::llp::Address iut_ipv4,
-                                                      rnic::llp::Address iut_ipv6,
+[[nodiscard]] std::unique_ptr<Bench> make_agent_bench(BenchHost tester, base::Address iut_ipv4,
+                                                      base::Address iut_ipv6,
                                                       const WorkerSetup& setup);
 
 }  // namespace suite::runner

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/bench.hpp"
 
+#include "base/epoll_loop.hpp"
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/real_world.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/runner/agent_bench.hpp"
 #include "suite/runner/bench_host.hpp"
@@ -16,32 +16,32 @@ namespace {
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
-std::vector<rnic::stream::Deviation> deviations(const std::vector<std::string>& names) {
-  std::vector<rnic::stream::Deviation> list;
-  for (const std::string& name : names) list.push_back(rnic::stream::find_deviation(name).value());
+std::vector<rnic::deviants::Deviation> deviations(const std::vector<std::string>& names) {
+  std::vector<rnic::deviants::Deviation> list;
+  for (const std::string& name : names)
+    list.push_back(rnic::deviants::find_deviation(name).value());
   return list;
 }
 
-// The reference in this process; `World` is real or simulated.
+// The reference in this process; `loop` is real or simulated.
 class InProcessBench : public Bench {
  public:
   Result<void> revive() override { return {}; }
   cases::Environment& environment() override { return *environment_; }
 
  protected:
-  void set_up(rnic::llp::World& world, rnic::llp::Network& tester, rnic::llp::Network& iut_network,
+  void set_up(base::EventLoop& loop, rnic::llp::Network& tester, rnic::llp::Network& iut_network,
               const WorkerSetup& setup, const SuiteParts& parts) {
-    iut_ = guarded_iut(world, iut_network, [&](rnic::llp::World& w, rnic::llp::Network& n) {
+    iut_ = guarded_iut(loop, iut_network, [&](base::EventLoop& w, rnic::llp::Network& n) {
       return parts.make_reference(w, n, deviations(setup.deviations));
     });
-    environment_.emplace(
-        cases::Environment{.world = world,
-                           .tester = tester,
-                           .iut = *iut_,
-                           .iut_ipv4 = iut_network.address(rnic::llp::Family::ipv4),
-                           .iut_ipv6 = iut_network.address(rnic::llp::Family::ipv6),
-                           .pics = {},
-                           .standing = {}});
+    environment_.emplace(cases::Environment{.loop = loop,
+                                            .tester = tester,
+                                            .iut = *iut_,
+                                            .iut_ipv4 = iut_network.address(base::Family::ipv4),
+                                            .iut_ipv6 = iut_network.address(base::Family::ipv6),
+                                            .pics = {},
+                                            .standing = {}});
     apply(setup, *environment_);
   }
 
@@ -56,21 +56,21 @@ struct TcpGround {
   TcpGround(BenchHost one, BenchHost other)
       : tester_host(std::move(one)), iut_host(std::move(other)) {}
   BenchHost tester_host, iut_host;
-  rnic::llp::RealWorld world;
-  rnic::llp::TcpNetwork tester{world, tester_host.tcp}, iut{world, iut_host.tcp};
+  base::EpollLoop loop;
+  rnic::llp::TcpNetwork tester{loop, tester_host.tcp}, iut{loop, iut_host.tcp};
 };
 class TcpBench final : TcpGround, public InProcessBench {
  public:
   TcpBench(BenchHost tester_side, BenchHost iut_side, const WorkerSetup& setup,
            const SuiteParts& parts)
       : TcpGround(std::move(tester_side), std::move(iut_side)) {
-    set_up(world, tester, iut, setup, parts);
+    set_up(loop, tester, iut, setup, parts);
   }
 };
 
 struct MemoryGround {
-  rnic::llp::SimulatedWorld world;
-  rnic::llp::MemoryFabric fabric{world};
+  base::SimulatedLoop loop;
+  rnic::llp::MemoryFabric fabric{loop};
   std::unique_ptr<rnic::llp::Network> tester, iut;
 };
 class MemoryBench final : MemoryGround, public InProcessBench {
@@ -79,7 +79,7 @@ class MemoryBench final : MemoryGround, public InProcessBench {
               const SuiteParts& parts) {
     tester = fabric.add_host(tester_side.tcp.ipv4, tester_side.tcp.ipv6);
     iut = fabric.add_host(iut_side.tcp.ipv4, iut_side.tcp.ipv6);
-    set_up(world, *tester, *iut, setup, parts);
+    set_up(loop, *tester, *iut, setup, parts);
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A worker's bench: its World, the tester's network and the IUT, made as the parent's setup says.
+// A worker's bench: its event loop, the tester's network and the IUT, made as the parent's setup says.
 #pragma once
 
 #include <expected>

@@ -12,14 +12,14 @@ namespace suite::runner {
 
 namespace {
 
-using rnic::llp::Address;
-using rnic::llp::FileDescriptor;
+using base::Address;
+using base::FileDescriptor;
 
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
 // An address of a side, or the unspecified one where the side has none.
-Result<Address> address(const std::string& literal, rnic::llp::Family family) {
+Result<Address> address(const std::string& literal, base::Family family) {
   if (!literal.empty()) return Address::parse(literal);
   Address none;
   none.family = family;
@@ -30,8 +30,8 @@ Result<Address> address(const std::string& literal, rnic::llp::Family family) {
 
 Result<BenchHost> make_bench_host(const HostWords& words) {
   BenchHost host;
-  const auto ipv4 = address(words.ipv4, rnic::llp::Family::ipv4),
-             ipv6 = address(words.ipv6, rnic::llp::Family::ipv6);
+  const auto ipv4 = address(words.ipv4, base::Family::ipv4),
+             ipv6 = address(words.ipv6, base::Family::ipv6);
   if (!ipv4) return std::unexpected(ipv4.error());
   if (!ipv6) return std::unexpected(ipv6.error());
   host.tcp.ipv4 = *ipv4;

@@ -5,14 +5,14 @@
 #include <expected>
 #include <string>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/runner/worker_words.hpp"
 
 namespace suite::runner {
 
 struct BenchHost {
-  rnic::llp::FileDescriptor network_namespace;
+  base::FileDescriptor network_namespace;
   rnic::llp::TcpHost tcp;
 };
 

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "base/sha256.hpp"
 #include "dissectors/capture/pcap_file.hpp"
-#include "suite/results/sha256.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/passive_judge.hpp"
 
@@ -45,9 +45,9 @@ std::vector<Flow> flows_to_iut(const cases::CaseOutcome& outcome) {
 
 }  // namespace
 
-CasePcaps::CasePcaps(rnic::llp::RealWorld& world, std::filesystem::path folder,
+CasePcaps::CasePcaps(base::EpollLoop& loop, std::filesystem::path folder,
                      std::unique_ptr<RunCapture> capture, bool strict)
-    : world_(world), folder_(std::move(folder)), capture_(std::move(capture)), strict_(strict) {}
+    : loop_(loop), folder_(std::move(folder)), capture_(std::move(capture)), strict_(strict) {}
 
 void CasePcaps::begin(const Attempt& attempt) { begun_.emplace(wall_nanoseconds(attempt), lost()); }
 
@@ -72,7 +72,7 @@ void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt,
   if (capture_ && on_the_wire) {
     capture_->when_seen(std::move(finish_now));
   } else {
-    world_.defer([finish_now = std::move(finish_now)] { finish_now(true); });
+    loop_.defer([finish_now = std::move(finish_now)] { finish_now(true); });
   }
 }
 
@@ -113,7 +113,7 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
   if (const auto written = write(folder_ / name, file); !written)
     return std::unexpected(written.error());
   record.pcap = results::Pcap{.file = name,
-                              .sha256 = results::sha256(file),
+                              .sha256 = base::sha256(file),
                               .frames = pieces.frames.size(),
                               .octets = file.size(),
                               .source = pieces.source,
@@ -133,7 +133,7 @@ void CasePcaps::close(std::function<void(bool)> seen) {
   if (capture_) {
     capture_->when_seen(std::move(seen));
   } else {
-    world_.defer([seen = std::move(seen)] { seen(false); });
+    loop_.defer([seen = std::move(seen)] { seen(false); });
   }
 }
 

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/crew.hpp"
 #include "suite/runner/run_capture.hpp"
@@ -20,12 +20,12 @@ class CasePcaps {
   /// `capture` may be null: every pcap is then the tester's own record, and nothing is judged by
   /// it, since its TCP headers are made up. In a `strict` run a SHOULD that the capture shows
   /// broken fails the case.
-  CasePcaps(rnic::llp::RealWorld& world, std::filesystem::path folder,
+  CasePcaps(base::EpollLoop& loop, std::filesystem::path folder,
             std::unique_ptr<RunCapture> capture, bool strict);
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const Attempt& attempt);
-  /// Completes `record` with verdict, pcap and frame numbers, later, from the World's loop.
+  /// Completes `record` with verdict, pcap and frame numbers, later, from the event loop.
   using Done = std::function<void(results::Result<results::CaseRecord>)>;
   void complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome,
                 Done done);
@@ -55,7 +55,7 @@ class CasePcaps {
   /// Frames that the capture has dropped so far, for whatever want.
   [[nodiscard]] std::uint64_t lost() const;
 
-  rnic::llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   std::filesystem::path folder_;
   std::unique_ptr<RunCapture> capture_;
   bool strict_;

@@ -17,7 +17,8 @@ ChecksByRule checks_of(const SuiteParts& parts) {
   for (const cases::Case& one : parts.table) {
     for (const std::string_view rule : one.rules) checks[rule].cases.push_back(&one);
   }
-  for (const auto& info : rnic::stream::deviations()) checks[info.rule].deviations.push_back(&info);
+  for (const auto& info : rnic::deviants::deviations())
+    checks[info.rule].deviations.push_back(&info);
   for (const rules::RuleId rule : dissectors::analyzer::checked_rules())
     checks[rule.id].in_captures = true;
   return checks;

@@ -16,7 +16,7 @@ namespace suite::runner {
 /// What there is for one rule.
 struct RuleChecks {
   std::vector<const cases::Case*> cases;
-  std::vector<const rnic::stream::DeviationInfo*> deviations;
+  std::vector<const rnic::deviants::DeviationInfo*> deviations;
   bool in_captures = false;  ///< the analyzer looks for breaches of it
 
   [[nodiscard]] bool is_judged() const { return in_captures || !cases.empty(); }

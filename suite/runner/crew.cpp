@@ -23,10 +23,10 @@ std::string last_line(const std::string& text) {
 
 }  // namespace
 
-Crew::Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule,
+Crew::Crew(base::EpollLoop& loop, Site& site, Schedule& schedule,
            std::vector<const cases::Case*> list, unsigned jobs, double deadline_scale,
            Observer& observer)
-    : world_(world),
+    : loop_(loop),
       site_(site),
       schedule_(schedule),
       list_(std::move(list)),
@@ -59,13 +59,13 @@ void Crew::open_seat() {
   while (std::ranges::any_of(seats_,
                              [&](const auto& other) { return other->worker->number() == number; }))
     ++number;
-  auto started = WorkerProcess::start(world_, number, site_.setup(number), *this);
+  auto started = WorkerProcess::start(loop_, number, site_.setup(number), *this);
   if (!started) {
     observer_.crew_lost("cannot start a worker: " + started.error());
     return;
   }
   seat->worker = std::move(*started);
-  seat->limit.emplace(world_, [worker = seat->worker.get()] { worker->abort(); });
+  seat->limit.emplace(loop_, [worker = seat->worker.get()] { worker->abort(); });
   seat->limit->set(time_to_start, time_to_start);
   seats_.push_back(std::move(seat));
 }
@@ -77,7 +77,7 @@ void Crew::begin(Seat& seat, const Job& job) {
                                .one = one,
                                .worker = seat.worker->number(),
                                .wall_start = std::chrono::system_clock::now(),
-                               .start = world_.now(),
+                               .start = loop_.now(),
                                .stderr_text = {},
                                .died = false});
   static_cast<void>(seat.worker->take_stderr());
@@ -136,13 +136,13 @@ void Crew::renew() {
   }
 }
 
-void Crew::ended(WorkerProcess& worker, iut::Ended how) {
+void Crew::ended(WorkerProcess& worker, base::ExitStatus how) {
   Seat& seat = seat_of(worker);
   seat.limit->lift();
   if (seat.attempt) {
     seat.attempt->died = true;
     auto outcome = outcome_of_death(seat, how);
-    outcome.duration = world_.now() - seat.attempt->start;
+    outcome.duration = loop_.now() - seat.attempt->start;
     conclude(seat, std::move(outcome));
   } else if (seat.state == Seat::State::starting) {
     ++fruitless_;
@@ -151,7 +151,7 @@ void Crew::ended(WorkerProcess& worker, iut::Ended how) {
   // The process object is in the middle of telling us: it goes when that is over.
   const auto found =
       std::ranges::find_if(seats_, [&](const auto& one) { return one.get() == &seat; });
-  world_.defer([kept = std::shared_ptr<Seat>(std::move(*found))] {});
+  loop_.defer([kept = std::shared_ptr<Seat>(std::move(*found))] {});
   seats_.erase(found);
   check_for_loss();
 }
@@ -168,8 +168,8 @@ void Crew::check_for_loss() {
   }
 }
 
-cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) const {
-  const double limit = std::chrono::duration<double>(world_.now() - seat.attempt->start).count();
+cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, base::ExitStatus how) const {
+  const double limit = std::chrono::duration<double>(loop_.now() - seat.attempt->start).count();
   const bool in_iut = seat.died && seat.died->in_iut;
   if (seat.limit->passed()) {
     return outcome_without_evidence(
@@ -185,8 +185,7 @@ cases::CaseOutcome Crew::outcome_of_death(const Seat& seat, iut::Ended how) cons
     return outcome_without_evidence(cases::Verdict::error,
                                     "the worker said something that is no word");
   }
-  const std::string name = how.signal != 0 ? iut::signal_name(how.signal)
-                                           : fmt::format("exit status {}", how.exit_status);
+  const std::string name = base::text(how);
   if (in_iut)
     return outcome_without_evidence(cases::Verdict::fail,
                                     fmt::format("{} in the IUT's code", name));

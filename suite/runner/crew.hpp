@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/runner/hang_limit.hpp"
 #include "suite/runner/schedule.hpp"
 #include "suite/runner/site.hpp"
@@ -24,14 +24,14 @@ struct Attempt {
   const cases::Case* one = nullptr;
   std::uint32_t worker = 0;
   std::chrono::system_clock::time_point wall_start;
-  rnic::llp::TimePoint start;
+  base::TimePoint start;
   std::string stderr_text;  ///< of agent and worker
   bool died = false;        ///< its worker did not survive it, and so told nothing of what it saw
 };
 
 class Crew final : WorkerProcess::Observer {
  public:
-  /// Called from the World's dispatch loop.
+  /// Called from the event loop.
   class Observer {
    public:
     virtual ~Observer() = default;
@@ -43,9 +43,8 @@ class Crew final : WorkerProcess::Observer {
     virtual void crew_lost(const std::string& why) = 0;
   };
   /// `list[n]` is the case of the job with number n.
-  Crew(rnic::llp::RealWorld& world, Site& site, Schedule& schedule,
-       std::vector<const cases::Case*> list, unsigned jobs, double deadline_scale,
-       Observer& observer);
+  Crew(base::EpollLoop& loop, Site& site, Schedule& schedule, std::vector<const cases::Case*> list,
+       unsigned jobs, double deadline_scale, Observer& observer);
   ~Crew() override;
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
@@ -73,17 +72,17 @@ class Crew final : WorkerProcess::Observer {
     std::optional<HangLimit> limit;  ///< of what it does now
   };
   void word(WorkerProcess& worker, WorkerWord word) override;
-  void ended(WorkerProcess& worker, iut::Ended how) override;
+  void ended(WorkerProcess& worker, base::ExitStatus how) override;
 
   void open_seat();
   void begin(Seat& seat, const Job& job);
   void conclude(Seat& seat, cases::CaseOutcome outcome);
   void unreachable(Seat& seat, const std::string& why);
   void check_for_loss();
-  [[nodiscard]] cases::CaseOutcome outcome_of_death(const Seat& seat, iut::Ended how) const;
+  [[nodiscard]] cases::CaseOutcome outcome_of_death(const Seat& seat, base::ExitStatus how) const;
   [[nodiscard]] Seat& seat_of(const WorkerProcess& worker);
 
-  rnic::llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   Site& site_;
   Schedule& schedule_;
   std::vector<const cases::Case*> list_;

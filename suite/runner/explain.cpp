@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
+#include "base/did_you_mean.hpp"
+#include "base/shipped_file.hpp"
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/runner/coverage.hpp"
-#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
@@ -25,7 +26,7 @@ bool breaks(const expectations::Entry& entry, const std::string& rule) {
 std::vector<fs::path> expectations_files() {
   std::vector<fs::path> files;
   std::error_code error;
-  for (const auto& file : fs::directory_iterator(RNIC_SOURCE_DIR "/suite/expectations", error))
+  for (const auto& file : fs::directory_iterator(base::shipped_file("suite/expectations"), error))
     if (file.path().extension() == ".yaml") files.push_back(file.path());
   std::ranges::sort(files);
   return files;
@@ -63,7 +64,7 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
   if (rule == nullptr) {
     fmt::print(stderr,
                "rnic-suite: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them\n",
-               id, did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
+               id, base::did_you_mean(id, rules::all() | std::views::transform(&rules::Rule::id)));
     return ExitCode::usage;
   }
   fmt::print("{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),

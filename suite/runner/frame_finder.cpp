@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/hex.hpp"
 #include "suite/runner/worker_words.hpp"
 
 namespace suite::runner {
@@ -16,9 +17,9 @@ using dissectors::capture::Endpoint;
 using dissectors::capture::Flow;
 using Kind = ConnectionRecord::Mark::Kind;
 
-Endpoint endpoint(const rnic::llp::Address& address) {
+Endpoint endpoint(const base::Address& address) {
   Endpoint result;
-  result.ipv6 = address.family == rnic::llp::Family::ipv6;
+  result.ipv6 = address.family == base::Family::ipv6;
   result.port = address.port;
   const auto octets = std::as_bytes(std::span(address.octets));
   std::ranges::copy(octets.first(result.ipv6 ? 16 : 4), result.address.begin());
@@ -90,7 +91,7 @@ void FrameFinder::add(const ConnectionRecord& connection, Direction direction) {
 
 std::optional<std::uint32_t> FrameFinder::find(Direction direction, Offset at,
                                                const std::string& hex) const {
-  const auto wanted = from_hex(hex);
+  const auto wanted = base::leading_hex(hex);
   if (!wanted.empty()) {
     const auto place =
         find_octets(direction, at, {reinterpret_cast<const char*>(wanted.data()), wanted.size()});

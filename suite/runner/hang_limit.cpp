@@ -18,12 +18,12 @@ std::chrono::nanoseconds tolerated_silence(const cases::Case& one, double deadli
   return std::chrono::duration_cast<std::chrono::nanoseconds>(twice) + grace;
 }
 
-HangLimit::HangLimit(rnic::llp::RealWorld& world, std::function<void()> hung)
-    : world_(world), hung_(std::move(hung)) {}
+HangLimit::HangLimit(base::EpollLoop& loop, std::function<void()> hung)
+    : loop_(loop), hung_(std::move(hung)) {}
 
 void HangLimit::set(std::chrono::nanoseconds silence, std::chrono::nanoseconds total) {
   silence_ = silence;
-  latest_end_ = world_.now() + total;
+  latest_end_ = loop_.now() + total;
   schedule();
 }
 
@@ -32,13 +32,13 @@ void HangLimit::alive() {
 }
 
 void HangLimit::lift() {
-  if (timer_) world_.cancel(*timer_);
+  if (timer_) loop_.cancel(*timer_);
   timer_.reset();
 }
 
 void HangLimit::schedule() {
   lift();
-  timer_ = world_.schedule(std::min(world_.now() + silence_, latest_end_), [this] {
+  timer_ = loop_.schedule(std::min(loop_.now() + silence_, latest_end_), [this] {
     timer_.reset();
     passed_ = true;
     hung_();

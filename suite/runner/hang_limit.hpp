@@ -7,7 +7,7 @@
 #include <functional>
 #include <optional>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/cases/framework/case.hpp"
 
 namespace suite::runner {
@@ -22,8 +22,8 @@ constexpr int most_rows = 64;
 
 class HangLimit {
  public:
-  /// `hung` is called from the World's loop when a limit is passed.
-  HangLimit(rnic::llp::RealWorld& world, std::function<void()> hung);
+  /// `hung` is called from the event loop when a limit is passed.
+  HangLimit(base::EpollLoop& loop, std::function<void()> hung);
   ~HangLimit() { lift(); }
   HangLimit(const HangLimit&) = delete;
   HangLimit& operator=(const HangLimit&) = delete;
@@ -40,11 +40,11 @@ class HangLimit {
  private:
   void schedule();
 
-  rnic::llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   std::function<void()> hung_;
-  std::optional<rnic::llp::TimerId> timer_;
+  std::optional<base::TimerId> timer_;
   std::chrono::nanoseconds silence_{};
-  rnic::llp::TimePoint latest_end_{};
+  base::TimePoint latest_end_{};
   bool passed_ = false;
 };
 

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "suite/results/time_text.hpp"
+#include "base/time_text.hpp"
 #include "suite/runner/commit.hpp"
 
 namespace suite::runner {
@@ -37,7 +37,7 @@ results::SuiteVersion suite_version() { return {.version = RNIC_SUITE_VERSION, .
 
 std::string new_run_id() {
   std::string id;
-  for (const char c : results::time_text(std::chrono::system_clock::now()).substr(0, 19)) {
+  for (const char c : base::time_text(std::chrono::system_clock::now()).substr(0, 19)) {
     if (c != '-' && c != ':') id += c;
   }
   return fmt::format("{}Z-{:08x}", id, static_cast<std::uint32_t>(random_number()));

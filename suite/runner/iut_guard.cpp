@@ -12,11 +12,11 @@ namespace suite::runner {
 
 namespace {
 
-using rnic::llp::Address;
+using base::Address;
+using base::TimePoint;
 using rnic::llp::Connection;
 using rnic::llp::Error;
 using rnic::llp::Listener;
-using rnic::llp::TimePoint;
 
 // Read by the signal handler, and so of the whole process: there is one thread, and either it is in
 // the IUT or it is not.
@@ -129,40 +129,40 @@ class GuardedNetwork final : public rnic::llp::Network {
     guarded->take(std::move(*made));
     return guarded;
   }
-  Address address(rnic::llp::Family family) const override { return inner_.address(family); }
+  Address address(base::Family family) const override { return inner_.address(family); }
   void limit_segments(std::optional<std::size_t> octets) override { inner_.limit_segments(octets); }
 
  private:
   rnic::llp::Network& inner_;
 };
 
-class GuardedWorld final : public rnic::llp::World {
+class GuardedLoop final : public base::EventLoop {
  public:
-  explicit GuardedWorld(rnic::llp::World& inner) : inner_(inner) {}
+  explicit GuardedLoop(base::EventLoop& inner) : inner_(inner) {}
   TimePoint now() const override { return inner_.now(); }
   bool run_until(TimePoint deadline, const std::function<bool()>& done) override {
     const Mark mark(
         false);  // both sides' callbacks are dispatched from here; the IUT's mark themselves
     return inner_.run_until(deadline, done);
   }
-  rnic::llp::TimerId schedule(TimePoint when, std::function<void()> callback) override {
+  base::TimerId schedule(TimePoint when, std::function<void()> callback) override {
     return inner_.schedule(when, [callback = std::move(callback)]() noexcept {
       const Mark mark(true);
       callback();
     });
   }
-  void cancel(rnic::llp::TimerId timer) override { inner_.cancel(timer); }
+  void cancel(base::TimerId timer) override { inner_.cancel(timer); }
 
  private:
-  rnic::llp::World& inner_;
+  base::EventLoop& inner_;
 };
 
 class GuardedIut final : public iut::Iut {
  public:
-  GuardedIut(rnic::llp::World& world, rnic::llp::Network& network, const IutMaker& make)
-      : world_(world), network_(network) {
+  GuardedIut(base::EventLoop& loop, rnic::llp::Network& network, const IutMaker& make)
+      : loop_(loop), network_(network) {
     const Mark mark(true);
-    inner_ = make(world_, network_);
+    inner_ = make(loop_, network_);
   }
   ~GuardedIut() override {
     const Mark mark(true);
@@ -179,7 +179,7 @@ class GuardedIut final : public iut::Iut {
   }
 
  private:
-  GuardedWorld world_;
+  GuardedLoop loop_;
   GuardedNetwork network_;
   std::unique_ptr<iut::Iut> inner_;
 };
@@ -223,9 +223,9 @@ void report_fatal_signals(int fd) {
   }
 }
 
-std::unique_ptr<iut::Iut> guarded_iut(rnic::llp::World& world, rnic::llp::Network& network,
+std::unique_ptr<iut::Iut> guarded_iut(base::EventLoop& loop, rnic::llp::Network& network,
                                       const IutMaker& make) {
-  return std::make_unique<GuardedIut>(world, network, make);
+  return std::make_unique<GuardedIut>(loop, network, make);
 }
 
 }  // namespace suite::runner

@@ -2,7 +2,7 @@
 // Tells an in-process IUT's code from the tester's, so that a signal raised in it is laid at the
 // right door.
 //
-// The IUT gets a World and a Network that mark every call into it; the worker's signal handler
+// The IUT gets an EventLoop and a Network that mark every call into it; the worker's signal handler
 // reads the mark. Exceptions that leave the IUT's callbacks end the process in std::terminate, like
 // any crash of it.
 #pragma once
@@ -11,8 +11,8 @@
 #include <memory>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/world.hpp"
 #include "suite/iut/iut.hpp"
 
 namespace suite::runner {
@@ -21,11 +21,11 @@ namespace suite::runner {
 /// then lets them take their course.
 void report_fatal_signals(int fd);
 
-/// Makes an IUT of the guarded world and network.
-using IutMaker = std::function<std::unique_ptr<iut::Iut>(rnic::llp::World&, rnic::llp::Network&)>;
+/// Makes an IUT of the guarded event loop and network.
+using IutMaker = std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&)>;
 
-/// An IUT in this process with the guard around it. `world` and `network` must outlive it.
-[[nodiscard]] std::unique_ptr<iut::Iut> guarded_iut(rnic::llp::World& world,
+/// An IUT in this process with the guard around it. `loop` and `network` must outlive it.
+[[nodiscard]] std::unique_ptr<iut::Iut> guarded_iut(base::EventLoop& loop,
                                                     rnic::llp::Network& network,
                                                     const IutMaker& make);
 

@@ -161,9 +161,9 @@ class GuestSite final : public Site {
     return {};
   }
   bool up() override { return !coming_up_ && guest_->alive(); }
-  void bring_up(rnic::llp::RealWorld& world, BroughtUp done) override {
+  void bring_up(base::EpollLoop& loop, BroughtUp done) override {
     if (auto started = guest_->start(lab_.tap()); !started) {
-      world.defer([done = std::move(done), started] { done(started); });
+      loop.defer([done = std::move(done), started] { done(started); });
       return;
     }
     coming_up_ = true;
@@ -176,14 +176,14 @@ class GuestSite final : public Site {
         });
     const int fd = guest_->answer_descriptor();
     // What came of it is heard once: the descriptor is not watched any more, the timer gone.
-    const auto hear = [this, &world, fd, answered](std::chrono::milliseconds patience) {
-      world.unwatch(fd);
+    const auto hear = [this, &loop, fd, answered](std::chrono::milliseconds patience) {
+      loop.unwatch(fd);
       (*answered)(guest_->await_boot(patience));
     };
-    const auto timer = world.schedule(world.now() + lab::Guest::boot_time,
-                                      [hear] { hear(std::chrono::milliseconds(0)); });
-    world.watch(fd, EPOLLIN, [&world, hear, timer](std::uint32_t) {
-      world.cancel(timer);
+    const auto timer = loop.schedule(loop.now() + lab::Guest::boot_time,
+                                     [hear] { hear(std::chrono::milliseconds(0)); });
+    loop.watch(fd, EPOLLIN, [&loop, hear, timer](std::uint32_t) {
+      loop.cancel(timer);
       hear(rest_of_an_answer);
     });
   }

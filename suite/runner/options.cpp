@@ -10,7 +10,8 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "reference_rnic/llp/address.hpp"
+#include "base/address.hpp"
+#include "base/shipped_file.hpp"
 
 namespace suite::runner {
 
@@ -219,9 +220,9 @@ std::optional<std::string> check_addresses(const char* option,
                                            const std::vector<std::string>& literals) {
   std::size_t ipv4 = 0;
   for (const std::string& literal : literals) {
-    const auto address = rnic::llp::Address::parse(literal);
+    const auto address = base::Address::parse(literal);
     if (!address) return fmt::format("{}: {}", option, address.error());
-    if (address->family == rnic::llp::Family::ipv4) ++ipv4;
+    if (address->family == base::Family::ipv4) ++ipv4;
   }
   if (ipv4 > 1 || literals.size() - ipv4 > 1)
     return fmt::format("{}: give one address of a family, not several", option);
@@ -282,8 +283,7 @@ void apply(const iut::Pixit& pixit, Options& o) {
 // Our own PICS of an IUT that we ship, if there is one.
 std::filesystem::path own_pics(const IutChoice& choice) {
   const std::string name = choice.kind == IutChoice::Kind::siw_vm ? "siw" : choice.name();
-  std::filesystem::path path =
-      std::filesystem::path(RNIC_SOURCE_DIR) / "suite/iut/pics" / (name + ".yaml");
+  std::filesystem::path path = base::shipped_file("suite/iut/pics") / (name + ".yaml");
   return std::filesystem::exists(path) ? path : std::filesystem::path();
 }
 

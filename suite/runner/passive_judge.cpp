@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/hex.hpp"
 #include "dissectors/analyzer/analyzer.hpp"
 #include "rules/catalogue.hpp"
 
@@ -23,10 +24,7 @@ using results::Verdict;
 constexpr std::size_t kept_octets = 2048;
 
 std::string digits(analyzer::Bytes octets) {
-  std::string text;
-  for (const std::byte octet : octets.first(std::min(octets.size(), kept_octets)))
-    text += fmt::format("{:02x}", std::to_integer<unsigned>(octet));
-  return text;
+  return base::to_hex(octets.first(std::min(octets.size(), kept_octets)));
 }
 
 // Keeps what is certain and laid to the IUT, one finding for each rule.

@@ -12,12 +12,13 @@
 
 #include <fmt/format.h>
 
+#include "base/did_you_mean.hpp"
+#include "base/shipped_file.hpp"
+#include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/results/time_text.hpp"
-#include "suite/runner/did_you_mean.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/plan.hpp"
@@ -32,7 +33,7 @@ namespace suite::runner {
 namespace {
 
 namespace fs = std::filesystem;
-using results::WallTime;
+using base::WallTime;
 using std::chrono::steady_clock;
 
 // What ends a run before its first case: an exit code and one line.
@@ -46,30 +47,30 @@ std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
   return std::unexpected(Refusal{code, std::move(why)});
 }
 
-// SIGINT, SIGTERM and SIGHUP as an event of the World, as long as it lives.
+// SIGINT, SIGTERM and SIGHUP as an event of the event loop, as long as it lives.
 class EndingSignals {
  public:
-  EndingSignals(rnic::llp::RealWorld& world, std::function<void(int)> callback) : world_(world) {
+  EndingSignals(base::EpollLoop& loop, std::function<void(int)> callback) : loop_(loop) {
     sigemptyset(&set_);
     for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set_, signal);
     sigprocmask(SIG_BLOCK, &set_, &before_);
-    fd_ = rnic::llp::FileDescriptor(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
-    world_.watch(fd_.get(), EPOLLIN, [this, callback = std::move(callback)](std::uint32_t) {
+    fd_ = base::FileDescriptor(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
+    loop_.watch(fd_.get(), EPOLLIN, [this, callback = std::move(callback)](std::uint32_t) {
       signalfd_siginfo info{};
       if (::read(fd_.get(), &info, sizeof info) == sizeof info)
         callback(static_cast<int>(info.ssi_signo));
     });
   }
   ~EndingSignals() {
-    world_.unwatch(fd_.get());
+    loop_.unwatch(fd_.get());
     sigprocmask(SIG_SETMASK, &before_, nullptr);
   }
   EndingSignals(const EndingSignals&) = delete;
   EndingSignals& operator=(const EndingSignals&) = delete;
 
  private:
-  rnic::llp::RealWorld& world_;
-  rnic::llp::FileDescriptor fd_;
+  base::EpollLoop& loop_;
+  base::FileDescriptor fd_;
   sigset_t set_{}, before_{};
 };
 
@@ -103,13 +104,13 @@ Checked<std::vector<const cases::Case*>> select_cases(const SuiteParts& parts,
 
 std::optional<std::string> unknown_deviation(const Options& options) {
   for (const std::string& name : options.deviations) {
-    if (rnic::stream::find_deviation(name)) continue;
+    if (rnic::deviants::find_deviation(name)) continue;
     return fmt::format(
         "--deviation: there is no deviation '{}'{}; `rnic-suite explain RULE` names those of a "
         "rule",
         name,
-        did_you_mean(name, rnic::stream::deviations() |
-                               std::views::transform(&rnic::stream::DeviationInfo::name)));
+        base::did_you_mean(name, rnic::deviants::deviations() |
+                                     std::views::transform(&rnic::deviants::DeviationInfo::name)));
   }
   return std::nullopt;
 }
@@ -128,8 +129,7 @@ std::string advice(const Options& options) {
 // The file of known deviations: the one asked for, or the IUT's own if there is one.
 fs::path expectations_path(const Options& options) {
   if (!options.expectations.empty()) return options.expectations;
-  const fs::path own =
-      fs::path(RNIC_SOURCE_DIR) / "suite/expectations" / (options.choice.name() + ".yaml");
+  const fs::path own = base::shipped_file("suite/expectations") / (options.choice.name() + ".yaml");
   return fs::exists(own) ? own : fs::path();
 }
 
@@ -153,7 +153,7 @@ class Run final : Station::Observer {
   Run(const SuiteParts& parts, const Options& options, const std::vector<std::string>& command)
       : parts_(parts), options_(options), progress_(stderr) {
     record_.id = new_run_id();
-    record_.start = results::time_text(begin_wall_);
+    record_.start = base::time_text(begin_wall_);
     record_.suite = suite_version();
     record_.catalogue = rules::version();
     record_.command = command;
@@ -205,7 +205,7 @@ class Run final : Station::Observer {
     seen.merge(load_seen_to_fail(RNIC_DAT_SEEN_TO_FAIL));
     return seen;
   }();
-  rnic::llp::RealWorld world_;
+  base::EpollLoop loop_;
   std::optional<results::Folder> folder_;
   expectations::KnownDeviations known_;
   std::optional<expectations::Gate> gate_;
@@ -240,8 +240,8 @@ Checked<void> Run::prepare() {
     if (const auto fault = output_file_fault(options_.junit))
       return refuse(ExitCode::harness, "--junit: " + *fault);
   }
-  signals_.emplace(world_, [this](int signal) {
-    abort_run(results::Ending::interrupted, "interrupted by " + iut::signal_name(signal));
+  signals_.emplace(loop_, [this](int signal) {
+    abort_run(results::Ending::interrupted, "interrupted by " + base::signal_name(signal));
   });
   auto folder = results::Folder::open(options_.out);
   if (!folder) return refuse(ExitCode::harness, folder.error());
@@ -255,7 +255,7 @@ Checked<void> Run::prepare_stations(std::vector<Plan> plans) {
   if (!sites) return refuse(ExitCode::harness, sites.error() + advice(options_));
   for (std::size_t place = 0; place < plans.size(); ++place) {
     stations_.push_back(std::make_unique<Station>(
-        Station::Surroundings{world_, parts_, options_, seen_to_fail_, folder_->path()}, place,
+        Station::Surroundings{loop_, parts_, options_, seen_to_fail_, folder_->path()}, place,
         std::move((*sites)[place]), std::move(plans[place]),
         static_cast<Station::Observer&>(*this)));
   }
@@ -280,8 +280,7 @@ void Run::describe_lab() {
 // All copies of the IUT come up side by side; the run begins when the first has said who it is.
 Checked<void> Run::meet_iut() {
   for (const auto& station : stations_) station->meet();
-  world_.run_until(rnic::llp::TimePoint::max(),
-                   [this] { return over_ || stations_.front()->hello(); });
+  loop_.run_until(base::TimePoint::max(), [this] { return over_ || stations_.front()->hello(); });
   if (over_) {
     const bool lost = record_.ending == results::Ending::aborted;
     return refuse(ExitCode::harness, record_.ending_reason + (lost ? advice(options_) : ""));
@@ -326,7 +325,7 @@ void Run::run_cases() {
     progress_.expect_more(station->cases());
     if (station->hello()) station->begin();
   }
-  world_.run_until(rnic::llp::TimePoint::max(), [this] { return nothing_left(); });
+  loop_.run_until(base::TimePoint::max(), [this] { return nothing_left(); });
   record_.timings["cases"] = std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
@@ -371,7 +370,7 @@ void Run::abort_run(results::Ending ending, const std::string& why) {
   record_.ending_reason = why;
   for (const auto& station : stations_) {
     station->give_up();
-    world_.defer([&station] { station->dismiss(true); });
+    loop_.defer([&station] { station->dismiss(true); });
   }
 }
 
@@ -388,7 +387,7 @@ void Run::end_captures() {
       --open;
     });
   }
-  world_.run_until(rnic::llp::TimePoint::max(), [&] { return open == 0; });
+  loop_.run_until(base::TimePoint::max(), [&] { return open == 0; });
   for (const auto& station : stations_) station->evidence().report(record_.capture);
 }
 
@@ -398,7 +397,7 @@ ExitCode Run::finish() {
   end_captures();
   if (!over_) record_.ending = results::Ending::finished;
   record_.complete = !over_;
-  record_.end = results::time_text(std::chrono::system_clock::now());
+  record_.end = base::time_text(std::chrono::system_clock::now());
   Findings findings{.harness = over_ || judged_ == 0,
                     .new_failure = !failures_.empty(),
                     .stale = !stale_.empty()};

@@ -17,35 +17,35 @@ constexpr auto patience = std::chrono::seconds(2);  // libpcap delivers within 1
 }  // namespace
 
 std::expected<std::unique_ptr<RunCapture>, std::string> RunCapture::open(
-    rnic::llp::RealWorld& world, const std::string& interface, std::uint64_t nonce) {
+    base::EpollLoop& loop, const std::string& interface, std::uint64_t nonce) {
   auto live = LiveCapture::open(interface);
   if (!live) return std::unexpected(live.error());
   auto sentinel = Sentinel::open(interface, nonce);
   if (!sentinel) return std::unexpected(sentinel.error());
-  return std::unique_ptr<RunCapture>(new RunCapture(world, std::move(*live), std::move(*sentinel)));
+  return std::unique_ptr<RunCapture>(new RunCapture(loop, std::move(*live), std::move(*sentinel)));
 }
 
-RunCapture::RunCapture(rnic::llp::RealWorld& world, LiveCapture live, Sentinel sentinel)
-    : world_(world),
+RunCapture::RunCapture(base::EpollLoop& loop, LiveCapture live, Sentinel sentinel)
+    : loop_(loop),
       live_(std::move(live)),
       sentinel_(std::move(sentinel)),
       splitter_(live_.link(), capacity) {
-  world_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
+  loop_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
 }
 
 RunCapture::~RunCapture() {
-  if (broken_.empty()) world_.unwatch(live_.fd());
-  for (const auto& [number, waiting] : waiting_) world_.cancel(waiting.deadline);
+  if (broken_.empty()) loop_.unwatch(live_.fd());
+  for (const auto& [number, waiting] : waiting_) loop_.cancel(waiting.deadline);
 }
 
 void RunCapture::when_seen(std::function<void(bool)> callback) {
   const auto number = broken_.empty() ? sentinel_.send() : std::unexpected(broken_);
   if (!number) {
-    world_.defer([callback = std::move(callback)] { callback(false); });
+    loop_.defer([callback = std::move(callback)] { callback(false); });
     return;
   }
-  const auto deadline = world_.schedule(world_.now() + patience,
-                                        [this, number = *number] { seen_up_to(number, false); });
+  const auto deadline = loop_.schedule(loop_.now() + patience,
+                                       [this, number = *number] { seen_up_to(number, false); });
   waiting_.emplace(*number, Waiting{std::move(callback), deadline});
 }
 
@@ -61,14 +61,14 @@ void RunCapture::poll() {
   if (highest > 0) seen_up_to(highest, true);
   if (polled) return;
   broken_ = polled.error();
-  world_.unwatch(live_.fd());
+  loop_.unwatch(live_.fd());
   if (!waiting_.empty()) seen_up_to(waiting_.rbegin()->first, false);
 }
 
 void RunCapture::seen_up_to(std::uint64_t number, bool complete) {
   while (!waiting_.empty() && waiting_.begin()->first <= number) {
     const Waiting waiting = std::move(waiting_.extract(waiting_.begin()).mapped());
-    world_.cancel(waiting.deadline);
+    loop_.cancel(waiting.deadline);
     waiting.callback(complete);
   }
 }

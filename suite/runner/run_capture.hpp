@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
+#include "base/epoll_loop.hpp"
 #include "dissectors/capture/live_capture.hpp"
 #include "dissectors/capture/splitter.hpp"
-#include "reference_rnic/llp/real_world.hpp"
 
 namespace suite::runner {
 
@@ -22,7 +22,7 @@ class RunCapture {
  public:
   /// Captures on `interface` in the calling thread's network namespace. The error is one line.
   [[nodiscard]] static std::expected<std::unique_ptr<RunCapture>, std::string> open(
-      rnic::llp::RealWorld& world, const std::string& interface, std::uint64_t nonce);
+      base::EpollLoop& loop, const std::string& interface, std::uint64_t nonce);
   ~RunCapture();
   RunCapture(const RunCapture&) = delete;
   RunCapture& operator=(const RunCapture&) = delete;
@@ -49,14 +49,14 @@ class RunCapture {
  private:
   struct Waiting {
     std::function<void(bool)> callback;
-    rnic::llp::TimerId deadline;
+    base::TimerId deadline;
   };
-  RunCapture(rnic::llp::RealWorld& world, dissectors::capture::LiveCapture live,
+  RunCapture(base::EpollLoop& loop, dissectors::capture::LiveCapture live,
              dissectors::capture::Sentinel sentinel);
   void poll();
   void seen_up_to(std::uint64_t number, bool complete);
 
-  rnic::llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   dissectors::capture::LiveCapture live_;
   dissectors::capture::Sentinel sentinel_;
   dissectors::capture::Splitter splitter_;

@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/selection.hpp"
 
-#include <fnmatch.h>
-
 #include <algorithm>
 #include <ranges>
 
 #include <fmt/format.h>
 
+#include "base/did_you_mean.hpp"
+#include "base/glob.hpp"
 #include "rules/catalogue.hpp"
-#include "suite/runner/did_you_mean.hpp"
 
 namespace suite::runner {
 
 namespace {
 
 bool matches(const std::string& pattern, const cases::Case& candidate) {
-  return ::fnmatch(pattern.c_str(), candidate.id.c_str(), 0) == 0;
+  return base::matches_glob(pattern, candidate.id);
 }
 
 bool judges(const cases::Case& candidate, const std::string& rule) {
@@ -35,15 +34,16 @@ bool asks_for_dat(const Options& options) {
 std::optional<std::string> fault(std::span<const cases::Case> table, const Options& options) {
   for (const std::string& pattern : options.select) {
     if (std::ranges::none_of(table, [&](const auto& one) { return matches(pattern, one); })) {
-      return fmt::format("--select '{}' matches no case{}; --list shows them", pattern,
-                         did_you_mean(pattern, table | std::views::transform(&cases::Case::id)));
+      return fmt::format(
+          "--select '{}' matches no case{}; --list shows them", pattern,
+          base::did_you_mean(pattern, table | std::views::transform(&cases::Case::id)));
     }
   }
   for (const std::string& rule : options.rules) {
     if (rules::find(rule) == nullptr) {
       return fmt::format(
           "--rule: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them", rule,
-          did_you_mean(rule, rules::all() | std::views::transform(&rules::Rule::id)));
+          base::did_you_mean(rule, rules::all() | std::views::transform(&rules::Rule::id)));
     }
     if (std::ranges::none_of(table, [&](const auto& one) { return judges(one, rule); })) {
       return fmt::format(

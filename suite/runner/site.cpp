@@ -26,8 +26,8 @@ namespace suite::runner {
 
 namespace {
 
-using rnic::llp::Address;
-using rnic::llp::Family;
+using base::Address;
+using base::Family;
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
@@ -83,7 +83,7 @@ SiteOr loopback_site(const Options& options, const std::string& why) {
 // The address of ours from which the IUT is reached, by the routing table; nothing is sent.
 Result<Address> own_address_towards(const Address& iut) {
   const rnic::llp::SocketAddress to(iut.with_port(9));
-  const rnic::llp::FileDescriptor fd(
+  const base::FileDescriptor fd(
       ::socket(iut.family == Family::ipv4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   rnic::llp::SocketAddress own;
   if (!fd || ::connect(fd.get(), to.data(), to.size) != 0 ||
@@ -110,7 +110,7 @@ Result<Interface> interface_of(const Address& own) {
     std::memcpy(address.data(), one->ifa_addr,
                 wanted == AF_INET ? sizeof(sockaddr_in) : sizeof(sockaddr_in6));
     if (address.address().with_port(0) != own) continue;
-    const rnic::llp::FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    const base::FileDescriptor fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
     ifreq request{};
     std::strncpy(request.ifr_name, one->ifa_name, IFNAMSIZ - 1);
     const bool known = ::ioctl(fd.get(), SIOCGIFMTU, &request) == 0;
@@ -233,10 +233,10 @@ SitesOr make_sites(const Options& options, std::size_t count, const Tell& tell) 
 SiteOr make_site(const Options& options, const Tell& tell) {
   auto sites = make_sites(options, 1, tell);
   if (!sites) return std::unexpected(sites.error());
-  rnic::llp::RealWorld world;
+  base::EpollLoop loop;
   std::optional<Result<void>> up;
-  sites->front()->bring_up(world, [&up](Result<void> result) { up = std::move(result); });
-  world.run_until(rnic::llp::TimePoint::max(), [&up] { return up.has_value(); });
+  sites->front()->bring_up(loop, [&up](Result<void> result) { up = std::move(result); });
+  loop.run_until(base::TimePoint::max(), [&up] { return up.has_value(); });
   if (!*up) return std::unexpected(up->error());
   return std::move(sites->front());
 }

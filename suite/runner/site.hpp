@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/results/record.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/worker_words.hpp"
@@ -46,10 +46,10 @@ class Site {
   /// Whether the IUT's host is up; a host that the site itself starts is not, at first.
   [[nodiscard]] virtual bool up() { return true; }
   using BroughtUp = std::function<void(std::expected<void, std::string>)>;
-  /// Brings it up, or up again; says from the World's loop how that went. Not to be asked for
+  /// Brings it up, or up again; says from the event loop how that went. Not to be asked for
   /// anything but what it is until then.
-  virtual void bring_up(rnic::llp::RealWorld& world, BroughtUp done) {
-    world.defer([done = std::move(done)] { done({}); });
+  virtual void bring_up(base::EpollLoop& loop, BroughtUp done) {
+    loop.defer([done = std::move(done)] { done({}); });
   }
 };
 

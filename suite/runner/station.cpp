@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "suite/results/time_text.hpp"
+#include "base/time_text.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/host_facts.hpp"
 
@@ -29,9 +29,9 @@ Station::Station(const Surroundings& around, std::size_t place, std::unique_ptr<
       site_(std::move(site)),
       list_(std::move(plan.list)),
       schedule_(std::move(plan.jobs), site_->configuration_is_shared()),
-      crew_(around.world, *site_, schedule_, list_, workers(around.options, *site_),
+      crew_(around.loop, *site_, schedule_, list_, workers(around.options, *site_),
             site_->setup(0).deadline_scale, static_cast<Crew::Observer&>(*this)) {
-  evidence_.emplace(around.world, around.folder, open_capture(), around.options.strict);
+  evidence_.emplace(around.loop, around.folder, open_capture(), around.options.strict);
 }
 
 Station::~Station() = default;
@@ -43,7 +43,7 @@ std::unique_ptr<RunCapture> Station::open_capture() {
   std::unique_ptr<RunCapture> capture;
   if (!no_capture_.empty()) return capture;
   site_->at_tester([&] {
-    auto opened = RunCapture::open(around_.world, interface, random_number());
+    auto opened = RunCapture::open(around_.loop, interface, random_number());
     if (opened) {
       capture = std::move(*opened);
     } else {
@@ -74,7 +74,7 @@ bool Station::done() const { return evidence_->pending() == 0 && (given_up_ || s
 
 void Station::bring_up(const std::function<void()>& then) {
   coming_up_ = true;
-  site_->bring_up(around_.world, [this, then](std::expected<void, std::string> up) {
+  site_->bring_up(around_.loop, [this, then](std::expected<void, std::string> up) {
     coming_up_ = false;
     if (given_up_) return;
     if (!up) return observer_.station_lost(up.error());
@@ -130,7 +130,7 @@ results::CaseRecord Station::describe(const Attempt& attempt) const {
   record.rerun = shell_text(words);
   record.attempt = attempt.job.attempt;
   record.worker = attempt.worker;
-  record.start = results::time_text(attempt.wall_start);
+  record.start = base::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
   if (const auto seen = around_.seen_to_fail.find(record.id); seen != around_.seen_to_fail.end())
     record.seen_to_fail_by = seen->second;
@@ -154,7 +154,7 @@ void Station::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
                         if (!completed) return observer_.station_lost(completed.error());
                         settle(std::move(*completed), number, complaint);
                       });
-  recent_.push_back({std::move(attempt), around_.world.now()});
+  recent_.push_back({std::move(attempt), around_.loop.now()});
   pump();
 }
 
@@ -178,7 +178,7 @@ void Station::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcom
   const std::size_t number = attempt.job.number;
   const std::string excerpt = site_->kernel_complaints();
   std::erase_if(recent_, [this](const Recent& one) {
-    return around_.world.now() - one.ended > std::chrono::milliseconds(500);
+    return around_.loop.now() - one.ended > std::chrono::milliseconds(500);
   });
   if (!excerpt.empty()) {
     const auto others = flight(attempt);

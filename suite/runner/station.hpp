@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/runner/case_pcap.hpp"
 #include "suite/runner/crew.hpp"
 #include "suite/runner/kernel_incident.hpp"
@@ -24,7 +24,7 @@ namespace suite::runner {
 
 class Station final : Crew::Observer {
  public:
-  /// Called from the World's dispatch loop.
+  /// Called from the event loop.
   class Observer {
    public:
     virtual ~Observer() = default;
@@ -44,7 +44,7 @@ class Station final : Crew::Observer {
   };
   /// What all stations of a run share, and what outlives them.
   struct Surroundings {
-    rnic::llp::RealWorld& world;
+    base::EpollLoop& loop;
     const SuiteParts& parts;
     const Options& options;
     const SeenToFail& seen_to_fail;
@@ -111,7 +111,7 @@ class Station final : Crew::Observer {
       deaths_;  ///< of workers, by case: what the first attempt came to
   struct Recent {
     Attempt attempt;
-    rnic::llp::TimePoint ended;
+    base::TimePoint ended;
   };
   std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
   bool met_ = false, begun_ = false, given_up_ = false;

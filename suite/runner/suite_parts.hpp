@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/iut/iut.hpp"
 
@@ -21,8 +21,8 @@ struct SuiteParts {
   /// part of the table.
   cases::Case sentinel;
   std::function<cases::CaseOutcome(const cases::Case&, cases::Environment&)> execute;
-  std::function<std::unique_ptr<iut::Iut>(rnic::llp::World&, rnic::llp::Network&,
-                                          std::span<const rnic::stream::Deviation>)>
+  std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&,
+                                          std::span<const rnic::deviants::Deviation>)>
       make_reference;
 
   /// A case of the table, or the sentinel; nullptr if there is none of this id.

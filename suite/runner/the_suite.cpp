@@ -29,9 +29,9 @@ SuiteParts the_wire_suite() {
     return (*executor)->run_case(one, environment);
   };
   parts.make_reference =
-      [](rnic::llp::World& world, rnic::llp::Network& network,
-         std::span<const rnic::stream::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
-    return upper_tester::reference::make_reference_iut(world, network, deviations);
+      [](base::EventLoop& loop, rnic::llp::Network& network,
+         std::span<const rnic::deviants::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
+    return upper_tester::reference::make_reference_iut(loop, network, deviations);
   };
   return parts;
 }

@@ -7,7 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
 #include "suite/runner/bench.hpp"
 #include "suite/runner/iut_guard.hpp"
 #include "suite/runner/message_reader.hpp"
@@ -17,24 +17,23 @@ namespace suite::runner {
 
 namespace {
 
-using rnic::llp::FileDescriptor;
+using base::FileDescriptor;
 
 constexpr int exit_bad_words = 70;  // the parent spoke nonsense: a fault of the harness
 
-// Beats from the World's loop: a case that waits is alive, one that spins is not.
+// Beats from the event loop: a case that waits is alive, one that spins is not.
 class Pulse {
  public:
-  Pulse(rnic::llp::World& world, std::function<void()> beat)
-      : world_(world), beat_(std::move(beat)) {
+  Pulse(base::EventLoop& loop, std::function<void()> beat) : loop_(loop), beat_(std::move(beat)) {
     schedule();
   }
-  ~Pulse() { world_.cancel(timer_); }
+  ~Pulse() { loop_.cancel(timer_); }
   Pulse(const Pulse&) = delete;
   Pulse& operator=(const Pulse&) = delete;
 
  private:
   void schedule() {
-    timer_ = world_.schedule(world_.now() + interval, [this] {
+    timer_ = loop_.schedule(loop_.now() + interval, [this] {
       const auto now = std::chrono::steady_clock::now();
       if (now - last_ >= interval) {  // simulated time may pass much faster
         last_ = now;
@@ -45,9 +44,9 @@ class Pulse {
   }
 
   static constexpr auto interval = std::chrono::milliseconds(500);
-  rnic::llp::World& world_;
+  base::EventLoop& loop_;
   std::function<void()> beat_;
-  rnic::llp::TimerId timer_{};
+  base::TimerId timer_{};
   std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
@@ -83,7 +82,7 @@ class Worker {
     environment.deadline_scale = run.deadline_scale;
     OutcomeWord word;
     {
-      const Pulse pulse(environment.world, [this] { say(AliveWord{}); });
+      const Pulse pulse(environment.loop, [this] { say(AliveWord{}); });
       word.outcome = parts_.execute(one, environment);
     }
     word.stderr_text = bench.take_diagnostics();

@@ -36,32 +36,31 @@ bool read_available(int fd, Take take) {
 }  // namespace
 
 std::expected<std::unique_ptr<WorkerProcess>, std::string> WorkerProcess::start(
-    rnic::llp::RealWorld& world, std::uint32_t number, const WorkerSetup& setup,
-    Observer& observer) {
+    base::EpollLoop& loop, std::uint32_t number, const WorkerSetup& setup, Observer& observer) {
   auto child = iut::ChildProcess::start({"/proc/self/exe", "--worker"});
   if (!child) return std::unexpected(child.error());
   std::unique_ptr<WorkerProcess> worker(
-      new WorkerProcess(world, number, std::move(*child), observer));
+      new WorkerProcess(loop, number, std::move(*child), observer));
   worker->send(setup);
   return worker;
 }
 
-WorkerProcess::WorkerProcess(rnic::llp::RealWorld& world, std::uint32_t number,
-                             iut::ChildProcess child, Observer& observer)
-    : world_(world), number_(number), child_(std::move(child)), observer_(observer) {
-  world_.watch(child_.words(), EPOLLIN, [this](std::uint32_t events) {
+WorkerProcess::WorkerProcess(base::EpollLoop& loop, std::uint32_t number, iut::ChildProcess child,
+                             Observer& observer)
+    : loop_(loop), number_(number), child_(std::move(child)), observer_(observer) {
+  loop_.watch(child_.words(), EPOLLIN, [this](std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) write_words();
     if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_words();
   });
-  world_.watch(child_.errors(), EPOLLIN, [this](std::uint32_t) { read_stderr(); });
-  world_.watch(child_.exited(), EPOLLIN, [this](std::uint32_t) { finish(); });
+  loop_.watch(child_.errors(), EPOLLIN, [this](std::uint32_t) { read_stderr(); });
+  loop_.watch(child_.exited(), EPOLLIN, [this](std::uint32_t) { finish(); });
 }
 
 WorkerProcess::~WorkerProcess() {
-  if (kill_timer_) world_.cancel(*kill_timer_);
-  if (!words_ended_) world_.unwatch(child_.words());
-  if (!stderr_ended_) world_.unwatch(child_.errors());
-  world_.unwatch(child_.exited());
+  if (kill_timer_) loop_.cancel(*kill_timer_);
+  if (!words_ended_) loop_.unwatch(child_.words());
+  if (!stderr_ended_) loop_.unwatch(child_.errors());
+  loop_.unwatch(child_.exited());
 }
 
 void WorkerProcess::send(const ParentWord& word) {
@@ -77,7 +76,7 @@ void WorkerProcess::write_words() {
     if (count < 0) break;
     output_.erase(0, static_cast<std::size_t>(count));
   }
-  if (!words_ended_) world_.change(child_.words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
+  if (!words_ended_) loop_.change(child_.words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
 void WorkerProcess::read_words() {
@@ -85,7 +84,7 @@ void WorkerProcess::read_words() {
       read_available(child_.words(), [this](std::string_view text) { input_.append(text); });
   if (!more && !words_ended_) {
     words_ended_ = true;
-    world_.unwatch(child_.words());
+    loop_.unwatch(child_.words());
   }
   while (const auto message = input_.next()) {
     auto word = parse_worker_word(*message);
@@ -105,7 +104,7 @@ void WorkerProcess::read_stderr() {
   });
   if (more || stderr_ended_) return;
   stderr_ended_ = true;
-  world_.unwatch(child_.errors());
+  loop_.unwatch(child_.errors());
 }
 
 std::string WorkerProcess::take_stderr() {
@@ -117,7 +116,7 @@ std::string WorkerProcess::take_stderr() {
 void WorkerProcess::abort() {
   ::syscall(SYS_pidfd_send_signal, child_.exited(), SIGABRT, nullptr, 0);
   if (kill_timer_) return;
-  kill_timer_ = world_.schedule(world_.now() + time_to_abort, [this] {
+  kill_timer_ = loop_.schedule(loop_.now() + time_to_abort, [this] {
     kill_timer_.reset();
     kill();
   });

@@ -7,7 +7,7 @@
 #include <memory>
 #include <string>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/iut/child_process.hpp"
 #include "suite/runner/message_reader.hpp"
 #include "suite/runner/worker_words.hpp"
@@ -16,19 +16,18 @@ namespace suite::runner {
 
 class WorkerProcess {
  public:
-  /// Called from the World's dispatch loop. The process object must not be destroyed in word(), but
+  /// Called from the event loop. The process object must not be destroyed in word(), but
   /// may be in ended().
   class Observer {
    public:
     virtual ~Observer() = default;
     virtual void word(WorkerProcess& worker, WorkerWord word) = 0;
     /// It is no more; all its words were delivered.
-    virtual void ended(WorkerProcess& worker, iut::Ended how) = 0;
+    virtual void ended(WorkerProcess& worker, base::ExitStatus how) = 0;
   };
 
   [[nodiscard]] static std::expected<std::unique_ptr<WorkerProcess>, std::string> start(
-      rnic::llp::RealWorld& world, std::uint32_t number, const WorkerSetup& setup,
-      Observer& observer);
+      base::EpollLoop& loop, std::uint32_t number, const WorkerSetup& setup, Observer& observer);
   ~WorkerProcess();
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
@@ -46,14 +45,14 @@ class WorkerProcess {
   [[nodiscard]] bool spoke_nonsense() const { return nonsense_; }
 
  private:
-  WorkerProcess(rnic::llp::RealWorld& world, std::uint32_t number, iut::ChildProcess child,
+  WorkerProcess(base::EpollLoop& loop, std::uint32_t number, iut::ChildProcess child,
                 Observer& observer);
   void read_words();
   void read_stderr();
   void write_words();
   void finish();
 
-  rnic::llp::RealWorld& world_;
+  base::EpollLoop& loop_;
   std::uint32_t number_;
   iut::ChildProcess child_;
   Observer& observer_;
@@ -61,7 +60,7 @@ class WorkerProcess {
   std::string output_;  ///< what its end would not take yet
   std::string stderr_;
   bool words_ended_ = false, stderr_ended_ = false, nonsense_ = false;
-  std::optional<rnic::llp::TimerId> kill_timer_;
+  std::optional<base::TimerId> kill_timer_;
 };
 
 }  // namespace suite::runner

@@ -134,11 +134,11 @@ cases::Step decode_step(const Json& json) {
           enumerator<cases::Direction>(json.at("direction")), json.at("text"), json.at("hex")};
 }
 
-Json encode(const rnic::llp::Address& address) {
+Json encode(const base::Address& address) {
   return {{"host", address.host()}, {"port", address.port}};
 }
-rnic::llp::Address decode_address(const Json& json) {
-  return rnic::llp::Address::parse(json.at("host").get<std::string>(), json.at("port")).value();
+base::Address decode_address(const Json& json) {
+  return base::Address::parse(json.at("host").get<std::string>(), json.at("port")).value();
 }
 
 Json encode(const ConnectionRecord::Mark& mark) {
@@ -288,34 +288,6 @@ std::optional<WorkerWord> parse_worker_word(const Message& message) try {
   return DiedWord{died.at("signal"), died.at("in_iut")};
 } catch (const std::exception&) {
   return std::nullopt;
-}
-
-namespace {
-
-constexpr std::array<std::int8_t, 256> hex_values = [] {
-  std::array<std::int8_t, 256> table{};
-  table.fill(-1);
-  for (int digit = 0; digit < 10; ++digit)
-    table[static_cast<std::size_t>('0' + digit)] = static_cast<std::int8_t>(digit);
-  for (int digit = 10; digit < 16; ++digit) {
-    table[static_cast<std::size_t>('a' + digit - 10)] =
-        table[static_cast<std::size_t>('A' + digit - 10)] = static_cast<std::int8_t>(digit);
-  }
-  return table;
-}();
-
-}  // namespace
-
-std::vector<std::byte> from_hex(std::string_view text) {
-  std::vector<std::byte> octets;
-  octets.reserve(text.size() / 2);
-  for (; text.size() >= 2; text.remove_prefix(2)) {
-    const int high = hex_values[static_cast<unsigned char>(text[0])],
-              low = hex_values[static_cast<unsigned char>(text[1])];
-    if (high < 0 || low < 0) break;
-    octets.push_back(static_cast<std::byte>(high * 16 + low));
-  }
-  return octets;
 }
 
 }  // namespace suite::runner

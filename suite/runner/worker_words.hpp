@@ -7,7 +7,7 @@
 //         {"unreachable": "..."}                      it never will
 // parent: {"run": {"id": ..., "attempt": ..., "group": ...}}
 // worker: {"alive": true}                             now and then while a case runs, from its
-//                                                     World's loop: not hung
+//                                                     event loop: not hung
 //         {"outcome": {...}, "stderr": "..."}         then ready again; attached: what went over
 //                                                     the wire
 //         {"died": {"signal": 11, "in_iut": true}}    its last word, from the signal handler
@@ -85,7 +85,5 @@ using ParentWord = std::variant<WorkerSetup, RunWord>;
 /// Nothing: it is no such word. Both ends are this program, so that is a fault of the harness.
 [[nodiscard]] std::optional<ParentWord> parse_parent_word(const Message& message);
 [[nodiscard]] std::optional<WorkerWord> parse_worker_word(const Message& message);
-
-[[nodiscard]] std::vector<std::byte> from_hex(std::string_view text);  ///< stops at what is no hex
 
 }  // namespace suite::runner

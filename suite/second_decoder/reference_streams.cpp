@@ -89,7 +89,7 @@ class Conversation {
     return work;
   }
 
-  void speak(Stream<Conforming>& stream, std::size_t length) {
+  void speak(Stream& stream, std::size_t length) {
     Work send = work(WorkKind::send);
     send.gather = {wire::Bytes(octets_).first(length)};
     send.solicited = length % 3 == 0;
@@ -116,7 +116,7 @@ class Conversation {
     stream.post(atomic, pair_.now);
   }
 
-  ConformingPair pair_;
+  Pair pair_;
   std::vector<std::byte> octets_ = pattern(4096);
   std::uint64_t last_id_ = 0;
 };
@@ -124,7 +124,7 @@ class Conversation {
 /// What a responder answers to each message that breaks a rule: Terminates with and without headers.
 void write_terminates(const std::filesystem::path& folder, bool markers, bool crc) {
   for (const BadMessage& bad : bad_messages()) {
-    Subject<Conforming> subject(plain_config(Role::responder, crc));
+    Subject subject(plain_config(Role::responder, crc));
     furnish(subject.memory);
     for (std::uint64_t id = 0; id < bad.receive_buffers; ++id) subject.memory.post_receive(id, 32);
     subject.feed(request(fmt::format("{:02x} 01 0000", (markers ? 0x80 : 0) | (crc ? 0x40 : 0))));
@@ -140,7 +140,7 @@ void write_terminates(const std::filesystem::path& folder, bool markers, bool cr
 /// Sends that invalidate, with and without a Solicited Event: the one field that the conversation leaves out.
 void write_invalidations(const std::filesystem::path& folder) {
   Config config;
-  ConformingPair pair(config, config);
+  Pair pair(config, config);
   pair.run();
   const std::vector<std::byte> octets = pattern(20);
   for (std::uint32_t stag = 1; stag <= 8; ++stag) {

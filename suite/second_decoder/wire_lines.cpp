@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "base/hex.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
@@ -19,13 +20,6 @@ using namespace rnic::wire;
 using Json = nlohmann::json;
 
 namespace {
-
-std::string hex(Bytes octets) {
-  std::string text;
-  for (const std::byte octet : octets)
-    text += fmt::format("{:02x}", std::to_integer<unsigned>(octet));
-  return text;
-}
 
 Json error(const char* what) { return {{"error", what}}; }
 
@@ -62,7 +56,7 @@ Json whole(Bytes octets) {
   const auto header = in.read<Header>();
   if (in.truncated()) return error("truncated");
   Json found = fields(header);
-  found["beyond"] = hex(in.rest());
+  found["beyond"] = base::to_hex(in.rest());
   return found;
 }
 
@@ -130,7 +124,7 @@ Json segment_line(Bytes ulpdu) {
   const auto parsed = parse_segment(ulpdu);
   if (!parsed) return error("truncated");
   Json found = ddp_fields(*parsed);
-  found["payload"] = hex(parsed->payload);
+  found["payload"] = base::to_hex(parsed->payload);
   const bool starts = !parsed->tagged && parsed->untagged_header.message_offset.value() == 0;
   if (Json header = starts ? header_line(parsed->rdmap().opcode(), parsed->payload) : nullptr;
       !header.is_null())
@@ -159,8 +153,8 @@ Json mpa_frame_line(Bytes octets) {
              {"reserved", frame.flags.octet & MpaFlags::reserved_mask},
              {"revision", frame.revision},
              {"pd_length", frame.private_data.size()},
-             {"private_data", hex(frame.private_data)},
-             {"beyond", hex(octets.subspan(parsed->consumed))}};
+             {"private_data", base::to_hex(frame.private_data)},
+             {"beyond", base::to_hex(octets.subspan(parsed->consumed))}};
   if (const auto words = frame.enhanced())
     found["negotiation"] = {
         {"peer_to_peer", words->peer_to_peer}, {"rtr_send", words->rtr_send}, {"ird", words->ird},
@@ -198,7 +192,7 @@ Json fpdu_line(Bytes wire, const FpduOptions& options, std::span<std::byte> scra
   Json line{{"item", "fpdu"},
             {"at", start},
             {"markers", Json::array()},
-            {"crc", hex(wire.last(fpdu_crc_size))}};
+            {"crc", base::to_hex(wire.last(fpdu_crc_size))}};
   FpduOptions lenient = options;
   lenient.crc = false;
   const auto unchecked = parse_fpdu(wire, lenient, scratch);

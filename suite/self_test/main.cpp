@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "suite/runner/did_you_mean.hpp"
+#include "base/did_you_mean.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/site.hpp"
@@ -58,13 +58,12 @@ std::set<std::string> read_known(const std::filesystem::path& path) {
 }
 
 void check_deviation(const char* option, const std::string& name) {
-  if (rnic::stream::find_deviation(name)) return;
-  const auto all = rnic::stream::deviations();
+  if (rnic::deviants::find_deviation(name)) return;
+  const auto all = rnic::deviants::deviations();
   throw CLI::ValidationError(
-      option,
-      fmt::format("there is no deviation '{}'{}", name,
-                  runner::did_you_mean(
-                      name, all | std::views::transform(&rnic::stream::DeviationInfo::name))));
+      option, fmt::format("there is no deviation '{}'{}", name,
+                          base::did_you_mean(name, all | std::views::transform(
+                                                             &rnic::deviants::DeviationInfo::name))));
 }
 
 // Reads what the options name, and throws what is wrong with them.

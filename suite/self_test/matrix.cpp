@@ -108,13 +108,13 @@ std::expected<void, std::string> complete(const runner::SuiteParts& parts, const
 
 namespace {
 
-using Chosen = std::vector<const rnic::stream::DeviationInfo*>;
+using Chosen = std::vector<const rnic::deviants::DeviationInfo*>;
 
 // The deviations of the plan, its shard of them.
 Chosen chosen_by(const Plan& plan) {
   Chosen list;
   unsigned number = 0;
-  for (const auto& info : rnic::stream::deviations()) {
+  for (const auto& info : rnic::deviants::deviations()) {
     if (!plan.chosen.empty() && std::ranges::find(plan.chosen, info.name) == plan.chosen.end())
       continue;
     if (number++ % plan.shards == plan.shard - 1) list.push_back(&info);

@@ -23,7 +23,7 @@ struct Failure {
 };
 
 struct DeviationResult {
-  const rnic::stream::DeviationInfo* info = nullptr;
+  const rnic::deviants::DeviationInfo* info = nullptr;
   std::size_t cases_run = 0;
   std::size_t not_applicable = 0;   ///< of cases_run
   std::vector<Failure> own;         ///< at an expectation that names the deviation's rule
@@ -49,7 +49,7 @@ struct Plan {
   unsigned shard = 1, shards = 1;
   std::function<void(const DeviationResult&)> progress;  ///< after each deviation
   /// After each case: under which deviation (null: none) it ran, and all that it saw.
-  std::function<void(const rnic::stream::DeviationInfo*, const cases::Case&,
+  std::function<void(const rnic::deviants::DeviationInfo*, const cases::Case&,
                      const cases::CaseOutcome&)>
       observe;
 };

@@ -3,53 +3,19 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 
-extern char** environ;
+#include "base/pipe.hpp"
+#include "base/process.hpp"
 
 namespace suite::upper_tester {
 namespace {
 
 constexpr std::size_t kept = 4096;
-
-struct Spawned {
-  pid_t pid = -1;
-  int error = 0;
-};
-
-/// In a process group of its own, so that its helpers can be ended with it.
-Spawned spawn(const std::string& path, const std::vector<std::string>& arguments, int output) {
-  std::vector<char*> argv{const_cast<char*>(path.c_str())};
-  for (const std::string& each : arguments) argv.push_back(const_cast<char*>(each.c_str()));
-  argv.push_back(nullptr);
-
-  posix_spawn_file_actions_t files;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&files, output, 1);
-  posix_spawn_file_actions_adddup2(&files, output, 2);
-  posix_spawnattr_t attributes;
-  posix_spawnattr_init(&attributes);
-  sigset_t defaults;
-  sigemptyset(&defaults);
-  sigaddset(&defaults, SIGPIPE);
-  posix_spawnattr_setsigdefault(&attributes, &defaults);
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF);
-  Spawned spawned;
-  spawned.error =
-      posix_spawn(&spawned.pid, path.c_str(), &files, &attributes, argv.data(), environ);
-  posix_spawnattr_destroy(&attributes);
-  posix_spawn_file_actions_destroy(&files);
-  return spawned;
-}
 
 /// Collects what it says until it and all it started have closed their output. True if the client
 /// hung up first.
@@ -73,27 +39,30 @@ bool collect(int output, int client, std::string& text) {
 ScriptResult run_script(const std::string& path, const std::vector<std::string>& arguments,
                         int client) {
   ScriptResult result;
-  std::array<int, 2> pipe_ends;
-  if (::pipe2(pipe_ends.data(), O_CLOEXEC) != 0) {
+  auto said = base::make_pipe();
+  const base::FileDescriptor nothing(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!said) {
     result.text = std::string("pipe2: ") + std::strerror(errno);
     return result;
   }
-  const Spawned spawned = spawn(path, arguments, pipe_ends[1]);
-  ::close(pipe_ends[1]);
-  if (spawned.error != 0) {
-    ::close(pipe_ends[0]);
-    result.text = "cannot run " + path + ": " + std::strerror(spawned.error);
-    return result;
-  }
+  // A name without a slash is a file here, not one of PATH.
+  std::vector<std::string> argv{path.find('/') == std::string::npos ? "./" + path : path};
+  argv.insert(argv.end(), arguments.begin(), arguments.end());
+  base::ProcessSetup setup;
+  setup.input = nothing.get();
+  setup.output = setup.errors = said->write_end.get();
+  setup.group = base::ProcessSetup::Group::own;  // so that its helpers can be ended with it
+  setup.dies_with_us = false;
+  setup.fresh_signals = true;
+  auto process = base::Process::start(argv, setup, result.text);
+  if (!process) return result;
+  said->write_end.close();
   result.ran = true;
-  result.abandoned = collect(pipe_ends[0], client, result.text);
-  ::close(pipe_ends[0]);
-  if (result.abandoned) ::kill(-spawned.pid, SIGKILL);
-  int status = 0;
-  while (::waitpid(spawned.pid, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFEXITED(status)) result.exit_status = WEXITSTATUS(status);
-  if (WIFSIGNALED(status)) result.signal = WTERMSIG(status);
+  result.abandoned = collect(said->read_end.get(), client, result.text);
+  if (result.abandoned) process->kill();
+  const base::ExitStatus ended = process->wait();
+  result.exit_status = ended.code;
+  result.signal = ended.signal;
   return result;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The reference RNIC behind the agent's program: its own World over kernel sockets.
+// The reference RNIC behind the agent's program: its own event loop over kernel sockets.
 #include <sys/epoll.h>
 
 #include <system_error>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "suite/upper_tester/reference/reference_driver.hpp"
 #include "suite/upper_tester/start_driver.hpp"
@@ -12,37 +12,37 @@
 namespace suite::upper_tester {
 namespace {
 
-using rnic::llp::Address;
-using rnic::llp::Family;
-using rnic::llp::RealWorld;
+using base::Address;
+using base::EpollLoop;
+using base::Family;
 
 /// Keeps one descriptor watched while it is wanted.
 class Watch {
  public:
-  Watch(RealWorld& world, int fd, std::uint32_t events, std::function<void()> ready)
-      : world_(world), fd_(fd), events_(events), ready_(std::move(ready)) {}
+  Watch(EpollLoop& loop, int fd, std::uint32_t events, std::function<void()> ready)
+      : loop_(loop), fd_(fd), events_(events), ready_(std::move(ready)) {}
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch() { want(false); }
 
   void want(bool wanted) {
-    if (wanted && !watched_) world_.watch(fd_, events_, [this](std::uint32_t) { ready_(); });
-    if (!wanted && watched_) world_.unwatch(fd_);
+    if (wanted && !watched_) loop_.watch(fd_, events_, [this](std::uint32_t) { ready_(); });
+    if (!wanted && watched_) loop_.unwatch(fd_);
     watched_ = wanted;
   }
 
  private:
-  RealWorld& world_;
+  EpollLoop& loop_;
   int fd_;
   std::uint32_t events_;
   std::function<void()> ready_;
   bool watched_ = false;
 };
 
-void run_in_world(Session& session, RealWorld& world) {
-  Watch input(world, session.input(), EPOLLIN, [&] { session.read_some(); });
-  Watch output(world, session.output().fd(), EPOLLOUT, [&] { session.write_some(); });
-  world.run_until(rnic::llp::TimePoint::max(), [&] {
+void run_in_loop(Session& session, EpollLoop& loop) {
+  Watch input(loop, session.input(), EPOLLIN, [&] { session.read_some(); });
+  Watch output(loop, session.output().fd(), EPOLLOUT, [&] { session.write_some(); });
+  loop.run_until(base::TimePoint::max(), [&] {
     session.proceed();
     const bool talking = session.state() == Session::State::talking;
     input.want(talking && session.wants_input());
@@ -71,7 +71,7 @@ Started start_reference(const DriverOptions& options, Sink sink) {
   Started started;
   reference::DriverOptions made;
   for (const std::string& name : options.deviations) {
-    const auto deviation = rnic::stream::find_deviation(name);
+    const auto deviation = rnic::deviants::find_deviation(name);
     if (!deviation) {
       started.error = "--deviation: there is no deviation '" + name +
                       "'; `rnic-suite explain RULE` names those of a rule";
@@ -87,16 +87,16 @@ Started start_reference(const DriverOptions& options, Sink sink) {
   if (!started.error.empty()) return started;
 
   struct Surroundings {
-    RealWorld world;
+    EpollLoop loop;
     rnic::llp::TcpNetwork network;
-    explicit Surroundings(const rnic::llp::TcpHost& host) : network(world, host) {}
+    explicit Surroundings(const rnic::llp::TcpHost& host) : network(loop, host) {}
   };
   const auto around = std::make_shared<Surroundings>(host);
-  started.driver = std::make_unique<reference::ReferenceDriver>(around->world, around->network,
-                                                                made, std::move(sink));
+  started.driver = std::make_unique<reference::ReferenceDriver>(around->loop, around->network, made,
+                                                                std::move(sink));
   started.talk = [around](Session& session) {
     try {
-      run_in_world(session, around->world);
+      run_in_loop(session, around->loop);
     } catch (const std::system_error& error) {
       if (error.code() != std::errc::operation_not_permitted) throw;
       std::fputs("rnic-agent: standard input and output must be pipes, sockets or terminals\n",

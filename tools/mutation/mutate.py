@@ -45,114 +45,15 @@ OPERATORS = [
     ("drop-call", r"^(\s+)[a-z_][\w.>-]*\(.*\);$", r"\1;"),
     ("drop-assignment", r"^(\s+)[a-z_][\w.>\[\]-]* = .*;$", r"\1;"),
 ]
-SKIP = re.compile(r"^\s*(//|#|static_assert|assert|using|namespace|template|return \"|case .*return \")|Deviation::|^\s*\"|describe|detail")
-
-
-ASKS = re.compile(r"(?<!!)\b(\w+\.)?(deviates|tolerates)\(")
-ASKS_NOT = re.compile(r"!(\w+\.)?(deviates|tolerates)\(")
-NOT_CONFORMING = re.compile(r"!std::is_same_v<Policy, (stream::)?Conforming>")
-DEFINITION = re.compile(r"[A-Za-z\[].*?\b(\w+)\(", re.DOTALL)
-INLINE = re.compile(r"\s+(\[\[nodiscard\]\] )?(?!return|else|if|for|while|switch)[\w:<>,&*]+ \w+\([^;]*\{ $")  # in a class
-HEAD = re.compile(r"^(//.*\n|template <.*>\n|\s*\n)*")  # what may stand in front of a definition
-
-
-def concerns_deviations_only(condition):
-    """Whether what this condition guards, or calls, counts for deviations alone."""
-    if NOT_CONFORMING.search(condition):
-        return True
-    return bool(ASKS.search(condition)) and not ASKS_NOT.search(condition) and "||" not in condition and " ? " not in condition
-
-
-def deviating(lines, only=frozenset()):
-    """Two sets of line numbers: of the lines that only a deviation reaches (what a question for one guards, and the functions `only`), and
-    with them of the statements that ask for one."""
-    guarded_lines, asking, statement, depth, guarded = set(), set(), [], 0, None
-    for number, line in enumerate(lines):
-        code = line.split("//")[0].rstrip()
-        statement.append(number)
-        depth += code.count("{") - code.count("}")
-        if guarded is not None:
-            if depth - (code.count("{") if code.lstrip().startswith("}") else 0) < guarded:  # "} else {" ends it
-                guarded = None
-            guarded_lines.add(number)
-        if not code or code[-1] not in ";{}:":
-            continue
-        text = HEAD.sub("", "\n".join(lines[one] for one in statement))
-        definition = DEFINITION.match(text) if "{" in text and code[-1] in "{}" else None
-        if definition:
-            if definition[1] in only and guarded is None:
-                guarded_lines.update(statement)
-                guarded = depth if code[-1] == "{" else None
-        elif "deviates" in text or "tolerates(" in text or NOT_CONFORMING.search(text):
-            asking.update(statement)
-            if concerns_deviations_only(text):
-                if code[-1] == "{" and guarded is None:
-                    guarded = depth
-                if NOT_CONFORMING.search(text):
-                    guarded_lines.update(statement)
-        statement = []
-    return guarded_lines, asking | guarded_lines
-
-
-def calls(lines, skipped):
-    """(name, whether for a deviation alone) of each call outside of the lines `skipped`: by what stands between the ||s around it."""
-    statement = ""
-    for number, line in enumerate(lines):
-        code = line.split("//")[0].rstrip()
-        if number in skipped or re.match(r"[A-Za-z\[]", code):
-            statement = ""
-            continue
-        statement += code + " "
-        if not code or code[-1] not in ";{}:":
-            continue
-        if INLINE.match(statement):
-            statement = ""
-            continue
-        for part in statement.split("||"):
-            for match in re.finditer(r"\b(\w+)\(", part):
-                yield match[1], concerns_deviations_only(part)
-        statement = ""
-
-
-def only_of_deviations(texts):
-    """The functions that nothing calls but what concerns deviations alone, found in rounds: each makes further lines such.
-
-    `texts` has the lines of the sources. A name stands for all functions that bear it: all calls of all of them must be such.
-    """
-    defined = set()
-    for lines in texts.values():
-        for number, line in enumerate(lines):
-            if re.match(r"[A-Za-z\[]", line) and not re.match(r"(namespace|template|using|class|struct|static_assert)\b", line):
-                match = DEFINITION.match("\n".join(lines[number:number + 4]))
-                defined.update([match[1]] if match else [])
-    only = frozenset()
-    while True:
-        called, called_by_all = set(), set()
-        for lines in texts.values():
-            guarded_lines, _ = deviating(lines, only)
-            for number in guarded_lines:
-                called.update(re.findall(r"\b(\w+)\(", lines[number]))
-            for name, concerned in calls(lines, guarded_lines):
-                called.add(name)
-                called_by_all.update([] if concerned else [name])
-        further = frozenset(defined & called - called_by_all)
-        if further == only:
-            return only
-        only = further
+SKIP = re.compile(r"^\s*(//|#|static_assert|assert|using|namespace|template|return \"|case .*return \")|^\s*\"|describe|detail")
 
 
 def candidates(root):
     """All (file, line number, operator, column, mutated line), in a fixed order."""
-    # Headers declare, so they would seem to call what they declare: only those with bodies of their own are looked at.
-    sources = [path for path in sorted((root / "reference_rnic").rglob("*.cpp")) if "tests" not in path.parts]
-    sources += [root / "reference_rnic/verbs" / name for name in ("core.hpp", "soft_stream.hpp")]
-    only = only_of_deviations({path: path.read_text().splitlines() for path in sources})
     for room in ROOMS:
         for path in sorted((root / room).glob("*.cpp")):
-            lines = path.read_text().splitlines()
-            only_deviating = deviating(lines, only)[1]
-            for number, line in enumerate(lines):
-                if SKIP.search(line) or number in only_deviating:
+            for number, line in enumerate(path.read_text().splitlines()):
+                if SKIP.search(line):
                     continue
                 code = line.split("//")[0].rstrip()
                 for name, pattern, replacement in OPERATORS:

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/octets.hpp"
 #include "dissectors/analyzer/message_tracker.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
 #include "reference_rnic/wire/terminate.hpp"
@@ -14,7 +15,7 @@
 namespace dissectors::analyzer::tests {
 
 namespace wire = rnic::wire;
-using Octets = std::vector<std::byte>;
+using base::Octets;
 using Values = wire::EnhancedWords::Values;
 using wire::Opcode;
 

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/octets.hpp"
 #include "dissectors/analyzer/analyzer.hpp"
 #include "dissectors/analyzer/framing_rules.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
@@ -15,7 +16,7 @@
 namespace dissectors::analyzer::tests {
 
 namespace wire = rnic::wire;
-using Octets = std::vector<std::byte>;
+using base::Octets;
 
 /// What one end sends from its first octet on.
 class Sender {

@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(vlan_tags_and_raw_links) {
   tagged.insert(tagged.begin() + 12, tag.begin(), tag.end());
   BOOST_REQUIRE(parse_segment(LinkType::ethernet, tagged));
   BOOST_TEST(parse_segment(LinkType::ethernet, tagged)->payload_length == 2U);
-  const auto raw = parse_segment(LinkType::raw_ip, Octets(plain).subspan(14));
+  const auto raw = parse_segment(LinkType::raw_ip, base::Bytes(plain).subspan(14));
   BOOST_REQUIRE(raw);
   BOOST_TEST((raw->flow == a_flow()));
 }
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(what_a_syn_offers) {
 
 BOOST_AUTO_TEST_CASE(the_links_of_other_systems) {
   const auto plain = octets(ipv4_frame);
-  const Octets packet = Octets(plain).subspan(14);
+  const base::Bytes packet = base::Bytes(plain).subspan(14);
   const auto behind = [&](const char* header) {
     auto frame = octets(header);
     frame.insert(frame.end(), packet.begin(), packet.end());
@@ -264,7 +264,7 @@ BOOST_AUTO_TEST_CASE(hostile_frames_are_no_segments_and_read_nothing_outside) {
 
 BOOST_AUTO_TEST_CASE(a_frame_cut_by_the_capture_keeps_its_stream_length) {
   const auto whole = octets(ipv4_frame);
-  const auto segment = parse_segment(LinkType::ethernet, Octets(whole).first(55));
+  const auto segment = parse_segment(LinkType::ethernet, base::Bytes(whole).first(55));
   BOOST_REQUIRE(segment);
   BOOST_TEST(segment->payload.size() == 1U);
   BOOST_TEST(segment->payload_length == 2U);
@@ -288,7 +288,7 @@ BOOST_AUTO_TEST_CASE(made_up_frames_carry_the_stream_and_split_by_connection) {
   maker.opened(one, 10);
   maker.opened(two, 11);
   maker.data(one, 20, payload);
-  maker.data(two.reversed(), 21, Octets(payload).first(5));
+  maker.data(two.reversed(), 21, base::Bytes(payload).first(5));
   maker.closed(one, 30);
   maker.reset(two, 31);
 
@@ -395,7 +395,7 @@ BOOST_AUTO_TEST_CASE(tshark_reads_our_frames_and_finds_no_fault) {
     const auto payload = pattern(3001);
     maker.opened(flow, 1'000'000'000'000'000'001);
     maker.data(flow, 1'000'000'000'000'000'002, payload);
-    maker.data(flow.reversed(), 1'000'000'000'000'000'003, Octets(payload).first(3));
+    maker.data(flow.reversed(), 1'000'000'000'000'000'003, base::Bytes(payload).first(3));
     maker.closed(flow, 1'000'000'000'000'000'004);
     maker.closed(flow.reversed(), 1'000'000'000'000'000'005);
     const auto file = pcap_file(LinkType::ethernet, maker.frames());

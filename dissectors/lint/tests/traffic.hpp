@@ -13,7 +13,7 @@ inline capture::Flow flow(std::uint16_t port) {
   return {*capture::Endpoint::parse("10.0.0.1", port), *capture::Endpoint::parse("10.0.0.2", 5000)};
 }
 
-inline capture::Octets text(std::string_view octets) {
+inline base::Bytes text(std::string_view octets) {
   return std::as_bytes(std::span(octets.data(), octets.size()));
 }
 

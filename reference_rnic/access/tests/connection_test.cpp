@@ -27,7 +27,7 @@ BOOST_AUTO_TEST_SUITE(connections)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(startup_carries_private_data_and_depths_both_ways, Base, Networks) {
   TwoHosts<Base> two;
-  const llp::Address address = two.listen();
+  const base::Address address = two.listen();
   const auto asked = octets(500), answered = octets(508);
   BOOST_REQUIRE(
       two.a.manager->connect(two.a.pair, address, {}, {.ird = 3, .ord = 5, .private_data = asked})
@@ -134,7 +134,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_abortive_end_is_a_terminate_to_the_peer, Base, 
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_rejection_brings_its_private_data, Base, Networks) {
   TwoHosts<Base> two;
-  const llp::Address address = two.listen();
+  const base::Address address = two.listen();
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, {}, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return two.b.template find<ConnectionRequest>() != nullptr; }));
   const auto reason = octets(17);
@@ -175,8 +175,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(every_choice_of_startup_connects, Base, Networks) 
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(ipv6_connects, Base, Networks) {
   TwoHosts<Base> two;
-  BOOST_REQUIRE(two.connect({}, {}, llp::Family::ipv6));
-  BOOST_TEST((two.b.template find<ConnectionRequest>()->local.family == llp::Family::ipv6));
+  BOOST_REQUIRE(two.connect({}, {}, base::Family::ipv6));
+  BOOST_TEST((two.b.template find<ConnectionRequest>()->local.family == base::Family::ipv6));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_queue_pair_can_connect_again_after_a_reset, Base, Networks) {
@@ -187,7 +187,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_queue_pair_can_connect_again_after_a_reset, Base
     return two.a.template find<ConnectionEnded>() && two.b.template find<ConnectionEnded>();
   }));
   two.settle();
-  BOOST_TEST(!two.a.manager->connect(two.a.pair, two.b.network->address(llp::Family::ipv4), {}, {})
+  BOOST_TEST(!two.a.manager->connect(two.a.pair, two.b.network->address(base::Family::ipv4), {}, {})
                   .has_value());
   BOOST_TEST(two.a.rnic->reset_queue_pair(two.a.pair).has_value());
   BOOST_TEST(two.b.rnic->reset_queue_pair(two.b.pair).has_value());
@@ -199,7 +199,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_queue_pair_can_connect_again_after_a_reset, Base
 BOOST_AUTO_TEST_CASE(segments_begin_with_an_fpdu) {
   TwoHosts<Memory> two;
   std::size_t segments = 0, begun_inside = 0, full = 0;
-  const llp::Address initiator = two.a.network->address(llp::Family::ipv4);
+  const base::Address initiator = two.a.network->address(base::Family::ipv4);
   BOOST_REQUIRE(two.connect({.crc = false}));
   two.fabric.set_tap([&](const llp::MemoryFabric::Passed& passed) {
     if (passed.kind != llp::MemoryFabric::Passed::Kind::data ||

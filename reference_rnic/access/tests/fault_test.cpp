@@ -9,7 +9,7 @@
 
 using namespace rnic::access;
 using namespace rnic::access::test;
-using rnic::stream::Deviation;
+using rnic::deviants::Deviation;
 namespace llp = rnic::llp;
 namespace verbs = rnic::verbs;
 
@@ -60,7 +60,7 @@ BOOST_AUTO_TEST_CASE(nobody_listens) {
   Two two;
   BOOST_REQUIRE(
       two.a.manager
-          ->connect(two.a.pair, two.b.network->address(llp::Family::ipv4).with_port(9), {}, {})
+          ->connect(two.a.pair, two.b.network->address(base::Family::ipv4).with_port(9), {}, {})
           .has_value());
   const auto* failed = failure(two);
   BOOST_REQUIRE(failed != nullptr);
@@ -73,8 +73,8 @@ BOOST_AUTO_TEST_CASE(nobody_listens) {
 
 BOOST_AUTO_TEST_CASE(no_such_host) {
   Two two;
-  BOOST_REQUIRE(
-      two.a.manager->connect(two.a.pair, *llp::Address::parse("10.77.0.9", 9), {}, {}).has_value());
+  BOOST_REQUIRE(two.a.manager->connect(two.a.pair, *base::Address::parse("10.77.0.9", 9), {}, {})
+                    .has_value());
   BOOST_REQUIRE(failure(two) != nullptr);
   BOOST_TEST((failure(two)->failure == ConnectFailure::unreachable));
 }
@@ -82,7 +82,7 @@ BOOST_AUTO_TEST_CASE(no_such_host) {
 BOOST_AUTO_TEST_CASE(a_responder_that_says_nothing_times_out) {
   Two two;
   RawPeer peer;
-  const auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
+  const auto listener = two.b.network->listen(two.b.network->address(base::Family::ipv4), peer);
   BOOST_REQUIRE(listener.has_value());
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), {}, {}).has_value());
   const auto* failed = failure(two);
@@ -93,7 +93,7 @@ BOOST_AUTO_TEST_CASE(a_responder_that_says_nothing_times_out) {
 BOOST_AUTO_TEST_CASE(a_reply_with_a_wrong_key_is_a_protocol_failure) {
   Two two;
   RawPeer peer;
-  const auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
+  const auto listener = two.b.network->listen(two.b.network->address(base::Family::ipv4), peer);
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), {}, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return peer.up; }));
   peer.say("HTTP/1.0 400 Bad Request\r\n");
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(a_reply_with_a_wrong_key_is_a_protocol_failure) {
 BOOST_AUTO_TEST_CASE(a_responder_that_resets_is_a_loss) {
   Two two;
   RawPeer peer;
-  const auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
+  const auto listener = two.b.network->listen(two.b.network->address(base::Family::ipv4), peer);
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), {}, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return peer.up; }));
   peer.connection->reset();
@@ -117,7 +117,7 @@ BOOST_AUTO_TEST_CASE(a_responder_that_resets_is_a_loss) {
 
 BOOST_AUTO_TEST_CASE(startups_that_hang_hold_up_nobody) {
   Two two;
-  const llp::Address address = two.listen();
+  const base::Address address = two.listen();
   std::vector<std::unique_ptr<RawPeer>> peers;
   for (int i = 0; i < 20; ++i) {
     RawPeer& peer = *peers.emplace_back(std::make_unique<RawPeer>());
@@ -141,7 +141,7 @@ BOOST_AUTO_TEST_CASE(startups_that_hang_hold_up_nobody) {
 
 BOOST_AUTO_TEST_CASE(a_request_whose_peer_has_gone_cannot_be_accepted) {
   Two two;
-  const llp::Address address = two.listen();
+  const base::Address address = two.listen();
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, {}, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionRequest>() != nullptr; }));
   two.a.manager->drop(two.a.pair);
@@ -155,7 +155,7 @@ BOOST_AUTO_TEST_CASE(a_request_whose_peer_has_gone_cannot_be_accepted) {
 BOOST_AUTO_TEST_CASE(stop_listening_drops_requests_and_keeps_connections) {
   Two two;
   BOOST_REQUIRE(two.connect());
-  const llp::Address address = two.b.find<ConnectionRequest>()->local;
+  const base::Address address = two.b.find<ConnectionRequest>()->local;
   const verbs::QueuePairHandle second = two.a.make_pair();
   BOOST_REQUIRE(two.a.manager->connect(second, address, {}, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return two.b.events.size() == 3; }));
@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(stop_listening_drops_requests_and_keeps_connections) {
 BOOST_AUTO_TEST_CASE(an_attempt_can_be_given_up) {
   Two two;
   RawPeer peer;
-  const auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
+  const auto listener = two.b.network->listen(two.b.network->address(base::Family::ipv4), peer);
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), {}, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return peer.up; }));
   BOOST_REQUIRE(two.a.manager->disconnect(two.a.pair, false).has_value());
@@ -197,7 +197,7 @@ BOOST_AUTO_TEST_CASE(a_lost_connection_ends_for_both_and_flushes) {
 
 /// A connects to a peer of raw octets, which accepts. The listener is to live on.
 auto establish_with(Two& two, RawPeer& peer) {
-  auto listener = two.b.network->listen(two.b.network->address(llp::Family::ipv4), peer);
+  auto listener = two.b.network->listen(two.b.network->address(base::Family::ipv4), peer);
   const StartupOptions options{.revision = 1, .close_timeout = std::chrono::seconds(3)};
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, (*listener)->local(), options, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return peer.received.size() == 20; }));
@@ -252,7 +252,7 @@ BOOST_AUTO_TEST_CASE(reset_forgets_everything_at_once) {
 
 BOOST_AUTO_TEST_CASE(parameters_that_cannot_be_are_refused_without_a_trace) {
   Two two;
-  const llp::Address address = two.listen();
+  const base::Address address = two.listen();
   BOOST_TEST(!two.a.manager
                   ->connect(two.a.pair, address, {}, {.private_data = std::vector<std::byte>(509)})
                   .has_value());
@@ -298,7 +298,7 @@ std::string seen(Two& two) {
   return text;
 }
 void up_and_down(Two& two, std::size_t private_data) {
-  const llp::Address address = two.listen();
+  const base::Address address = two.listen();
   const ConnectParameters parameters{.private_data = std::vector<std::byte>(private_data)};
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, {}, parameters).has_value());
   BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionRequest>() != nullptr; }));
@@ -310,7 +310,7 @@ void up_and_down(Two& two, std::size_t private_data) {
   two.settle();
 }
 void rejected(Two& two) {
-  const llp::Address address = two.listen();
+  const base::Address address = two.listen();
   BOOST_REQUIRE(two.a.manager->connect(two.a.pair, address, {}, {}).has_value());
   BOOST_REQUIRE(two.wait([&] { return two.b.find<ConnectionRequest>() != nullptr; }));
   BOOST_REQUIRE(two.b.manager->reject(two.b.find<ConnectionRequest>()->connection, {}).has_value());
@@ -327,7 +327,7 @@ void bad_write(Two& two) {
 void refused(Two& two) {
   BOOST_REQUIRE(
       two.a.manager
-          ->connect(two.a.pair, two.b.network->address(llp::Family::ipv4).with_port(9), {}, {})
+          ->connect(two.a.pair, two.b.network->address(base::Family::ipv4).with_port(9), {}, {})
           .has_value());
   two.settle();
 }

@@ -4,27 +4,27 @@
 
 #include <array>
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
+
 namespace rnic::access::test {
 
 namespace {
 
-std::unique_ptr<verbs::Rnic> make_rnic(llp::World& world, const Deviations& deviations) {
+std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const Deviations& deviations) {
   verbs::Host host{
-      .now = [&world] { return world.now(); },
-      .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
-  if (deviations.empty())
-    return std::make_unique<verbs::SoftRnic<stream::Conforming>>(std::move(host));
-  return std::make_unique<verbs::SoftRnic<stream::Deviating>>(
-      std::move(host), verbs::SoftRnicOptions{}, stream::Deviating(deviations));
+      .now = [&loop] { return loop.now(); },
+      .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
+  return std::make_unique<verbs::SoftRnic>(std::move(host), verbs::SoftRnicOptions{},
+                                           deviants::rnic_decisions(deviations));
 }
 
-llp::Address parse(const std::string& literal) { return *llp::Address::parse(literal); }
+base::Address parse(const std::string& literal) { return *base::Address::parse(literal); }
 
 }  // namespace
 
-Host::Host(llp::World& world, std::unique_ptr<llp::Network> the_network,
+Host::Host(base::EventLoop& loop, std::unique_ptr<llp::Network> the_network,
            const Deviations& deviations)
-    : network(std::move(the_network)), rnic(make_rnic(world, deviations)) {
+    : network(std::move(the_network)), rnic(make_rnic(loop, deviations)) {
   domain = *rnic->create_domain();
   queue = *rnic->create_completion_queue(1024, {});
   pair = make_pair();
@@ -33,8 +33,8 @@ Host::Host(llp::World& world, std::unique_ptr<llp::Network> the_network,
                .access = {.local_write = true, .remote_read = true, .remote_write = true},
                .base = 0});
   manager = std::make_unique<ConnectionManager>(
-      world, *network, *rnic, [this](const ConnectionEvent& event) { events.push_back(event); },
-      stream::Deviating(deviations));
+      loop, *network, *rnic, [this](const ConnectionEvent& event) { events.push_back(event); },
+      deviants::connection_decisions(deviations));
 }
 
 verbs::QueuePairHandle Host::make_pair() {
@@ -60,7 +60,7 @@ std::unique_ptr<llp::Network> Tcp::host(int number) {
   host.ipv4 = parse("127.0.0." + std::to_string(number));
   host.ipv6 = parse("::1");
   host.max_segment = 1448;
-  return std::make_unique<llp::TcpNetwork>(world, host);
+  return std::make_unique<llp::TcpNetwork>(loop, host);
 }
 
 }  // namespace rnic::access::test

@@ -6,18 +6,18 @@
 #include <memory>
 #include <vector>
 
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/access/connection_manager.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
 
 namespace rnic::access::test {
 
-using Deviations = std::vector<stream::Deviation>;
+using Deviations = std::vector<rnic::deviants::Deviation>;
 
 struct Host {
-  Host(llp::World& world, std::unique_ptr<llp::Network> network, const Deviations& deviations);
+  Host(base::EventLoop& loop, std::unique_ptr<llp::Network> network, const Deviations& deviations);
 
   [[nodiscard]] verbs::QueuePairHandle make_pair();
   [[nodiscard]] std::vector<verbs::Completion> completions();
@@ -42,14 +42,14 @@ struct Host {
   std::unique_ptr<ConnectionManager> manager;
 };
 
-/// The world and its networks; `Memory` or `Tcp`.
+/// The event loop and its networks; `Memory` or `Tcp`.
 struct Memory {
-  llp::SimulatedWorld world;
-  llp::MemoryFabric fabric{world};
+  base::SimulatedLoop loop;
+  llp::MemoryFabric fabric{loop};
   std::unique_ptr<llp::Network> host(int number);
 };
 struct Tcp {
-  llp::RealWorld world;
+  base::EpollLoop loop;
   std::unique_ptr<llp::Network> host(int number);
 };
 
@@ -57,24 +57,25 @@ struct Tcp {
 template <typename Base>
 struct TwoHosts : Base {
   explicit TwoHosts(const Deviations& of_a = {}, const Deviations& of_b = {})
-      : a(this->world, this->host(1), of_a), b(this->world, this->host(2), of_b) {}
+      : a(this->loop, this->host(1), of_a), b(this->loop, this->host(2), of_b) {}
 
-  bool wait(const std::function<bool()>& done, llp::Duration limit = std::chrono::seconds(30)) {
-    return this->world.run_until(this->world.now() + limit, done);
+  bool wait(const std::function<bool()>& done, base::Duration limit = std::chrono::seconds(30)) {
+    return this->loop.run_until(this->loop.now() + limit, done);
   }
   /// Runs what is due, and whatever that makes due.
-  void settle(llp::Duration time = std::chrono::milliseconds(20)) {
-    this->world.run_until(this->world.now() + time, [] { return false; });
+  void settle(base::Duration time = std::chrono::milliseconds(20)) {
+    this->loop.run_until(this->loop.now() + time, [] { return false; });
   }
-  llp::Address listen(const StartupOptions& options = {}, llp::Family family = llp::Family::ipv4) {
+  base::Address listen(const StartupOptions& options = {},
+                       base::Family family = base::Family::ipv4) {
     const auto listening = b.manager->listen(b.network->address(family), options);
     listener = listening ? listening->listener : ListenerId{};
-    return listening ? listening->local : llp::Address{};
+    return listening ? listening->local : base::Address{};
   }
   /// Startup up to both established events.
   bool connect(const StartupOptions& options = {}, const ConnectParameters& parameters = {},
-               llp::Family family = llp::Family::ipv4) {
-    const llp::Address address = listen(options, family);
+               base::Family family = base::Family::ipv4) {
+    const base::Address address = listen(options, family);
     if (!a.manager->connect(a.pair, address, options, parameters)) return false;
     if (!wait([&] { return b.find<ConnectionRequest>() != nullptr; })) return false;
     if (!b.manager->accept(b.find<ConnectionRequest>()->connection, b.pair, {})) return false;

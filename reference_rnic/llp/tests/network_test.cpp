@@ -7,10 +7,11 @@
 #include <functional>
 #include <vector>
 
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 
+using namespace base;
 using namespace rnic::llp;
 using namespace std::chrono_literals;
 using rnic::wire::Bytes;
@@ -20,17 +21,17 @@ namespace {
 
 /// Two hosts over kernel TCP on loopback, told apart by address; their IPv6 address is the same.
 struct TcpPair {
-  RealWorld world;
-  TcpNetwork first{world,
+  base::EpollLoop loop;
+  TcpNetwork first{loop,
                    {.namespace_fd = {},
-                    .ipv4 = *Address::parse("127.0.0.1"),
-                    .ipv6 = *Address::parse("::1"),
+                    .ipv4 = *base::Address::parse("127.0.0.1"),
+                    .ipv6 = *base::Address::parse("::1"),
                     .max_segment = 1448,
                     .receive_buffer = 128 * 1024}};
-  TcpNetwork second{world,
+  TcpNetwork second{loop,
                     {.namespace_fd = {},
-                     .ipv4 = *Address::parse("127.0.0.2"),
-                     .ipv6 = *Address::parse("::1"),
+                     .ipv4 = *base::Address::parse("127.0.0.2"),
+                     .ipv6 = *base::Address::parse("::1"),
                      .max_segment = 1448,
                      .receive_buffer = 128 * 1024}};
   Network& tester = first;
@@ -38,12 +39,12 @@ struct TcpPair {
 };
 
 struct MemoryPair {
-  SimulatedWorld world;
-  MemoryFabric fabric{world};
+  base::SimulatedLoop loop;
+  MemoryFabric fabric{loop};
   std::unique_ptr<Network> first =
-      fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
+      fabric.add_host(*base::Address::parse("10.77.0.1"), *base::Address::parse("fd77::1"));
   std::unique_ptr<Network> second =
-      fabric.add_host(*Address::parse("10.77.0.2"), *Address::parse("fd77::2"));
+      fabric.add_host(*base::Address::parse("10.77.0.2"), *base::Address::parse("fd77::2"));
   Network& tester = *first;
   Network& iut = *second;
 };
@@ -98,7 +99,7 @@ struct Connected : Pair {
   std::unique_ptr<Listener> listener;
   Party client, server;
 
-  explicit Connected(Family family = Family::ipv4) {
+  explicit Connected(base::Family family = base::Family::ipv4) {
     acceptor.on_accepted = [this](std::unique_ptr<Connection> accepted) {
       server.adopt(std::move(accepted));
     };
@@ -107,7 +108,7 @@ struct Connected : Pair {
     BOOST_REQUIRE(wait([&] { return client.is_connected && server.connection; }));
   }
   bool wait(const std::function<bool()>& done) {
-    return this->world.run_until(this->world.now() + 10s, done);
+    return this->loop.run_until(this->loop.now() + 10s, done);
   }
 };
 
@@ -144,7 +145,7 @@ void say(Connection& connection, Bytes octets, bool end_segment = true) {
 BOOST_AUTO_TEST_SUITE(network)
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(both_ends_know_their_addresses, Pair, Pairs) {
-  for (const Family family : {Family::ipv4, Family::ipv6}) {
+  for (const base::Family family : {base::Family::ipv4, base::Family::ipv6}) {
     Connected<Pair> pair(family);
     BOOST_TEST(pair.client.connection->local().text() == pair.server.connection->remote().text());
     BOOST_TEST(pair.client.connection->remote().text() == pair.listener->local().text());
@@ -182,7 +183,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(each_ended_segment_stands_alone, Pair, Pairs) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(either_end_can_bound_the_segments, Pair, Pairs) {
   Connected<Pair> pair;
   const auto emss_of_another = [&] {
-    pair.listener = pair.iut.listen(pair.iut.address(Family::ipv4), pair.acceptor).value();
+    pair.listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), pair.acceptor).value();
     Party client;
     client.connection = pair.tester.connect(pair.listener->local(), client).value();
     BOOST_REQUIRE(pair.wait([&] { return client.is_connected && pair.server.connection; }));
@@ -210,7 +211,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_paused_receiver_fills_the_window, Pair, Pairs) {
   pair.server.connection->pause_receiving(true);
   Sender sender{pair.client, pattern(8 << 20)};
   BOOST_TEST(!sender.push());
-  pair.world.run_until(pair.world.now() + 50ms, [&] { return sender.push(); });
+  pair.loop.run_until(pair.loop.now() + 50ms, [&] { return sender.push(); });
   BOOST_TEST(sender.sent < sender.octets.size());
   BOOST_TEST(pair.server.received.empty());
   pair.server.connection->pause_receiving(false);
@@ -231,7 +232,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(after_a_fin_data_still_flows_the_other_way, Pair, 
   BOOST_TEST(!pair.client.peer_closed);
   pair.server.connection->shutdown_send();
   BOOST_TEST(pair.wait([&] { return pair.client.peer_closed; }));
-  pair.world.run_until(pair.world.now() + 5ms, [] { return false; });
+  pair.loop.run_until(pair.loop.now() + 5ms, [] { return false; });
   BOOST_TEST(pair.client.endings.empty());
   BOOST_TEST(pair.server.endings.empty());
 }
@@ -275,12 +276,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_paused_connection_still_learns_of_a_reset, Pair,
 BOOST_AUTO_TEST_CASE_TEMPLATE(nobody_listening_is_refused, Pair, Pairs) {
   Pair pair;
   Acceptor acceptor;
-  auto listener = pair.iut.listen(pair.iut.address(Family::ipv4), acceptor).value();
-  const Address gone = listener->local();
+  auto listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
+  const base::Address gone = listener->local();
   listener.reset();
   Party client;
   client.connection = pair.tester.connect(gone, client).value();
-  BOOST_TEST(pair.world.run_until(pair.world.now() + 5s, [&] { return !client.endings.empty(); }));
+  BOOST_TEST(pair.loop.run_until(pair.loop.now() + 5s, [&] { return !client.endings.empty(); }));
   BOOST_TEST((client.endings == std::vector{Ending::refused}));
   BOOST_TEST(!client.is_connected);
 }
@@ -291,18 +292,19 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(an_ipv4_listener_takes_no_ipv6, Pair, Pairs) {
   acceptor.on_accepted = [](std::unique_ptr<Connection>) {
     BOOST_ERROR("accepted the other family");
   };
-  const auto listener = pair.iut.listen(pair.iut.address(Family::ipv4), acceptor).value();
+  const auto listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
   Party client;
   client.connection =
-      pair.tester.connect(pair.iut.address(Family::ipv6).with_port(listener->local().port), client)
+      pair.tester
+          .connect(pair.iut.address(base::Family::ipv6).with_port(listener->local().port), client)
           .value();
-  BOOST_TEST(pair.world.run_until(pair.world.now() + 5s, [&] { return !client.endings.empty(); }));
+  BOOST_TEST(pair.loop.run_until(pair.loop.now() + 5s, [&] { return !client.endings.empty(); }));
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(listening_twice_fails_and_says_where_and_why, Pair, Pairs) {
   Pair pair;
   Acceptor acceptor;
-  const auto listener = pair.iut.listen(pair.iut.address(Family::ipv4), acceptor).value();
+  const auto listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
   const auto again = pair.iut.listen(listener->local(), acceptor);
   BOOST_REQUIRE(!again);
   BOOST_TEST(again.error().code == EADDRINUSE);
@@ -317,13 +319,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(reset_or_destruction_while_connecting_is_silent, P
   acceptor.on_accepted = [&](std::unique_ptr<Connection> accepted) {
     server.adopt(std::move(accepted));
   };
-  const auto listener = pair.iut.listen(pair.iut.address(Family::ipv4), acceptor).value();
+  const auto listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
   Party first, second;
   first.connection = pair.tester.connect(listener->local(), first).value();
   first.connection->reset();
   second.connection = pair.tester.connect(listener->local(), second).value();
   second.connection.reset();
-  pair.world.run_until(pair.world.now() + 20ms, [] { return false; });
+  pair.loop.run_until(pair.loop.now() + 20ms, [] { return false; });
   BOOST_TEST((!first.is_connected && first.endings.empty()));
   BOOST_TEST((!second.is_connected && second.endings.empty()));
 }
@@ -345,12 +347,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_connection_may_be_destroyed_in_each_callback, Pa
         listener.reset();
         accepted_one = true;
       };
-  listener = pair.iut.listen(pair.iut.address(Family::ipv4), acceptor).value();
+  listener = pair.iut.listen(pair.iut.address(base::Family::ipv4), acceptor).value();
   Party client;
   client.on_connected = [&] { client.connection.reset(); };
   client.connection = pair.tester.connect(listener->local(), client).value();
-  BOOST_TEST(pair.world.run_until(pair.world.now() + 5s,
-                                  [&] { return accepted_one && client.is_connected; }));
+  BOOST_TEST(pair.loop.run_until(pair.loop.now() + 5s,
+                                 [&] { return accepted_one && client.is_connected; }));
   BOOST_TEST(!client.connection);
 }
 
@@ -368,10 +370,12 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(last_words_survive_a_destroyed_connection_with_unr
 }
 
 BOOST_AUTO_TEST_CASE(the_fabric_shows_what_passes) {
-  SimulatedWorld world;
-  MemoryFabric fabric(world, {.emss_ipv4 = 100, .emss_ipv6 = 80, .window = 1000, .latency = 1ms});
-  const auto tester = fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
-  const auto iut = fabric.add_host(*Address::parse("10.77.0.2"), *Address::parse("fd77::2"));
+  base::SimulatedLoop loop;
+  MemoryFabric fabric(loop, {.emss_ipv4 = 100, .emss_ipv6 = 80, .window = 1000, .latency = 1ms});
+  const auto tester =
+      fabric.add_host(*base::Address::parse("10.77.0.1"), *base::Address::parse("fd77::1"));
+  const auto iut =
+      fabric.add_host(*base::Address::parse("10.77.0.2"), *base::Address::parse("fd77::2"));
   std::vector<MemoryFabric::Passed::Kind> kinds;
   std::vector<std::size_t> sizes;
   fabric.set_tap([&](const MemoryFabric::Passed& passed) {
@@ -383,15 +387,15 @@ BOOST_AUTO_TEST_CASE(the_fabric_shows_what_passes) {
   acceptor.on_accepted = [&](std::unique_ptr<Connection> accepted) {
     server.adopt(std::move(accepted));
   };
-  const auto listener = iut->listen(iut->address(Family::ipv6), acceptor).value();
+  const auto listener = iut->listen(iut->address(base::Family::ipv6), acceptor).value();
   client.connection = tester->connect(listener->local(), client).value();
   client.on_connected = [&] {
     say(*client.connection, pattern(200));
     client.connection->shutdown_send();
   };
-  BOOST_TEST(world.run_until(world.now() + 1s, [&] { return server.peer_closed; }));
+  BOOST_TEST(loop.run_until(loop.now() + 1s, [&] { return server.peer_closed; }));
   // SYN, SYN-ACK, data: one latency each, and the segments one after another.
-  const Duration taken = world.now() - TimePoint{};
+  const base::Duration taken = loop.now() - base::TimePoint{};
   BOOST_TEST((taken >= 3ms && taken < 3ms + 100us));
   using K = MemoryFabric::Passed::Kind;
   BOOST_TEST((kinds == std::vector{K::syn, K::syn_ack, K::data, K::data, K::data, K::fin}));
@@ -411,32 +415,32 @@ BOOST_AUTO_TEST_CASE(the_emss_of_a_memory_link_changes_for_both_ends) {
 BOOST_AUTO_TEST_CASE(an_unknown_host_is_unreachable) {
   MemoryPair pair;
   Party client;
-  client.connection = pair.tester.connect(*Address::parse("10.9.9.9", 5), client).value();
-  BOOST_TEST(pair.world.run_until(pair.world.now() + 1s, [&] { return !client.endings.empty(); }));
+  client.connection = pair.tester.connect(*base::Address::parse("10.9.9.9", 5), client).value();
+  BOOST_TEST(pair.loop.run_until(pair.loop.now() + 1s, [&] { return !client.endings.empty(); }));
   BOOST_TEST((client.endings == std::vector{Ending::unreachable}));
 }
 
 BOOST_AUTO_TEST_CASE(a_namespace_that_is_none_is_an_error_not_a_socket_elsewhere) {
-  RealWorld world;
-  TcpNetwork network(world, {.namespace_fd = 0x7FFF,
-                             .ipv4 = *Address::parse("127.0.0.1"),
-                             .ipv6 = {},
-                             .max_segment = {},
-                             .receive_buffer = {}});
+  base::EpollLoop loop;
+  TcpNetwork network(loop, {.namespace_fd = 0x7FFF,
+                            .ipv4 = *base::Address::parse("127.0.0.1"),
+                            .ipv6 = {},
+                            .max_segment = {},
+                            .receive_buffer = {}});
   Acceptor acceptor;
-  const auto listener = network.listen(*Address::parse("127.0.0.1"), acceptor);
+  const auto listener = network.listen(*base::Address::parse("127.0.0.1"), acceptor);
   BOOST_REQUIRE(!listener);
   BOOST_TEST(listener.error().message.find("127.0.0.1") != std::string::npos);
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_lost_segment_comes_later_and_what_follows_waits, Pair, Pairs) {
-  for (const Family family : {Family::ipv4, Family::ipv6}) {
+  for (const base::Family family : {base::Family::ipv4, base::Family::ipv6}) {
     Connected<Pair> pair(family);
     Connection& connection = *pair.client.connection;
     if (!connection.can_disturb()) return;  // only the privileged may
     const auto octets = pattern(600);
     BOOST_TEST(connection.send_lost(Bytes(octets).first(200)));
-    pair.world.run_until(pair.world.now() + 20ms, [] { return false; });
+    pair.loop.run_until(pair.loop.now() + 20ms, [] { return false; });
     BOOST_TEST(pair.server.received.size() == 0U);
     say(connection, Bytes(octets).subspan(200));
     BOOST_TEST(pair.wait([&] { return pair.server.received.size() >= octets.size(); }));
@@ -447,13 +451,13 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_lost_segment_comes_later_and_what_follows_waits,
 }
 
 BOOST_AUTO_TEST_CASE_TEMPLATE(segments_out_of_turn_change_nothing_above, Pair, Pairs) {
-  for (const Family family : {Family::ipv4, Family::ipv6}) {
+  for (const base::Family family : {base::Family::ipv4, base::Family::ipv6}) {
     Connected<Pair> pair(family);
     Connection& connection = *pair.client.connection;
     if (!connection.can_disturb()) return;
     const auto octets = pattern(300);
     BOOST_TEST(connection.inject(200, Bytes(octets).subspan(200)));
-    pair.world.run_until(pair.world.now() + 50ms, [] { return false; });
+    pair.loop.run_until(pair.loop.now() + 50ms, [] { return false; });
     BOOST_TEST(pair.server.received.size() == 0U);
     say(connection, octets);
     BOOST_TEST(pair.wait([&] { return pair.server.received.size() == octets.size(); }));

@@ -16,7 +16,7 @@ std::string terminate_fpdu(std::string_view contents, bool crc) {
   return hex(fpdu("41 47 00000000 00000002 00000001 00000000" + std::string(contents), crc));
 }
 
-void feed_cut(Subject<>& subject, const std::vector<std::byte>& input, std::size_t cut) {
+void feed_cut(Subject& subject, const std::vector<std::byte>& input, std::size_t cut) {
   wire::Bytes rest(input);
   while (!rest.empty()) {
     const std::size_t here = cut == 0 ? rest.size() : std::min(cut, rest.size());
@@ -25,7 +25,7 @@ void feed_cut(Subject<>& subject, const std::vector<std::byte>& input, std::size
   }
 }
 
-void expect_each_receive_told_of_once(const Subject<>& subject, const BadMessage& bad) {
+void expect_each_receive_told_of_once(const Subject& subject, const BadMessage& bad) {
   const auto failed = subject.all<ReceiveFailed>();
   BOOST_TEST(failed.size() + subject.all<MessageReceived>().size() +
                  subject.memory.receives_left() ==
@@ -39,7 +39,7 @@ BOOST_AUTO_TEST_CASE(each_bad_message_is_terminated_with_its_cause) {
     for (const bool crc : {false, true})
       for (const std::size_t cut : {0U, 1U, 5U})
         BOOST_TEST_CONTEXT(bad.name << " crc " << crc << " cut " << cut) {
-          Subject<> subject(plain_config(Role::responder, crc));
+          Subject subject(plain_config(Role::responder, crc));
           furnish(subject.memory);
           for (std::size_t i = 0; i < bad.receive_buffers; ++i)
             subject.memory.post_receive(i + 1, 32, 5);
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(each_bad_message_is_terminated_with_its_cause) {
 }
 
 BOOST_AUTO_TEST_CASE(the_fpdu_of_a_terminate_octet_by_octet) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   furnish(subject.memory);
   subject.establish_as_responder();
   subject.feed("0012 c1 40 00000999 0000000000001000 aabbccdd 00000000");
@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(the_fpdu_of_a_terminate_octet_by_octet) {
 }
 
 BOOST_AUTO_TEST_CASE(zero_length_messages_pass_without_checks) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   furnish(subject.memory);
   subject.memory.post_receive(1, 0);
   subject.establish_as_responder();
@@ -98,7 +98,7 @@ BOOST_AUTO_TEST_CASE(zero_length_messages_pass_without_checks) {
 }
 
 BOOST_AUTO_TEST_CASE(the_last_octet_of_a_region_can_be_read_alone) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   furnish(subject.memory);
   subject.establish_as_responder();
   subject.feed(
@@ -109,7 +109,7 @@ BOOST_AUTO_TEST_CASE(the_last_octet_of_a_region_can_be_read_alone) {
 }
 
 BOOST_AUTO_TEST_CASE(what_a_request_leaves_out_is_zero_and_not_what_an_earlier_one_said) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   furnish(subject.memory);
   subject.establish_as_responder();
   subject.feed(
@@ -124,7 +124,7 @@ BOOST_AUTO_TEST_CASE(what_a_request_leaves_out_is_zero_and_not_what_an_earlier_o
 }
 
 BOOST_AUTO_TEST_CASE(reserved_bits_and_unused_fields_are_ignored) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   furnish(subject.memory);
   subject.memory.post_receive(1, 4);
   subject.establish_as_responder();
@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(reserved_bits_and_unused_fields_are_ignored) {
 }
 
 BOOST_AUTO_TEST_CASE(segments_of_a_message_may_come_in_any_order_of_offsets) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   subject.memory.post_receive(1, 4);
   subject.establish_as_responder();
   subject.feed(fpdu("01 43 00000000 00000000 00000001 00000001 bb"));
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(segments_of_a_message_may_come_in_any_order_of_offsets) {
 BOOST_AUTO_TEST_CASE(a_bad_crc_changes_nothing_and_ends_the_stream) {
   const auto good = fpdu("c1 40 00000101 0000000000001000 aabbccdd", true);
   for (std::size_t at = 2; at < good.size(); ++at) {
-    Subject<> subject(plain_config(Role::responder, true));
+    Subject subject(plain_config(Role::responder, true));
     furnish(subject.memory);
     subject.establish_as_responder(true);
     subject.feed(
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_bad_crc_changes_nothing_and_ends_the_stream) {
 }
 
 BOOST_AUTO_TEST_CASE(a_responder_says_nothing_when_its_first_fpdu_is_bad) {
-  Subject<> subject(plain_config(Role::responder, true));
+  Subject subject(plain_config(Role::responder, true));
   subject.establish_as_responder(true);
   auto bad = fpdu("41 43 00000000 00000000 00000001 00000000", true);
   bad.back() ^= std::byte{1};
@@ -178,7 +178,7 @@ BOOST_AUTO_TEST_CASE(a_responder_says_nothing_when_its_first_fpdu_is_bad) {
 }
 
 BOOST_AUTO_TEST_CASE(a_terminate_is_reported_and_ends_all_work) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   furnish(subject.memory);
   subject.memory.post_receive(1, 8);
   subject.establish_as_responder();
@@ -215,7 +215,7 @@ BOOST_AUTO_TEST_CASE(a_terminate_is_reported_and_ends_all_work) {
 }
 
 BOOST_AUTO_TEST_CASE(a_terminate_may_send_back_a_whole_atomic_request) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   subject.memory.post_receive(1, 8);
   subject.establish_as_responder();
   subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000"));
@@ -241,7 +241,7 @@ BOOST_AUTO_TEST_CASE(a_terminate_that_contradicts_itself_is_not_answered_by_anot
         "1101 e000 0046 41 4a 00000000 00000001 00000001 00000000 00000000 00000001 00000101"
         "0000000000001000 0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"})
     BOOST_TEST_CONTEXT(contents) {
-      Subject<> subject(plain_config(Role::responder));
+      Subject subject(plain_config(Role::responder));
       subject.establish_as_responder();
       subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000" + std::string(contents)));
       BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(a_terminate_that_contradicts_itself_is_not_answered_by_anot
 }
 
 BOOST_AUTO_TEST_CASE(atomics_compute_as_the_pseudocode_says) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   furnish(subject.memory);
   const auto value = [&] {
     return hex(wire::Bytes(subject.memory.region(0x101).octets).subspan(8, 8));

@@ -9,7 +9,7 @@ namespace {
 TimePoint at(int seconds) { return TimePoint(std::chrono::seconds(seconds)); }
 
 /// How each work ended, in the order told: "1 success, 2 flushed".
-std::string endings(const Subject<>& subject) {
+std::string endings(const Subject& subject) {
   std::string text;
   for (const WorkDone& done : subject.all<WorkDone>())
     text += (text.empty() ? "" : ", ") + std::to_string(done.id) + " " + name(done.status);
@@ -332,7 +332,7 @@ BOOST_AUTO_TEST_CASE(nothing_is_sent_into_a_lost_connection) {
 
 BOOST_AUTO_TEST_CASE(an_abort_where_no_terminate_may_be_sent_is_a_reset) {
   for (const bool in_startup : {true, false}) {
-    Subject<> subject(plain_config(Role::responder));
+    Subject subject(plain_config(Role::responder));
     if (!in_startup) subject.establish_as_responder();
     subject.stream.abort(subject.now);
     subject.collect();
@@ -343,7 +343,7 @@ BOOST_AUTO_TEST_CASE(an_abort_where_no_terminate_may_be_sent_is_a_reset) {
 }
 
 BOOST_AUTO_TEST_CASE(an_abort_adds_nothing_to_an_error) {
-  Subject<> subject(plain_config(Role::responder, true));
+  Subject subject(plain_config(Role::responder, true));
   subject.establish_as_responder(true);
   auto bad = fpdu("41 43 00000000 00000000 00000001 00000000", true);
   bad.back() ^= std::byte{1};
@@ -395,30 +395,29 @@ BOOST_AUTO_TEST_CASE(a_peer_has_its_time_from_the_call_that_ended_the_stream) {
     call(*subject);
     return subject->stream.next_wakeup();
   };
-  BOOST_TEST((ended_by([](Subject<>& subject) {
+  BOOST_TEST((ended_by([](Subject& subject) {
                 subject.now = at(1);
                 subject.feed(fpdu(bad_write));
               }) == at(1) + timeout));
-  BOOST_TEST((ended_by([](Subject<>& subject) {
+  BOOST_TEST((ended_by([](Subject& subject) {
                 subject.feed("00");
                 subject.stream.peer_closed(at(2));
               }) == at(2) + timeout));
-  BOOST_TEST(
-      (ended_by([](Subject<>& subject) { subject.stream.abort(at(3)); }) == at(3) + timeout));
+  BOOST_TEST((ended_by([](Subject& subject) { subject.stream.abort(at(3)); }) == at(3) + timeout));
   Work local;
   local.kind = WorkKind::local;
-  BOOST_TEST((ended_by([&](Subject<>& subject) {
+  BOOST_TEST((ended_by([&](Subject& subject) {
                 subject.memory.refuse_local_work();
                 subject.stream.post(local, at(4));
               }) == at(4) + timeout));
-  BOOST_TEST((ended_by([&](Subject<>& subject) {
+  BOOST_TEST((ended_by([&](Subject& subject) {
                 subject.memory.refuse_local_work();
                 subject.stream.post(send_of(1, {}), subject.now);
                 subject.stream.post(local, subject.now);
                 subject.now = at(5);
                 (void)take(subject, 24);  // the FPDU of the Send
               }) == at(5) + timeout));
-  BOOST_TEST((ended_by([&](Subject<>& subject) {
+  BOOST_TEST((ended_by([&](Subject& subject) {
                 Work impossible = read_of(1);
                 impossible.sink_stag = 0x999;
                 subject.stream.post(impossible, subject.now);
@@ -426,7 +425,7 @@ BOOST_AUTO_TEST_CASE(a_peer_has_its_time_from_the_call_that_ended_the_stream) {
                 std::vector<wire::Bytes> list;
                 subject.stream.gather(list, 1000);
               }) == at(6) + timeout));
-  BOOST_TEST((ended_by([](Subject<>& subject) {
+  BOOST_TEST((ended_by([](Subject& subject) {
                 subject.stream.disconnect(subject.now);
                 subject.stream.close_done(at(7));
               }) == at(7) + timeout));

@@ -116,7 +116,7 @@ class Run {
   }
 
   Choice choice_;
-  test::Subject<> subject_;
+  test::Subject subject_;
   std::size_t cut_ = 0;
   std::uint64_t position_ = 0;
   std::uint64_t posted_ = 0;

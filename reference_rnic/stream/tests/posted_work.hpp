@@ -46,8 +46,8 @@ inline Work atomic_of(std::uint64_t id) {
 }
 
 /// A responder that may send, with furnished memory. `markers`: the peer wants them.
-inline std::unique_ptr<Subject<>> operational(Config config, bool markers = false) {
-  auto subject = std::make_unique<Subject<>>(config);
+inline std::unique_ptr<Subject> operational(Config config, bool markers = false) {
+  auto subject = std::make_unique<Subject>(config);
   furnish(subject->memory);
   subject->feed(request(config.crc ? (markers ? "c0" : "40") : (markers ? "80" : "00")));
   subject->feed("01 0000");
@@ -80,7 +80,7 @@ inline std::vector<std::string> ulpdus(std::string_view hex_text) {
 }
 
 /// Takes `count` octets of the output, as an LLP does whose window is that small.
-inline std::string take(Subject<>& subject, std::size_t count) {
+inline std::string take(Subject& subject, std::size_t count) {
   std::vector<wire::Bytes> list;
   subject.stream.gather(list, count);
   std::string taken;

@@ -43,10 +43,9 @@ inline void furnish(TestMemory& memory) {
   for (std::size_t i = 0; i < 64; ++i) memory.region(0x101).octets[i] = static_cast<std::byte>(i);
 }
 
-template <typename Policy = Conforming>
-class Subject : public End<Policy> {
+class Subject : public End {
  public:
-  using End<Policy>::End;
+  using End::End;
   TimePoint now{};
 
   void feed(wire::Bytes input) {

@@ -458,7 +458,7 @@ BOOST_AUTO_TEST_CASE(messages_not_begun_give_way_to_a_terminate) {
 
 BOOST_AUTO_TEST_CASE(the_first_octets_with_markers_are_a_zero_marker) {
   Config config = plain_config(Role::responder, true);
-  Subject<> subject(config);
+  Subject subject(config);
   subject.feed(request("c0 01 0000"));
   subject.stream.accept(1, 1, {}, subject.now);
   (void)subject.output();

@@ -15,7 +15,7 @@ BOOST_AUTO_TEST_CASE(each_request_gets_its_reply) {
   for (const RequestRow& row : request_rows())
     for (const bool octetwise : {false, true})
       BOOST_TEST_CONTEXT(row.name << (octetwise ? ", octet by octet" : "")) {
-        Subject<> subject(enhanced_config(Role::responder));
+        Subject subject(enhanced_config(Role::responder));
         const auto input = octets(row.request);
         for (std::size_t at = 0; at < input.size(); at += octetwise ? 1 : input.size())
           subject.feed(wire::Bytes(input).subspan(at, octetwise ? 1 : input.size()));
@@ -31,7 +31,7 @@ BOOST_AUTO_TEST_CASE(each_request_gets_its_reply) {
 BOOST_AUTO_TEST_CASE(private_data_of_every_length_reaches_the_consumer) {
   for (const std::size_t length : {0U, 1U, 4U, 255U, 256U, 257U, 508U, 511U, 512U}) {
     const auto data = pattern(length);
-    Subject<> subject(enhanced_config(Role::responder));
+    Subject subject(enhanced_config(Role::responder));
     auto input = octets(request("40 01"));
     input.push_back(static_cast<std::byte>(length >> 8));
     input.push_back(static_cast<std::byte>(length & 0xFF));
@@ -44,7 +44,7 @@ BOOST_AUTO_TEST_CASE(private_data_of_every_length_reaches_the_consumer) {
 }
 
 BOOST_AUTO_TEST_CASE(a_request_is_shown_as_the_peer_stated_it) {
-  Subject<> subject(enhanced_config(Role::responder));
+  Subject subject(enhanced_config(Role::responder));
   subject.feed(request("d0 02 0007 c003 8002 616263"));
   BOOST_REQUIRE(subject.find<ConnectRequest>() != nullptr);
   const ConnectRequest& shown = *subject.find<ConnectRequest>();
@@ -56,7 +56,7 @@ BOOST_AUTO_TEST_CASE(a_request_is_shown_as_the_peer_stated_it) {
 }
 
 BOOST_AUTO_TEST_CASE(a_rejection_carries_private_data_and_leaves_mpa) {
-  Subject<> subject(enhanced_config(Role::responder));
+  Subject subject(enhanced_config(Role::responder));
   subject.feed(request("50 02 0004 c003 8002"));
   subject.stream.reject(text_octets("no"), subject.now);
   BOOST_TEST(subject.output() == squeezed(reply("70 02 0006 c008 c004 6e6f")));
@@ -66,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_rejection_carries_private_data_and_leaves_mpa) {
 }
 
 BOOST_AUTO_TEST_CASE(a_rejection_names_rtr_kinds_in_the_peer_to_peer_model_only) {
-  Subject<> subject(enhanced_config(Role::responder));
+  Subject subject(enhanced_config(Role::responder));
   subject.feed(request("50 02 0004 0003 0002"));
   subject.stream.reject({}, subject.now);
   BOOST_TEST(subject.output() == squeezed(reply("70 02 0004 0008 0004")));
@@ -75,7 +75,7 @@ BOOST_AUTO_TEST_CASE(a_rejection_names_rtr_kinds_in_the_peer_to_peer_model_only)
 BOOST_AUTO_TEST_CASE(a_responder_of_revision_one_closes_on_revision_two) {
   Config config = enhanced_config(Role::responder);
   config.revision = 1;
-  Subject<> subject(config);
+  Subject subject(config);
   subject.feed(request("50 02 0004 0003 0002"));
   BOOST_TEST(subject.output().empty());
   BOOST_TEST(subject.find<StartupFailed>() != nullptr);
@@ -83,7 +83,7 @@ BOOST_AUTO_TEST_CASE(a_responder_of_revision_one_closes_on_revision_two) {
 
 BOOST_AUTO_TEST_CASE(depths_in_use_follow_the_negotiation) {
   const auto negotiated = [](std::string_view words) {
-    Subject<> subject(enhanced_config(Role::responder));
+    Subject subject(enhanced_config(Role::responder));
     subject.feed(request("50 02 0004" + std::string(words)));
     subject.stream.accept(8, 4, {}, subject.now);
     return subject.stream.negotiated();
@@ -105,7 +105,7 @@ BOOST_AUTO_TEST_CASE(what_was_agreed_on_is_shown_to_both_sides) {
     BOOST_TEST(negotiated.peer_to_peer == peer_to_peer);
   };
   const auto responder = [](std::string_view asked) {
-    Subject<> subject(enhanced_config(Role::responder));
+    Subject subject(enhanced_config(Role::responder));
     subject.feed(request(asked));
     subject.stream.accept(8, 4, {}, subject.now);
     return subject.stream.negotiated();
@@ -118,7 +118,7 @@ BOOST_AUTO_TEST_CASE(what_was_agreed_on_is_shown_to_both_sides) {
     Config config = enhanced_config(Role::initiator);
     config.enhanced = enhanced;
     config.peer_to_peer = peer_to_peer;
-    Subject<> subject(config);
+    Subject subject(config);
     (void)subject.output();
     subject.feed(reply(answered));
     return subject.stream.negotiated();
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(what_was_agreed_on_is_shown_to_both_sides) {
 }
 
 BOOST_AUTO_TEST_CASE(a_read_as_rtr_gets_room_even_with_ird_zero) {
-  Subject<> subject(enhanced_config(Role::responder));
+  Subject subject(enhanced_config(Role::responder));
   subject.feed(request("50 02 0004 8000 4000"));
   subject.stream.accept(0, 0, {}, subject.now);
   BOOST_TEST(subject.output() == squeezed(reply("50 02 0004 8001 4000")));
@@ -145,7 +145,7 @@ BOOST_AUTO_TEST_CASE(a_read_as_rtr_gets_room_even_with_ird_zero) {
 // ---- initiator ----
 
 BOOST_AUTO_TEST_CASE(the_request_says_what_was_configured) {
-  const auto request_of = [](Config config) { return Subject<>(std::move(config)).output(); };
+  const auto request_of = [](Config config) { return Subject(std::move(config)).output(); };
   Config config = enhanced_config(Role::initiator);
   BOOST_TEST(request_of(config) == squeezed(request("50 02 0004 0008 0004")));
   config.peer_to_peer = true;
@@ -171,7 +171,7 @@ BOOST_AUTO_TEST_CASE(each_reply_is_taken_as_the_rfc_says) {
       BOOST_TEST_CONTEXT(row.name << (octetwise ? ", octet by octet" : "")) {
         Config config = enhanced_config(Role::initiator);
         config.peer_to_peer = row.peer_to_peer;
-        Subject<> subject(config);
+        Subject subject(config);
         (void)subject.output();
         const auto input = octets(row.reply);
         for (std::size_t at = 0; at < input.size(); at += octetwise ? 1 : input.size())
@@ -185,7 +185,7 @@ BOOST_AUTO_TEST_CASE(each_reply_is_taken_as_the_rfc_says) {
 }
 
 BOOST_AUTO_TEST_CASE(depths_of_the_reply_bound_the_initiator) {
-  Subject<> subject(enhanced_config(Role::initiator));
+  Subject subject(enhanced_config(Role::initiator));
   (void)subject.output();
   subject.feed(reply("50 02 0006 0002 0007 6869"));
   const Negotiated& negotiated = subject.stream.negotiated();
@@ -198,7 +198,7 @@ BOOST_AUTO_TEST_CASE(depths_of_the_reply_bound_the_initiator) {
 }
 
 BOOST_AUTO_TEST_CASE(a_rejected_initiator_learns_the_values) {
-  Subject<> subject(enhanced_config(Role::initiator));
+  Subject subject(enhanced_config(Role::initiator));
   (void)subject.output();
   subject.feed(reply("70 02 0005 0002 0007 21"));
   BOOST_REQUIRE(subject.find<Rejected>() != nullptr);
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(a_rejected_initiator_learns_the_values) {
 BOOST_AUTO_TEST_CASE(a_set_up_that_fails_is_told_once_and_by_a_terminate_as_framed_as_agreed) {
   Config config = enhanced_config(Role::initiator);
   config.crc = false;
-  Subject<> subject(config);
+  Subject subject(config);
   (void)subject.output();
   subject.feed(reply("10 02 0004 0004 0009"));  // an ORD above our IRD, and no CRC
   BOOST_TEST(subject.output() ==
@@ -224,7 +224,7 @@ BOOST_AUTO_TEST_CASE(a_set_up_that_fails_is_told_once_and_by_a_terminate_as_fram
 }
 
 BOOST_AUTO_TEST_CASE(a_reply_to_a_request_that_has_not_left_answers_nothing) {
-  Subject<> subject(enhanced_config(Role::initiator));
+  Subject subject(enhanced_config(Role::initiator));
   subject.feed(reply("50 02 0004 0004 0004"));
   BOOST_REQUIRE(subject.find<StartupFailed>() != nullptr);
   BOOST_TEST((subject.find<StartupFailed>()->fault == StartupFault::invalid_frame));
@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(a_reply_to_a_request_that_has_not_left_answers_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(an_initiator_may_answer_its_first_fpdu_by_a_terminate) {
-  Subject<> subject(enhanced_config(Role::initiator));
+  Subject subject(enhanced_config(Role::initiator));
   (void)subject.output();
   subject.feed(reply("50 02 0004 0004 0004"));
   auto bad = fpdu("41 43 00000000 00000000 00000001 00000000", true);
@@ -243,7 +243,7 @@ BOOST_AUTO_TEST_CASE(an_initiator_may_answer_its_first_fpdu_by_a_terminate) {
 }
 
 BOOST_AUTO_TEST_CASE(fpdus_right_behind_the_reply_are_taken) {
-  Subject<> subject(enhanced_config(Role::initiator));
+  Subject subject(enhanced_config(Role::initiator));
   subject.memory.post_receive(1, 8);
   (void)subject.output();
   auto input = octets(reply("50 02 0004 0004 0004"));
@@ -256,7 +256,7 @@ BOOST_AUTO_TEST_CASE(fpdus_right_behind_the_reply_are_taken) {
 // ---- the first FPDU ----
 
 BOOST_AUTO_TEST_CASE(a_responder_is_silent_until_the_first_fpdu) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   subject.establish_as_responder();
   BOOST_TEST(subject.find<Established>() != nullptr);
   const auto message = text_octets("hi");
@@ -274,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_responder_is_silent_until_the_first_fpdu) {
 }
 
 /// A responder in the peer-to-peer model that takes the kinds asked for.
-void start_peer_to_peer(Subject<>& subject, std::string_view words) {
+void start_peer_to_peer(Subject& subject, std::string_view words) {
   subject.feed(request("10 02 0004" + std::string(words)));
   subject.stream.accept(4, 4, {}, subject.now);
   (void)subject.output();
@@ -284,7 +284,7 @@ void start_peer_to_peer(Subject<>& subject, std::string_view words) {
 BOOST_AUTO_TEST_CASE(the_rtr_takes_its_msn_and_nothing_else) {
   Config config = enhanced_config(Role::responder);
   config.crc = false;
-  Subject<> subject(config);
+  Subject subject(config);
   subject.memory.post_receive(1, 8);
   start_peer_to_peer(subject, "c004 c004");
   subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000"));
@@ -304,7 +304,7 @@ BOOST_AUTO_TEST_CASE(an_rtr_of_another_kind_ends_the_set_up) {
       Config config = enhanced_config(Role::responder);
       config.crc = false;
       config.rtr = {true, false, true};
-      Subject<> subject(config);
+      Subject subject(config);
       start_peer_to_peer(subject, "c004 c004");
       subject.feed(fpdu(first));
       BOOST_TEST(subject.output() ==
@@ -321,7 +321,7 @@ BOOST_AUTO_TEST_CASE(an_rtr_of_another_kind_ends_the_set_up) {
 BOOST_AUTO_TEST_CASE(a_read_as_rtr_asks_for_nothing) {
   Config config = enhanced_config(Role::responder);
   config.crc = false;
-  Subject<> subject(config);
+  Subject subject(config);
   furnish(subject.memory);
   start_peer_to_peer(subject, "c004 c004");
   subject.feed(
@@ -331,7 +331,7 @@ BOOST_AUTO_TEST_CASE(a_read_as_rtr_asks_for_nothing) {
 }
 
 BOOST_AUTO_TEST_CASE(a_first_fpdu_that_mpa_refuses_ends_the_set_up) {
-  Subject<> subject(enhanced_config(Role::responder));
+  Subject subject(enhanced_config(Role::responder));
   start_peer_to_peer(subject, "c004 c004");
   auto bad = fpdu("41 43 00000000 00000000 00000001 00000000", true);
   bad.back() ^= std::byte{1};
@@ -348,7 +348,7 @@ BOOST_AUTO_TEST_CASE(a_terminate_in_place_of_the_rtr_is_reported) {
     BOOST_TEST_CONTEXT(cause) {
       Config config = enhanced_config(Role::responder);
       config.crc = false;
-      Subject<> subject(config);
+      Subject subject(config);
       start_peer_to_peer(subject, "c004 c004");
       subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000" + std::string(cause) + "0000"));
       BOOST_REQUIRE(subject.find<TerminateReceived>() != nullptr);
@@ -361,7 +361,7 @@ BOOST_AUTO_TEST_CASE(a_terminate_in_place_of_the_rtr_is_reported) {
 // ---- time, and the end of the connection ----
 
 BOOST_AUTO_TEST_CASE(startup_times_out_in_each_state_that_waits_for_the_peer) {
-  const auto expect_timeout = [](Subject<>& subject) {
+  const auto expect_timeout = [](Subject& subject) {
     BOOST_REQUIRE(subject.stream.next_wakeup());
     const TimePoint due = *subject.stream.next_wakeup();
     subject.stream.wakeup(due - Duration(1));
@@ -374,13 +374,13 @@ BOOST_AUTO_TEST_CASE(startup_times_out_in_each_state_that_waits_for_the_peer) {
     BOOST_TEST(subject.find<Closed>() != nullptr);
     BOOST_TEST(!subject.stream.next_wakeup());
   };
-  Subject<> silent(enhanced_config(Role::responder));
+  Subject silent(enhanced_config(Role::responder));
   silent.feed("4d50");
   expect_timeout(silent);
-  Subject<> unanswered(enhanced_config(Role::initiator));
+  Subject unanswered(enhanced_config(Role::initiator));
   (void)unanswered.output();
   expect_timeout(unanswered);
-  Subject<> without_rtr(enhanced_config(Role::responder));
+  Subject without_rtr(enhanced_config(Role::responder));
   start_peer_to_peer(without_rtr, "c004 c004");
   expect_timeout(without_rtr);
 }
@@ -388,8 +388,8 @@ BOOST_AUTO_TEST_CASE(startup_times_out_in_each_state_that_waits_for_the_peer) {
 BOOST_AUTO_TEST_CASE(startup_has_its_time_from_the_beginning_and_the_rtr_from_the_reply) {
   const Duration timeout = Config().startup_timeout;
   for (const Role role : {Role::initiator, Role::responder})
-    BOOST_TEST((Subject<>(enhanced_config(role)).stream.next_wakeup() == TimePoint{} + timeout));
-  Subject<> without_rtr(enhanced_config(Role::responder));
+    BOOST_TEST((Subject(enhanced_config(role)).stream.next_wakeup() == TimePoint{} + timeout));
+  Subject without_rtr(enhanced_config(Role::responder));
   without_rtr.now = TimePoint(std::chrono::seconds(3));
   start_peer_to_peer(without_rtr, "c004 c004");
   BOOST_TEST((without_rtr.stream.next_wakeup() == without_rtr.now + timeout));
@@ -398,7 +398,7 @@ BOOST_AUTO_TEST_CASE(startup_has_its_time_from_the_beginning_and_the_rtr_from_th
 BOOST_AUTO_TEST_CASE(an_rtr_that_cannot_leave_fails_the_set_up_in_time) {
   Config config = enhanced_config(Role::initiator);
   config.peer_to_peer = true;
-  Subject<> subject(config);
+  Subject subject(config);
   (void)subject.output();
   subject.feed(reply("50 02 0004 c004 c008"));
   BOOST_TEST((subject.stream.state() == State::sending_rtr));
@@ -413,13 +413,13 @@ BOOST_AUTO_TEST_CASE(an_rtr_that_cannot_leave_fails_the_set_up_in_time) {
 }
 
 BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
-  Subject<> subject(plain_config(Role::responder));
+  Subject subject(plain_config(Role::responder));
   subject.feed(request("00 01 0000"));
   BOOST_TEST(!subject.stream.next_wakeup());  // the consumer decides without haste
   subject.stream.accept(1, 1, {}, subject.now);
   (void)subject.output();
   BOOST_TEST(!subject.stream.next_wakeup());
-  Subject<> with_rtr(enhanced_config(Role::responder));
+  Subject with_rtr(enhanced_config(Role::responder));
   start_peer_to_peer(with_rtr, "c004 c004");
   with_rtr.feed(fpdu("41 43 00000000 00000000 00000001 00000000", true));
   BOOST_TEST(with_rtr.find<Established>() != nullptr);
@@ -427,7 +427,7 @@ BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
   for (const bool peer_to_peer : {false, true}) {
     Config config = enhanced_config(Role::initiator);
     config.peer_to_peer = peer_to_peer;
-    Subject<> initiator(config);
+    Subject initiator(config);
     (void)initiator.output();
     initiator.feed(reply(peer_to_peer ? "50 02 0004 c004 c004" : "50 02 0004 0004 0004"));
     (void)initiator.output();
@@ -437,8 +437,8 @@ BOOST_AUTO_TEST_CASE(an_established_stream_has_no_startup_timer) {
 }
 
 /// A stream that has come as far as this; none of its later output has left.
-std::unique_ptr<Subject<>> in_state(State state) {
-  auto subject = std::make_unique<Subject<>>(enhanced_config(
+std::unique_ptr<Subject> in_state(State state) {
+  auto subject = std::make_unique<Subject>(enhanced_config(
       state == State::sending_request || state == State::awaiting_reply ? Role::initiator
                                                                         : Role::responder));
   if (state == State::awaiting_reply) (void)subject->output();
@@ -529,7 +529,7 @@ BOOST_AUTO_TEST_CASE(crc_and_markers_follow_both_frames) {
     for (const int theirs : {0x00, 0x40, 0x80, 0xc0}) {
       Config config = plain_config(Role::responder, (mine & 0x40) != 0);
       config.markers = (mine & 0x80) != 0;
-      Subject<> subject(config);
+      Subject subject(config);
       auto input = octets(request("00 01 0000"));
       input[16] = static_cast<std::byte>(theirs);
       subject.feed(input);

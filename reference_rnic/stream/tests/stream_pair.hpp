@@ -13,14 +13,13 @@
 namespace rnic::stream::test {
 
 /// One end: a stream, its memory, and everything it told and sent.
-template <typename Policy>
 class End {
  public:
-  explicit End(Config config, Policy policy = {})
-      : stream(std::move(config), memory, TimePoint{}, std::move(policy)) {}
+  explicit End(Config config, StreamDecisions decisions = {})
+      : stream(std::move(config), memory, TimePoint{}, std::move(decisions)) {}
 
   TestMemory memory;
-  Stream<Policy> stream;
+  Stream stream;
   std::vector<Event> events;
   std::vector<std::byte> sent;  ///< all octets this end ever sent
   bool closed_half = false;     ///< closing() asked for FIN and it has been given to the other end
@@ -45,18 +44,16 @@ class End {
   }
 };
 
-template <typename InitiatorPolicy, typename ResponderPolicy>
 class Pair {
  public:
-  Pair(Config initiator_config, Config responder_config, InitiatorPolicy initiator_policy = {},
-       ResponderPolicy responder_policy = {})
-      : initiator(with_role(std::move(initiator_config), Role::initiator),
-                  std::move(initiator_policy)),
+  Pair(Config initiator_config, Config responder_config, StreamDecisions of_initiator = {},
+       StreamDecisions of_responder = {})
+      : initiator(with_role(std::move(initiator_config), Role::initiator), std::move(of_initiator)),
         responder(with_role(std::move(responder_config), Role::responder),
-                  std::move(responder_policy)) {}
+                  std::move(of_responder)) {}
 
-  End<InitiatorPolicy> initiator;
-  End<ResponderPolicy> responder;
+  End initiator;
+  End responder;
   TimePoint now{};
   std::size_t cut = 0;  ///< octets per delivery; 0: all there are
   bool accepting = true;
@@ -115,7 +112,5 @@ class Pair {
     return !octets.empty();
   }
 };
-
-using ConformingPair = Pair<Conforming, Conforming>;
 
 }  // namespace rnic::stream::test

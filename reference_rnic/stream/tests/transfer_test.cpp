@@ -55,7 +55,7 @@ struct Transfer {
   void transfer_back();
   void close();
 
-  ConformingPair pair;
+  Pair pair;
   std::vector<std::byte> message = pattern(5000), written = pattern(4001, 2),
                          source = pattern(3000, 3);
 };

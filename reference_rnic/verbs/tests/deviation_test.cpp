@@ -8,7 +8,7 @@
 
 using namespace rnic::verbs;
 using namespace rnic::verbs::test;
-using rnic::stream::Deviation;
+using rnic::deviants::Deviation;
 
 namespace {
 

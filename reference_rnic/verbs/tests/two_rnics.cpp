@@ -2,6 +2,8 @@
 // The wire between two streams, without any LLP.
 #include "reference_rnic/verbs/tests/two_rnics.hpp"
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
+
 #include <algorithm>
 #include <boost/test/unit_test.hpp>
 #include <cstring>
@@ -23,10 +25,7 @@ std::unique_ptr<Rnic> make_rnic(Loop& loop, const Deviations& deviations, std::u
                   loop.deferred.push_back(std::move(callback));
                 }};
   const SoftRnicOptions options{.stag_seed = seed};
-  if (deviations.empty())
-    return std::make_unique<SoftRnic<stream::Conforming>>(std::move(host), options);
-  return std::make_unique<SoftRnic<stream::Deviating>>(std::move(host), options,
-                                                       stream::Deviating(deviations));
+  return std::make_unique<SoftRnic>(std::move(host), options, deviants::rnic_decisions(deviations));
 }
 
 Side::Side(Loop& loop, const Deviations& deviations, std::uint64_t seed)

@@ -13,7 +13,7 @@
 
 namespace rnic::verbs::test {
 
-using Deviations = std::vector<stream::Deviation>;
+using Deviations = std::vector<rnic::deviants::Deviation>;
 
 /// A dispatch loop without time: what is deferred runs in settle().
 struct Loop {

@@ -48,7 +48,7 @@ struct Bench : TwoRnics {
 };
 
 constexpr Access write_only{.remote_write = true};
-constexpr std::uint64_t base = 0x10000;
+constexpr std::uint64_t region_base = 0x10000;
 
 }  // namespace
 
@@ -56,16 +56,16 @@ BOOST_AUTO_TEST_SUITE(windows)
 
 BOOST_AUTO_TEST_CASE(a_window_that_was_never_bound_gives_nothing) {
   Bench bench;
-  BOOST_TEST(!bench.writes(base));
+  BOOST_TEST(!bench.writes(region_base));
 }
 
 BOOST_AUTO_TEST_CASE(a_bound_window_opens_its_range) {
   Bench bench;
   BOOST_TEST((bench.bind(16, 32, write_only) == Status::success));
-  BOOST_TEST(bench.writes(base + 16));
-  BOOST_TEST(bench.writes(base + 40));
+  BOOST_TEST(bench.writes(region_base + 16));
+  BOOST_TEST(bench.writes(region_base + 40));
   BOOST_TEST((bench.b.memory[47] == std::byte{8}));
-  BOOST_TEST(!bench.writes(base + 41));
+  BOOST_TEST(!bench.writes(region_base + 41));
   BOOST_TEST((bench.b.memory[48] == std::byte{0}));
 }
 
@@ -74,13 +74,13 @@ BOOST_AUTO_TEST_CASE(a_zero_based_window_counts_from_its_start) {
   BOOST_TEST((bench.bind(16, 32, write_only, true) == Status::success));
   BOOST_TEST(bench.writes(0));
   BOOST_TEST((bench.b.memory[16] == std::byte{1}));
-  BOOST_TEST(!bench.writes(base + 16));
+  BOOST_TEST(!bench.writes(region_base + 16));
 }
 
 BOOST_AUTO_TEST_CASE(a_window_grants_its_own_rights_not_the_region_s) {
   Bench bench;
   BOOST_TEST((bench.bind(0, 64, {.remote_read = true}) == Status::success));
-  BOOST_TEST(!bench.writes(base));
+  BOOST_TEST(!bench.writes(region_base));
 }
 
 BOOST_AUTO_TEST_CASE(length_zero_unbinds) {
@@ -90,15 +90,15 @@ BOOST_AUTO_TEST_CASE(length_zero_unbinds) {
   BOOST_TEST((bench.bind(0, 0, {}) == Status::success));
   BOOST_TEST(!bench.b.rnic->query_window(bench.window.window)->bound);
   BOOST_TEST(bench.b.rnic->deregister(bench.b.region.region).has_value());
-  BOOST_TEST(!bench.writes(base));
+  BOOST_TEST(!bench.writes(region_base));
 }
 
 BOOST_AUTO_TEST_CASE(binding_again_moves_the_window) {
   Bench bench;
   BOOST_TEST((bench.bind(0, 8, write_only) == Status::success));
   BOOST_TEST((bench.bind(100, 8, write_only) == Status::success));
-  BOOST_TEST(bench.writes(base + 100));
-  BOOST_TEST(!bench.writes(base));
+  BOOST_TEST(bench.writes(region_base + 100));
+  BOOST_TEST(!bench.writes(region_base));
 }
 
 BOOST_AUTO_TEST_CASE(the_consumer_may_choose_the_key) {
@@ -108,20 +108,20 @@ BOOST_AUTO_TEST_CASE(the_consumer_may_choose_the_key) {
                 .operation = Operation::bind_window,
                 .bind = {.window = bench.window.window,
                          .region = bench.b.region.region,
-                         .offset = base,
+                         .offset = region_base,
                          .length = 8,
                          .access = write_only,
                          .key = key}});
   bench.settle();
   const std::uint32_t stag = bench.b.rnic->query_window(bench.window.window)->stag;
   BOOST_TEST(stag == ((bench.window.stag & ~0xFFU) | key));
-  BOOST_TEST(!bench.writes(base));  // by the old key
+  BOOST_TEST(!bench.writes(region_base));  // by the old key
 }
 
 BOOST_AUTO_TEST_CASE(a_window_may_end_where_its_region_ends) {
   Bench bench;
   BOOST_TEST((bench.bind(4000, 96, write_only) == Status::success));
-  BOOST_TEST(bench.writes(base + 4088));
+  BOOST_TEST(bench.writes(region_base + 4088));
 }
 
 BOOST_AUTO_TEST_CASE(a_window_does_not_begin_before_its_region) {
@@ -150,7 +150,7 @@ BOOST_AUTO_TEST_CASE(a_window_that_moves_lets_go_of_its_region) {
 BOOST_AUTO_TEST_CASE(a_window_is_for_the_peer_and_not_for_its_owner_s_receives) {
   Bench bench;
   BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
-  bench.b.receive(3, {{.stag = bench.window.stag, .offset = base, .length = 8}});
+  bench.b.receive(3, {{.stag = bench.window.stag, .offset = region_base, .length = 8}});
   bench.a.send({.id = 4, .operation = Operation::send, .pieces = {bench.a.piece(0, 8)}});
   bench.settle();
   const auto completions = bench.b.completions();
@@ -253,7 +253,7 @@ BOOST_AUTO_TEST_CASE(windows_and_regions_of_other_domains_and_of_none_are_refuse
   const auto refusal = [&](WindowHandle window, RegionHandle region, std::uint64_t length) {
     const SendRequest request{
         .operation = Operation::bind_window,
-        .bind = {.window = window, .region = region, .offset = base, .length = length}};
+        .bind = {.window = window, .region = region, .offset = region_base, .length = length}};
     return rnic.post_send(bench.b.pair, std::span(&request, 1)).error().error;
   };
   const RegionHandle region = bench.b.region.region;
@@ -278,7 +278,7 @@ BOOST_AUTO_TEST_CASE(the_peer_can_invalidate_a_bound_window_which_then_is_unboun
   bench.settle();
   BOOST_TEST(!bench.b.rnic->query_window(bench.window.window)->bound);
   BOOST_TEST(bench.b.rnic->query_region(bench.b.region.region)->valid);
-  BOOST_TEST(!bench.writes(base));
+  BOOST_TEST(!bench.writes(region_base));
 }
 
 BOOST_AUTO_TEST_CASE(a_freed_window_gives_nothing) {
@@ -286,14 +286,14 @@ BOOST_AUTO_TEST_CASE(a_freed_window_gives_nothing) {
   BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
   BOOST_TEST(bench.b.rnic->free_window(bench.window.window).has_value());
   BOOST_TEST(bench.b.rnic->deregister(bench.b.region.region).has_value());
-  BOOST_TEST(!bench.writes(base));
+  BOOST_TEST(!bench.writes(region_base));
 }
 
 BOOST_AUTO_TEST_CASE(an_unbind_can_be_made_to_have_no_effect) {
-  Bench bench({rnic::stream::Deviation::unbind_without_effect});
+  Bench bench({rnic::deviants::Deviation::unbind_without_effect});
   BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
   BOOST_TEST((bench.bind(0, 0, {}) == Status::success));
-  BOOST_TEST(bench.writes(base));
+  BOOST_TEST(bench.writes(region_base));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

@@ -2,13 +2,13 @@
 // Octets for the tests of wire: written by hand in hexadecimal, of one value, or counting up.
 #pragma once
 
-#include <cctype>
 #include <ostream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/hex.hpp"
 #include "reference_rnic/wire/bytes.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
@@ -29,19 +29,9 @@ struct Octets : std::vector<std::byte> {
 
 /// `"41 43 0000"`: pairs of hexadecimal digits, blanks between octets where one likes.
 inline Octets octets(std::string_view text) {
-  Octets result;
-  std::string digits;
-  for (char c : text) {
-    if (std::isspace(static_cast<unsigned char>(c))) continue;
-    digits += c;
-    if (digits.size() < 2) continue;
-    std::size_t used = 0;
-    result.push_back(static_cast<std::byte>(std::stoul(digits, &used, 16)));
-    if (used != 2) throw std::invalid_argument("not hexadecimal: " + digits);
-    digits.clear();
-  }
-  if (!digits.empty()) throw std::invalid_argument("half an octet at the end");
-  return result;
+  const auto read = base::from_hex(text);
+  if (!read) throw std::invalid_argument("not hexadecimal: " + std::string(text));
+  return Octets(*read);
 }
 
 inline Octets repeated(std::size_t count, unsigned value) {

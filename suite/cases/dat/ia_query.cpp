@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "base/hex.hpp"
 #include "suite/cases/dat/framework/dat_handle_cases.hpp"
 #include "suite/cases/dat/framework/dat_threads.hpp"
 
@@ -101,10 +102,7 @@ DAT_RETURN query_provider(DAT_IA_HANDLE ia, DAT_UINT64 mask, DAT_PROVIDER_ATTR& 
 }
 
 std::string hex(const void* from, std::size_t size) {
-  std::string text;
-  for (std::size_t i = 0; i < std::min<std::size_t>(size, 16); ++i)
-    text += fmt::format("{:02x}", static_cast<const unsigned char*>(from)[i]);
-  return text;
+  return base::to_hex(from, std::min<std::size_t>(size, 16));
 }
 
 /// Asked for alone, the field is what it was among all.

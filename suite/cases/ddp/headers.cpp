@@ -29,7 +29,7 @@ CONFORMANCE_CASE(segment_that_only_lacks_its_crc_delivers_nothing,
   peer.ready().send(segments.front());
   const Octets rest = peer.send_all_but_the_crc(segments.back());
   watch();
-  const auto early = iut.take(completion_of(receive).matches, context().world.now());
+  const auto early = iut.take(completion_of(receive).matches, context().loop.now());
   expect_that(!early, "no completion", early ? describe(*early) : "none",
               "ddp.delivery.last-after-placement");
   peer.send_octets(rest);
@@ -58,7 +58,7 @@ CONFORMANCE_CASE(full_buffer_alone_delivers_nothing, rules("ddp.header.l-zero-is
         header.ddp = rnic::wire::DdpControl::make(false, false, rnic::wire::ddp_version);
       }));
   watch();
-  const auto early = iut.take(completion_of(receive).matches, context().world.now());
+  const auto early = iut.take(completion_of(receive).matches, context().loop.now());
   expect_that(!early, "no completion", early ? describe(*early) : "none");
   peer.half_close();  // so that no last segment can come
   expect(receive, completes_in_error());

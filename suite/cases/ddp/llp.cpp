@@ -190,7 +190,7 @@ CONFORMANCE_CASE(connection_ends_when_both_sides_have_closed, rules("ddp.llp.con
     peer.half_close();
     // Some APIs leave it to their consumer to close the other half.
     static_cast<void>(
-        iut.take(disconnected().matches, context().world.now() + environment().quiet_window));
+        iut.take(disconnected().matches, context().loop.now() + environment().quiet_window));
     static_cast<void>(
         iut.try_call(iut::Disconnect{iut.endpoint(), false}, "disconnect behind the peer's close"));
     expect(peer, torn_down());

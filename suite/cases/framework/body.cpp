@@ -104,8 +104,8 @@ void Body::use_spare_address() {
 void Body::start_deadline() {
   const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
       case_.deadline * environment_.deadline_scale);
-  context_.deadline = context_.world.now() + (in_haste_since_.empty() ? scaled : scaled / haste);
-  iut.answer_by(context_.world.now() + scaled);
+  context_.deadline = context_.loop.now() + (in_haste_since_.empty() ? scaled : scaled / haste);
+  iut.answer_by(context_.loop.now() + scaled);
 }
 
 void Body::finish_judging() {
@@ -126,9 +126,9 @@ Judgement Body::weighed_in_haste(Judgement judgement) const {
   return judgement == Judgement::fail && late ? Judgement::inconclusive : judgement;
 }
 
-rnic::llp::Address Body::iut_address() {
-  return iut.listen(case_.family, case_.family == rnic::llp::Family::ipv4 ? environment_.iut_ipv4
-                                                                          : environment_.iut_ipv6);
+base::Address Body::iut_address() {
+  return iut.listen(case_.family, case_.family == base::Family::ipv4 ? environment_.iut_ipv4
+                                                                     : environment_.iut_ipv6);
 }
 
 Peer& Body::another_peer() {
@@ -175,7 +175,7 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
   const auto request = iut.take<iut::ConnectRequestEvent>(deadline());
   if (!request)
     not_established("the IUT's API shows no connection request; on the wire: " +
-                    which.next(context_.world.now()).text());
+                    which.next(context_.loop.now()).text());
   iut.accept(request->request, endpoint, options.parameters);
   need(which, accepting_reply(), "an accepting Reply");
   if (options.opening) open_as_initiator(which);
@@ -368,7 +368,7 @@ void Body::note_fault(const SenderFault& fault) {
 
 Arrival Body::expect(WireEnd& from, const Expected& expected, RuleRef rule) {
   const bool quiet = expected.accepts_silence();
-  return expect_until(quiet ? context_.world.now() + environment_.quiet_window : deadline(), from,
+  return expect_until(quiet ? context_.loop.now() + environment_.quiet_window : deadline(), from,
                       expected, rule);
 }
 
@@ -376,7 +376,7 @@ Arrival Body::expect_by_deadline(WireEnd& from, const Expected& expected, RuleRe
   return expect_until(deadline(), from, expected, rule);
 }
 
-Arrival Body::expect_until(rnic::llp::TimePoint until, WireEnd& from, const Expected& expected,
+Arrival Body::expect_until(base::TimePoint until, WireEnd& from, const Expected& expected,
                            const RuleRef& rule) {
   Arrival arrival = from.next(until);
   const Judgement judgement = expected.judge(arrival);
@@ -421,7 +421,7 @@ void Body::expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::Ter
 }
 
 void Body::watch(WireEnd& which) {
-  const auto until = context_.world.now() + environment_.quiet_window;
+  const auto until = context_.loop.now() + environment_.quiet_window;
   while (true) {
     Arrival arrival = which.next(until);
     if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
@@ -442,7 +442,7 @@ bool Body::expect_much(Opcode opcode, RuleRef rule) {
 
 void Body::expect_teardown(WireEnd& from) {
   // An IUT may wait for our FIN before it sends its own.
-  Arrival arrival = from.next(context_.world.now() + environment_.quiet_window);
+  Arrival arrival = from.next(context_.loop.now() + environment_.quiet_window);
   if (arrival.as<Nothing>() != nullptr) {
     from.half_close();
     arrival = from.next(deadline());
@@ -493,7 +493,7 @@ iut::Event Body::expect(Consumer& of, const ExpectedEvent& expected, RuleRef rul
   Judgement judgement = Judgement::pass;
   if (!expected.matches(*event)) {
     // What is wanted may still be on its way.
-    const auto better = of.take(expected.matches, context_.world.now() + environment_.quiet_window);
+    const auto better = of.take(expected.matches, context_.loop.now() + environment_.quiet_window);
     if (better) event = better;
     if (!better) judgement = Judgement::advisory;
   }
@@ -505,7 +505,7 @@ void Body::expect_none(const ExpectedEvent& unwanted, RuleRef rule) {
   const bool can = can_ask();
   if (can) settle(rule);
   const auto until =
-      context_.world.now() + (can ? std::chrono::nanoseconds{} : environment_.quiet_window);
+      context_.loop.now() + (can ? std::chrono::nanoseconds{} : environment_.quiet_window);
   const auto event = iut.take(unwanted.matches, until);
   record(rule, {"no event such as " + unwanted.text}, event ? describe(*event) : "none", {},
          event ? Judgement::fail : Judgement::pass, Direction::none);
@@ -614,8 +614,8 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
     late = time_is_up();
     end = stop;
     if (stop.verdict == Verdict::fail)
-      context_.world.run_until(context_.world.now() + environment_.quiet_window,
-                               [] { return false; });
+      context_.loop.run_until(context_.loop.now() + environment_.quiet_window,
+                              [] { return false; });
   }
   finish_judging();
   auto [verdict, reason] =

@@ -154,7 +154,7 @@ class Body {
   /// A further connection of the case.
   [[nodiscard]] Peer& another_peer();
   /// Where the IUT listens; it begins to when this is first asked.
-  [[nodiscard]] rnic::llp::Address iut_address();
+  [[nodiscard]] base::Address iut_address();
   [[nodiscard]] bool iut_is_responder() const { return case_.role == Role::responder; }
 
   // -- on the wire --
@@ -257,7 +257,7 @@ class Body {
   void let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void open_partner();
   Arrival need(WireEnd& from, const Expected& expected, const char* what);
-  Arrival expect_until(rnic::llp::TimePoint until, WireEnd& from, const Expected& expected,
+  Arrival expect_until(base::TimePoint until, WireEnd& from, const Expected& expected,
                        const RuleRef& rule);
   [[noreturn]] void not_established(const std::string& why);
   const ExpectationRecord& add_record(const RuleRef& rule, std::vector<std::string> admissible,
@@ -275,8 +275,8 @@ class Body {
   }
   void settle(const RuleRef& rule);
   void settle_with_partner(const RuleRef& rule);
-  [[nodiscard]] rnic::llp::TimePoint deadline() const { return context_.deadline; }
-  [[nodiscard]] bool time_is_up() const { return context_.world.now() >= context_.deadline; }
+  [[nodiscard]] base::TimePoint deadline() const { return context_.deadline; }
+  [[nodiscard]] bool time_is_up() const { return context_.loop.now() >= context_.deadline; }
   /// A failure as it is weighed: for want of time in a row in haste it says nothing.
   [[nodiscard]] Judgement weighed_in_haste(Judgement judgement) const;
   [[nodiscard]] std::string_view rule_of(const RuleRef& rule) const;

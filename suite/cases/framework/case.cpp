@@ -68,7 +68,7 @@ std::vector<std::string_view> needs_of(const Configuration& wanted) {
   return list;
 }
 
-bool has_address(const rnic::llp::Address& address) {
+bool has_address(const base::Address& address) {
   return std::ranges::any_of(address.octets, [](std::uint8_t octet) { return octet != 0; });
 }
 
@@ -76,15 +76,15 @@ bool has_address(const rnic::llp::Address& address) {
 
 std::string why_not_applicable(const Case& a_case, const Environment& environment) {
   std::vector<std::string_view> all = a_case.needs;
-  if (a_case.family == rnic::llp::Family::ipv6) all.push_back(iut::capability::ipv6);
+  if (a_case.family == base::Family::ipv6) all.push_back(iut::capability::ipv6);
   for (const std::string_view need : all)
     if (std::string lack = lack_of(need, environment); !lack.empty()) return lack;
   // Without an address of that family the tester would open a port to everybody, and the IUT would
   // be told to connect to nobody.
-  if (!has_address(a_case.family == rnic::llp::Family::ipv6 ? environment.iut_ipv6
-                                                            : environment.iut_ipv4))
+  if (!has_address(a_case.family == base::Family::ipv6 ? environment.iut_ipv6
+                                                       : environment.iut_ipv4))
     return fmt::format("no {} address of the IUT is known: --address or the PIXIT gives one",
-                       a_case.family == rnic::llp::Family::ipv6 ? "IPv6" : "IPv4");
+                       a_case.family == base::Family::ipv6 ? "IPv6" : "IPv4");
   if (environment.standing == a_case.configuration) return {};
   for (const std::string_view need : needs_of(a_case.configuration))
     if (std::string lack = lack_of(need, environment); !lack.empty())
@@ -120,7 +120,7 @@ void append_case(std::vector<Case>& table, std::string_view folder, std::string_
   row.role = options.roles.front();
   row.variant = "ipv6";
   row.id = id + "@ipv6";
-  row.family = rnic::llp::Family::ipv6;
+  row.family = base::Family::ipv6;
   table.push_back(row);
 }
 

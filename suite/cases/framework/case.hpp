@@ -36,7 +36,7 @@ struct Case {
   std::vector<std::string_view> needs;  ///< capabilities, see suite::iut::capability
   Configuration configuration;
   Role role = Role::responder;
-  rnic::llp::Family family = rnic::llp::Family::ipv4;
+  base::Family family = base::Family::ipv4;
   std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< before the PIXIT's scale
   /// Makes the body, ready to run once. The parts outlive it.
   std::function<std::unique_ptr<Body>(const Case&, Environment&, lower_tester::Context&,

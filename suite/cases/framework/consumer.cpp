@@ -7,8 +7,8 @@
 
 namespace suite::cases {
 
+using base::TimePoint;
 using lower_tester::Direction;
-using rnic::llp::TimePoint;
 
 namespace {
 
@@ -94,7 +94,7 @@ bool Consumer::fetch(TimePoint deadline) {
 }
 
 void Consumer::poll() {
-  while (fetch(context_.world.now())) {
+  while (fetch(context_.loop.now())) {
   }
 }
 
@@ -121,7 +121,7 @@ std::string Consumer::untaken() const {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
-  const TimePoint soon = context_.world.now() + least_patience;
+  const TimePoint soon = context_.loop.now() + least_patience;
   return supported(
       try_call(std::move(command), what, std::max({answers_due_, context_.deadline, soon})), what);
 }
@@ -161,7 +161,7 @@ iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
 }
 
 TimePoint Consumer::patiently() const {
-  return std::max(context_.deadline, context_.world.now() + patience_between_cases);
+  return std::max(context_.deadline, context_.loop.now() + patience_between_cases);
 }
 
 iut::Reply Consumer::configure(iut::Configure command, std::string_view what) {
@@ -334,16 +334,16 @@ std::string Consumer::state(iut::Handle endpoint) {
   return call(iut::QueryEndpoint{endpoint}, "query the endpoint").state.value_or("");
 }
 
-rnic::llp::Address Consumer::listen(rnic::llp::Family family, const rnic::llp::Address& own) {
+base::Address Consumer::listen(base::Family family, const base::Address& own) {
   if (const auto found = listening_.find(family); found != listening_.end()) return found->second;
   const iut::Listen command{new_handle(), own.host(),
-                            family == rnic::llp::Family::ipv4 ? "ipv4" : "ipv6", 0};
+                            family == base::Family::ipv4 ? "ipv4" : "ipv6", 0};
   const iut::Reply reply = call(command, "listen on " + own.host());
   if (!reply.port) throw CaseStop{Verdict::error, "a listener without a port"};
   return listening_[family] = own.with_port(*reply.port);
 }
 
-void Consumer::connect(iut::Handle endpoint, const rnic::llp::Address& remote,
+void Consumer::connect(iut::Handle endpoint, const base::Address& remote,
                        const iut::ConnectParameters& parameters) {
   call(iut::Connect{endpoint, remote.host(), remote.port, parameters},
        "connect to " + remote.text());

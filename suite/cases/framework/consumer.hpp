@@ -101,8 +101,8 @@ class Consumer {
   [[nodiscard]] iut::Handle create_endpoint(iut::CreateEndpoint wanted = {});
   [[nodiscard]] std::string state(iut::Handle endpoint);
   /// Listens on the IUT's own address of the family; one listener per family and case.
-  [[nodiscard]] rnic::llp::Address listen(rnic::llp::Family family, const rnic::llp::Address& own);
-  void connect(iut::Handle endpoint, const rnic::llp::Address& remote,
+  [[nodiscard]] base::Address listen(base::Family family, const base::Address& own);
+  void connect(iut::Handle endpoint, const base::Address& remote,
                const iut::ConnectParameters& parameters = {});
   void accept(iut::Handle request, iut::Handle endpoint,
               const iut::ConnectParameters& parameters = {});
@@ -134,7 +134,7 @@ class Consumer {
   /// The reply of a command that has to succeed.
   iut::Reply call(iut::Command command, std::string_view what);
   [[nodiscard]] iut::Reply try_call(iut::Command command, std::string_view what,
-                                    rnic::llp::TimePoint deadline);
+                                    base::TimePoint deadline);
   /// Ends the case, which is not applicable, if the upper tester has no such command.
   static iut::Reply supported(iut::Reply reply, std::string_view what);
   /// Ends the case unless the reply is good.
@@ -142,15 +142,15 @@ class Consumer {
   void reset();
   [[nodiscard]] iut::Reply configure(iut::Configure command, std::string_view what);
   /// From now on an agent that has not answered a command by then is in error.
-  void answer_by(rnic::llp::TimePoint deadline) { answers_due_ = deadline; }
+  void answer_by(base::TimePoint deadline) { answers_due_ = deadline; }
 
   // -- events --
   /// The first event that came or comes by the deadline and of which `wanted` holds. It is taken
   /// out; the others stay.
   [[nodiscard]] std::optional<iut::Event> take(const std::function<bool(const iut::Event&)>& wanted,
-                                               rnic::llp::TimePoint deadline);
+                                               base::TimePoint deadline);
   template <typename T>
-  [[nodiscard]] std::optional<T> take(rnic::llp::TimePoint deadline) {
+  [[nodiscard]] std::optional<T> take(base::TimePoint deadline) {
     auto event = take([](const iut::Event& e) { return std::holds_alternative<T>(e); }, deadline);
     if (!event) return std::nullopt;
     return std::get<T>(*event);
@@ -165,16 +165,16 @@ class Consumer {
 
  private:
   void keep(iut::Event event);
-  bool fetch(rnic::llp::TimePoint deadline);
-  [[nodiscard]] rnic::llp::TimePoint patiently() const;
+  bool fetch(base::TimePoint deadline);
+  [[nodiscard]] base::TimePoint patiently() const;
   [[nodiscard]] Region register_as(iut::RegisterMemory command);
   iut::Reply carry_out(iut::PostWork work);
 
   iut::Iut& iut_;
-  rnic::llp::TimePoint answers_due_{};
+  base::TimePoint answers_due_{};
   lower_tester::Context& context_;
   std::list<iut::Event> events_;
-  std::map<rnic::llp::Family, rnic::llp::Address> listening_;
+  std::map<base::Family, base::Address> listening_;
   iut::Handle next_handle_ = 1;
   iut::WorkId next_work_ = 1;
   iut::Handle endpoint_ = 0;

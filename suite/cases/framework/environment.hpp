@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a case runs in: the World, the tester's network, the IUT, and the PICS and PIXIT values that
+// What a case runs in: the event loop, the tester's network, the IUT, and the PICS and PIXIT values that
 // bear on it.
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/world.hpp"
 #include "suite/iut/iut.hpp"
 
 namespace suite::cases {
@@ -37,10 +37,10 @@ struct DatAccess {
 };
 
 struct Environment {
-  rnic::llp::World& world;
+  base::EventLoop& loop;
   rnic::llp::Network& tester;
   iut::Iut& iut;
-  rnic::llp::Address iut_ipv4,
+  base::Address iut_ipv4,
       iut_ipv6;  ///< where the IUT listens and connects from; ports ignored
 
   double deadline_scale = 1.0;  ///< PIXIT: deadlines are multiplied by it

@@ -37,7 +37,7 @@ struct CaseOutcome {
   std::vector<Step> exchange;
   std::vector<ConnectionRecord>
       connections;  ///< every TCP connection used, to cut the capture by or to write a pcap from
-  std::chrono::nanoseconds duration{};  ///< in the World's time
+  std::chrono::nanoseconds duration{};  ///< in the event loop's time
 };
 
 }  // namespace suite::cases

@@ -90,8 +90,8 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     keep_worse(end, stop);
     // What still comes may tell why: a fault of the sender is often seen whole only then.
     if (stop.verdict == Verdict::fail)
-      environment.world.run_until(environment.world.now() + environment.quiet_window,
-                                  [] { return false; });
+      environment.loop.run_until(environment.loop.now() + environment.quiet_window,
+                                 [] { return false; });
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
@@ -108,12 +108,12 @@ CaseOutcome run_case(const Case& a_case, Environment& environment) {
   outcome.reason = why_not_applicable(a_case, environment);
   outcome.verdict = outcome.reason.empty() ? Verdict::pass : Verdict::not_applicable;
   if (outcome.verdict == Verdict::not_applicable) return outcome;
-  const auto start = environment.world.now();
-  Context context{environment.world, environment.tester, {}, start, start, {}, {}, {}};
+  const auto start = environment.loop.now();
+  Context context{environment.loop, environment.tester, {}, start, start, {}, {}, {}};
   run_body(a_case, environment, context, outcome);
   outcome.exchange = std::move(context.evidence.exchange);
   outcome.connections = std::move(context.evidence.connections);
-  outcome.duration = environment.world.now() - start;
+  outcome.duration = environment.loop.now() - start;
   return outcome;
 }
 

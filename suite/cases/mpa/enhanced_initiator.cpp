@@ -304,7 +304,7 @@ CONFORMANCE_CASE(reads_go_on_behind_an_rtr_that_is_a_read,
   const Arrival rtr = expect(peer.raw(), message(Opcode::read_request));
   // Our IRD of one is taken up by the RTR. Some tell their consumer of the connection only when it
   // has been answered.
-  const auto deadline = context().world.now() + environment().quiet_window;
+  const auto deadline = context().loop.now() + environment().quiet_window;
   const bool up = iut.take(established().matches, deadline).has_value();
   std::optional<Work> early;
   if (up) {

@@ -100,7 +100,7 @@ CONFORMANCE_CASE(nothing_is_delivered_before_the_whole_fpdu_is_there,
       const Octets fpdu = encoded(*this, send_message(payload(18)));
       peer.send_octets(rnic::wire::Bytes(fpdu).first(fpdu.size() - missing));
       watch();
-      const auto early = iut.take(completion_of(receive).matches, context().world.now());
+      const auto early = iut.take(completion_of(receive).matches, context().loop.now());
       expect_that(!early.has_value(), "no completion yet", early ? describe(*early) : "none");
       peer.send_octets(rnic::wire::Bytes(fpdu).last(missing));
       expect(receive, completes().with_length(18));

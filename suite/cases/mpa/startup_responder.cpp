@@ -226,7 +226,7 @@ CONFORMANCE_CASE(timer_of_startup_ends_with_it, rules("mpa.startup.frames-time-o
                  deadline_of(std::chrono::seconds(10)), in_both_roles) {
   expect_still_working();
   // Longer than this no startup may take here; a live connection lasts as long as it is wanted.
-  const auto ended = iut.take(disconnected().matches, context().world.now() + 4s);
+  const auto ended = iut.take(disconnected().matches, context().loop.now() + 4s);
   expect_that(!ended.has_value(), "the connection left alone", "disconnected");
   expect_still_working();
 }
@@ -285,7 +285,7 @@ CONFORMANCE_CASE(responder_is_silent_before_the_first_fpdu,
                  rules("mpa.startup.responder-silent-before-first-fpdu")) {
   establish();
   static_cast<void>(
-      iut.take<iut::EstablishedEvent>(context().world.now() + environment().quiet_window));
+      iut.take<iut::EstablishedEvent>(context().loop.now() + environment().quiet_window));
   const bool taken = try_to_send(*this, octets("early"));
   expect(peer.raw(), silence());
   let_responder_send(*this);
@@ -297,7 +297,7 @@ CONFORMANCE_CASE(invalid_first_fpdu_lets_nothing_out,
                  rules("mpa.startup.responder-validates-first-fpdu")) {
   establish();
   static_cast<void>(
-      iut.take<iut::EstablishedEvent>(context().world.now() + environment().quiet_window));
+      iut.take<iut::EstablishedEvent>(context().loop.now() + environment().quiet_window));
   static_cast<void>(try_to_send(*this, octets("early")));
   const Region target = iut.register_memory(16, access::remote_write);
   peer.send(rdma_write(target.stag, target.base, payload(16)).with_crc(CrcChoice::wrong));

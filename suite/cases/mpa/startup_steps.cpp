@@ -115,7 +115,7 @@ void let_responder_send(Body& on) {
 std::vector<ReadRequestFields> reads_coming(Body& on) {
   std::vector<ReadRequestFields> reads;
   while (true) {
-    const auto until = on.context().world.now() + on.environment().quiet_window;
+    const auto until = on.context().loop.now() + on.environment().quiet_window;
     const Arrival arrival = on.peer.raw().next(until);
     const auto* message = arrival.as<Message>();
     if (message == nullptr) return reads;

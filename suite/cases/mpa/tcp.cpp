@@ -116,7 +116,7 @@ CONFORMANCE_CASE(segments_out_of_order_are_delivered_in_order,
   tester.inject(second, wires[1]);
   watch();
   for (const Work& receive : receives)
-    expect_that(!iut.take(completion_of(receive).matches, context().world.now()),
+    expect_that(!iut.take(completion_of(receive).matches, context().loop.now()),
                 "no completion before the first message", "a completion");
   tester.send(fpdus);
   for (std::uint32_t i = 0; i < 3; ++i) expect(receives[i], completes().with_length(50 + i));
@@ -174,9 +174,9 @@ CONFORMANCE_CASE(listener_of_one_family_answers_no_other,
                  rules("mpa.dual-stack.tcp-rules-followed"), needs(capability::ipv6),
                  over_both_families) {
   establish();
-  const bool over_ipv4 = the_case().family == rnic::llp::Family::ipv4;
-  const rnic::llp::Address own = over_ipv4 ? environment().iut_ipv6 : environment().iut_ipv4;
-  if (own.octets == rnic::llp::Address{}.octets)
+  const bool over_ipv4 = the_case().family == base::Family::ipv4;
+  const base::Address own = over_ipv4 ? environment().iut_ipv6 : environment().iut_ipv4;
+  if (own.octets == base::Address{}.octets)
     stop(Verdict::not_applicable, "the IUT has no address of the other family");
   Peer& stranger = another_peer();
   const auto up = stranger.connect(own.with_port(iut_address().port));

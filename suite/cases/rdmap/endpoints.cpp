@@ -53,7 +53,7 @@ void expect_not_done(Body& body, iut::PostWork command) {
   if (reply.outcome != iut::Outcome::ok)
     return body.expect_that(true, "refused", reply.error, "ddp.close.outstanding-requests-fail");
   body.expect_none(success_of(work), "ddp.close.outstanding-requests-fail");
-  const auto ended = body.iut.take(completion_of(work).matches, body.context().world.now());
+  const auto ended = body.iut.take(completion_of(work).matches, body.context().loop.now());
   body.advise_that(ended.has_value(), "a completion in error", "none",
                    "ddp.close.outstanding-requests-fail");
 }
@@ -162,7 +162,7 @@ CONFORMANCE_CASE(endpoint_that_never_was_connected_can_be_reset,
     const iut::Handle endpoint = iut.create_endpoint();
     const Work early = iut.post_receive(64, endpoint);
     expect_new_life(*this, endpoint);
-    expect_that(!iut.take(success_of(early).matches, context().world.now()),
+    expect_that(!iut.take(success_of(early).matches, context().loop.now()),
                 "no message for the receive from before", "its success",
                 "rdmap.send.consumes-one-buffer");
   });

@@ -287,7 +287,7 @@ CONFORMANCE_CASE(more_than_the_queues_hold_is_flushed_after_the_end,
                   taken ? "taken" : reply.error);
       if (!taken) continue;
       const auto ended =
-          iut.take(completion_of(work).matches, context().world.now() + environment().quiet_window);
+          iut.take(completion_of(work).matches, context().loop.now() + environment().quiet_window);
       advise_that(ended.has_value(), "flushed", "no completion");
       if (!ended) return;
       expect_that(!success_of(work).matches(*ended), "flushed", describe(*ended));

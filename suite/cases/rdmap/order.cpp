@@ -39,7 +39,7 @@ CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_carry_it,
     stop(Verdict::not_applicable, "only a Responder can be kept from sending");
   const Work send = iut.post_send(payload(16));
   expect(peer, silence());
-  const auto early = iut.take(completion_of(send).matches, context().world.now());
+  const auto early = iut.take(completion_of(send).matches, context().loop.now());
   expect_that(!early.has_value(), "no completion", early ? describe(*early) : "none");
 }
 
@@ -108,7 +108,7 @@ CONFORMANCE_CASE(response_that_only_lacks_its_crc_completes_nothing,
   peer.send(segments.front());
   const Octets rest = peer.send_all_but_the_crc(segments.back());
   watch();
-  const auto early = iut.take(completion_of(read).matches, context().world.now());
+  const auto early = iut.take(completion_of(read).matches, context().loop.now());
   expect_that(!early, "no completion", early ? describe(*early) : "none");
   peer.send_octets(rest);
   expect(read, completes());

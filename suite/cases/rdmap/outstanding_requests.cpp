@@ -35,7 +35,7 @@ void transfer_behind_the_rtr(Body& test, StreamPeer& partner, std::uint64_t seed
   send_from_iut(test, partner, draw.octets(3000));
   read_from_iut(test, partner, draw.octets(3000));
   read_by_iut(test, partner, draw.octets(3000));
-  const auto stray = test.iut.take<iut::CompletionEvent>(test.context().world.now());
+  const auto stray = test.iut.take<iut::CompletionEvent>(test.context().loop.now());
   test.expect_that(!stray, "no completion beside those of posted work",
                    stray ? describe(*stray) : "none", "mpa.enhanced.startup-gives-no-completion");
 }
@@ -153,7 +153,7 @@ CONFORMANCE_CASE(unsignaled_work_is_done_like_any_other,
       expect_received(partner, data, "rdmap.order.messages-in-submission-order");
     expect(last, completes(), "rdmap.order.completed-in-submission-order");
     for (const Work& work : silent) {
-      const auto event = iut.take(completion_of(work).matches, context().world.now());
+      const auto event = iut.take(completion_of(work).matches, context().loop.now());
       expect_that(!event.has_value(), "no completion of unsignaled work",
                   event ? describe(*event) : "none", "rdmap.order.completed-in-submission-order");
     }

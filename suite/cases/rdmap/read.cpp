@@ -128,7 +128,7 @@ CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
   peer.stall();
   peer.send_together(messages);
   const bool all_held =
-      iut.take(success_of(receive).matches, context().world.now() + environment().quiet_window)
+      iut.take(success_of(receive).matches, context().loop.now() + environment().quiet_window)
           .has_value();
   peer.resume();
   const Expected response("a Read Response or its beginning", [](const Arrival& arrival) {

@@ -108,14 +108,14 @@ CONFORMANCE_CASE(read_longer_than_its_source_is_rejected_whatever_the_length,
 CONFORMANCE_CASE(read_is_served_without_the_consumer,
                  rules("rdmap.read.request-processed-by-rdmap"), in_both_roles) {
   see_iut_send();
-  while (iut.take<iut::CompletionEvent>(context().world.now() + environment().quiet_window)) {
+  while (iut.take<iut::CompletionEvent>(context().loop.now() + environment().quiet_window)) {
   }
   const Region source = source_of(*this, 64);
   for (int i = 0; i < 8; ++i) {
     peer.send(read_from(source, 3, 40));
     expect(peer, answer(source, 3, 40));
   }
-  const auto event = iut.take<iut::CompletionEvent>(context().world.now());
+  const auto event = iut.take<iut::CompletionEvent>(context().loop.now());
   expect_that(!event, "no completion for the consumer of the source",
               event ? describe(*event) : "none");
 }

@@ -34,9 +34,9 @@ bool overflowed(Body& body, Peer& other, iut::Handle endpoint) {
         return (asynchronous != nullptr && asynchronous->endpoint == endpoint) ||
                (ended != nullptr && ended->endpoint == endpoint);
       },
-      body.context().world.now() + window);
+      body.context().loop.now() + window);
   if (told) return true;
-  const Arrival arrival = other.next(body.context().world.now() + window);
+  const Arrival arrival = other.next(body.context().loop.now() + window);
   return arrival.is_end() || arrival.terminate().has_value();
 }
 

@@ -128,7 +128,7 @@ CONFORMANCE_CASE(low_shared_queue_is_told_once, rules("rdmap.send.consumes-one-b
   iut.call(iut::ArmSharedQueueLimit{shared.queue, 3}, "arm the limit");
   const auto told = [&] {
     iut.poll();
-    return iut.take(asynchronous("srq_limit").matches, context().world.now()).has_value();
+    return iut.take(asynchronous("srq_limit").matches, context().loop.now()).has_value();
   };
   const auto take_one = [&] {
     peer.send(send_message(payload(8)));
@@ -162,9 +162,9 @@ CONFORMANCE_CASE(last_shared_receive_is_told_of_its_stream_only,
   peer.half_close();
   expect(iut, disconnected());
   iut.poll();
-  expect_that(!iut.take(last(alone), context().world.now()).has_value(),
+  expect_that(!iut.take(last(alone), context().loop.now()).has_value(),
               "no such event of a stream with a queue of its own", "one");
-  advise_that(iut.take(last(shared.first), context().world.now()).has_value(),
+  advise_that(iut.take(last(shared.first), context().loop.now()).has_value(),
               "an event \"last_buffer\"", "none");
 }
 

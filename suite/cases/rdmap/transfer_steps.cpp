@@ -118,7 +118,7 @@ void transfer_everything(Body& test, StreamPeer& partner) {
 
 void go_on_behind_a_read_and_a_send(Body& test, StreamPeer& partner) {
   const Context& context = test.context();
-  const auto until = context.world.now() + (context.deadline - context.world.now()) / 4;
+  const auto until = context.loop.now() + (context.deadline - context.loop.now()) / 4;
   for (bool read_came = false, send_came = false; !send_came;) {
     const Arrival arrival = partner.next(until);
     if (arrival.as<Message>() == nullptr && arrival.as<ReceivedFrame>() == nullptr) break;

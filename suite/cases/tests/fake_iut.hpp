@@ -7,15 +7,15 @@
 #include <deque>
 #include <functional>
 
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
 
 class FakeIut final : public iut::Iut {
  public:
-  explicit FakeIut(rnic::llp::World& world) : world_(world) {}
+  explicit FakeIut(base::EventLoop& loop) : loop_(loop) {}
 
   [[nodiscard]] const iut::Hello& hello() const override { return hello_; }
   std::uint64_t post(iut::Command command) override {
@@ -30,8 +30,8 @@ class FakeIut final : public iut::Iut {
     events.emplace_back(reply);
     return posted.size();
   }
-  [[nodiscard]] std::optional<iut::Event> next_event(rnic::llp::TimePoint deadline) override {
-    world_.run_until(deadline, [this] { return !events.empty(); });
+  [[nodiscard]] std::optional<iut::Event> next_event(base::TimePoint deadline) override {
+    loop_.run_until(deadline, [this] { return !events.empty(); });
     if (events.empty()) return std::nullopt;
     iut::Event event = std::move(events.front());
     events.pop_front();
@@ -49,18 +49,18 @@ class FakeIut final : public iut::Iut {
   iut::Hello hello_;
 
  private:
-  rnic::llp::World& world_;
+  base::EventLoop& loop_;
 };
 
-/// A world, a fabric with two hosts, and the fake IUT on one of them.
+/// An event loop, a fabric with two hosts, and the fake IUT on one of them.
 struct FakeSetting {
-  rnic::llp::SimulatedWorld world;
-  rnic::llp::MemoryFabric fabric{world};
-  std::unique_ptr<rnic::llp::Network> tester = fabric.add_host(
-      *rnic::llp::Address::parse("10.77.0.1"), *rnic::llp::Address::parse("fd77::1"));
-  FakeIut iut{world};
-  Environment environment{world, *tester, iut, *rnic::llp::Address::parse("10.77.0.2"),
-                          *rnic::llp::Address::parse("fd77::2")};
+  base::SimulatedLoop loop;
+  rnic::llp::MemoryFabric fabric{loop};
+  std::unique_ptr<rnic::llp::Network> tester =
+      fabric.add_host(*base::Address::parse("10.77.0.1"), *base::Address::parse("fd77::1"));
+  FakeIut iut{loop};
+  Environment environment{loop, *tester, iut, *base::Address::parse("10.77.0.2"),
+                          *base::Address::parse("fd77::2")};
 };
 
 }  // namespace suite::cases

@@ -85,10 +85,10 @@ BOOST_AUTO_TEST_CASE(an_iut_that_cannot_be_configured_is_not_asked_to) {
 
 BOOST_AUTO_TEST_CASE(a_case_over_a_family_without_address_is_not_applicable) {
   Case over_ipv6 = find_case("holds");
-  over_ipv6.family = rnic::llp::Family::ipv6;
+  over_ipv6.family = base::Family::ipv6;
   iut.hello_.capabilities = {"ipv6"};
   BOOST_TEST((run_case(over_ipv6, environment).verdict == Verdict::pass));
-  environment.iut_ipv6 = {.family = rnic::llp::Family::ipv6};
+  environment.iut_ipv6 = {.family = base::Family::ipv6};
   const CaseOutcome outcome = run_case(over_ipv6, environment);
   BOOST_TEST((outcome.verdict == Verdict::not_applicable));
   BOOST_TEST(outcome.reason.find("no IPv6 address") != std::string::npos);
@@ -158,13 +158,13 @@ BOOST_AUTO_TEST_CASE(a_completion_is_judged_in_all_that_was_said_of_it) {
   BOOST_TEST((complete("success", 6) == Verdict::fail));
   BOOST_TEST((complete("flushed", 5) == Verdict::fail));
   iut.answer = {};
-  const auto before = world.now();
+  const auto before = loop.now();
   const CaseOutcome outcome = run("waits_for_a_completion");
   BOOST_TEST((outcome.verdict == Verdict::fail));
   BOOST_TEST(outcome.reason.find("no completion") != std::string::npos);
   // The case's deadline and, since it failed, a quiet window
   // for what may still come; all in simulated time.
-  BOOST_TEST((world.now() - before == std::chrono::seconds(5) + environment.quiet_window));
+  BOOST_TEST((loop.now() - before == std::chrono::seconds(5) + environment.quiet_window));
 }
 
 BOOST_AUTO_TEST_CASE(the_death_of_the_iut_fails_and_a_lost_agent_is_an_error) {

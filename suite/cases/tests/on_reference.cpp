@@ -2,26 +2,26 @@
 // Runs cases against the reference RNIC in this process: all must pass where it conforms. With a
 // deviation turned on, it shows which cases see it.
 #include <fmt/format.h>
-#include <fnmatch.h>
-
 #include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/epoll_loop.hpp"
+#include "base/glob.hpp"
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/real_world.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
 
 namespace {
 
 using namespace suite::cases;
+using namespace base;
 using namespace rnic::llp;
-using rnic::stream::Deviation;
+using rnic::deviants::Deviation;
 
 constexpr const char* usage =
     "usage: cases_on_reference [--tcp] [--verbose] [--deviation NAME | --deviations] [GLOB]\n"
@@ -48,38 +48,38 @@ struct Setting {
 };
 
 struct MemorySetting final : Setting {
-  SimulatedWorld world;
-  MemoryFabric fabric{world};
+  SimulatedLoop loop;
+  MemoryFabric fabric{loop};
   std::unique_ptr<Network> tester =
       fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
   std::unique_ptr<Network> host =
       fabric.add_host(*Address::parse("10.77.0.2"), *Address::parse("fd77::2"));
   explicit MemorySetting(const std::vector<Deviation>& deviations) {
-    iut = suite::upper_tester::reference::make_reference_iut(world, *host, deviations);
-    environment = std::make_unique<Environment>(Environment{
-        world, *tester, *iut, host->address(Family::ipv4), host->address(Family::ipv6)});
+    iut = suite::upper_tester::reference::make_reference_iut(loop, *host, deviations);
+    environment = std::make_unique<Environment>(
+        Environment{loop, *tester, *iut, host->address(Family::ipv4), host->address(Family::ipv6)});
   }
   ~MemorySetting() override { iut.reset(); }
 };
 
 struct TcpSetting final : Setting {
-  RealWorld world;
-  TcpNetwork tester{world,
+  EpollLoop loop;
+  TcpNetwork tester{loop,
                     {.namespace_fd = {},
                      .ipv4 = *Address::parse("127.0.0.1"),
                      .ipv6 = *Address::parse("::1"),
                      .max_segment = 1448,
                      .receive_buffer = {}}};
-  TcpNetwork host{world,
+  TcpNetwork host{loop,
                   {.namespace_fd = {},
                    .ipv4 = *Address::parse("127.0.0.2"),
                    .ipv6 = *Address::parse("::1"),
                    .max_segment = 1448,
                    .receive_buffer = {}}};
   explicit TcpSetting(const std::vector<Deviation>& deviations) {
-    iut = suite::upper_tester::reference::make_reference_iut(world, host, deviations);
+    iut = suite::upper_tester::reference::make_reference_iut(loop, host, deviations);
     environment = std::make_unique<Environment>(
-        Environment{world, tester, *iut, host.address(Family::ipv4), host.address(Family::ipv6)});
+        Environment{loop, tester, *iut, host.address(Family::ipv4), host.address(Family::ipv6)});
   }
   ~TcpSetting() override { iut.reset(); }
 };
@@ -111,7 +111,7 @@ int run_all(const Options& options) {
   int ran = 0, wrong = 0;
   const auto setting = make_setting(options, options.deviations);
   for (const Case& a_case : all_cases()) {
-    if (fnmatch(options.glob.c_str(), a_case.id.c_str(), 0) != 0) continue;
+    if (!base::matches_glob(options.glob, a_case.id)) continue;
     const CaseOutcome outcome = run_case(a_case, *setting->environment);
     ++ran;
     // What this link cannot provoke is judged over the other one, where every case applies.
@@ -136,7 +136,7 @@ bool judges(const Case& a_case, std::string_view rule) {
 int run_deviations(const Options& options) {
   const std::vector<Case> table = all_cases();
   int seen = 0, missed = 0, without_case = 0;
-  for (const rnic::stream::DeviationInfo& info : rnic::stream::deviations()) {
+  for (const rnic::deviants::DeviationInfo& info : rnic::deviants::deviations()) {
     std::string by;
     int tried = 0;
     for (const Case& a_case : table) {
@@ -179,10 +179,10 @@ int main(int argc, char** argv) {
     } else if (word == "--deviations") {
       options.all_deviations = true;
     } else if (word == "--deviation" && i + 1 < argc) {
-      const auto deviation = rnic::stream::find_deviation(argv[++i]);
+      const auto deviation = rnic::deviants::find_deviation(argv[++i]);
       if (!deviation) {
         std::fprintf(stderr,
-                     "no deviation is called '%s': see reference_rnic/stream/deviations.def\n",
+                     "no deviation is called '%s': see reference_rnic/deviants/deviations.def\n",
                      argv[i]);
         return 2;
       }

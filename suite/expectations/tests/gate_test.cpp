@@ -152,12 +152,12 @@ BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(fault_of(with("kernel <", "kernel !")) ==
              ":7: `versions`: '!' is none of == < <= > >=");
   BOOST_TEST(fault_of(good_entry + "    lonk: x\n") == ":10: unknown member `lonk`");
-  BOOST_TEST(fault_of(good_entry + "    date: 2026-02-01\n") == ":10: `date` is given twice");
+  BOOST_TEST(fault_of(good_entry + "    date: 2026-02-01\n") == ":10: \"date\" is there twice");
   BOOST_TEST(fault_of(good_entry + good_entry.substr(9))
                  .starts_with(":10: case ddp.a.b@ipv6 has an entry at "));
   BOOST_TEST(fault_of("entries: [\n").starts_with(":"));
   BOOST_TEST(load("/no/such/file.yaml", known).error().front() ==
-             "/no/such/file.yaml cannot be read: No such file or directory");
+             "cannot read /no/such/file.yaml: No such file or directory");
 }
 
 BOOST_AUTO_TEST_CASE(all_faults_of_a_file_are_told_at_once) {

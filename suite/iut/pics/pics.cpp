@@ -7,7 +7,7 @@
 #include <array>
 #include <limits>
 
-#include "suite/iut/pics/strict_yaml.hpp"
+#include "base/strict_yaml.hpp"
 
 namespace suite::iut {
 namespace {
@@ -91,7 +91,7 @@ bool is_limit(std::string_view key) {
   return std::ranges::find(limits, key, &LimitItem::word) != limits.end();
 }
 
-void read_capability(StrictYaml& yaml, const std::string& key, const YAML::Node& value,
+void read_capability(base::StrictYaml& yaml, const std::string& key, const YAML::Node& value,
                      Pics& pics) {
   const PicsItem* item = find_item(key);
   if (item == nullptr) return yaml.fault(value, fmt::format("capability \"{}\" is unknown", key));
@@ -112,13 +112,14 @@ void read_capability(StrictYaml& yaml, const std::string& key, const YAML::Node&
   }
 }
 
-void read_limit(StrictYaml& yaml, const std::string& key, const YAML::Node& value, Pics& pics) {
+void read_limit(base::StrictYaml& yaml, const std::string& key, const YAML::Node& value,
+                Pics& pics) {
   if (!is_limit(key)) return yaml.fault(value, fmt::format("limit \"{}\" is unknown", key));
   if (const auto number = yaml.integer(value, key, 0, std::numeric_limits<std::int64_t>::max()))
     pics.limits[key] = *number;
 }
 
-void read_top(StrictYaml& yaml, const std::string& key, const YAML::Node& value, Pics& pics,
+void read_top(base::StrictYaml& yaml, const std::string& key, const YAML::Node& value, Pics& pics,
               bool& versioned) {
   const auto take_text = [&](std::string& into) {
     if (auto said = yaml.text(value, key)) into = std::move(*said);
@@ -176,8 +177,8 @@ std::map<std::string, bool> Pics::usable() const {
   return all;
 }
 
-std::expected<Pics, Faults> parse_pics(const std::string& text, const std::string& name) {
-  StrictYaml yaml(name);
+std::expected<Pics, base::Faults> parse_pics(const std::string& text, const std::string& name) {
+  base::StrictYaml yaml(name);
   Pics pics;
   bool versioned = false;
   if (const auto top = yaml.parse(text)) {
@@ -192,8 +193,8 @@ std::expected<Pics, Faults> parse_pics(const std::string& text, const std::strin
   return pics;
 }
 
-std::expected<Pics, Faults> load_pics(const std::filesystem::path& file) {
-  const auto text = read_text(file);
+std::expected<Pics, base::Faults> load_pics(const std::filesystem::path& file) {
+  const auto text = base::read_text(file);
   if (!text) return std::unexpected(text.error());
   return parse_pics(*text, file.string());
 }

@@ -3,13 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "reference_rnic/llp/address.hpp"
-#include "suite/iut/pics/strict_yaml.hpp"
+#include "base/address.hpp"
+#include "base/strict_yaml.hpp"
 
 namespace suite::iut {
 namespace {
 
-using rnic::llp::Family;
+using base::Family;
 
 constexpr std::int64_t longest_deadline_ms = 3'600'000;
 
@@ -17,7 +17,7 @@ class Reader {
  public:
   explicit Reader(std::string name) : yaml_(std::move(name)) {}
 
-  std::expected<Pixit, Faults> read(const std::string& text) {
+  std::expected<Pixit, base::Faults> read(const std::string& text) {
     if (const auto top = yaml_.parse(text)) {
       yaml_.each(*top, "the file",
                  [&](const std::string& key, const YAML::Node& value) { take(key, value); });
@@ -71,7 +71,7 @@ class Reader {
                            fmt::format("{} has members ipv4 and ipv6, not \"{}\"", key, family));
       const auto said = yaml_.text(literal, key);
       if (!said) return;
-      const auto address = rnic::llp::Address::parse(*said);
+      const auto address = base::Address::parse(*said);
       if (!address)
         return yaml_.fault(literal, fmt::format("{}.{}: {}", key, family, address.error()));
       if (address->family != (family == "ipv6" ? Family::ipv6 : Family::ipv4))
@@ -89,19 +89,19 @@ class Reader {
         pixit_.agent.push_back(std::move(*said));
   }
 
-  StrictYaml yaml_;
+  base::StrictYaml yaml_;
   Pixit pixit_;
   bool versioned_ = false;
 };
 
 }  // namespace
 
-std::expected<Pixit, Faults> parse_pixit(const std::string& text, const std::string& name) {
+std::expected<Pixit, base::Faults> parse_pixit(const std::string& text, const std::string& name) {
   return Reader(name).read(text);
 }
 
-std::expected<Pixit, Faults> load_pixit(const std::filesystem::path& file) {
-  const auto text = read_text(file);
+std::expected<Pixit, base::Faults> load_pixit(const std::filesystem::path& file) {
+  const auto text = base::read_text(file);
   if (!text) return std::unexpected(text.error());
   return parse_pixit(*text, file.string());
 }

@@ -23,16 +23,16 @@ using Why = GoneEvent::Why;
 std::vector<std::string> toy(const std::string& how) { return {PYTHON, TOY_AGENT, how}; }
 
 struct Fixture {
-  rnic::llp::RealWorld world;
+  base::EpollLoop loop;
 
   std::unique_ptr<AgentClient> start(const std::string& how, AgentDeadlines deadlines = {}) {
-    auto client = AgentClient::start(world, agent_process(toy(how)), deadlines);
+    auto client = AgentClient::start(loop, agent_process(toy(how)), deadlines);
     BOOST_REQUIRE_MESSAGE(client, (client ? std::string() : client.error().detail));
     return std::move(*client);
   }
   template <class T>
   T next(AgentClient& client) {
-    const auto event = client.next_event(world.now() + 20s);
+    const auto event = client.next_event(loop.now() + 20s);
     BOOST_REQUIRE(event);
     const auto* wanted = std::get_if<T>(&*event);
     BOOST_REQUIRE_MESSAGE(wanted != nullptr, "came instead: " + format(*event));
@@ -51,7 +51,7 @@ BOOST_AUTO_TEST_CASE(the_hello_is_there_and_replies_come_in_order) {
   BOOST_TEST(next<Reply>(*client).command == first);
   BOOST_TEST(next<Reply>(*client).command == second);
   BOOST_TEST(next<DisconnectedEvent>(*client).endpoint == 9u);
-  BOOST_TEST(!client->next_event(world.now()));
+  BOOST_TEST(!client->next_event(loop.now()));
   BOOST_TEST(!client->gone());
 }
 
@@ -79,7 +79,7 @@ const Misbehaviour at_start[] = {
     {"event_first", Why::bad_protocol, "disconnected"},
 };
 BOOST_DATA_TEST_CASE(no_client_is_made, boost::unit_test::data::make(at_start), bad) {
-  const auto client = AgentClient::start(world, agent_process(toy(bad.how)));
+  const auto client = AgentClient::start(loop, agent_process(toy(bad.how)));
   BOOST_REQUIRE(!client);
   BOOST_TEST(word(client.error().why) == word(bad.why));
   BOOST_TEST(client.error().detail.find(bad.detail) != std::string::npos, client.error().detail);
@@ -106,8 +106,8 @@ const Misbehaviour later[] = {
 BOOST_DATA_TEST_CASE(the_client_says_why_it_is_gone, boost::unit_test::data::make(later), bad) {
   const auto client = start(bad.how);
   client->post(Reset{});
-  auto event = client->next_event(world.now() + 20s);
-  if (event && std::holds_alternative<Reply>(*event)) event = client->next_event(world.now() + 20s);
+  auto event = client->next_event(loop.now() + 20s);
+  if (event && std::holds_alternative<Reply>(*event)) event = client->next_event(loop.now() + 20s);
   BOOST_REQUIRE(event);
   const auto* gone = std::get_if<GoneEvent>(&*event);
   BOOST_REQUIRE_MESSAGE(gone != nullptr, "came instead: " + format(*event));
@@ -119,11 +119,11 @@ BOOST_DATA_TEST_CASE(the_client_says_why_it_is_gone, boost::unit_test::data::mak
 }
 
 BOOST_AUTO_TEST_CASE(no_hello_is_not_waited_for_beyond_its_deadline) {
-  const auto before = world.now();
-  const auto client = AgentClient::start(world, agent_process(toy("no_hello")), {200ms, 30s});
+  const auto before = loop.now();
+  const auto client = AgentClient::start(loop, agent_process(toy("no_hello")), {200ms, 30s});
   BOOST_REQUIRE(!client);
   BOOST_TEST(word(client.error().why) == "hung");
-  BOOST_TEST((world.now() - before < 5s));
+  BOOST_TEST((loop.now() - before < 5s));
 }
 
 BOOST_AUTO_TEST_CASE(no_reply_is_a_hang_and_names_the_command) {
@@ -137,7 +137,7 @@ BOOST_AUTO_TEST_CASE(no_reply_is_a_hang_and_names_the_command) {
 BOOST_AUTO_TEST_CASE(a_flood_ends_the_agent_and_not_us) {
   const auto client = start("flood");
   client->post(Reset{});
-  world.run_until(world.now() + 60s, [&] { return client->gone().has_value(); });
+  loop.run_until(loop.now() + 60s, [&] { return client->gone().has_value(); });
   BOOST_REQUIRE(client->gone());
   BOOST_TEST(client->gone()->detail.find("flood") != std::string::npos);
 }
@@ -146,7 +146,7 @@ BOOST_AUTO_TEST_CASE(the_end_of_stderr_is_kept) {
   const auto client = start("noisy");
   client->post(Reset{});
   next<Reply>(*client);
-  world.run_until(world.now() + 20s, [&, said = std::string()]() mutable {
+  loop.run_until(loop.now() + 20s, [&, said = std::string()]() mutable {
     said += client->take_diagnostics();
     BOOST_TEST_REQUIRE(said.size() <= 700'000u);
     return said.ends_with("the last line\n");
@@ -166,7 +166,7 @@ BOOST_AUTO_TEST_CASE(a_restart_gives_a_fresh_agent) {
 }
 
 BOOST_AUTO_TEST_CASE(a_program_that_is_not_there_is_named) {
-  const auto client = AgentClient::start(world, agent_process({"/nowhere/rnic-agent"}));
+  const auto client = AgentClient::start(loop, agent_process({"/nowhere/rnic-agent"}));
   BOOST_REQUIRE(!client);
   BOOST_TEST(client.error().detail.find("/nowhere/rnic-agent: No such file") != std::string::npos);
 }
@@ -174,7 +174,7 @@ BOOST_AUTO_TEST_CASE(a_program_that_is_not_there_is_named) {
 BOOST_AUTO_TEST_CASE(ending_the_client_ends_the_agent) {
   auto child = ChildProcess::start(toy("hang"));
   BOOST_REQUIRE(child);
-  const rnic::llp::FileDescriptor exited(::dup(child->exited()));
+  const base::FileDescriptor exited(::dup(child->exited()));
   pollfd over{exited.get(), POLLIN, 0};
   BOOST_TEST(::poll(&over, 1, 0) == 0);
   {
@@ -213,7 +213,7 @@ BOOST_AUTO_TEST_CASE(a_socket_serves_as_well_and_its_end_is_a_lost_transport) {
     channel.say(peer, "ected\",\"endpoint\":3}\n");
     ::close(peer);
   });
-  const auto client = AgentClient::start(world, agent_socket(channel.path));
+  const auto client = AgentClient::start(loop, agent_socket(channel.path));
   agent.join();
   BOOST_REQUIRE(client);
   BOOST_TEST(next<DisconnectedEvent>(**client).endpoint == 3u);

@@ -96,13 +96,13 @@ BOOST_AUTO_TEST_CASE(the_toy_runs) {
     std::ofstream out(file);
     for (const std::string& line : lines) out << line << '\n';
   }
-  rnic::llp::RealWorld world;
-  const auto client = AgentClient::start(world, agent_process({PYTHON, file.string()}));
+  base::EpollLoop loop;
+  const auto client = AgentClient::start(loop, agent_process({PYTHON, file.string()}));
   std::filesystem::remove(file);
   BOOST_REQUIRE_MESSAGE(client, (client ? std::string() : client.error().detail));
   const auto ask = [&](Command command) {
     const auto number = (*client)->post(std::move(command));
-    const auto event = (*client)->next_event(world.now() + 20s);
+    const auto event = (*client)->next_event(loop.now() + 20s);
     BOOST_REQUIRE(event);
     const auto* reply = std::get_if<Reply>(&*event);
     BOOST_REQUIRE_MESSAGE(reply != nullptr, format(*event));

@@ -27,8 +27,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "suite/lab/channel_protocol.hpp"
-#include "suite/lab/descriptor.hpp"
 
 namespace suite::lab {
 namespace {
@@ -68,7 +68,7 @@ class Loop {
   }
 
  private:
-  Descriptor epoll_;
+  base::FileDescriptor epoll_;
   std::map<int, std::function<void()>> ready_;
 };
 
@@ -120,7 +120,7 @@ class Port {
     }
   }
 
-  Descriptor fd_;
+  base::FileDescriptor fd_;
   std::function<void(std::string_view)> take_line_;
   std::function<void()> changed_;
   channel::LineCutter lines_;
@@ -129,7 +129,7 @@ class Port {
 };
 
 struct ProgramPipes {
-  Descriptor input, output, errors;  ///< our ends
+  base::FileDescriptor input, output, errors;  ///< our ends
 };
 
 /// Starts argv in a session of its own. The three descriptors are the program's ends.
@@ -225,9 +225,10 @@ class Channel {
     std::array<std::array<int, 2>, 3> ends{};
     for (auto& pair : ends)
       if (::pipe2(pair.data(), O_CLOEXEC) != 0) return say("end error no pipe");
-    const Descriptor input(ends[0][0]), output(ends[1][1]), errors(ends[2][1]);
-    pipes_ = {Descriptor(ends[0][1]), Descriptor(ends[1][0]), Descriptor(ends[2][0])};
-    for (const Descriptor* own : {&pipes_.input, &pipes_.output, &pipes_.errors})
+    const base::FileDescriptor input(ends[0][0]), output(ends[1][1]), errors(ends[2][1]);
+    pipes_ = {base::FileDescriptor(ends[0][1]), base::FileDescriptor(ends[1][0]),
+              base::FileDescriptor(ends[2][0])};
+    for (const base::FileDescriptor* own : {&pipes_.input, &pipes_.output, &pipes_.errors})
       ::fcntl(own->get(), F_SETFL, O_NONBLOCK);
     pid_ = spawn(argv_, input.get(), output.get(), errors.get());
     if (pid_ < 0) {
@@ -246,13 +247,13 @@ class Channel {
         loop_.watch(from->get(), EPOLLIN, [this, from, keyword] { relay(*from, keyword); });
   }
   /// Output of the program goes to the host. Where the host does not take it, the program waits.
-  void relay(Descriptor& from, const char* keyword) {
+  void relay(base::FileDescriptor& from, const char* keyword) {
     std::array<char, 16384> chunk{};
     const ssize_t count = ::read(from.get(), chunk.data(), chunk.size());
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) {
       loop_.forget(from.get());
-      from.reset();
+      from.close();
       return;
     }
     if (running_token_ == token_)
@@ -293,7 +294,7 @@ class Channel {
       if (count > 0) input_.erase(0, static_cast<std::size_t>(count));
     }
     loop_.forget(pipes_.input.get());
-    if (input_ended_) pipes_.input.reset();
+    if (input_ended_) pipes_.input.close();
   }
   /// That the host left reaches us apart from the data, even after the words of the next host that
   /// came at once. So a session ends only where nobody is there for a while, or by the next
@@ -329,12 +330,12 @@ class Channel {
   bool input_ended_ = false, start_wanted_ = false, throttled_ = false;
   pid_t pid_ = 0;
   ProgramPipes pipes_;
-  Descriptor timer_;
+  base::FileDescriptor timer_;
   Port port_;
 };
 
 void write_file(const char* path, std::string_view text) {
-  const Descriptor file(::open(path, O_WRONLY | O_CLOEXEC));
+  const base::FileDescriptor file(::open(path, O_WRONLY | O_CLOEXEC));
   (void)!::write(file.get(), text.data(), text.size());
 }
 
@@ -347,7 +348,7 @@ class Guestd {
     sigaddset(&child, SIGCHLD);
     sigprocmask(SIG_BLOCK, &child, nullptr);
     ::signal(SIGPIPE, SIG_IGN);
-    signals_ = Descriptor(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
+    signals_ = base::FileDescriptor(::signalfd(-1, &child, SFD_NONBLOCK | SFD_CLOEXEC));
     loop_.watch(signals_.get(), EPOLLIN, [this] { reap(); });
     open_ports();
   }
@@ -437,8 +438,8 @@ class Guestd {
       if (!channel->idle()) return;
     std::array<int, 2> ends{};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) return end_variant("error no pipe");
-    variant_output_ = Descriptor(ends[0]);
-    const Descriptor output(ends[1]);
+    variant_output_ = base::FileDescriptor(ends[0]);
+    const base::FileDescriptor output(ends[1]);
     variant_pid_ = spawn({"siw-variant", variant_name_}, 0, output.get(), output.get());
     if (variant_pid_ < 0) end_variant("error no process");
   }
@@ -452,21 +453,21 @@ class Guestd {
   }
   void end_variant(const std::string& text) {
     variant_pid_ = 0;
-    variant_output_.reset();
+    variant_output_.close();
     held_ = false;
     answer(variant_number_, text);
     for (auto& [index, channel] : channels_) channel->start_if_wanted();
   }
 
   Loop loop_;
-  Descriptor signals_;
+  base::FileDescriptor signals_;
   bool held_ = false;
   std::map<int, std::unique_ptr<Channel>> channels_;
   std::unique_ptr<Port> control_;
   std::multimap<int, std::string> kills_;  ///< channel and the number of the order
   pid_t variant_pid_ = 0;
   std::string variant_number_, variant_name_;
-  Descriptor variant_output_;
+  base::FileDescriptor variant_output_;
 };
 
 }  // namespace

@@ -74,13 +74,13 @@ std::string output_of(const std::string& line, unsigned channel = 0) {
 /// A program in the guest that goes on, with its stdout on a pipe.
 struct Background {
   pid_t pid = -1;
-  Descriptor output;
+  base::FileDescriptor output;
 
   Background(unsigned channel, const std::string& line) {
     std::array<int, 2> ends{};
     BOOST_REQUIRE_EQUAL(::pipe2(ends.data(), O_CLOEXEC), 0);
-    output = Descriptor(ends[0]);
-    const Descriptor theirs(ends[1]);
+    output = base::FileDescriptor(ends[0]);
+    const base::FileDescriptor theirs(ends[1]);
     std::vector<std::string> argv = guest().agent_command(channel, {"/bin/sh", "-c", line});
     std::vector<char*> words;
     for (std::string& word : argv) words.push_back(word.data());
@@ -124,7 +124,7 @@ int refusal(const std::string& ipv4) {
         address.sin_family = AF_INET;
         address.sin_port = htons(9);
         ::inet_pton(AF_INET, ipv4.c_str(), &address.sin_addr);
-        const Descriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        const base::FileDescriptor fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
         if (::connect(fd.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0)
           error = errno;
         return {};

@@ -33,11 +33,11 @@ std::string output_in(int network_namespace, const std::vector<std::string>& arg
   return *said;
 }
 
-Descriptor socket_in(int network_namespace, int family) {
-  Descriptor made;
+base::FileDescriptor socket_in(int network_namespace, int family) {
+  base::FileDescriptor made;
   const auto done =
       in_network_namespace(network_namespace, [&]() -> std::expected<void, std::string> {
-        made = Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+        made = base::FileDescriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
         return {};
       });
   BOOST_REQUIRE(done.has_value());
@@ -68,13 +68,15 @@ struct SocketAddress {
 /// One octet from tester to IUT, over TCP.
 void expect_octet_passes(const Lab& lab, const std::string& iut_address) {
   const SocketAddress address(iut_address, 4791);
-  const Descriptor listener = socket_in(lab.iut().network_namespace, address.storage.ss_family);
-  const Descriptor sender = socket_in(lab.tester().network_namespace, address.storage.ss_family);
+  const base::FileDescriptor listener =
+      socket_in(lab.iut().network_namespace, address.storage.ss_family);
+  const base::FileDescriptor sender =
+      socket_in(lab.tester().network_namespace, address.storage.ss_family);
   BOOST_REQUIRE_EQUAL(::bind(listener.get(), address.get(), address.length), 0);
   BOOST_REQUIRE_EQUAL(::listen(listener.get(), 1), 0);
   BOOST_REQUIRE_EQUAL(::connect(sender.get(), address.get(), address.length), 0);
   BOOST_REQUIRE_EQUAL(::send(sender.get(), "x", 1, 0), 1);
-  const Descriptor accepted(::accept(listener.get(), nullptr, nullptr));
+  const base::FileDescriptor accepted(::accept(listener.get(), nullptr, nullptr));
   char octet = 0;
   BOOST_REQUIRE_EQUAL(::recv(accepted.get(), &octet, 1, 0), 1);
   BOOST_TEST(octet == 'x');

@@ -4,18 +4,19 @@
 
 #include <boost/mpl/list.hpp>
 
+#include "base/epoll_loop.hpp"
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/real_world.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
 
 namespace suite::lower_tester::tests {
 
+using namespace base;
 using namespace rnic::llp;
 
 struct TcpLink {
-  RealWorld world;
-  TcpNetwork network{world,
+  EpollLoop loop;
+  TcpNetwork network{loop,
                      {.namespace_fd = {},
                       .ipv4 = *Address::parse("127.0.0.1"),
                       .ipv6 = *Address::parse("::1"),
@@ -23,8 +24,8 @@ struct TcpLink {
                       .receive_buffer = {}}};
 };
 struct MemoryLink {
-  SimulatedWorld world;
-  MemoryFabric fabric{world};
+  SimulatedLoop loop;
+  MemoryFabric fabric{loop};
   std::unique_ptr<Network> host =
       fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
   Network& network = *host;

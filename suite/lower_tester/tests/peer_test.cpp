@@ -8,6 +8,7 @@
 
 using namespace suite::lower_tester;
 using namespace suite::lower_tester::tests;
+using namespace base;
 using namespace rnic::llp;
 using namespace std::chrono_literals;
 using wire::Opcode;
@@ -17,11 +18,11 @@ namespace {
 template <typename Link>
 struct Pair : Link {
   std::vector<std::string> faults, inconclusive;
-  Context context{this->world,
+  Context context{this->loop,
                   this->network,
                   {},
-                  this->world.now(),
-                  this->world.now() + 10s,
+                  this->loop.now(),
+                  this->loop.now() + 10s,
                   [this](const SenderFault& fault) { faults.emplace_back(fault.rule); },
                   [this](std::string why) { inconclusive.push_back(std::move(why)); }};
   Peer client{context}, server{context};
@@ -142,7 +143,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(fpdus_before_the_reply_are_a_fault, Link, Links) {
 BOOST_AUTO_TEST_CASE_TEMPLATE(silence_is_reported_with_its_length, Link, Links) {
   Pair<Link> pair;
   pair.start();
-  const Arrival nothing = pair.server.next(pair.world.now() + 20ms);
+  const Arrival nothing = pair.server.next(pair.loop.now() + 20ms);
   BOOST_REQUIRE(nothing.template as<Nothing>());
   BOOST_TEST((nothing.template as<Nothing>()->waited >= 20ms));
   BOOST_TEST((silence().judge(nothing) == Judgement::pass));
@@ -153,7 +154,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(a_receiver_that_takes_nothing_stops_the_sender, Li
   Pair<Link> pair;
   pair.start();
   pair.server.pause_receiving(true);
-  pair.context.deadline = pair.world.now() + 200ms;
+  pair.context.deadline = pair.loop.now() + 200ms;
   pair.client.send(send_message(Octets(8 << 20)));
   BOOST_TEST(pair.context.evidence.exchange.back().text.find("takes no more") != std::string::npos);
 }

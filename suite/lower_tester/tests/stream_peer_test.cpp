@@ -9,6 +9,7 @@
 
 using namespace suite::lower_tester;
 using namespace suite::lower_tester::tests;
+using namespace base;
 using namespace rnic::llp;
 using namespace std::chrono_literals;
 using rnic::stream::WorkStatus;
@@ -25,11 +26,11 @@ StreamPeerTerms terms(bool markers = false, std::vector<Deviation> deviations = 
 template <typename Link>
 struct Pair : Link {
   std::vector<std::string> faults, also;
-  Context context{this->world,
+  Context context{this->loop,
                   this->network,
                   {},
-                  this->world.now(),
-                  this->world.now() + 10s,
+                  this->loop.now(),
+                  this->loop.now() + 10s,
                   [this](const SenderFault& fault) {
                     faults.emplace_back(fault.rule);
                     for (const rules::RuleId other : fault.also) also.emplace_back(other.id);

@@ -228,7 +228,7 @@ BOOST_AUTO_TEST_CASE(a_dut_that_does_not_answer) {
 }
 
 BOOST_AUTO_TEST_CASE(a_port_that_is_taken_is_an_answer_not_an_end) {
-  const rnic::llp::FileDescriptor taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const base::FileDescriptor taken(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);

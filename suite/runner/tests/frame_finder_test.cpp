@@ -2,6 +2,7 @@
 // Frame numbers of a case's evidence: by its octets where they stand in the stream, else by time.
 #include <boost/test/unit_test.hpp>
 
+#include "base/hex.hpp"
 #include "suite/runner/frame_finder.hpp"
 #include "suite/runner/worker_words.hpp"
 
@@ -20,13 +21,13 @@ using Kind = ConnectionRecord::Mark::Kind;
 // back (7), FIN from the IUT (8).
 ConnectionRecord a_connection(std::uint16_t port = 1000) {
   ConnectionRecord connection;
-  connection.tester = rnic::llp::Address::parse("10.77.0.1", port).value();
-  connection.iut = rnic::llp::Address::parse("10.77.0.2", 4791).value();
+  connection.tester = base::Address::parse("10.77.0.1", port).value();
+  connection.iut = base::Address::parse("10.77.0.2", 4791).value();
   connection.marks = {{Kind::opened, Direction::to_iut, 0ms, {}},
-                      {Kind::data, Direction::to_iut, 10ms, from_hex("aabb")},
-                      {Kind::data, Direction::from_iut, 20ms, from_hex("ccdd")},
-                      {Kind::data, Direction::to_iut, 30ms, from_hex("aabb")},
-                      {Kind::data, Direction::from_iut, 40ms, from_hex("ccee")},
+                      {Kind::data, Direction::to_iut, 10ms, base::leading_hex("aabb")},
+                      {Kind::data, Direction::from_iut, 20ms, base::leading_hex("ccdd")},
+                      {Kind::data, Direction::to_iut, 30ms, base::leading_hex("aabb")},
+                      {Kind::data, Direction::from_iut, 40ms, base::leading_hex("ccee")},
                       {Kind::fin, Direction::from_iut, 50ms, {}}};
   return connection;
 }
@@ -69,7 +70,7 @@ BOOST_AUTO_TEST_CASE(without_octets_what_passed_last) {
 BOOST_AUTO_TEST_CASE(of_several_connections_the_one_that_fits) {
   auto second = a_connection(1001);
   for (auto& mark : second.marks) mark.at += 100ms;
-  second.marks[1].octets = from_hex("0102");
+  second.marks[1].octets = base::leading_hex("0102");
   const auto find = finder({a_connection(), second});
   BOOST_TEST(find.find(Direction::to_iut, 105ms, "0102").value() == 12U);
   BOOST_TEST(find.find(Direction::from_iut, 160ms, "").value() == 16U);

@@ -10,14 +10,14 @@ using namespace std::chrono_literals;
 namespace {
 
 struct Fixture {
-  rnic::llp::RealWorld world;
-  rnic::llp::TimePoint start = world.now();
+  base::EpollLoop loop;
+  base::TimePoint start = loop.now();
   int calls = 0;
-  HangLimit limit{world, [this] { ++calls; }};
+  HangLimit limit{loop, [this] { ++calls; }};
 
-  // Runs the World to that point after the start.
+  // Runs the event loop to that point after the start.
   void run_to(std::chrono::milliseconds point) {
-    world.run_until(start + point, [] { return false; });
+    loop.run_until(start + point, [] { return false; });
   }
 };
 
@@ -27,9 +27,9 @@ BOOST_FIXTURE_TEST_SUITE(hang_limit, Fixture)
 
 BOOST_AUTO_TEST_CASE(silence_is_noticed_once) {
   limit.set(20ms, 10s);
-  world.run_until(start + 10s, [this] { return calls > 0; });
+  loop.run_until(start + 10s, [this] { return calls > 0; });
   BOOST_TEST(limit.passed());
-  BOOST_TEST((world.now() - start >= 20ms));
+  BOOST_TEST((loop.now() - start >= 20ms));
   limit.alive();  // too late
   run_to(100ms);
   BOOST_TEST(calls == 1);
@@ -42,8 +42,8 @@ BOOST_AUTO_TEST_CASE(signs_of_life_count_up_to_the_latest_end) {
     limit.alive();
   }
   BOOST_TEST(calls == 0);
-  world.run_until(start + 10s, [this] { return calls > 0; });
-  BOOST_TEST((world.now() - start >= 60ms));
+  loop.run_until(start + 10s, [this] { return calls > 0; });
+  BOOST_TEST((loop.now() - start >= 60ms));
   BOOST_TEST(limit.passed());
 }
 

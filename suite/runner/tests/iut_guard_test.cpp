@@ -7,13 +7,13 @@
 
 #include <csignal>
 
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "suite/runner/iut_guard.hpp"
 
 using namespace suite::runner;
 using namespace std::chrono_literals;
-using rnic::llp::Address;
+using base::Address;
 using rnic::llp::Connection;
 using rnic::llp::Listener;
 
@@ -24,19 +24,19 @@ enum class Place { nowhere, post, timer, accepted, readable, ended };
 
 class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection::Observer {
  public:
-  FragileIut(rnic::llp::World& world, rnic::llp::Network& network, Place place)
-      : world_(world), place_(place) {
+  FragileIut(base::EventLoop& loop, rnic::llp::Network& network, Place place)
+      : loop_(loop), place_(place) {
     listener_ = std::move(
-        network.listen(network.address(rnic::llp::Family::ipv4).with_port(4791), *this).value());
-    if (place == Place::timer) world.schedule(world.now() + 1ms, [this] { die_at(Place::timer); });
+        network.listen(network.address(base::Family::ipv4).with_port(4791), *this).value());
+    if (place == Place::timer) loop.schedule(loop.now() + 1ms, [this] { die_at(Place::timer); });
   }
   const suite::iut::Hello& hello() const override { return hello_; }
   std::uint64_t post(suite::iut::Command) override {
     die_at(Place::post);
     return 1;
   }
-  std::optional<suite::iut::Event> next_event(rnic::llp::TimePoint deadline) override {
-    world_.run_until(deadline, [] { return false; });
+  std::optional<suite::iut::Event> next_event(base::TimePoint deadline) override {
+    loop_.run_until(deadline, [] { return false; });
     return std::nullopt;
   }
 
@@ -58,7 +58,7 @@ class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection:
   void writable() override {}
   void ended(rnic::llp::Ending) override { die_at(Place::ended); }
 
-  rnic::llp::World& world_;
+  base::EventLoop& loop_;
   Place place_;
   suite::iut::Hello hello_;
   std::unique_ptr<Listener> listener_;
@@ -66,7 +66,7 @@ class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection:
 };
 
 // A tester that connects, sends, resets, and may die in its own callback, dispatched while the IUT
-// pumps the World.
+// pumps the event loop.
 struct Tester final : Connection::Observer {
   explicit Tester(bool dies) : dies_(dies) {}
   void connected() override {
@@ -91,21 +91,21 @@ std::string last_word(Place place, bool tester_dies) {
   const pid_t child = ::fork();
   if (child == 0) {
     report_fatal_signals(pipe[1]);
-    rnic::llp::SimulatedWorld world;
-    rnic::llp::MemoryFabric fabric(world);
+    base::SimulatedLoop loop;
+    rnic::llp::MemoryFabric fabric(loop);
     const auto tester_network = fabric.add_host(host("10.77.0.1"), host("fd77::1"));
     const auto iut_network = fabric.add_host(host("10.77.0.2"), host("fd77::2"));
     const auto iut =
-        guarded_iut(world, *iut_network, [&](rnic::llp::World& w, rnic::llp::Network& n) {
+        guarded_iut(loop, *iut_network, [&](base::EventLoop& w, rnic::llp::Network& n) {
           return std::make_unique<FragileIut>(w, n, place);
         });
     iut->post(suite::iut::Reset{});
     Tester tester(tester_dies);
     tester.connection =
         std::move(tester_network->connect(host("10.77.0.2").with_port(4791), tester).value());
-    static_cast<void>(iut->next_event(world.now() + 1s));
+    static_cast<void>(iut->next_event(loop.now() + 1s));
     tester.connection->reset();
-    static_cast<void>(iut->next_event(world.now() + 1s));
+    static_cast<void>(iut->next_event(loop.now() + 1s));
     [[maybe_unused]] const auto told = ::write(pipe[1], "alive", 5);
     ::_exit(0);
   }

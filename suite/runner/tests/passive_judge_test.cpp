@@ -2,6 +2,8 @@
 // What the capture of a case shows against the IUT, and what it does to the case's verdict.
 #include <boost/test/unit_test.hpp>
 
+#include "base/hex.hpp"
+#include "base/octets.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 #include "suite/runner/frame_finder.hpp"
 #include "suite/runner/passive_judge.hpp"
@@ -18,7 +20,7 @@ namespace results = suite::results;
 namespace {
 
 using Kind = ConnectionRecord::Mark::Kind;
-using Octets = std::vector<std::byte>;
+using base::Octets;
 
 constexpr std::uint64_t start = 1'000'000'000;
 constexpr const char* request = "4d504120494420526571204672616d6540010000";
@@ -27,7 +29,7 @@ constexpr const char* reply_with_reserved_flag = "4d504120494420526570204672616d
 
 // A Send of one octet: MSN, the pad as given, the right CRC.
 Octets send(const char* msn, const char* pad) {
-  Octets fpdu = from_hex(
+  Octets fpdu = base::leading_hex(
       "0013414300000000"
       "0000"
       "0000"
@@ -47,11 +49,11 @@ Octets and_then(Octets octets, const Octets& more) {
 ConnectionRecord a_connection(const char* answer, const Octets& from_tester,
                               const Octets& from_iut) {
   ConnectionRecord connection;
-  connection.tester = rnic::llp::Address::parse("10.77.0.1", 1000).value();
-  connection.iut = rnic::llp::Address::parse("10.77.0.2", 4791).value();
+  connection.tester = base::Address::parse("10.77.0.1", 1000).value();
+  connection.iut = base::Address::parse("10.77.0.2", 4791).value();
   connection.marks = {{Kind::opened, Direction::to_iut, 0ms, {}},
-                      {Kind::data, Direction::to_iut, 10ms, from_hex(request)},
-                      {Kind::data, Direction::from_iut, 20ms, from_hex(answer)},
+                      {Kind::data, Direction::to_iut, 10ms, base::leading_hex(request)},
+                      {Kind::data, Direction::from_iut, 20ms, base::leading_hex(answer)},
                       {Kind::data, Direction::to_iut, 30ms, from_tester},
                       {Kind::data, Direction::from_iut, 40ms, from_iut}};
   return connection;
@@ -84,12 +86,13 @@ BOOST_AUTO_TEST_CASE(what_the_tester_breaks_is_not_laid_to_the_iut) {
   bad_crc.back() ^= std::byte{1};
   BOOST_TEST(findings(a_connection(reply, bad_crc, good)).empty());
   BOOST_TEST(
-      findings(a_connection(reply, and_then(good, from_hex("ffffffffffffffff")), good)).empty());
+      findings(a_connection(reply, and_then(good, base::leading_hex("ffffffffffffffff")), good))
+          .empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_broken_must_fails_the_case_with_rule_octets_and_frame) {
   // The tester's own fault does not hide that of the IUT.
-  const Octets garbage = and_then(good, from_hex("ffffffffffffffff"));
+  const Octets garbage = and_then(good, base::leading_hex("ffffffffffffffff"));
   const auto found = findings(a_connection(reply, garbage, padded));
   BOOST_REQUIRE(found.size() == 1U);
   BOOST_TEST(found[0].rule == "mpa.framing.pad-sent-as-zero");

@@ -7,7 +7,6 @@
 #include <sys/inotify.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,39 +21,22 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include "base/pipe.hpp"
+
 namespace suite::runner::tests {
 
 namespace fs = std::filesystem;
-using rnic::llp::FileDescriptor;
+using base::FileDescriptor;
 using std::chrono::steady_clock;
 
 namespace {
 
 constexpr auto time_limit = std::chrono::seconds(300);  // it hangs, however busy the machine
 
-struct Pipe {
-  Pipe() {
-    std::array<int, 2> ends{};
-    BOOST_REQUIRE(::pipe2(ends.data(), O_CLOEXEC) == 0);
-    reading = FileDescriptor(ends[0]);
-    writing = FileDescriptor(ends[1]);
-  }
-  FileDescriptor reading, writing;
-};
-
-[[noreturn]] void become(const Words& words, const Program::Setting& setting, int in, int out,
-                         int err) {
-  ::setpgid(0, 0);
-  ::dup2(in, 0);
-  ::dup2(out, 1);
-  ::dup2(err, 2);
-  for (const auto& [name, value] : setting.environment) ::setenv(name.c_str(), value.c_str(), 1);
-  if (!setting.folder.empty() && ::chdir(setting.folder.c_str()) != 0) ::_exit(126);
-  std::vector<char*> argv;
-  for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
-  argv.push_back(nullptr);
-  ::execvp(argv[0], argv.data());
-  ::_exit(127);
+base::Pipe make_pipe() {
+  auto made = base::make_pipe();
+  BOOST_REQUIRE(made.has_value());
+  return std::move(*made);
 }
 
 // Takes what is there; false at the end.
@@ -109,34 +91,34 @@ Words lines_of(const std::string& text) {
 }
 
 Program::Program(const Words& words, const Setting& setting) {
-  Pipe in, out, err;
+  base::Pipe in = make_pipe(), out = make_pipe(), err = make_pipe();
   if (setting.terminal) {
     int master = -1, slave = -1;
     BOOST_REQUIRE(::openpty(&master, &slave, nullptr, nullptr, nullptr) == 0);
     ::fcntl(master, F_SETFD, FD_CLOEXEC);
     ::fcntl(slave, F_SETFD, FD_CLOEXEC);
-    err.reading = FileDescriptor(master);
-    err.writing = FileDescriptor(slave);
+    err.read_end = FileDescriptor(master);
+    err.write_end = FileDescriptor(slave);
   }
-  const int out_fd = setting.terminal ? err.writing.get() : out.writing.get();
-  pid_ = ::fork();
-  BOOST_REQUIRE(pid_ >= 0);
-  if (pid_ == 0) become(words, setting, in.reading.get(), out_fd, err.writing.get());
-  ::setpgid(pid_, pid_);  // both sides do: whoever is first
-  exited_ = FileDescriptor(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-  out_ = std::move(out.reading);
-  err_ = std::move(err.reading);
-  in.reading.close();
+  base::ProcessSetup child;
+  child.input = in.read_end.get();
+  child.output = setting.terminal ? err.write_end.get() : out.write_end.get();
+  child.errors = err.write_end.get();
+  child.environment.assign(setting.environment.begin(), setting.environment.end());
+  child.folder = setting.folder;
+  child.group = base::ProcessSetup::Group::own;
+  child.dies_with_us = false;
+  std::string error;
+  auto started = base::Process::start(words, child, error);
+  BOOST_REQUIRE_MESSAGE(started.has_value(), error);
+  process_.emplace(std::move(*started));
+  out_ = std::move(out.read_end);
+  err_ = std::move(err.read_end);
+  in.read_end.close();
   // Short enough for a pipe to hold.
   if (!setting.input.empty())
-    BOOST_REQUIRE(::write(in.writing.get(), setting.input.data(), setting.input.size()) ==
+    BOOST_REQUIRE(::write(in.write_end.get(), setting.input.data(), setting.input.size()) ==
                   static_cast<ssize_t>(setting.input.size()));
-}
-
-Program::~Program() {
-  if (ended_) return;
-  ::kill(-pid_, SIGKILL);
-  ::waitpid(pid_, nullptr, 0);
 }
 
 void Program::pump_until(const std::function<bool()>& done, const std::string& what, int also) {
@@ -146,7 +128,7 @@ void Program::pump_until(const std::function<bool()>& done, const std::string& w
         std::chrono::duration_cast<std::chrono::milliseconds>(end - steady_clock::now()).count();
     std::array<pollfd, 4> watched{{{out_ ? out_.get() : -1, POLLIN, 0},
                                    {err_ ? err_.get() : -1, POLLIN, 0},
-                                   {exited_.get(), POLLIN, 0},
+                                   {process_->exited(), POLLIN, 0},
                                    {also, POLLIN, 0}}};
     const bool in_time =
         left > 0 && ::poll(watched.data(), watched.size(), static_cast<int>(left)) > 0;
@@ -176,32 +158,19 @@ void Program::wait_for_file(const fs::path& file) {
   pump_until([&] { return fs::exists(file); }, file.string(), changes.get());
 }
 
-void Program::signal(int number) const { ::kill(pid_, number); }
-void Program::signal_group(int number) const { ::kill(-pid_, number); }
+void Program::signal(int number) const { process_->signal(number); }
+void Program::signal_group(int number) const { ::kill(-process_->pid(), number); }
 
 Finished Program::finish() {
-  bool exited = false;
-  pump_until(
-      [&] {
-        if (!exited) {
-          siginfo_t info{};
-          exited =
-              ::waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-              info.si_pid == pid_;
-        }
-        return exited;
-      },
-      "its end");
+  pump_until([&] { return process_->reap().has_value(); }, "its end");
   for (auto* stream : {&out_, &err_}) {
     if (!*stream) continue;
     ::fcntl(stream->get(), F_SETFL, O_NONBLOCK);  // whoever it left behind may hold the other end
     while (take(*stream, stream == &out_ ? said_.out : said_.err)) {
     }
   }
-  int status = 0;
-  ::waitpid(pid_, &status, 0);
-  ended_ = true;
-  said_.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+  const base::ExitStatus ended = process_->wait();
+  said_.status = ended.signal != 0 ? -ended.signal : ended.code;
   return said_;
 }
 

@@ -3,15 +3,15 @@
 // terminal. Nothing here sleeps: a test waits for lines, files and ends, each with a deadline.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "reference_rnic/llp/file_descriptor.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/process.hpp"
 
 namespace suite::runner::tests {
 
@@ -50,8 +50,6 @@ class Program {
   };
   explicit Program(const Words& words) : Program(words, Setting()) {}
   Program(const Words& words, const Setting& setting);
-  /// Kills it if it still runs.
-  ~Program();
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
@@ -69,10 +67,9 @@ class Program {
  private:
   void pump_until(const std::function<bool()>& done, const std::string& what, int also = -1);
 
-  pid_t pid_ = -1;
-  rnic::llp::FileDescriptor out_, err_, exited_;
+  std::optional<base::Process> process_;  ///< its end is that of its group
+  base::FileDescriptor out_, err_;
   Finished said_;
-  bool ended_ = false;
 };
 
 /// Runs it to its end.

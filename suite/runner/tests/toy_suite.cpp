@@ -25,7 +25,7 @@ enum Trick : iut::Handle { crash = 1, abort_now, spin, throw_from_callback };
 
 class ToyIut final : public iut::Iut, Connection::Observer {
  public:
-  ToyIut(rnic::llp::World& world, rnic::llp::Network& network) : world_(world), network_(network) {
+  ToyIut(base::EventLoop& loop, rnic::llp::Network& network) : loop_(loop), network_(network) {
     hello_.driver = "toy";
     hello_.implementation = "toy IUT";
     hello_.kernel = "1.0";
@@ -35,13 +35,13 @@ class ToyIut final : public iut::Iut, Connection::Observer {
     if (const auto* trick = std::get_if<iut::CreateDomain>(&command)) perform(trick->domain);
     if (const auto* where = std::get_if<iut::Connect>(&command)) {
       connection_ = std::move(
-          network_.connect(rnic::llp::Address::parse(where->address, where->port).value(), *this)
+          network_.connect(base::Address::parse(where->address, where->port).value(), *this)
               .value());
     }
     return 1;
   }
-  std::optional<iut::Event> next_event(rnic::llp::TimePoint deadline) override {
-    world_.run_until(deadline, [] { return false; });
+  std::optional<iut::Event> next_event(base::TimePoint deadline) override {
+    loop_.run_until(deadline, [] { return false; });
     return std::nullopt;
   }
 
@@ -56,7 +56,7 @@ class ToyIut final : public iut::Iut, Connection::Observer {
       case spin:
         hang();
       case throw_from_callback:
-        world_.defer([] { throw std::runtime_error("toy"); });
+        loop_.defer([] { throw std::runtime_error("toy"); });
         break;
       default:
         break;
@@ -72,7 +72,7 @@ class ToyIut final : public iut::Iut, Connection::Observer {
   void writable() override {}
   void ended(rnic::llp::Ending) override {}
 
-  rnic::llp::World& world_;
+  base::EventLoop& loop_;
   rnic::llp::Network& network_;
   iut::Hello hello_;
   std::unique_ptr<Connection> connection_;
@@ -100,20 +100,20 @@ cases::CaseOutcome outcome(Verdict verdict, const std::string& actual) {
 class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
  public:
   explicit Traffic(cases::Environment& environment)
-      : environment_(environment), start_(environment.world.now()) {}
+      : environment_(environment), start_(environment.loop.now()) {}
 
   cases::CaseOutcome run() {
     auto listener = environment_.tester.listen(
-        environment_.tester.address(rnic::llp::Family::ipv4).with_port(0), *this);
+        environment_.tester.address(base::Family::ipv4).with_port(0), *this);
     environment_.iut.post(iut::Connect{.endpoint = 1,
                                        .address = (*listener)->local().host(),
                                        .port = (*listener)->local().port,
                                        .parameters = {}});
-    const bool done = environment_.world.run_until(start_ + 5s, [this] { return closed_; });
+    const bool done = environment_.loop.run_until(start_ + 5s, [this] { return closed_; });
     auto result = outcome(done ? Verdict::pass : Verdict::fail, text_);
     result.expectations.front().direction = cases::Direction::from_iut;
     result.expectations.front().hex = "746f79";  // "toy"
-    result.expectations.front().at = result.duration = environment_.world.now() - start_;
+    result.expectations.front().at = result.duration = environment_.loop.now() - start_;
     result.connections.push_back(record_);
     return result;
   }
@@ -123,7 +123,7 @@ class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
   void note(Kind kind, std::span<const std::byte> octets) {
     record_.marks.push_back({kind,
                              cases::Direction::from_iut,
-                             environment_.world.now() - start_,
+                             environment_.loop.now() - start_,
                              {octets.begin(), octets.end()}});
   }
   void accepted(std::unique_ptr<Connection> connection) override {
@@ -147,7 +147,7 @@ class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
   void ended(rnic::llp::Ending) override {}
 
   cases::Environment& environment_;
-  rnic::llp::TimePoint start_;
+  base::TimePoint start_;
   cases::ConnectionRecord record_;
   std::unique_ptr<Connection> connection_;
   std::string text_;
@@ -156,7 +156,7 @@ class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
 
 cases::CaseOutcome trick(cases::Environment& environment, Trick which) {
   environment.iut.post(iut::CreateDomain{which});
-  static_cast<void>(environment.iut.next_event(environment.world.now() + 10s));
+  static_cast<void>(environment.iut.next_event(environment.loop.now() + 10s));
   return outcome(Verdict::pass, "the trick did not work");
 }
 
@@ -186,7 +186,7 @@ const std::map<std::string, Action>& actions() {
       {"toy.hang.in_iut", [](auto& e) { return trick(e, spin); }},
       {"toy.hang.in_case", [](auto&) -> cases::CaseOutcome { hang(); }},
       {"toy.slow.waits", [](auto& e) {
-         e.world.run_until(e.world.now() + 60s, [] { return false; });
+         e.loop.run_until(e.loop.now() + 60s, [] { return false; });
          return outcome(Verdict::pass, "waited");
        }}};
   return table;
@@ -214,9 +214,9 @@ int main(int argc, char** argv) {
   parts.execute = [](const cases::Case& one, cases::Environment& environment) {
     return actions().at(one.id)(environment);
   };
-  parts.make_reference = [](rnic::llp::World& world, rnic::llp::Network& network,
-                            std::span<const rnic::stream::Deviation>) {
-    return std::make_unique<ToyIut>(world, network);
+  parts.make_reference = [](base::EventLoop& loop, rnic::llp::Network& network,
+                            std::span<const rnic::deviants::Deviation>) {
+    return std::make_unique<ToyIut>(loop, network);
   };
   return runner::run_program(parts, argc, argv);
 }

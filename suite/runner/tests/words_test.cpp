@@ -26,8 +26,8 @@ cases::CaseOutcome an_outcome() {
   outcome.rows.push_back({"row", cases::Verdict::inconclusive, "why"});
   outcome.exchange.push_back({5us, cases::Direction::to_iut, "text", "aa"});
   cases::ConnectionRecord connection;
-  connection.tester = rnic::llp::Address::parse("fd77::1", 4791).value();
-  connection.iut = rnic::llp::Address::parse("fd77::2", 50000).value();
+  connection.tester = base::Address::parse("fd77::1", 4791).value();
+  connection.iut = base::Address::parse("fd77::2", 50000).value();
   connection.opened_by_tester = false;
   connection.marks.push_back({cases::ConnectionRecord::Mark::Kind::reset,
                               cases::Direction::from_iut,
@@ -144,10 +144,4 @@ BOOST_AUTO_TEST_CASE(attachment_has_exactly_the_octets_of_the_marks) {
   BOOST_TEST(!parse_worker_word(message).has_value());
   message.attachment.resize(message.attachment.size() - 2);
   BOOST_TEST(!parse_worker_word(message).has_value());
-}
-
-BOOST_AUTO_TEST_CASE(hex_is_read_up_to_what_is_none) {
-  const auto octets = from_hex("00ffA5x1");
-  BOOST_TEST((octets == std::vector<std::byte>{std::byte{0}, std::byte{0xFF}, std::byte{0xA5}}));
-  BOOST_TEST(from_hex("0").empty());
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "reference_rnic/deviants/rnic_decisions.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
 #include "suite/upper_tester/reference/replies.hpp"
 #include "suite/upper_tester/reference/translation.hpp"
@@ -22,32 +23,29 @@ namespace {
 constexpr std::uint64_t first_base =
     0x1000'0000;  // tagged offsets do not depend on where the process has its memory
 
-std::unique_ptr<verbs::Rnic> make_rnic(llp::World& world, const DriverOptions& options) {
+std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const DriverOptions& options) {
   verbs::Host host{
-      .now = [&world] { return world.now(); },
-      .defer = [&world](std::function<void()> callback) { world.defer(std::move(callback)); }};
+      .now = [&loop] { return loop.now(); },
+      .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
   const verbs::SoftRnicOptions rnic_options{.stag_seed = options.stag_seed};
-  if (options.deviations.empty())
-    return std::make_unique<verbs::SoftRnic<rnic::stream::Conforming>>(std::move(host),
-                                                                       rnic_options);
-  return std::make_unique<verbs::SoftRnic<rnic::stream::Deviating>>(
-      std::move(host), rnic_options, rnic::stream::Deviating(options.deviations));
+  return std::make_unique<verbs::SoftRnic>(std::move(host), rnic_options,
+                                           rnic::deviants::rnic_decisions(options.deviations));
 }
 
 }  // namespace
 
-ReferenceDriver::ReferenceDriver(llp::World& world, llp::Network& network,
+ReferenceDriver::ReferenceDriver(base::EventLoop& loop, llp::Network& network,
                                  const DriverOptions& options, Sink sink)
     : Driver(std::move(sink)),
       network_(network),
       options_(options),
-      rnic_(make_rnic(world, options)),
+      rnic_(make_rnic(loop, options)),
       connections_(std::make_unique<access::ConnectionManager>(
-          world, network, *rnic_,
+          loop, network, *rnic_,
           [this](const access::ConnectionEvent& event) {
             std::visit([this](const auto& news) { handle(news); }, event);
           },
-          rnic::stream::Deviating(options.deviations))) {
+          rnic::deviants::connection_decisions(options.deviations))) {
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { handle(event); });
   startup_.startup_timeout = options.startup_timeout;
   create_default_domain();
@@ -142,9 +140,9 @@ iut::Reply ReferenceDriver::perform(const iut::Listen& command) {
     return bad_handle("listener", command.listener);
   const auto family = family_of(command.family);
   if (!family) return failed(EINVAL, "family is ipv4 or ipv6");
-  llp::Address local = network_.address(*family).with_port(command.port);
+  base::Address local = network_.address(*family).with_port(command.port);
   if (!command.address.empty()) {
-    const auto parsed = llp::Address::parse(command.address, command.port);
+    const auto parsed = base::Address::parse(command.address, command.port);
     if (!parsed) return failed(EINVAL, parsed.error());
     local = *parsed;
   }
@@ -187,7 +185,7 @@ std::expected<access::ConnectParameters, iut::Reply> ReferenceDriver::parameters
 iut::Reply ReferenceDriver::perform(const iut::Connect& command) {
   const auto endpoint = endpoints_.find(command.endpoint);
   if (endpoint == endpoints_.end()) return bad_handle("endpoint", command.endpoint);
-  const auto remote = llp::Address::parse(command.address, command.port);
+  const auto remote = base::Address::parse(command.address, command.port);
   if (!remote) return failed(EINVAL, remote.error());
   const auto parameters = parameters_of(command.parameters);
   if (!parameters) return parameters.error();

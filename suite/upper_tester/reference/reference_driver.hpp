@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The driver of the reference RNIC: every command of the upper tester over access and verbs, in the
-// World of whoever owns it.
+// event loop of whoever owns it.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 #include "reference_rnic/access/connection_manager.hpp"
 #include "reference_rnic/access/resource_tree.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 #include "suite/upper_tester/driver.hpp"
 
@@ -22,17 +22,17 @@ namespace suite::upper_tester::reference {
 struct DriverOptions {
   std::uint64_t stag_seed =
       0x5eed;  ///< a program takes a random one; in tests equal seeds give equal runs
-  std::vector<rnic::stream::Deviation> deviations{};
+  std::vector<rnic::deviants::Deviation> deviations{};
   /// Less patient than the RNIC is by itself, so that a run need not wait ten seconds for the cases
   /// that let MPA startup time out.
   std::chrono::seconds startup_timeout{3};
 };
 
-/// World and network must outlive it. It lives in the World's loop: there is no descriptor to poll.
+/// event loop and network must outlive it. It lives in the event loop: there is no descriptor to poll.
 class ReferenceDriver final : public Driver {
  public:
-  ReferenceDriver(rnic::llp::World& world, rnic::llp::Network& network,
-                  const DriverOptions& options, Sink sink);
+  ReferenceDriver(base::EventLoop& loop, rnic::llp::Network& network, const DriverOptions& options,
+                  Sink sink);
   ~ReferenceDriver() override;
 
   [[nodiscard]] iut::Hello hello() override;

@@ -7,10 +7,10 @@
 
 namespace suite::upper_tester::reference {
 
-ReferenceIut::ReferenceIut(rnic::llp::World& world, rnic::llp::Network& network,
+ReferenceIut::ReferenceIut(base::EventLoop& loop, rnic::llp::Network& network,
                            const DriverOptions& options)
-    : world_(world),
-      driver_(world, network, options,
+    : loop_(loop),
+      driver_(loop, network, options,
               [this](iut::Event event) { events_.push_back(std::move(event)); }),
       hello_(driver_.hello()) {}
 
@@ -18,7 +18,7 @@ std::uint64_t ReferenceIut::post(iut::Command command) {
   const std::uint64_t number = ++last_number_;
   if (const auto* cancel = std::get_if<iut::Cancel>(&command)) take_back(cancel->command);
   waiting_.push_back({number, std::move(command)});
-  world_.defer([this, alive = std::weak_ptr<char>(alive_)] {
+  loop_.defer([this, alive = std::weak_ptr<char>(alive_)] {
     if (!alive.expired()) carry_out();
   });
   return number;
@@ -41,18 +41,18 @@ void ReferenceIut::carry_out() {
   driver_.execute(next.number, next.command);
 }
 
-std::optional<iut::Event> ReferenceIut::next_event(rnic::llp::TimePoint deadline) {
-  world_.run_until(deadline, [this] { return !events_.empty(); });
+std::optional<iut::Event> ReferenceIut::next_event(base::TimePoint deadline) {
+  loop_.run_until(deadline, [this] { return !events_.empty(); });
   if (events_.empty()) return std::nullopt;
   iut::Event event = std::move(events_.front());
   events_.pop_front();
   return event;
 }
 
-std::unique_ptr<iut::Iut> make_reference_iut(rnic::llp::World& world, rnic::llp::Network& network,
-                                             std::span<const rnic::stream::Deviation> deviations) {
+std::unique_ptr<iut::Iut> make_reference_iut(base::EventLoop& loop, rnic::llp::Network& network,
+                                             std::span<const rnic::deviants::Deviation> deviations) {
   return std::make_unique<ReferenceIut>(
-      world, network,
+      loop, network,
       DriverOptions{.deviations = std::vector(deviations.begin(), deviations.end())});
 }
 

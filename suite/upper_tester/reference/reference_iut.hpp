@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The reference RNIC as an implementation under test in the process and World of the test: no
+// The reference RNIC as an implementation under test in the process and event loop of the test: no
 // agent, no thread.
 #pragma once
 
@@ -7,29 +7,29 @@
 #include <memory>
 #include <span>
 
+#include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "reference_rnic/llp/world.hpp"
-#include "reference_rnic/stream/deviation.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "suite/iut/iut.hpp"
 #include "suite/upper_tester/reference/reference_driver.hpp"
 
 namespace suite::upper_tester::reference {
 
-/// Commands are carried out from the World's loop, in the order posted;
+/// Commands are carried out from the event loop, in the order posted;
 /// one that is not yet may be cancelled.
 class ReferenceIut final : public iut::Iut {
  public:
-  ReferenceIut(rnic::llp::World& world, rnic::llp::Network& network, const DriverOptions& options);
+  ReferenceIut(base::EventLoop& loop, rnic::llp::Network& network, const DriverOptions& options);
 
   [[nodiscard]] const iut::Hello& hello() const override { return hello_; }
   std::uint64_t post(iut::Command command) override;
-  [[nodiscard]] std::optional<iut::Event> next_event(rnic::llp::TimePoint deadline) override;
+  [[nodiscard]] std::optional<iut::Event> next_event(base::TimePoint deadline) override;
 
  private:
   void carry_out();
   void take_back(std::uint64_t number);
 
-  rnic::llp::World& world_;
+  base::EventLoop& loop_;
   std::deque<iut::Event> events_;
   struct Waiting {
     std::uint64_t number = 0;
@@ -42,9 +42,9 @@ class ReferenceIut final : public iut::Iut {
   std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 
-/// World and network must outlive it.
+/// event loop and network must outlive it.
 [[nodiscard]] std::unique_ptr<iut::Iut> make_reference_iut(
-    rnic::llp::World& world, rnic::llp::Network& network,
-    std::span<const rnic::stream::Deviation> deviations = {});
+    base::EventLoop& loop, rnic::llp::Network& network,
+    std::span<const rnic::deviants::Deviation> deviations = {});
 
 }  // namespace suite::upper_tester::reference

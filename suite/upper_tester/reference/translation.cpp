@@ -94,9 +94,9 @@ const char* state_word(verbs::QueuePairState state) {
   return "error";
 }
 
-std::optional<rnic::llp::Family> family_of(std::string_view word) {
-  if (word == "ipv4") return rnic::llp::Family::ipv4;
-  if (word == "ipv6") return rnic::llp::Family::ipv6;
+std::optional<base::Family> family_of(std::string_view word) {
+  if (word == "ipv4") return base::Family::ipv4;
+  if (word == "ipv6") return base::Family::ipv6;
   return std::nullopt;
 }
 

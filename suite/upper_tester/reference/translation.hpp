@@ -20,7 +20,7 @@ namespace suite::upper_tester::reference {
 [[nodiscard]] int code_of(rnic::verbs::Error error);
 [[nodiscard]] const char* kind_word(rnic::verbs::AsyncKind kind);
 [[nodiscard]] const char* state_word(rnic::verbs::QueuePairState state);
-[[nodiscard]] std::optional<rnic::llp::Family> family_of(std::string_view word);
+[[nodiscard]] std::optional<base::Family> family_of(std::string_view word);
 [[nodiscard]] std::optional<rnic::stream::RtrKinds> rtr_of(const std::vector<std::string>& words);
 [[nodiscard]] iut::CompletionEvent completion_event(iut::Handle endpoint,
                                                     const rnic::verbs::Completion& completion);

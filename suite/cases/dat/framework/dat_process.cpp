@@ -11,7 +11,7 @@
 #include <csignal>
 #include <nlohmann/json.hpp>
 
-#include "reference_rnic/llp/real_world.hpp"
+#include "base/epoll_loop.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/framework/body.hpp"
 #include "suite/iut/child_process.hpp"
@@ -20,8 +20,8 @@ namespace suite::cases::dat {
 
 namespace {
 
+using base::EpollLoop;
 using nlohmann::json;
-using rnic::llp::RealWorld;
 
 constexpr auto grace = std::chrono::seconds(2);  ///< for the process to tell that its time is up
 constexpr std::size_t longest_line = std::size_t{1} << 20, kept_stderr = 4096;
@@ -46,37 +46,37 @@ bool is_crash(int signal) {
 /// The process of one case, read until it ends or its time is up.
 class CaseProcess {
  public:
-  CaseProcess(RealWorld& world, iut::ChildProcess child, std::function<void(const json&)> take)
-      : world_(world), child_(std::move(child)), take_(std::move(take)) {
-    world_.watch(child_.words(), EPOLLIN, [this](std::uint32_t) { read_words(); });
-    world_.watch(child_.errors(), EPOLLIN, [this](std::uint32_t) { read_errors(); });
+  CaseProcess(EpollLoop& loop, iut::ChildProcess child, std::function<void(const json&)> take)
+      : loop_(loop), child_(std::move(child)), take_(std::move(take)) {
+    loop_.watch(child_.words(), EPOLLIN, [this](std::uint32_t) { read_words(); });
+    loop_.watch(child_.errors(), EPOLLIN, [this](std::uint32_t) { read_errors(); });
   }
   ~CaseProcess() { stop_watching(); }
   CaseProcess(const CaseProcess&) = delete;
   CaseProcess& operator=(const CaseProcess&) = delete;
 
   /// False: the deadline has passed.
-  bool run_until(rnic::llp::TimePoint deadline) {
-    return world_.run_until(deadline, [this] { return ended_; });
+  bool run_until(base::TimePoint deadline) {
+    return loop_.run_until(deadline, [this] { return ended_; });
   }
   [[nodiscard]] std::optional<std::string> nonsense() const { return nonsense_; }
   [[nodiscard]] const std::string& last_words() const { return errors_; }
   /// How it ended, once it has hung up; nothing if it does not end.
-  std::optional<iut::Ended> ended() {
-    std::optional<iut::Ended> how;
-    world_.watch(child_.exited(), EPOLLIN, [&](std::uint32_t) {
+  std::optional<base::ExitStatus> ended() {
+    std::optional<base::ExitStatus> how;
+    loop_.watch(child_.exited(), EPOLLIN, [&](std::uint32_t) {
       how = child_.reap();
-      if (how) world_.unwatch(child_.exited());
+      if (how) loop_.unwatch(child_.exited());
     });
-    world_.run_until(world_.now() + grace, [&] { return how.has_value(); });
-    if (!how) world_.unwatch(child_.exited());
+    loop_.run_until(loop_.now() + grace, [&] { return how.has_value(); });
+    if (!how) loop_.unwatch(child_.exited());
     return how;
   }
 
  private:
   void stop_watching() {
-    world_.unwatch(child_.words());
-    world_.unwatch(child_.errors());
+    loop_.unwatch(child_.words());
+    loop_.unwatch(child_.errors());
   }
   void read_words() {
     std::array<char, 65536> chunk{};
@@ -106,13 +106,13 @@ class CaseProcess {
   void read_errors() {
     std::array<char, 4096> chunk{};
     const ssize_t count = ::read(child_.errors(), chunk.data(), chunk.size());
-    if (count == 0) world_.unwatch(child_.errors());
+    if (count == 0) loop_.unwatch(child_.errors());
     if (count <= 0) return;
     errors_.append(chunk.data(), static_cast<std::size_t>(count));
     if (errors_.size() > kept_stderr) errors_.erase(0, errors_.size() - kept_stderr);
   }
 
-  RealWorld& world_;
+  EpollLoop& loop_;
   iut::ChildProcess child_;
   std::function<void(const json&)> take_;
   std::string pending_, errors_;
@@ -136,16 +136,16 @@ class DatProcessBody final : public Body {
       : Body(row, environment, context, outcome), one_(one), outcome_(outcome) {}
 
   void body() override {
-    auto* world = dynamic_cast<RealWorld*>(&environment().world);
-    if (world == nullptr) stop(Verdict::not_applicable, "a DAT provider needs real time");
+    auto* loop = dynamic_cast<EpollLoop*>(&environment().loop);
+    if (loop == nullptr) stop(Verdict::not_applicable, "a DAT provider needs real time");
     if (!environment().dat) stop(Verdict::not_applicable, "the IUT is no DAT provider");
     auto child = iut::ChildProcess::start(command());
     if (!child) stop(Verdict::error, child.error());
-    CaseProcess process(*world, std::move(*child), [this](const json& word) { take(word); });
-    latest_end_ = world->now() + scaled(one_.deadline + grace);
+    CaseProcess process(*loop, std::move(*child), [this](const json& word) { take(word); });
+    latest_end_ = loop->now() + scaled(one_.deadline + grace);
     bool ended = process.run_until(latest_end_);
     // It may have said meanwhile that it takes longer.
-    if (!ended && world->now() < latest_end_) ended = process.run_until(latest_end_);
+    if (!ended && loop->now() < latest_end_) ended = process.run_until(latest_end_);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
     if (!ended) return fail_of_call(" hung, and did not heed its deadline", json::object());
@@ -183,7 +183,7 @@ class DatProcessBody final : public Body {
                                .reason = row->at("reason").get<std::string>()});
     } else if (const auto patience = word.find("patience"); patience != word.end()) {
       const auto deadline = std::chrono::milliseconds(patience->get<std::int64_t>());
-      latest_end_ = std::max(latest_end_, environment().world.now() + deadline + scaled(grace));
+      latest_end_ = std::max(latest_end_, environment().loop.now() + deadline + scaled(grace));
     } else if (const auto step = word.find("step"); step != word.end()) {
       context().note(Direction::none, step->get<std::string>());
     } else {
@@ -214,7 +214,7 @@ class DatProcessBody final : public Body {
   void judge_death(const json& died) {
     const std::string place = died.value("place", "");
     const std::string how =
-        fmt::format(" was ended by {} in {}", iut::signal_name(died.value("signal", 0)), place);
+        fmt::format(" was ended by {} in {}", base::signal_name(died.value("signal", 0)), place);
     if (place.find("libdat2") != std::string::npos)
       stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
     if (!one_.hostile) return fail_of_call(how, died);
@@ -229,7 +229,7 @@ class DatProcessBody final : public Body {
 
   const DatCase& one_;
   CaseOutcome& outcome_;
-  rnic::llp::TimePoint latest_end_{};
+  base::TimePoint latest_end_{};
   json last_ = json::object();
 };
 

@@ -277,7 +277,7 @@ BOOST_AUTO_TEST_CASE(a_shared_queue_serves_endpoints_and_tells_its_limit) {
 }
 
 BOOST_AUTO_TEST_CASE(a_deviating_iut_says_so_and_deviates) {
-  using rnic::stream::Deviation;
+  using rnic::deviants::Deviation;
   TwoIuts two({Deviation::remote_write_right_unchecked});
   BOOST_TEST(two.b.iut().hello().implementation.find("remote_write_right_unchecked") !=
              std::string::npos);

@@ -7,14 +7,14 @@
 namespace suite::upper_tester::reference::test {
 
 namespace {
-rnic::llp::Address parse(const std::string& literal) { return *rnic::llp::Address::parse(literal); }
+base::Address parse(const std::string& literal) { return *base::Address::parse(literal); }
 }  // namespace
 
-Party::Party(rnic::llp::World& world, std::unique_ptr<rnic::llp::Network> network,
-             std::vector<rnic::stream::Deviation> deviations)
-    : world_(world),
+Party::Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
+             std::vector<rnic::deviants::Deviation> deviations)
+    : loop_(loop),
       network_(std::move(network)),
-      iut_(make_reference_iut(world, *network_, deviations)) {}
+      iut_(make_reference_iut(loop, *network_, deviations)) {}
 
 iut::Reply Party::ask(iut::Command command) {
   const std::uint64_t number = iut_->post(std::move(command));
@@ -31,7 +31,7 @@ iut::Reply Party::must(iut::Command command) {
 }
 
 bool Party::quiet(std::chrono::milliseconds window) {
-  const auto deadline = world_.now() + window;
+  const auto deadline = loop_.now() + window;
   while (auto next = iut_->next_event(deadline)) waiting_.push_back(std::move(*next));
   return waiting_.empty();
 }
@@ -53,9 +53,9 @@ std::vector<std::string> Party::kinds_waiting() {
   return kinds;
 }
 
-TwoIuts::TwoIuts(std::vector<rnic::stream::Deviation> of_b)
-    : a(world, fabric.add_host(parse("10.77.0.1"), parse("fd77::1"))),
-      b(world, fabric.add_host(parse("10.77.0.2"), parse("fd77::2")), std::move(of_b)) {}
+TwoIuts::TwoIuts(std::vector<rnic::deviants::Deviation> of_b)
+    : a(loop, fabric.add_host(parse("10.77.0.1"), parse("fd77::1"))),
+      b(loop, fabric.add_host(parse("10.77.0.2"), parse("fd77::2")), std::move(of_b)) {}
 
 void TwoIuts::make_objects(Party& party, iut::Reply& registered) {
   iut::RegisterMemory command;

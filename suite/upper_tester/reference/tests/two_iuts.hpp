@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Two reference IUTs in one simulated world that talk to each other, driven by commands only: the
+// Two reference IUTs in one simulated event loop that talk to each other, driven by commands only: the
 // bench of the driver's tests.
 #pragma once
 
@@ -9,8 +9,8 @@
 #include <optional>
 #include <string>
 
+#include "base/simulated_loop.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
-#include "reference_rnic/llp/simulated_world.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
 
 namespace suite::upper_tester::reference::test {
@@ -18,8 +18,8 @@ namespace suite::upper_tester::reference::test {
 /// A synchronous face for one IUT: events that are not asked for yet wait in order.
 class Party {
  public:
-  Party(rnic::llp::World& world, std::unique_ptr<rnic::llp::Network> network,
-        std::vector<rnic::stream::Deviation> deviations = {});
+  Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
+        std::vector<rnic::deviants::Deviation> deviations = {});
 
   /// Posts and waits for the reply.
   iut::Reply ask(iut::Command command);
@@ -33,7 +33,7 @@ class Party {
   template <typename Event>
   std::optional<Event> take(const std::function<bool(const Event&)>& fits,
                             std::chrono::milliseconds limit) {
-    const auto deadline = world_.now() + limit;
+    const auto deadline = loop_.now() + limit;
     for (;;) {
       for (auto item = waiting_.begin(); item != waiting_.end(); ++item) {
         const auto* found = std::get_if<Event>(&*item);
@@ -55,7 +55,7 @@ class Party {
   const rnic::llp::Network& network() const { return *network_; }
 
  private:
-  rnic::llp::World& world_;
+  base::EventLoop& loop_;
   std::unique_ptr<rnic::llp::Network> network_;
   std::unique_ptr<iut::Iut> iut_;
   std::deque<iut::Event> waiting_;
@@ -65,14 +65,14 @@ inline constexpr iut::Handle endpoint = 1, region = 1, listener = 1;
 
 class TwoIuts {
  public:
-  explicit TwoIuts(std::vector<rnic::stream::Deviation> of_b = {});
+  explicit TwoIuts(std::vector<rnic::deviants::Deviation> of_b = {});
   /// Endpoint 1 and region 1 (4096 octets, all rights) on both sides; a connects to b's listener 1.
   void connect(const iut::ConnectParameters& parameters = {});
   void make_objects(Party& party, iut::Reply& registered);
   void start_connecting(const iut::ConnectParameters& parameters = {});
 
-  rnic::llp::SimulatedWorld world;
-  rnic::llp::MemoryFabric fabric{world};
+  base::SimulatedLoop loop;
+  rnic::llp::MemoryFabric fabric{loop};
   Party a, b;
   iut::Reply region_a, region_b;
 };

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Real time and file descriptors over epoll.
+#include "base/epoll_loop.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cerrno>
+#include <system_error>
+#include <unordered_map>
+
+#include "base/file_descriptor.hpp"
+#include "base/timer_queue.hpp"
+
+namespace base {
+
+namespace {
+
+[[noreturn]] void throw_errno(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+constexpr int events_per_poll = 32;
+constexpr int timers_per_round = 16;  ///< then I/O gets its turn, lest deferred callbacks starve it
+
+}  // namespace
+
+class EpollLoop::State {
+ public:
+  State() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
+    if (!epoll_) throw_errno("epoll_create1");
+  }
+
+  bool run_until(TimePoint deadline, const std::function<bool()>& done) {
+    const DispatchGuard guard(running_);
+    if (done()) return true;
+    while (true) {
+      const Round timers = run_due_timers(done);
+      if (timers == Round::done) return true;
+      const Round events = poll(timers == Round::nothing ? deadline : TimePoint{}, done);
+      if (events == Round::done) return true;
+      // One round always runs, so that a deadline of "now" dispatches what is ready.
+      if (Clock::now() >= deadline) return false;
+    }
+  }
+
+  void control(int operation, int fd, std::uint32_t events, std::uint32_t generation) {
+    epoll_event event{};
+    event.events = events;
+    event.data.u64 = static_cast<std::uint64_t>(generation) << 32 | static_cast<std::uint32_t>(fd);
+    if (epoll_ctl(epoll_.get(), operation, fd, &event) != 0) throw_errno("epoll_ctl");
+  }
+
+  [[nodiscard]] int descriptor() const { return epoll_.get(); }
+
+  struct Watch {
+    std::uint32_t generation;
+    std::function<void(std::uint32_t)> callback;
+  };
+
+  TimerQueue timers_;
+  std::unordered_map<int, std::shared_ptr<Watch>> watches_;
+  std::uint32_t generation_ = 0;  ///< tells a watch from an earlier one on the same number
+
+ private:
+  enum class Round : std::uint8_t { nothing, dispatched, done };
+
+  Round run_due_timers(const std::function<bool()>& done) {
+    const TimePoint now = Clock::now();
+    Round round = Round::nothing;
+    for (int i = 0; i < timers_per_round && timers_.next() && *timers_.next() <= now; ++i) {
+      timers_.take()();
+      if (done()) return Round::done;
+      round = Round::dispatched;
+    }
+    return round;
+  }
+
+  Round poll(TimePoint deadline, const std::function<bool()>& done) {
+    std::array<epoll_event, events_per_poll> events;
+    const int count = wait(events, deadline);
+    for (int i = 0; i < count; ++i) {
+      const std::uint64_t key = events[static_cast<std::size_t>(i)].data.u64;
+      const auto found = watches_.find(static_cast<int>(key & 0xFFFFFFFFU));
+      if (found == watches_.end() || found->second->generation != key >> 32) continue;
+      const auto watch = found->second;  // it may be removed in its own callback
+      watch->callback(events[static_cast<std::size_t>(i)].events);
+      if (done()) return Round::done;  // what is left is level-triggered and comes again
+    }
+    return count > 0 ? Round::dispatched : Round::nothing;
+  }
+
+  int wait(std::array<epoll_event, events_per_poll>& events, TimePoint deadline) {
+    if (const auto next = timers_.next()) deadline = std::min(deadline, *next);
+    // An endless deadline is waited for in portions, which spares the arithmetic an overflow.
+    const Duration left =
+        std::clamp<Duration>(deadline - Clock::now(), Duration::zero(), std::chrono::seconds(60));
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+    const timespec timeout{seconds.count(), std::chrono::nanoseconds(left - seconds).count()};
+    const int count = epoll_pwait2(epoll_.get(), events.data(), events_per_poll, &timeout, nullptr);
+    if (count < 0 && errno != EINTR) throw_errno("epoll_pwait2");
+    return count;
+  }
+
+  FileDescriptor epoll_;
+  bool running_ = false;
+};
+
+EpollLoop::EpollLoop() : state_(std::make_unique<State>()) {}
+EpollLoop::~EpollLoop() = default;
+
+TimePoint EpollLoop::now() const { return Clock::now(); }
+
+bool EpollLoop::run_until(TimePoint deadline, const std::function<bool()>& done) {
+  return state_->run_until(deadline, done);
+}
+
+TimerId EpollLoop::schedule(TimePoint when, std::function<void()> callback) {
+  return state_->timers_.add(when, std::move(callback));
+}
+
+void EpollLoop::cancel(TimerId timer) { state_->timers_.cancel(timer); }
+
+void EpollLoop::watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback) {
+  assert(!state_->watches_.contains(fd) && "one watch per fd");
+  const std::uint32_t generation = ++state_->generation_;
+  state_->control(EPOLL_CTL_ADD, fd, events, generation);
+  state_->watches_.emplace(
+      fd, std::make_shared<State::Watch>(State::Watch{generation, std::move(callback)}));
+}
+
+void EpollLoop::change(int fd, std::uint32_t events) {
+  const auto found = state_->watches_.find(fd);
+  assert(found != state_->watches_.end() && "change() of an fd that is not watched");
+  state_->control(EPOLL_CTL_MOD, fd, events, found->second->generation);
+}
+
+void EpollLoop::unwatch(int fd) {
+  const auto found = state_->watches_.find(fd);
+  if (found == state_->watches_.end()) return;
+  const auto watch = found->second;  // its callback may own what calls us
+  state_->watches_.erase(found);
+  state_->control(EPOLL_CTL_DEL, fd, 0, 0);
+}
+
+int EpollLoop::descriptor() const { return state_->descriptor(); }
+
+std::optional<TimePoint> EpollLoop::next_timer() const { return state_->timers_.next(); }
+
+}  // namespace base

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The event loop of real time and real file descriptors, over epoll.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "base/event_loop.hpp"
+
+namespace base {
+
+class EpollLoop final : public EventLoop {
+ public:
+  EpollLoop();
+  ~EpollLoop() override;
+  EpollLoop(const EpollLoop&) = delete;
+  EpollLoop& operator=(const EpollLoop&) = delete;
+
+  [[nodiscard]] TimePoint now() const override;
+  bool run_until(TimePoint deadline, const std::function<bool()>& done) override;
+  TimerId schedule(TimePoint when, std::function<void()> callback) override;
+  void cancel(TimerId timer) override;
+
+  /// Calls `callback(epoll_events)` whenever one of `events` (EPOLLIN, EPOLLOUT, ...) holds for
+  /// `fd`, level-triggered. One watch per fd.
+  void watch(int fd, std::uint32_t events, std::function<void(std::uint32_t)> callback);
+  void change(int fd, std::uint32_t events);
+  void unwatch(int fd);  ///< before the fd is closed; an fd that is not watched is left alone
+
+  // For an owner that waits by itself, with its lock released, and then dispatches what is ready
+  // with run_until(now(), ...).
+
+  [[nodiscard]] int descriptor() const;  ///< readable when one of the watched is ready
+  [[nodiscard]] std::optional<TimePoint> next_timer() const;
+
+ private:
+  class State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace base

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// An event loop is a clock and a poll: everything that waits, waits in `run_until`. Real time over
+// epoll (`EpollLoop`), or simulated time (`SimulatedLoop`).
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+namespace base {
+
+using Clock = std::chrono::steady_clock;
+using TimePoint = Clock::time_point;
+using Duration = Clock::duration;
+enum class TimerId : std::uint64_t {};
+
+class EventLoop {
+ public:
+  virtual ~EventLoop() = default;
+
+  [[nodiscard]] virtual TimePoint now() const = 0;
+  /// Dispatches timers and I/O until `done()` holds (true) or the deadline has passed (false).
+  /// `done` is asked first and after each dispatched event. Not to be called from inside a
+  /// callback.
+  virtual bool run_until(TimePoint deadline, const std::function<bool()>& done) = 0;
+  virtual TimerId schedule(TimePoint when, std::function<void()> callback) = 0;
+  virtual void cancel(TimerId timer) = 0;
+
+  /// Runs `callback` from the dispatch loop as soon as possible: breaks recursion between two
+  /// parties.
+  TimerId defer(std::function<void()> callback) { return schedule(now(), std::move(callback)); }
+};
+
+}  // namespace base

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How a process ended. C++17, for the agent's own build.
+#pragma once
+
+#include <string>
+
+namespace base {
+
+struct ExitStatus {
+  int code = -1;   ///< -1: a signal ended it
+  int signal = 0;  ///< 0: none did
+
+  [[nodiscard]] bool good() const { return code == 0; }
+};
+
+/// `SIGSEGV`, or `signal 42` where it has no name.
+[[nodiscard]] std::string signal_name(int signal);
+/// `SIGSEGV` or `exit status 3`.
+[[nodiscard]] std::string text(const ExitStatus& status);
+
+}  // namespace base

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <array>
+#include <boost/test/unit_test.hpp>
+#include <memory>
+#include <vector>
+
+#include "base/epoll_loop.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/simulated_loop.hpp"
+
+using namespace base;
+using namespace std::chrono_literals;
+
+namespace {
+const auto never = [] { return false; };
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(loop)
+
+BOOST_AUTO_TEST_CASE(simulated_time_jumps_to_timers_in_order) {
+  SimulatedLoop loop;
+  const TimePoint start = loop.now();
+  std::vector<int> order;
+  loop.schedule(start + 60s, [&] { order.push_back(3); });
+  loop.schedule(start + 1s, [&] {
+    order.push_back(1);
+    loop.defer([&] { order.push_back(2); });
+  });
+  loop.schedule(start + 60s, [&] { order.push_back(4); });  // equal times: as scheduled
+  const TimerId cancelled = loop.schedule(start + 2s, [&] { order.push_back(99); });
+  loop.cancel(cancelled);
+  BOOST_TEST(loop.run_until(start + 90s, [&] { return order.size() == 4; }));
+  BOOST_TEST(order == (std::vector{1, 2, 3, 4}), boost::test_tools::per_element());
+  BOOST_TEST((loop.now() == start + 60s));
+  BOOST_TEST(!loop.run_until(start + 90s, never));
+  BOOST_TEST((loop.now() == start + 90s));
+}
+
+BOOST_AUTO_TEST_CASE(a_timer_at_the_deadline_still_runs) {
+  SimulatedLoop loop;
+  bool ran = false;
+  loop.schedule(loop.now() + 5s, [&] { ran = true; });
+  BOOST_TEST(loop.run_until(loop.now() + 5s, [&] { return ran; }));
+}
+
+BOOST_AUTO_TEST_CASE(an_endless_deadline_with_nothing_left_returns) {
+  SimulatedLoop loop;
+  const TimePoint start = loop.now();
+  BOOST_TEST(!loop.run_until(TimePoint::max(), never));
+  BOOST_TEST((loop.now() == start));
+}
+
+BOOST_AUTO_TEST_CASE(an_exception_leaves_the_loop_usable) {
+  SimulatedLoop loop;
+  loop.defer([] { throw std::runtime_error("out of a callback"); });
+  BOOST_CHECK_THROW(loop.run_until(loop.now() + 1s, never), std::runtime_error);
+  BOOST_TEST(!loop.run_until(loop.now() + 1s, never));
+}
+
+BOOST_AUTO_TEST_CASE(real_time_waits_for_timer_and_deadline) {
+  EpollLoop loop;
+  bool ran = false;
+  const TimePoint start = loop.now();
+  loop.schedule(start + 20ms, [&] { ran = true; });
+  BOOST_TEST(!loop.run_until(start + 5ms, [&] { return ran; }));
+  BOOST_TEST(loop.run_until(start + 5s, [&] { return ran; }));
+  BOOST_TEST((loop.now() - start >= 20ms));
+  BOOST_TEST((loop.now() - start < 2s));
+}
+
+BOOST_AUTO_TEST_CASE(deferred_callbacks_do_not_starve_io) {
+  EpollLoop loop;
+  std::array<int, 2> ends{};
+  BOOST_REQUIRE(pipe(ends.data()) == 0);
+  const FileDescriptor read_end(ends[0]), write_end(ends[1]);
+  bool readable = false, stop = false;
+  std::function<void()> again = [&] {
+    if (!stop) loop.defer(again);
+  };
+  loop.defer(again);
+  loop.watch(read_end.get(), EPOLLIN, [&](std::uint32_t) { readable = true; });
+  BOOST_REQUIRE(write(write_end.get(), "x", 1) == 1);
+  BOOST_TEST(loop.run_until(loop.now() + 5s, [&] { return readable; }));
+  stop = true;
+  loop.unwatch(read_end.get());
+}
+
+BOOST_AUTO_TEST_CASE(a_watch_may_remove_itself_and_others_while_called) {
+  EpollLoop loop;
+  std::array<int, 2> first{}, second{};
+  BOOST_REQUIRE((pipe(first.data()) == 0 && pipe(second.data()) == 0));
+  const FileDescriptor a(first[0]), b(first[1]), c(second[0]), d(second[1]);
+  int calls = 0;
+  const auto once = [&](std::uint32_t) {
+    ++calls;
+    loop.unwatch(a.get());
+    loop.unwatch(c.get());
+  };
+  loop.watch(a.get(), EPOLLIN, once);
+  loop.watch(c.get(), EPOLLIN, once);
+  BOOST_REQUIRE((write(b.get(), "x", 1) == 1 && write(d.get(), "x", 1) == 1));
+  BOOST_TEST(!loop.run_until(loop.now() + 20ms, never));
+  BOOST_TEST(calls == 1);
+}
+
+BOOST_AUTO_TEST_CASE(a_deadline_of_now_dispatches_what_is_ready) {
+  EpollLoop loop;
+  int ran = 0;
+  loop.defer([&] { ++ran; });
+  BOOST_TEST(!loop.run_until(loop.now(), never));
+  BOOST_TEST(ran == 1);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

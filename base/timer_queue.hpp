@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The timers of an event loop: callbacks ordered by time, equal times in the order in which they were
+// added.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "base/event_loop.hpp"
+
+namespace base {
+
+class TimerQueue {
+ public:
+  TimerId add(TimePoint when, std::function<void()> callback) {
+    const std::uint64_t id = next_++;
+    timers_.emplace(Key{when, id}, std::move(callback));
+    when_.emplace(id, when);
+    return TimerId{id};
+  }
+  /// A timer that has run, or was cancelled before, is left alone.
+  void cancel(TimerId timer) {
+    const auto found = when_.find(static_cast<std::uint64_t>(timer));
+    if (found == when_.end()) return;
+    timers_.erase(Key{found->second, found->first});
+    when_.erase(found);
+  }
+  [[nodiscard]] std::optional<TimePoint> next() const {
+    if (timers_.empty()) return std::nullopt;
+    return timers_.begin()->first.first;
+  }
+  /// Removes the first timer and hands out its callback. There must be one.
+  [[nodiscard]] std::function<void()> take() {
+    auto node = timers_.extract(timers_.begin());
+    when_.erase(node.key().second);
+    return std::move(node.mapped());
+  }
+
+ private:
+  using Key = std::pair<TimePoint, std::uint64_t>;
+  std::map<Key, std::function<void()>> timers_;
+  std::map<std::uint64_t, TimePoint> when_;
+  std::uint64_t next_ = 1;
+};
+
+/// Marks an event loop as dispatching: a nested run_until would lose events of the outer one, and is a
+/// harness bug.
+class DispatchGuard {
+ public:
+  explicit DispatchGuard(bool& running);
+  ~DispatchGuard() { running_ = false; }
+  DispatchGuard(const DispatchGuard&) = delete;
+  DispatchGuard& operator=(const DispatchGuard&) = delete;
+
+ private:
+  bool& running_;
+};
+
+}  // namespace base

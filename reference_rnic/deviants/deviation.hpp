@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Deviations: every way in which the reference RNIC can be told to break one rule.
+//
+// A deviation is cut to the RFC, never to a case. `deviations.def` lists them all, one line each:
+// enumerator, rule id, what it does.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace rnic::deviants {
+
+enum class Deviation : std::uint16_t {
+#define RNIC_DEVIATION(enumerator, rule, text) enumerator,
+#include "reference_rnic/deviants/deviations.def"
+#undef RNIC_DEVIATION
+};
+
+inline constexpr std::size_t deviation_count =
+    std::initializer_list<Deviation>{
+#define RNIC_DEVIATION(enumerator, rule, text) Deviation::enumerator,
+#include "reference_rnic/deviants/deviations.def"
+#undef RNIC_DEVIATION
+    }
+        .size();
+
+struct DeviationInfo {
+  Deviation deviation;
+  std::string_view name;  ///< the enumerator
+  std::string_view rule;  ///< id of the rule that it breaks
+  std::string_view text;  ///< what it does, one line
+};
+/// All deviations in enumeration order.
+[[nodiscard]] std::span<const DeviationInfo> deviations();
+[[nodiscard]] const DeviationInfo& info(Deviation deviation);
+[[nodiscard]] std::optional<Deviation> find_deviation(std::string_view name);
+
+/// Ways in which one object is wrong.
+class DeviationSet {
+ public:
+  DeviationSet() = default;
+  explicit DeviationSet(std::span<const Deviation> chosen) {
+    for (Deviation deviation : chosen) chosen_.set(static_cast<std::size_t>(deviation));
+  }
+  [[nodiscard]] bool contains(Deviation deviation) const {
+    return chosen_.test(static_cast<std::size_t>(deviation));
+  }
+  [[nodiscard]] bool empty() const { return chosen_.none(); }
+  void choose(Deviation deviation, bool on = true) {
+    chosen_.set(static_cast<std::size_t>(deviation), on);
+  }
+
+ private:
+  std::bitset<deviation_count> chosen_;
+};
+
+}  // namespace rnic::deviants

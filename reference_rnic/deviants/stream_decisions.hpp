@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Streams that are wrong: what deviations make of the decisions of one stream.
+#pragma once
+
+#include <span>
+
+#include "reference_rnic/deviants/deviation.hpp"
+#include "reference_rnic/stream/decisions.hpp"
+
+namespace rnic::deviants {
+
+/// The decisions of one stream. None chosen: it conforms.
+[[nodiscard]] stream::StreamDecisions stream_decisions(std::span<const Deviation> chosen);
+
+/// Turns one deviation of a stream on or off while it runs.
+void choose(stream::StreamDecisions& decisions, Deviation deviation, bool on);
+
+}  // namespace rnic::deviants

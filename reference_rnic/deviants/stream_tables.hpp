@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The tables of the deviants of a stream, one for each file.
+#pragma once
+
+#include "reference_rnic/deviants/table.hpp"
+#include "reference_rnic/stream/decisions.hpp"
+
+namespace rnic::deviants {
+
+using StreamRow = Row<stream::Decisions>;
+template <class Deviant>
+[[nodiscard]] constexpr StreamRow stream_row(Deviation deviation) {
+  return row<stream::Decisions, Deviant>(deviation);
+}
+
+[[nodiscard]] std::span<const StreamRow> startup_deviants();
+[[nodiscard]] std::span<const StreamRow> framing_deviants();
+[[nodiscard]] std::span<const StreamRow> sending_deviants();
+[[nodiscard]] std::span<const StreamRow> receiving_deviants();
+[[nodiscard]] std::span<const StreamRow> work_deviants();
+
+}  // namespace rnic::deviants

@@ -1,0 +1,709 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "reference_rnic/deviants/tests/scenarios.hpp"
+
+#include <functional>
+#include <numeric>
+#include <string>
+
+#include "reference_rnic/deviants/stream_decisions.hpp"
+#include "reference_rnic/deviants/tests/transcript.hpp"
+#include "reference_rnic/stream/startup.hpp"
+#include "reference_rnic/stream/tests/bad_messages.hpp"
+#include "reference_rnic/stream/tests/raw_peer.hpp"
+#include "reference_rnic/stream/tests/startup_frames.hpp"
+
+namespace rnic::deviants::test {
+
+using namespace stream;        // NOLINT(google-build-using-namespace): the subject's words
+using namespace stream::test;  // NOLINT(google-build-using-namespace)
+
+namespace {
+
+// ---- two streams ----
+
+void furnish_for_transfer(TestMemory& memory) {
+  furnish(memory);
+  memory.add_region(0x1001, 0x10000, 4096, every_access);
+  memory.add_region(0x1002, 0x20000, 4096, every_access);
+  auto& source = memory.region(0x1002).octets;
+  std::iota(reinterpret_cast<unsigned char*>(source.data()),  // NOLINT: octets to be counted up
+            reinterpret_cast<unsigned char*>(source.data()) + source.size(), 0);  // NOLINT
+  for (std::uint64_t id = 1; id <= 12; ++id) memory.post_receive(id, id <= 2 ? 4000 : 16);
+}
+
+Work work_of(std::uint64_t id, WorkKind kind) {
+  Work work;
+  work.id = id;
+  work.kind = kind;
+  work.remote_stag = 0x1001;
+  work.remote_offset = 0x10000;
+  return work;
+}
+
+/// One work of every kind and shape.
+template <typename Stream>
+void post_everything(Stream& stream, const std::vector<std::byte>& message) {
+  const auto post = [&](Work work) { stream.post(std::move(work), TimePoint{}); };
+  std::uint64_t id = 100;
+  Work send = work_of(id++, WorkKind::send);
+  send.gather = {wire::Bytes(message).first(1500), wire::Bytes(message).subspan(1500, 1501)};
+  post(send);
+  send = work_of(id++, WorkKind::send);
+  send.gather = {wire::Bytes(message).first(5)};
+  send.solicited = true;
+  post(send);
+  send.id = id++;
+  send.invalidate = 0x101;
+  post(send);
+  post(work_of(id++, WorkKind::send));
+  Work write = work_of(id++, WorkKind::write);
+  write.gather = {wire::Bytes(message).first(3003)};
+  write.remote_offset += 9;
+  post(write);
+  for (const std::uint32_t length : {2000U, 0U, 7U, 100U}) {
+    Work read = work_of(id++, WorkKind::read);
+    read.remote_stag = 0x1002;
+    read.remote_offset = 0x20000 + length % 100;
+    read.sink_stag = 0x1001;
+    read.sink_offset = 0x10000 + length;
+    read.length = length;
+    post(read);
+  }
+  for (int i = 0; i < 4; ++i) {
+    Work atomic = work_of(id++, WorkKind::atomic);
+    atomic.remote_stag = 0x1002;
+    atomic.remote_offset = 0x20000 + 8U * static_cast<unsigned>(i);
+    atomic.operation =
+        i < 2 ? wire::AtomicOperation::fetch_add : wire::AtomicOperation::compare_swap;
+    atomic.add_or_swap = 0x80FF80FF80FF80FF;
+    atomic.add_or_swap_mask = i % 2 == 0 ? 0x00FF0000FF000080 : i == 1 ? 0 : ~std::uint64_t{0};
+    atomic.compare = i == 2 ? 0x1716151413121110 : 0;  // what stands there, or not
+    atomic.compare_mask = i == 2 ? 0x00000000FFFFFFFF : ~std::uint64_t{0};
+    if (i == 2) atomic.compare |= 0xAAAA000000000000;
+    post(atomic);
+  }
+  Work immediate = work_of(id++, WorkKind::immediate);
+  std::ranges::copy(text_octets("12345678"), immediate.immediate.begin());
+  post(immediate);
+  immediate.id = id++;
+  immediate.solicited = true;
+  post(immediate);
+}
+
+struct PairOptions {
+  Config initiator, responder;
+  bool initiator_is_subject = true;
+  bool accepted = true;
+};
+
+std::string run_pair(const PairOptions& options, const Chosen& chosen) {
+  Pair pair(options.initiator, options.responder,
+            stream_decisions(options.initiator_is_subject ? chosen : Chosen()),
+            stream_decisions(options.initiator_is_subject ? Chosen() : chosen));
+  pair.accepting = options.accepted;
+  pair.accept_ird = options.responder.ird;
+  pair.accept_ord = options.responder.ord;
+  pair.reply_private_data = text_octets("welcome");
+  furnish_for_transfer(pair.initiator.memory);
+  furnish_for_transfer(pair.responder.memory);
+  const auto message = pattern(4000);
+  const Work early = work_of(99, WorkKind::send);
+  pair.initiator.stream.post(early, pair.now);
+  pair.responder.stream.post(early, pair.now);
+  pair.run();
+  if (pair.initiator.stream.state() == State::operational) {
+    post_everything(pair.initiator.stream, message);
+    pair.run();
+    pair.initiator.stream.set_emss(600);
+    pair.responder.stream.set_emss(600);
+    post_everything(pair.responder.stream, message);
+    pair.run();
+    pair.initiator.stream.set_emss(60);
+    pair.responder.stream.set_emss(60);
+    pair.responder.stream.post(early, pair.now);
+    Work write = work_of(98, WorkKind::write);
+    write.gather = {wire::Bytes(message).first(300)};
+    pair.initiator.stream.post(write, pair.now);
+    pair.responder.stream.post(write, pair.now);
+    pair.run();
+  }
+  pair.initiator.stream.disconnect(pair.now);
+  pair.initiator.stream.post(early, pair.now);
+  pair.run();
+  pair.responder.stream.disconnect(pair.now);
+  pair.run();
+  return "initiator\n" + transcript(pair.initiator) + "responder\n" + transcript(pair.responder);
+}
+
+PairOptions options_of(bool markers, bool crc, std::optional<RtrKind> rtr,
+                       bool initiator_is_subject) {
+  PairOptions options;
+  for (Config* config : {&options.initiator, &options.responder}) {
+    config->markers = markers;
+    config->crc = crc;
+    config->ird = 3;
+    config->ord = 3;
+    config->emss = 1001;
+  }
+  options.initiator.private_data = text_octets("hello");
+  options.initiator.peer_to_peer = rtr.has_value();
+  if (rtr)
+    options.initiator.rtr = {*rtr == RtrKind::send, *rtr == RtrKind::write, *rtr == RtrKind::read};
+  options.initiator_is_subject = initiator_is_subject;
+  return options;
+}
+
+void add_pairs(std::vector<Scenario>& list) {
+  for (const bool initiator : {true, false}) {
+    const std::string side = initiator ? "initiator" : "responder";
+    const auto add = [&](const std::string& what, const PairOptions& options) {
+      list.push_back({"pair, " + side + ", " + what,
+                      [=](const Chosen& chosen) { return run_pair(options, chosen); }});
+    };
+    add("CRC", options_of(false, true, std::nullopt, initiator));
+    add("nothing", options_of(false, false, std::nullopt, initiator));
+    add("Markers", options_of(true, true, std::nullopt, initiator));
+    add("RTR Send", options_of(false, true, RtrKind::send, initiator));
+    add("RTR Write", options_of(false, true, RtrKind::write, initiator));
+    add("RTR Read", options_of(true, false, RtrKind::read, initiator));
+    PairOptions options = options_of(false, true, std::nullopt, initiator);
+    options.accepted = false;
+    add("rejected", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    (initiator ? options.responder : options.initiator).crc = false;
+    add("CRC wanted by the subject", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    options.initiator.revision = options.responder.revision = 1;
+    add("revision 1", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    options.initiator.ird = 1;
+    options.initiator.ord = 9;
+    options.responder.ird = 2;
+    options.responder.ord = 9;
+    add("unequal depths", options);
+    options = options_of(false, true, std::nullopt, initiator);
+    options.initiator.first_sent =
+        options.initiator.first_expected = {0xFFFFFFFE, 0xFFFFFFFE, 1, 0xFFFFFFFE};
+    options.responder.first_sent = options.responder.first_expected = options.initiator.first_sent;
+    add("wrap", options);
+    options.initiator.first_sent = options.initiator.first_expected = {255, 255, 1, 255};
+    options.responder.first_sent = options.responder.first_expected = options.initiator.first_sent;
+    add("count beyond eight bits", options);
+  }
+}
+
+// ---- hand-typed peers ----
+
+void add_bad_messages(std::vector<Scenario>& list) {
+  for (const BadMessage& bad : bad_messages())
+    list.push_back({std::string("bad message ") + bad.name, [&bad](const Chosen& chosen) {
+                      Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+                      furnish(subject.memory);
+                      for (std::size_t i = 0; i < bad.receive_buffers; ++i)
+                        subject.memory.post_receive(i + 1, 32);
+                      subject.establish_as_responder();
+                      for (const std::string_view ulpdu : bad.ulpdus) subject.feed(fpdu(ulpdu));
+                      (void)subject.output();
+                      subject.feed(fpdu("c1 40 00000101 0000000000001030 cccc"));
+                      (void)subject.output();
+                      return transcript(subject);
+                    }});
+}
+
+void add_startup_frames(std::vector<Scenario>& list) {
+  for (const RequestRow& row : request_rows())
+    list.push_back({std::string("request ") + row.name, [&row](const Chosen& chosen) {
+                      Subject subject(enhanced_config(Role::responder), stream_decisions(chosen));
+                      subject.feed(row.request);
+                      subject.stream.accept(8, 4, {}, subject.now);
+                      (void)subject.output();
+                      return transcript(subject);
+                    }});
+  for (const ReplyRow& row : reply_rows())
+    list.push_back({std::string("reply ") + row.name, [&row](const Chosen& chosen) {
+                      Config config = enhanced_config(Role::initiator);
+                      config.peer_to_peer = row.peer_to_peer;
+                      Subject subject(config, stream_decisions(chosen));
+                      (void)subject.output();
+                      subject.feed(row.reply);
+                      (void)subject.output();
+                      return transcript(subject);
+                    }});
+}
+
+/// A responder in full operation, fed with FPDUs, and some time to look at it afterwards.
+template <typename Body>
+Scenario operational(std::string name, Body body, bool crc = false, bool markers = false) {
+  return {std::move(name), [=](const Chosen& chosen) {
+            Config config = plain_config(Role::responder, crc);
+            config.markers = markers;
+            config.ird = config.ord = 2;
+            config.emss = 136;
+            Subject subject(config, stream_decisions(chosen));
+            furnish(subject.memory);
+            for (std::uint64_t id = 1; id <= 4; ++id) subject.memory.post_receive(id, 32);
+            subject.feed(request(crc ? "40 01 0000" : "00 01 0000"));
+            subject.stream.accept(2, 2, {}, subject.now);
+            (void)subject.output();
+            body(subject);
+            (void)subject.output();
+            return transcript(subject);
+          }};
+}
+
+constexpr std::string_view empty_write = "c1 40 00000000 0000000000000000";
+
+void add_framing(std::vector<Scenario>& list) {
+  list.push_back(operational(
+      "bad CRC",
+      [](Subject& subject) {
+        subject.feed(fpdu(empty_write, true));
+        auto bad = fpdu("c1 40 00000101 0000000000001000 aabb", true);
+        bad.back() ^= std::byte{1};
+        subject.feed(bad);
+        (void)subject.output();
+        subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa", true));
+      },
+      true));
+  list.push_back(operational("CRC field of any content", [](Subject& subject) {
+    auto odd = fpdu(empty_write);
+    odd.back() = std::byte{0x77};
+    subject.feed(odd);
+  }));
+  list.push_back(operational(
+      "pad of any content",
+      [](Subject& subject) {
+        std::vector<std::byte> odd = octets("000f c1 40 00000101 0000000000001000 aa 112233");
+        const auto crc = wire::crc32c_trailer(odd);
+        odd.insert(odd.end(), crc.begin(), crc.end());
+        subject.feed(odd);
+      },
+      true));
+  list.push_back(operational(
+      "bad Marker",
+      [](Subject& subject) {
+        const auto content = octets(empty_write);
+        const wire::Bytes piece(content);
+        std::vector<std::byte> first(64);
+        wire::Writer writer(first);
+        wire::test::format_fpdu(writer, std::span(&piece, 1), {false, true, 0});
+        first.resize(writer.size());
+        subject.feed(first);
+        std::vector<std::byte> second = octets("01f8 c1 40 00000101 0000000000001000");
+        second.resize(600);
+        subject.feed(second);
+      },
+      false, true));
+}
+
+std::vector<std::byte> joined(std::vector<std::byte> first, const std::vector<std::byte>& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+std::vector<std::byte> two_octet_send(int msn) {
+  return fpdu("41 43 00000000 00000000 0000000" + std::to_string(msn) + " 00000000 aabb", true);
+}
+
+/// A Write of `size` octets to a region made for it, at this position of the stream.
+std::vector<std::byte> marked_write(Subject& subject, std::size_t size, bool crc,
+                                    std::uint64_t position) {
+  if (position == 0) subject.memory.add_region(0x606, 0x8000, 2000, every_access);
+  auto content = octets("c1 40 00000606 0000000000008000");
+  content.resize(content.size() + size, std::byte{0x5A});
+  const wire::Bytes piece(content);
+  std::vector<std::byte> result(content.size() + 64);
+  wire::Writer writer(result);
+  wire::test::format_fpdu(writer, std::span(&piece, 1), {crc, true, position});
+  result.resize(writer.size());
+  return result;
+}
+
+void add_reads_of_fpdus(std::vector<Scenario>& list) {
+  const auto add = [&](std::string name, const std::function<void(Subject&)>& body) {
+    list.push_back(operational(std::move(name), body, true));
+  };
+  add("FPDUs octet by octet", [](Subject& subject) {
+    for (const std::byte octet : joined(two_octet_send(1), two_octet_send(2)))
+      subject.feed(wire::Bytes(&octet, 1));
+  });
+  add("FPDU without its CRC field", [](Subject& subject) {
+    const auto message = two_octet_send(1);
+    subject.feed(wire::Bytes(message).first(message.size() - 4));
+  });
+  add("two FPDUs at once",
+      [](Subject& subject) { subject.feed(joined(two_octet_send(1), two_octet_send(2))); });
+  add("good FPDU in one read with a bad one", [](Subject& subject) {
+    auto bad = two_octet_send(1);
+    bad.back() ^= std::byte{1};
+    subject.feed(joined(bad, two_octet_send(1)));
+  });
+  add("read that begins like an FPDU", [](Subject& subject) {
+    subject.feed(octets("0100 c1 40 00000101"));
+    subject.feed(two_octet_send(1));
+  });
+  const auto add_marked = [&](std::string name, bool crc,
+                              const std::function<void(Subject&)>& body) {
+    list.push_back(operational(std::move(name), body, crc, true));
+  };
+  add_marked("reserved bit of a Marker changed on the way", true, [](Subject& subject) {
+    auto write = marked_write(subject, 8, true, 0);
+    write.front() ^= std::byte{0x80};
+    subject.feed(write);
+  });
+  add_marked("Marker between FPDUs", false, [](Subject& subject) {
+    subject.feed(marked_write(subject, 488, false, 0));
+    subject.feed(marked_write(subject, 8, false, 512));
+  });
+  add_marked("later Marker wrong", false, [](Subject& subject) {
+    auto write = marked_write(subject, 1000, false, 0);
+    write[1027] ^= std::byte{8};
+    subject.feed(write);
+  });
+}
+
+void add_messages(std::vector<Scenario>& list) {
+  list.push_back(operational("good and odd messages", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.feed(fpdu("fd 70 00000101 0000000000001000 aa"));
+    subject.feed(fpdu("41 43 00000101 00000000 00000001 00000000 aabb"));
+    subject.feed(fpdu("01 43 00000000 00000000 00000002 00000000 aabb"));
+    subject.feed(fpdu("41 45 00000000 00000000 00000002 00000002 cc"));
+    subject.feed(fpdu("41 43 00000000 00000000 00000003 00000000"));
+    subject.feed(
+        fpdu("41 41 00000000 00000001 00000001 00000000"
+             "00000777 0000000000002000 00000000 00000999 0000000000001000"));
+    (void)subject.output();
+    subject.feed(
+        fpdu("41 4a 00000000 00000001 00000002 00000000 12345670 00000001 00000101 0000000000001000"
+             "0000000000000001 0000000000000000 0000000000000000 ffffffffffffffff"));
+  }));
+  list.push_back(operational("empty Send with Solicited Event", [](Subject& subject) {
+    subject.feed(fpdu("41 45 00000000 00000000 00000001 00000000"));
+  }));
+  list.push_back(operational("two Reads at once", [](Subject& subject) {
+    for (const char* msn : {"00000001", "00000002"})
+      subject.feed(fpdu("41 41 00000000 00000001" + std::string(msn) +
+                        "00000000 00000777 0000000000002000 00000004"
+                        "00000101 000000000000100" +
+                        msn[7]));
+  }));
+  list.push_back(operational("Terminate received", [](Subject& subject) {
+    subject.feed(fpdu("41 47 00000000 00000002 00000001 00000000 1100 0000"));
+  }));
+}
+
+void add_sending(std::vector<Scenario>& list) {
+  list.push_back(operational("silence before the first FPDU", [](Subject& subject) {
+    subject.stream.post(work_of(1, WorkKind::send), subject.now);
+  }));
+  list.push_back(operational("Read Responses to the wrong places", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 8;
+    subject.stream.post(read, subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("81 42 00000101 0000000000001000 aabb"));
+    subject.feed(fpdu("c1 42 00000101 0000000000001010 aabbccdd"));
+  }));
+  list.push_back(operational("Atomic Response with another identifier", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.post(work_of(1, WorkKind::atomic), subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("41 4b 00000000 00000003 00000001 00000000 77777777 0000000000000000"));
+  }));
+}
+
+void add_reads(std::vector<Scenario>& list) {
+  list.push_back(operational("Read that fails half-way", [](Subject& subject) {
+    subject.memory.add_region(0x606, 0x8000, 400, every_access);
+    subject.feed(
+        fpdu("41 41 00000000 00000001 00000001 00000000"
+             "00000777 0000000000002000 00000190 00000606 0000000000008000"));
+    std::vector<wire::Bytes> taken;
+    subject.stream.gather(taken, 200);
+    std::size_t count = 0;
+    for (const wire::Bytes piece : taken) count += piece.size();
+    subject.stream.transmitted(count, subject.now);
+    subject.memory.remove_region(0x606);
+  }));
+  list.push_back(operational("local error", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.length = 1;
+    subject.stream.post(read, subject.now);
+    subject.stream.post(work_of(2, WorkKind::send), subject.now);
+  }));
+  list.push_back(operational("Read answered, then a Send", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 4;
+    for (std::uint64_t id = 1; id <= 3; ++id) {
+      read.id = id;
+      subject.stream.post(read, subject.now);
+    }
+    subject.stream.post(work_of(4, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("81 42 00000101 0000000000001000 aabb"));
+    subject.collect();
+    subject.feed(fpdu("c1 42 00000101 0000000000001002 ccdd"));
+  }));
+}
+
+/// An Atomic Request for the memory that furnish() makes: MSN, operation and offset as given.
+std::string atomic_ulpdu(std::string_view controls, std::string_view ulp_word_and_queue,
+                         std::string_view msn, std::string_view operation,
+                         std::string_view offset) {
+  return std::string(controls) + std::string(ulp_word_and_queue) + std::string(msn) + "00000000" +
+         std::string(operation) + "00000001 00000101" + std::string(offset) +
+         "0000000000000001 0000000000000000 0000000000000000 0000000000000000";
+}
+std::string atomic_ulpdu(std::string_view msn, std::string_view operation = "00000000",
+                         std::string_view offset = "0000000000001000") {
+  return atomic_ulpdu("41 4a", "00000000 00000001", msn, operation, offset);
+}
+
+void add_atomics(std::vector<Scenario>& list) {
+  const auto one = [&list](std::string name, std::string ulpdu) {
+    list.push_back(
+        operational(std::move(name), [ulpdu](Subject& subject) { subject.feed(fpdu(ulpdu)); }));
+  };
+  list.push_back(operational("Atomic, Write and Atomic", [](Subject& subject) {
+    subject.feed(fpdu(atomic_ulpdu("00000001")));
+    (void)subject.output();
+    subject.feed(fpdu("c1 40 00000101 0000000000001000 0102030405060708"));
+    subject.feed(fpdu(atomic_ulpdu("00000002")));
+  }));
+  list.push_back(operational("two Atomics at once", [](Subject& subject) {
+    subject.feed(fpdu(atomic_ulpdu("00000001")));
+    subject.feed(fpdu(atomic_ulpdu("00000002")));
+  }));
+  list.push_back(operational("Atomic and Read at once", [](Subject& subject) {
+    subject.feed(fpdu(atomic_ulpdu("00000001")));
+    subject.feed(
+        fpdu("41 41 00000000 00000001 00000002 00000000"
+             "00000777 0000000000002000 00000004 00000101 0000000000001000"));
+  }));
+  one("unaligned CmpSwap", atomic_ulpdu("00000001", "00000002", "0000000000001004"));
+  one("Atomic of DDP version 2",
+      atomic_ulpdu("42 4a", "00000000 00000001", "00000001", "00000000", "0000000000001000"));
+  one("Atomic of RDMAP version 2",
+      atomic_ulpdu("41 8a", "00000000 00000001", "00000001", "00000000", "0000000000001000"));
+  one("Atomic on queue 0",
+      atomic_ulpdu("41 4a", "00000000 00000000", "00000001", "00000000", "0000000000001000"));
+  one("Atomic with an Invalidate STag",
+      atomic_ulpdu("41 4a", "00000101 00000001", "00000001", "00000000", "0000000000001000"));
+  one("first segment of an Atomic",
+      "01 4a 00000000 00000001 00000001 00000000"
+      "00000000 00000001 00000101 0000000000001000 0000000000000001 0000000000000000");
+  one("Immediate Data of DDP version 2",
+      "42 48 00000000 00000000 00000001 00000000 0102030405060708");
+  one("Immediate Data of RDMAP version 2",
+      "41 88 00000000 00000000 00000001 00000000 0102030405060708");
+  one("Immediate Data on queue 1", "41 48 00000000 00000001 00000001 00000000 0102030405060708");
+  one("Immediate Data with an Invalidate STag",
+      "41 48 00000101 00000000 00000001 00000000 0102030405060708");
+  list.push_back(operational("Atomic for an odd offset", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work atomic = work_of(1, WorkKind::atomic);
+    atomic.remote_offset = 0x1003;
+    subject.stream.post(atomic, subject.now);
+  }));
+  list.push_back(operational("Read answered behind a Send", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 4;
+    subject.stream.post(read, subject.now);
+    subject.stream.post(work_of(2, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.feed(fpdu("c1 42 00000101 0000000000001000 aabbccdd"));
+  }));
+}
+
+void add_endings(std::vector<Scenario>& list) {
+  list.push_back(operational("FIN within an FPDU", [](Subject& subject) {
+    const auto message = fpdu("41 43 00000000 00000000 00000001 00000000 aabb");
+    subject.feed(wire::Bytes(message).first(10));
+    subject.stream.peer_closed(subject.now);
+  }));
+  list.push_back(operational("half-closed peer", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.peer_closed(subject.now);
+    subject.stream.post(work_of(1, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.stream.disconnect(subject.now);
+  }));
+  list.push_back(operational("orderly close", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.post(work_of(1, WorkKind::send), subject.now);
+    subject.stream.disconnect(subject.now);
+    subject.stream.post(work_of(2, WorkKind::send), subject.now);
+    (void)subject.output();
+    subject.stream.close_done(subject.now);
+    subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aabb"));
+  }));
+  list.push_back(operational("orderly close, not done", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    subject.stream.disconnect(subject.now);
+  }));
+  list.push_back(operational("loss", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    Work read = work_of(1, WorkKind::read);
+    read.sink_stag = 0x101;
+    read.sink_offset = 0x1000;
+    read.length = 4;
+    subject.stream.post(read, subject.now);
+    (void)subject.output();
+    subject.stream.lost(subject.now);
+  }));
+}
+
+void add_startup_oddities(std::vector<Scenario>& list) {
+  list.push_back({"startup timer", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+                    return transcript(subject);
+                  }});
+  list.push_back({"RTR of another kind", [](const Chosen& chosen) {
+                    Config config = enhanced_config(Role::responder);
+                    config.crc = false;
+                    Subject subject(config, stream_decisions(chosen));
+                    subject.memory.post_receive(1, 8);
+                    subject.feed(request("10 02 0004 c004 0004"));
+                    subject.stream.accept(4, 4, {}, subject.now);
+                    (void)subject.output();
+                    subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"octets behind the reply", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
+                    subject.memory.post_receive(1, 8);
+                    (void)subject.output();
+                    auto input = octets(reply("50 02 0004 0004 0004"));
+                    const auto message =
+                        fpdu("41 43 00000000 00000000 00000001 00000000 aabb", true);
+                    input.insert(input.end(), message.begin(), message.end());
+                    subject.feed(input);
+                    return transcript(subject);
+                  }});
+}
+
+void add_split_frames(std::vector<Scenario>& list) {
+  list.push_back({"request octet by octet", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+                    for (const std::byte octet : octets(request("00 01 0000")))
+                      subject.feed(wire::Bytes(&octet, 1));
+                    return transcript(subject);
+                  }});
+  list.push_back({"request cut short", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+                    subject.feed(request("00 01 0004 6162"));
+                    return transcript(subject);
+                  }});
+  list.push_back({"plain request of revision 2 with private data", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::responder), stream_decisions(chosen));
+                    subject.feed(request("00 02 0006 616263646566"));
+                    return transcript(subject);
+                  }});
+  list.push_back(operational(
+      "first FPDU with a bad CRC",
+      [](Subject& subject) {
+        auto bad = fpdu(empty_write, true);
+        bad.back() ^= std::byte{1};
+        subject.feed(bad);
+      },
+      true));
+  list.push_back({"private data of 300 octets", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+                    auto input = octets(request("00 01 012c"));
+                    input.resize(input.size() + 300, std::byte{7});
+                    subject.feed(input);
+                    return transcript(subject);
+                  }});
+}
+
+void add_terms_of_startup(std::vector<Scenario>& list) {
+  list.push_back({"reply cut short", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
+                    (void)subject.output();
+                    subject.feed(reply("50 02 0010 0004"));
+                    subject.stream.peer_closed(subject.now);
+                    return transcript(subject);
+                  }});
+  list.push_back({"initiator that leaves at once", [](const Chosen& chosen) {
+                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
+                    (void)subject.output();
+                    subject.feed(reply("50 02 0004 0004 0004"));
+                    subject.stream.disconnect(subject.now);
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"reply with more RTR kinds than offered", [](const Chosen& chosen) {
+                    Config config = enhanced_config(Role::initiator);
+                    config.peer_to_peer = true;
+                    config.rtr = {false, true, false};
+                    Subject subject(config, stream_decisions(chosen));
+                    (void)subject.output();
+                    subject.feed(reply("50 02 0004 c004 c004"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"Read as RTR of an initiator without ORD", [](const Chosen& chosen) {
+                    Config config = enhanced_config(Role::responder);
+                    config.crc = false;
+                    Subject subject(config, stream_decisions(chosen));
+                    subject.feed(request("10 02 0004 8004 4000"));
+                    subject.stream.accept(4, 4, {}, subject.now);
+                    (void)subject.output();
+                    subject.feed(
+                        fpdu("41 41 00000000 00000001 00000001 00000000 00000000"
+                             "0000000000000000 00000000 00000000 0000000000000000"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"enhanced request to revision 1", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+                    subject.feed(request("10 02 0004 0003 0002"));
+                    subject.stream.accept(1, 1, {}, subject.now);
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back({"bad CRC where only the peer asked for CRCs", [](const Chosen& chosen) {
+                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+                    subject.feed(request("40 01 0000"));
+                    subject.stream.accept(1, 1, {}, subject.now);
+                    (void)subject.output();
+                    auto bad = fpdu(empty_write, true);
+                    bad.back() ^= std::byte{1};
+                    subject.feed(bad);
+                    return transcript(subject);
+                  }});
+}
+
+}  // namespace
+
+std::vector<Scenario> scenarios() {
+  std::vector<Scenario> list;
+  add_pairs(list);
+  add_bad_messages(list);
+  add_startup_frames(list);
+  add_framing(list);
+  add_messages(list);
+  add_sending(list);
+  add_reads(list);
+  add_atomics(list);
+  add_endings(list);
+  add_startup_oddities(list);
+  add_split_frames(list);
+  add_reads_of_fpdus(list);
+  add_terms_of_startup(list);
+  return list;
+}
+
+}  // namespace rnic::deviants::test
