@@ -10,12 +10,11 @@ namespace dissectors::analyzer {
 ConnectionState::ConnectionState(Shared& shared, const Options& options,
                                  const Connection& connection)
     : shared_(shared),
-      connection_(connection),
-      framing_(*this, shared.scratch, options.pick_up),
+      judge_(shared, connection, options.pick_up),
       sides_{Side(*this, Direction::from_first, options.reorder_octets),
              Side(*this, Direction::from_second, options.reorder_octets)} {
   ++shared_.counts.connections;
-  shared_.sink.opened(connection_);
+  shared_.sink.opened(judge_.connection());
 }
 
 bool ConnectionState::opens_another(Direction direction, const capture::Segment& segment) const {
@@ -33,13 +32,13 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
   Side& to = side(opposite(direction));
   from.seen = true;
   from.octets += segment.payload_length;
-  if (segment.syn && segment.mss != 0) framing_.announced_mss(direction, segment.mss);
-  framing_.advertised(direction, segment);
+  if (segment.syn && segment.mss != 0) judge_.announced_mss(direction, segment.mss);
+  judge_.advertised(direction, segment);
   // First what was acknowledged: what this segment carries was sent knowing of it.
   if (segment.ack && !segment.rst)
     to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);
   from.stream.add(segment, frame, time, from.receiver);
-  if (framing_.is_iwarp() && !counted_) {
+  if (judge_.is_iwarp() && !counted_) {
     counted_ = true;
     ++shared_.counts.iwarp_connections;
   }
@@ -48,7 +47,7 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
 void ConnectionState::begin(Direction direction) {
   Side& at = side(direction);
   if (std::exchange(at.begun, true)) return;
-  framing_.begins(direction, at.stream.from_syn(), at.stream.origin());
+  judge_.begins(direction, at.stream.from_syn(), at.stream.origin());
 }
 
 void ConnectionState::octets(Direction direction, const Chunk& chunk) {
@@ -57,23 +56,23 @@ void ConnectionState::octets(Direction direction, const Chunk& chunk) {
     say(NoteKind::frame_cut, direction,
         fmt::format("the capture kept {} of {} octets (said once for this direction)",
                     chunk.octets.size(), chunk.length));
-  framing_.octets(direction, chunk);
+  judge_.octets(direction, chunk);
 }
 
 void ConnectionState::stream_hole(Direction direction, std::uint64_t offset, std::uint64_t length,
                                   bool for_want_of_room, const SegmentFacts& by) {
   begin(direction);
-  note({for_want_of_room ? NoteKind::memory_bound : NoteKind::octets_missing,
-        {direction, offset, length, by.frame, by.frame, by.time},
-        fmt::format("{} octets {}", length,
-                    for_want_of_room ? "waited for until there was no more room"
-                                     : "were sent but are not in the capture")});
-  framing_.hole(direction, offset, length, by);
+  judge_.note({for_want_of_room ? NoteKind::memory_bound : NoteKind::octets_missing,
+               {direction, offset, length, by.frame, by.frame, by.time},
+               fmt::format("{} octets {}", length,
+                           for_want_of_room ? "waited for until there was no more room"
+                                            : "were sent but are not in the capture")});
+  judge_.missing(direction, offset, length, by);
 }
 
 void ConnectionState::Receiver::differs(std::uint64_t offset, std::uint64_t length,
                                         const SegmentFacts& by) {
-  owner.note(
+  owner.judge_.note(
       {NoteKind::retransmission_differs,
        {direction, offset, length, by.frame, by.frame, by.time},
        fmt::format("a retransmission carries other octets than before, within {} octets", length)});
@@ -85,10 +84,9 @@ void ConnectionState::stream_ended(Direction direction, Ending ending, std::uint
   const Place place{direction, offset, 0, by.frame, by.frame, by.time};
   if (ending == Ending::reset)
     for (Side& each : sides_) each.stream.finish(each.receiver);
-  framing_.finish(direction, true);
-  if (ending == Ending::reset) framing_.finish(opposite(direction), true);
-  if (tracker_) tracker_->ended(direction, ending, place);
-  shared_.sink.ended(connection_, direction, ending, place);
+  judge_.finish(direction, Rest::ended);
+  if (ending == Ending::reset) judge_.finish(opposite(direction), Rest::ended);
+  judge_.ended(direction, ending, place);
   if (ending == Ending::reset || side(opposite(direction)).ended) close();
 }
 
@@ -98,16 +96,14 @@ void ConnectionState::close() {
   if (closed_) return;  // a FIN that waited behind missing octets closed it
   closed_ = true;
   for (const Side& each : sides_)
-    if (!each.ended) framing_.finish(each.receiver.direction, false);
+    if (!each.ended) judge_.finish(each.receiver.direction, Rest::unknown);
   for (Side& each : sides_)
     if (!each.seen && side(opposite(each.receiver.direction)).octets > 0)
       say(NoteKind::direction_missing, each.receiver.direction,
           "no segment of this direction was captured");
-  if (!framing_.is_iwarp() && !framing_.given_up() && sides_[0].octets + sides_[1].octets > 0)
+  if (!judge_.is_iwarp() && !judge_.given_up() && sides_[0].octets + sides_[1].octets > 0)
     say(NoteKind::not_iwarp, Direction::from_first, "no octets of MPA were found");
-  if (tracker_) tracker_->finish();
-  shared_.sink.closed(connection_);
-  tracker_.reset();
+  judge_.close();
 }
 
 void ConnectionState::aged_out(std::string why) {
@@ -117,50 +113,12 @@ void ConnectionState::aged_out(std::string why) {
 }
 
 std::size_t ConnectionState::memory() const {
-  return sizeof *this + framing_.memory() + sides_[0].stream.memory() + sides_[1].stream.memory();
-}
-
-MessageTracker& ConnectionState::tracker() {
-  if (!tracker_) tracker_ = std::make_unique<MessageTracker>(static_cast<Voice&>(*this));
-  return *tracker_;
+  return sizeof *this - sizeof judge_ + judge_.memory() + sides_[0].stream.memory() +
+         sides_[1].stream.memory();
 }
 
 void ConnectionState::say(NoteKind kind, Direction direction, std::string text) {
-  note({kind, {direction, 0, 0, last_.frame, last_.frame, last_.time}, std::move(text)});
-}
-
-void ConnectionState::mpa_frame(const MpaFrameSeen& frame) {
-  const bool from_first = frame.place.direction == Direction::from_first;
-  const bool request = frame.frame.kind == rnic::wire::MpaFrameKind::request;
-  if (connection_.role_of_first == Role::unknown)
-    connection_.role_of_first = from_first == request ? Role::initiator : Role::responder;
-  shared_.sink.mpa_frame(connection_, frame);
-  const Negotiated& settled = tracker().startup(frame);
-  if (!request) shared_.sink.negotiated(connection_, settled);
-}
-
-void ConnectionState::fpdu(const FpduSeen& fpdu) {
-  ++shared_.counts.fpdus;
-  shared_.sink.fpdu(connection_, fpdu);
-  tracker().fpdu(fpdu);
-}
-
-void ConnectionState::hole(Direction direction, const Place& place) {
-  if (framing_.is_iwarp()) tracker().hole(direction, place);
-}
-
-void ConnectionState::finding(const Finding& finding) {
-  ++shared_.counts.findings;
-  shared_.sink.finding(connection_, finding);
-}
-
-void ConnectionState::note(const Note& note) {
-  ++shared_.counts.notes[static_cast<std::size_t>(note.kind)];
-  shared_.sink.note(connection_, note);
-}
-
-void ConnectionState::message(const MessageSeen& message) {
-  shared_.sink.message(connection_, message);
+  judge_.note({kind, {direction, 0, 0, last_.frame, last_.frame, last_.time}, std::move(text)});
 }
 
 }  // namespace dissectors::analyzer

@@ -1,39 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One connection in the analyzer: its layers, tied together, and what the face is told of it.
+// One connection of a capture: TCP reassembly of both directions before the judge of its octets.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 
-#include "dissectors/analyzer/analyzer.hpp"
-#include "dissectors/analyzer/message_tracker.hpp"
-#include "dissectors/analyzer/mpa_framing.hpp"
+#include "dissectors/analyzer/stream_judge.hpp"
 #include "dissectors/analyzer/tcp_reassembly.hpp"
 
 namespace dissectors::analyzer {
 
-/// What all connections of one analyzer share.
-struct Shared {
-  Sink& sink;
-  Counts counts;
-  FramingScratch scratch;
-};
-
-class ConnectionState final : private FramingListener, private Voice {
+class ConnectionState final {
  public:
   ConnectionState(Shared& shared, const Options& options, const Connection& connection);
   ConnectionState(const ConnectionState&) = delete;
   ConnectionState& operator=(const ConnectionState&) = delete;
-  ~ConnectionState() override = default;
+  ~ConnectionState() = default;
 
-  [[nodiscard]] const Connection& connection() const { return connection_; }
+  [[nodiscard]] const Connection& connection() const { return judge_.connection(); }
   [[nodiscard]] Direction direction_of(const capture::Flow& flow) const {
-    return flow.from == connection_.first ? Direction::from_first : Direction::from_second;
+    return flow.from == connection().first ? Direction::from_first : Direction::from_second;
   }
   /// Decode As.
-  void insist() { framing_.insist(); }
+  void insist() { judge_.insist(); }
   void segment(Direction direction, const capture::Segment& segment, std::uint32_t frame,
                std::uint64_t time);
   /// The segment, a SYN, opens the same addresses and ports anew.
@@ -76,22 +66,11 @@ class ConnectionState final : private FramingListener, private Voice {
                    bool for_want_of_room, const SegmentFacts& by);
   void stream_ended(Direction direction, Ending ending, std::uint64_t offset,
                     const SegmentFacts& by);
-  MessageTracker& tracker();
   void say(NoteKind kind, Direction direction, std::string text);
 
-  void mpa_frame(const MpaFrameSeen& frame) override;
-  void fpdu(const FpduSeen& fpdu) override;
-  void hole(Direction direction, const Place& place) override;
-  void finding(const Finding& finding) override;
-  void note(const Note& note) override;
-  void message(const MessageSeen& message) override;
-  [[nodiscard]] bool wants_summaries() const override { return shared_.sink.wants_summaries(); }
-
   Shared& shared_;
-  Connection connection_;
-  MpaFraming framing_;
+  StreamJudge judge_;
   std::array<Side, 2> sides_;
-  std::unique_ptr<MessageTracker> tracker_;
   SegmentFacts last_;
   bool counted_ = false, closed_ = false;
 };

@@ -82,7 +82,7 @@ std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) 
     return told(framing::crc_coverage, "without ULPDU_Length");
   if (shape.pad > 0 && !shape.markers &&
       is_crc(wire::Crc32c().update(covered.first(covered.size() - shape.pad)), field))
-    return told(framing::crc_coverage, "without the pad");
+    return told(framing::crc_without_pad, "without the pad");
   if (!shape.markers) return std::nullopt;
   if (shape.leading_marker() &&
       is_crc(crc_with(covered, shape, [](std::size_t at) { return at != 0; }), field))
@@ -204,6 +204,16 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                    "Markers at multiples of 512 from the first Marker");
 }
 
+/// Nothing was computed: the field is as where CRCs are not in use.
+std::optional<Diagnosis> no_value(Bytes octets, const Shape& shape) {
+  const auto parts = parts_of(octets, shape);
+  if (!parts || number(parts->field) != 0 || !plausible_fpdu(octets, shape.markers, shape.position))
+    return std::nullopt;
+  return explained(
+      shape, framing::crc_zero, "zero in place of the CRC",
+      fmt::format("{:#010x}: startup has C = 1", number(wire::crc32c_trailer(parts->covered))));
+}
+
 }  // namespace
 
 std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
@@ -213,7 +223,8 @@ std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
     if (auto found = other_coverage(*parts, presumed)) return found;
   }
   if (auto found = other_length(octets, presumed)) return found;
-  return other_markers(octets, presumed, origin_sequence);
+  if (auto found = other_markers(octets, presumed, origin_sequence)) return found;
+  return no_value(octets, presumed);
 }
 
 std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,

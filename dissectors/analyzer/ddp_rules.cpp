@@ -155,10 +155,21 @@ void DdpRules::settle_suspended(Lane& lane) {
   if (message.ended)
     complain_of_gaps(message);
   else if (!cut_short)
-    complaints_.raise(
-        check::last_missing, message.place, message.certainty,
-        fmt::format("message {} ends at {} octets without L", message.number, message.octets),
-        "L on the last segment of a message");
+    complain_of_missing_last(message);
+}
+
+void DdpRules::complain_of_missing_last(const Message& message) {
+  complaints_.raise(
+      check::last_missing, message.place, message.certainty,
+      fmt::format("message {} ends at {} octets without L", message.number, message.octets),
+      "L on the last segment of a message");
+}
+
+void DdpRules::nothing_follows(Direction direction) {
+  Message& message = lane(direction).open;
+  if (!message.active || !message.known) return;
+  message.active = false;
+  complain_of_missing_last(message);
 }
 
 void DdpRules::begin(Lane& lane, const Incoming& incoming) {
@@ -274,6 +285,12 @@ void DdpRules::account(Message& message, const Incoming& incoming) {
 void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t begin,
                     std::uint64_t end) {
   if (message.gaps_lost) return;
+  if (first_was_shifted(message, begin, end)) {
+    message.next = end;
+    complaints_.raise(check::first_offset, incoming,
+                      "offsets that count from 0, in the first segment too");
+    return;
+  }
   const bool before_all = message.tagged && end <= message.base;
   if (before_all) {
     if (end < message.base && message.gap_count < gaps_kept)
@@ -302,6 +319,17 @@ void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t be
   else if (!message.ended && !std::exchange(message.told.order, true))
     complaints_.raise(message.tagged ? check::tagged_offset_falls : check::message_offset_falls,
                       incoming, "segments in the order of their offsets");
+}
+
+/// Whether the second segment of an untagged message goes on as if the first one, which began
+/// elsewhere, had begun at 0 (RFC 5041 section 4.3).
+bool DdpRules::first_was_shifted(Message& message, std::uint64_t begin, std::uint64_t end) {
+  if (message.tagged || message.segments != 2 || message.gap_count != 1) return false;
+  const Gap front = message.gaps.front();
+  // One that lies in the gap before the first is out of order, and may be right.
+  if (front.begin != 0 || end <= front.end || begin != message.next - front.end) return false;
+  message.gap_count = 0;
+  return true;
 }
 
 void DdpRules::keep_content(Message& message, const Incoming& incoming) {

@@ -30,6 +30,8 @@ class DdpRules {
   MessageStep take(const Incoming& incoming, bool version_zero_possible);
   /// What comes next in this direction is not known.
   void lose(Direction direction);
+  /// The message that is open gets no further segment.
+  void nothing_follows(Direction direction);
   void finish();
 
  private:
@@ -95,9 +97,11 @@ class DdpRules {
   void begin(Lane& lane, const Incoming& incoming);
   bool begin_untagged(Lane& lane, Message& message, const Incoming& incoming);
   void settle_suspended(Lane& lane);
+  void complain_of_missing_last(const Message& message);
   void check_sameness(Message& message, const Incoming& incoming);
   void account(Message& message, const Incoming& incoming);
   void fill(Message& message, const Incoming& incoming, std::uint64_t begin, std::uint64_t end);
+  static bool first_was_shifted(Message& message, std::uint64_t begin, std::uint64_t end);
   void keep_content(Message& message, const Incoming& incoming);
   void close(Lane& lane, Message& message);
   void complain_of_gaps(const Message& message);

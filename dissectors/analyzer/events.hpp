@@ -57,10 +57,13 @@ struct Place {
   std::uint64_t time = 0;         ///< of last_frame; nanoseconds since 1970, UTC
 };
 
-/// How sure the analyzer is of where FPDUs begin.
+/// How sure the analyzer is of where FPDUs begin, and of a finding.
 enum class Certainty : std::uint8_t {
-  certain,  ///< followed from MPA startup without a hole
-  likely,   ///< found again in mid-connection, by Markers or by headers and CRCs that fit
+  /// Followed from MPA startup without a hole.
+  certain,
+  /// Found again in mid-connection, by Markers or by headers and CRCs that fit; or of several readings
+  /// of the octets the one that explains most.
+  likely,
 };
 
 /// An MPA Request or Reply Frame, or what stood in its place.

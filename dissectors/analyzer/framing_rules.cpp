@@ -88,10 +88,16 @@ void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {
     broken(framing::ulpdu_too_long, wire::max_mulpdu, "");
     return;
   }
-  if (mss_ == 0) return;
-  const std::size_t most = wire::mulpdu(mss_, fpdu.shape.markers);
-  if (fpdu.shape.ulpdu <= most) return;
-  const std::string why = fmt::format(" by the MSS of {} that the other end announced", mss_);
+  const std::size_t largest = mss_ != 0 ? mss_ : largest_emss_;
+  if (largest == 0) return;
+  const std::size_t most = wire::mulpdu(largest, fpdu.shape.markers);
+  // With an EMSS that leaves less than 128 octets no rule of segmentation need be followed
+  // (section 4.5).
+  const std::size_t now = emss_ != 0 ? wire::mulpdu(emss_, fpdu.shape.markers) : most;
+  if (fpdu.shape.ulpdu <= most || now <= wire::min_mulpdu) return;
+  const std::string why = mss_ != 0
+                              ? fmt::format(" by the MSS of {} that the other end announced", mss_)
+                              : fmt::format(" by the EMSS of {}", largest);
   if (fpdu.shape.markers)
     broken(framing::over_mulpdu_with_markers, most, why);
   else
@@ -189,8 +195,12 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
     return;
   // TCP options may take up to 40 octets of each segment.
   constexpr std::uint16_t most_options = 40;
-  if (mss_ <= most_options + wire::min_mulpdu) return;
-  const std::size_t emss = mss_ - most_options;
+  // To avoid silly windows a TCP may send half of the widest window at once, however large a segment
+  // may be (RFC 1122 section 4.2.3.4): that is its EMSS then.
+  const std::size_t half_window = window_.widest() > 0 ? window_.widest() / 2 : mss_;
+  const std::size_t most = std::min<std::size_t>(mss_, half_window);
+  if (most <= most_options + wire::min_mulpdu) return;
+  const std::size_t emss = most - most_options;
   if (!seen.begins_segment) {
     if (fpdu.shape.ulpdu < wire::min_mulpdu && seen.segment_payload >= emss)
       voice.broken(framing::chopped_to_fit, seen.place,

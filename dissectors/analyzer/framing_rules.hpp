@@ -3,6 +3,7 @@
 // sizes, and how FPDUs lie in TCP segments.
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <span>
 #include <string>
@@ -71,6 +72,12 @@ class FramingRules {
  public:
   /// The other end announced its MSS in its SYN.
   void announced_mss(std::uint16_t mss) { mss_ = mss; }
+  /// The sender's EMSS, now, of which only an end of the connection can know. What was cut before it
+  /// shrank may still come, so the largest counts.
+  void emss(std::size_t octets) {
+    emss_ = octets;
+    largest_emss_ = std::max(largest_emss_, octets);
+  }
   /// The other end's.
   [[nodiscard]] ReceiveWindow& window() { return window_; }
   /// To be called for each FPDU, in stream order.
@@ -90,6 +97,7 @@ class FramingRules {
   [[nodiscard]] bool cut_by_window(const FramedFpdu& fpdu) const;
 
   std::uint16_t mss_ = 0;
+  std::size_t emss_ = 0, largest_emss_ = 0;
   ReceiveWindow window_;
   bool offloaded_ = false;       ///< segments longer than the MSS: merged before the capture
   bool alignment_lost_ = false;  ///< said already; until alignment is regained

@@ -9,13 +9,13 @@ namespace dissectors::analyzer {
 namespace wire = rnic::wire;
 
 struct MessageTracker::State {
-  explicit State(Voice& the_voice)
+  State(Voice& the_voice, Order order)
       : voice(the_voice),
         complaints(the_voice),
-        startup(complaints),
+        startup(complaints, order),
         ddp(complaints),
-        rdmap(complaints, startup),
-        terminate(complaints, rdmap) {}
+        rdmap(complaints, startup, order),
+        terminate(complaints, rdmap, order) {}
 
   void segment(const Incoming& incoming);
   void unreadable(const FpduSeen& fpdu);
@@ -31,7 +31,8 @@ struct MessageTracker::State {
   std::string summary;
 };
 
-MessageTracker::MessageTracker(Voice& voice) : state_(std::make_unique<State>(voice)) {}
+MessageTracker::MessageTracker(Voice& voice, Order order)
+    : state_(std::make_unique<State>(voice, order)) {}
 MessageTracker::MessageTracker(MessageTracker&&) noexcept = default;
 MessageTracker& MessageTracker::operator=(MessageTracker&&) noexcept = default;
 MessageTracker::~MessageTracker() = default;
@@ -60,6 +61,12 @@ void MessageTracker::fpdu(const FpduSeen& fpdu) {
   state_->segment({.fpdu = fpdu,
                    .segment = *fpdu.segment,
                    .payload_length = static_cast<std::uint32_t>(fpdu.ulpdu_length - header)});
+}
+
+void MessageTracker::damaged(const FpduSeen& fpdu) {
+  state_->startup.unreadable(fpdu);
+  if (!fpdu.segment) return state_->terminate.sent_unreadable(fpdu.place.direction);
+  state_->terminate.sent({.fpdu = fpdu, .segment = *fpdu.segment});
 }
 
 void MessageTracker::State::segment(const Incoming& incoming) {
@@ -106,6 +113,10 @@ void MessageTracker::hole(Direction direction, const Place&) { state_->lose(dire
 
 void MessageTracker::ended(Direction direction, Ending ending, const Place& place) {
   state_->terminate.ended(direction, ending, place);
+}
+
+void MessageTracker::nothing_follows(Direction direction) {
+  state_->ddp.nothing_follows(direction);
 }
 
 void MessageTracker::finish() {

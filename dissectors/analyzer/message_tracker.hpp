@@ -20,13 +20,22 @@ class Voice {
   [[nodiscard]] virtual bool wants_summaries() const { return true; }
 };
 
+/// In which order the calls for the two directions come.
+enum class Order : std::uint8_t {
+  /// As a capture brought them: what one end sent may come before what it had received by then.
+  of_the_capture,
+  /// As one end of the connection sent and received: what it has not sent by then, the other end
+  /// cannot have received before.
+  as_it_happened,
+};
+
 /// One per connection. Fed by the framing layer in the order in which each direction's octets stood in
 /// the stream; between directions in order of frames. Bounded state: per queue and direction counters,
 /// outstanding requests (at most 65536, beyond it a note), the headers of the latest 32 segments,
 /// and at most 64 invalidated STags (the oldest forgotten, which can only hide a fault).
 class MessageTracker {
  public:
-  explicit MessageTracker(Voice& voice);
+  explicit MessageTracker(Voice& voice, Order order = Order::of_the_capture);
   MessageTracker(MessageTracker&&) noexcept;
   MessageTracker& operator=(MessageTracker&&) noexcept;
   ~MessageTracker();
@@ -34,10 +43,14 @@ class MessageTracker {
   /// Request and Reply as they come; also where they are wrong. Tells what is settled by now.
   const Negotiated& startup(const MpaFrameSeen&);
   void fpdu(const FpduSeen&);
+  /// One that is made wrong on purpose, so that the receiver must not take it: it may be blamed.
+  void damaged(const FpduSeen&);
   /// Octets of this direction were not seen: what depends on them is not judged until it is known
   /// again.
   void hole(Direction, const Place&);
   void ended(Direction, Ending, const Place&);
+  /// The end that sends in this direction sends no more, though nothing has ended it.
+  void nothing_follows(Direction);
   /// The end of the capture, or of the connection.
   void finish();
 

@@ -62,6 +62,13 @@ void MpaFraming::begins(Direction direction, bool from_syn, std::uint32_t origin
 
 void MpaFraming::octets(Direction direction, const Chunk& chunk) {
   Half& at = half(direction);
+  if (at.unread > 0) {
+    const std::uint64_t passed = std::min(at.unread, chunk.length);
+    at.unread -= passed;
+    at.origin += passed;
+    if (passed < chunk.length) octets(direction, behind(chunk, passed));
+    return;
+  }
   switch (at.phase) {
     case Phase::startup:
       startup_octets(at, chunk);
@@ -117,14 +124,14 @@ void MpaFraming::hole(Direction direction, std::uint64_t offset, std::uint64_t l
   }
 }
 
-void MpaFraming::finish(Direction direction, bool ended) {
+void MpaFraming::finish(Direction direction, Rest rest) {
   Half& at = half(direction);
-  at.capture_over = !ended;
+  at.capture_over = rest == Rest::unknown;
   if (at.phase == Phase::startup && at.assembly.octets.size() >= wire::mpa_frame_header_size)
     take_startup_frame(at, at.assembly.octets.size());
   if (at.phase == Phase::awaiting_peer && !at.store.octets.empty()) settle_without_peer(at);
   if (at.phase == Phase::searching) find(at, true);
-  if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, ended);
+  if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, rest);
 }
 
 std::size_t MpaFraming::memory() const {
@@ -219,7 +226,9 @@ std::optional<Shape> MpaFraming::presumed(const Half& at, Bytes octets,
   const std::uint64_t position = offset - at.origin;
   const auto length = ulpdu_length(octets, markers && wire::marker_at(position));
   if (!length) return std::nullopt;
-  return Shape::of(at.length_swapped ? std::byteswap(*length) : *length, markers, position);
+  Shape shape = Shape::of(at.length_swapped ? std::byteswap(*length) : *length, markers, position);
+  if (at.no_crc_field) shape.trailer = 0;
+  return shape;
 }
 
 std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
@@ -362,6 +371,7 @@ void MpaFraming::still_swapped(const Half& at, const Piece& piece, const Shape& 
 }
 
 Shape MpaFraming::without_trailer(Half& at, const Piece& piece, const Shape& shape) {
+  if (at.no_crc_field) return still_without_trailer(at, piece, shape);
   if (shape.markers) return shape;
   const std::size_t size = shape.size();
   Shape bare = shape;
@@ -375,9 +385,28 @@ Shape MpaFraming::without_trailer(Half& at, const Piece& piece, const Shape& sha
   if (!another_follows || !fpdu_at(bare.size()) || crc_fits(piece.octets, shape)) return shape;
   const Place place{at.direction,      piece.offset,     bare.size(),
                     piece.first.frame, piece.last.frame, piece.last.time};
-  broken(framing::crc_field_missing, place, "the next FPDU stands where the CRC field should be",
-         "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
+  crc_field_missing(place, "the next FPDU stands where the CRC field should be");
+  at.no_crc_field = true;
   return bare;
+}
+
+/// What one FPDU left out the next ones do as well, unless the field stands here.
+Shape MpaFraming::still_without_trailer(Half& at, const Piece& piece, const Shape& shape) {
+  const Bytes next = piece.octets.subspan(std::min(shape.size(), piece.octets.size()));
+  if (next.size() > wire::fpdu_crc_size && !plausible_fpdu(next, false, 0) &&
+      plausible_fpdu(next.subspan(wire::fpdu_crc_size), false, 0)) {
+    at.no_crc_field = false;
+    return Shape::of(shape.ulpdu, shape.markers, shape.position);
+  }
+  crc_field_missing({at.direction, piece.offset, shape.size(), piece.first.frame, piece.last.frame,
+                     piece.last.time},
+                    "no CRC field, as before");
+  return shape;
+}
+
+void MpaFraming::crc_field_missing(const Place& place, std::string actual) {
+  broken(framing::crc_field_missing, place, std::move(actual),
+         "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
 }
 
 void MpaFraming::emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen) {
@@ -464,7 +493,7 @@ void MpaFraming::lose(Half& at, const Place& place, std::string why) {
   listener_->hole(at.direction, place);
 }
 
-void MpaFraming::finish_assembly(Half& at, bool ended) {
+void MpaFraming::finish_assembly(Half& at, Rest why) {
   const Assembly rest = std::move(at.assembly);
   at.assembly = {};
   const Piece piece{rest.octets, rest.begin, rest.length, rest.first, rest.last};
@@ -479,14 +508,22 @@ void MpaFraming::finish_assembly(Half& at, bool ended) {
       const std::uint64_t used = explained(at, piece, *diagnosis, seen);
       if (used < rest.length)
         octets(at.direction, behind({rest.begin, rest.length, rest.octets, rest.last}, used));
-      if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, ended);
+      if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, why);
       return;
     }
   }
-  if (ended && shape && !rest.cut() && at.known.crc == false && !shape->markers &&
+  const bool is_all = why == Rest::all_seen || why == Rest::none_comes;
+  const bool crc_unused = at.known.crc == false || is_all;
+  if (why != Rest::unknown && shape && !rest.cut() && crc_unused && !shape->markers &&
       rest.length + wire::fpdu_crc_size == shape->size()) {
-    broken(framing::crc_field_missing, place, "the direction ends before the CRC field",
-           "a CRC field of four octets, also where CRCs are not in use", Certainty::likely);
+    crc_field_missing(place, "the direction ends before the CRC field");
+    return;
+  }
+  if (is_all) {
+    at.phase = Phase::given_up;  // whatever comes yet, no FPDU begins there
+    broken(framing::fpdu_unfinished, place,
+           fmt::format("{} octets of an FPDU, and no more come", rest.length), "a whole FPDU",
+           at.certainty);
     return;
   }
   note(NoteKind::not_judged, place,

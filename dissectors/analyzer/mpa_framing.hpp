@@ -34,6 +34,14 @@ struct FramingScratch {
   std::vector<MarkerSeen> markers;
 };
 
+/// Why nothing more comes in a direction.
+enum class Rest : std::uint8_t {
+  unknown,     ///< the capture is over: what is missing may have come later
+  ended,       ///< the connection is
+  all_seen,    ///< its end closed it, and who takes part in the connection has seen all before that
+  none_comes,  ///< who takes part in the connection has waited in vain
+};
+
 /// Held at most, per direction: 192 KiB while searching or waiting for the peer's startup frame,
 /// one FPDU (about 66 KiB) while its segments come in.
 class MpaFraming final : private RuleVoice {
@@ -43,6 +51,12 @@ class MpaFraming final : private RuleVoice {
 
   /// Decode As: never give the connection up.
   void insist() { insisted_ = true; }
+  /// The end that sends in this direction owes this frame first, whatever it sends.
+  void expects(Direction from, rnic::wire::MpaFrameKind kind) { half(from).owed = kind; }
+  /// A direction that is not read: the startup frame that its end, the tester, means to have sent.
+  void sent_startup(const MpaFrameSeen& frame);
+  /// The EMSS, now, of the end that sends in this direction.
+  void emss(Direction from, std::size_t octets) { half(from).rules.emss(octets); }
   /// The end that sends in this direction announced its MSS, for the other one to keep to.
   void announced_mss(Direction from, std::uint16_t mss);
   /// A segment of this direction, for the window that it advertises and what its SYN offers.
@@ -52,9 +66,8 @@ class MpaFraming final : private RuleVoice {
   void octets(Direction direction, const Chunk& chunk);
   void hole(Direction direction, std::uint64_t offset, std::uint64_t length,
             const SegmentFacts& by);
-  /// Nothing more comes in this direction, because it `ended` or because the capture does: makes of
-  /// the rest what can be made of it.
-  void finish(Direction direction, bool ended);
+  /// Nothing more comes in this direction: makes of the rest what can be made of it.
+  void finish(Direction direction, Rest rest);
 
   /// Some octets were taken for MPA.
   [[nodiscard]] bool is_iwarp() const { return is_iwarp_; }
@@ -101,12 +114,16 @@ class MpaFraming final : private RuleVoice {
     /// What begins here has a key but was no startup frame: it is not looked at as one again.
     std::optional<std::uint64_t> refused_startup;
     bool capture_over = false;  ///< what is missing may have come later
+    /// The frame that has to come first, where the roles of the ends are known.
+    std::optional<rnic::wire::MpaFrameKind> owed;
+    std::uint64_t unread = 0;  ///< octets of a startup frame too long to be one: passed over
     std::uint32_t origin_sequence = 0;
     std::optional<Startup> startup;
     Known known;
     std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
     Certainty certainty = Certainty::certain;
     bool any_fpdu = false, follows_hole = false, length_swapped = false;
+    bool no_crc_field = false;  ///< its sender leaves the field out
     int doubtful = 0;           ///< implausible FPDUs in a row
     bool told_unasked = false;  ///< Markers came though the peer wants none
     int diagnoses = 0, relayouts = 0;
@@ -137,6 +154,7 @@ class MpaFraming final : private RuleVoice {
   void judge_early_octets(Half& at);
   void set_aside(Half& at, const Chunk& chunk);
   void no_startup(Half& at);
+  void wrong_key(Half& at);
 
   // Full Operation.
   void operate(Half& at, const Chunk& chunk);
@@ -151,13 +169,15 @@ class MpaFraming final : private RuleVoice {
   std::uint64_t unexplained(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   void emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen& seen);
   void split(Bytes octets, const Shape& shape, std::uint64_t offset, FpduSeen& seen);
-  void finish_assembly(Half& at, bool ended);
+  void finish_assembly(Half& at, Rest rest);
   void check_key(const MpaFrameSeen& frame);
   void check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length);
   bool skip_startup_crc(Half& at, const Chunk& chunk);
   void markers_begin(Half& at, const Place& place, std::string actual);
   void still_swapped(const Half& at, const Piece& piece, const Shape& shape);
   Shape without_trailer(Half& at, const Piece& piece, const Shape& shape);
+  Shape still_without_trailer(Half& at, const Piece& piece, const Shape& shape);
+  void crc_field_missing(const Place& place, std::string actual);
   void lose(Half& at, const Place& place, std::string why);
   void after_fpdu(Half& at, const Shape& shape);
 

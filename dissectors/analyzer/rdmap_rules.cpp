@@ -31,29 +31,34 @@ struct OpcodeRules {
   const Statement& reserved;
   const Statement& tag;
   const Statement& queue;
+  const Statement& queue_three;  ///< where it stands in the queue of Atomic Responses
   const Statement& invalidate;
 };
 
-constexpr OpcodeRules write_rules{check::version, check::reserved_bits, check::write_untagged,
-                                  check::send_queue, check::invalidate_stag};
-constexpr OpcodeRules response_rules{check::version, check::reserved_bits, check::response_untagged,
-                                     check::send_queue, check::invalidate_stag};
-constexpr OpcodeRules send_rules{check::version, check::reserved_bits, check::send_tagged,
-                                 check::send_queue, check::invalidate_stag};
-constexpr OpcodeRules request_rules{check::version, check::reserved_bits, check::request_tagged,
-                                    check::request_queue, check::invalidate_stag};
-constexpr OpcodeRules terminate_rules_of{check::version, check::reserved_bits,
-                                         check::terminate_tagged, check::terminate_queue,
-                                         check::invalidate_stag};
-constexpr OpcodeRules immediate_rules{check::immediate_version, check::immediate_reserved_bits,
-                                      check::immediate_tagged, check::immediate_queue,
-                                      check::immediate_invalidate_stag};
+constexpr OpcodeRules write_rules{check::version,          check::reserved_bits,
+                                  check::write_untagged,   check::send_queue,
+                                  check::send_queue_three, check::invalidate_stag};
+constexpr OpcodeRules response_rules{check::version,           check::reserved_bits,
+                                     check::response_untagged, check::send_queue,
+                                     check::send_queue_three,  check::invalidate_stag};
+constexpr OpcodeRules send_rules{check::version,          check::reserved_bits,
+                                 check::send_tagged,      check::send_queue,
+                                 check::send_queue_three, check::invalidate_stag};
+constexpr OpcodeRules request_rules{
+    check::version,       check::reserved_bits,       check::request_tagged,
+    check::request_queue, check::request_queue_three, check::invalidate_stag};
+constexpr OpcodeRules terminate_rules_of{
+    check::version,         check::reserved_bits,         check::terminate_tagged,
+    check::terminate_queue, check::terminate_queue_three, check::invalidate_stag};
+constexpr OpcodeRules immediate_rules{
+    check::immediate_version, check::immediate_reserved_bits, check::immediate_tagged,
+    check::immediate_queue,   check::immediate_queue_three,   check::immediate_invalidate_stag};
 constexpr OpcodeRules atomic_request_rules{
-    check::atomic_version, check::atomic_reserved_bits, check::atomic_request_tagged,
-    check::atomic_request_queue, check::atomic_invalidate_stag};
+    check::atomic_version,       check::atomic_reserved_bits,       check::atomic_request_tagged,
+    check::atomic_request_queue, check::atomic_request_queue_three, check::atomic_invalidate_stag};
 constexpr OpcodeRules atomic_response_rules{
-    check::atomic_version, check::atomic_reserved_bits, check::atomic_response_tagged,
-    check::atomic_response_queue, check::atomic_invalidate_stag};
+    check::atomic_version,        check::atomic_reserved_bits, check::atomic_response_tagged,
+    check::atomic_response_queue, check::send_queue_three,     check::atomic_invalidate_stag};
 
 const OpcodeRules& rules_of(wire::Opcode opcode) {
   switch (opcode) {
@@ -172,7 +177,7 @@ void RdmapRules::check_untagged(const Incoming& incoming) {
   const std::uint32_t found = header.queue_number.value();
   if (found != queue)
     complaints_.raise(found == static_cast<std::uint32_t>(wire::Queue::atomic_response)
-                          ? check::queue_three
+                          ? of.queue_three
                           : of.queue,
                       incoming, fmt::format("QN {}", queue));
   if (!wire::carries_invalidate(opcode) && header.ulp_word.value() != 0)
@@ -337,6 +342,7 @@ void RdmapRules::unasked(const Incoming& incoming, Unasked response) {
   response.place = incoming.fpdu.place;
   response.certainty = incoming.fpdu.certainty;
   response.text = wire::describe_ulpdu(incoming.fpdu.ulpdu);
+  if (order_ == Order::as_it_happened) return raise(response);
   slot = std::move(response);
 }
 

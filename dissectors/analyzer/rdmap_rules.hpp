@@ -16,8 +16,8 @@ namespace dissectors::analyzer {
 
 class RdmapRules {
  public:
-  RdmapRules(Complaints complaints, StartupRules& startup)
-      : complaints_(complaints), startup_(&startup), atomics_(complaints) {}
+  RdmapRules(Complaints complaints, StartupRules& startup, Order order)
+      : complaints_(complaints), startup_(&startup), order_(order), atomics_(complaints) {}
 
   /// The Request that a Response answers.
   struct Answer {
@@ -96,6 +96,7 @@ class RdmapRules {
 
   Complaints complaints_;
   StartupRules* startup_;
+  Order order_;
   AtomicRules atomics_;
   std::array<OutstandingRequests, 2> requests_;
   /// Requests or Responses may have gone by unseen: what does not fit is not judged.

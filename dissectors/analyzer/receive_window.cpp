@@ -10,7 +10,9 @@ void ReceiveWindow::advertised(const capture::Segment& segment) {
   if (segment.syn) scale_ = segment.window_scale.value_or(0);
   if (!segment.ack || segment.rst) return;
   const int scale = segment.syn || !other_end_scales_ ? 0 : scale_;
-  const std::uint32_t edge = segment.acknowledgement + (std::uint32_t{segment.window} << scale);
+  const std::uint32_t width = std::uint32_t{segment.window} << scale;
+  widest_ = std::max(widest_, width);
+  const std::uint32_t edge = segment.acknowledgement + width;
   if (count_ > 0 && edges_[(count_ - 1) % kept] == edge) return;
   edges_[count_++ % kept] = edge;
 }

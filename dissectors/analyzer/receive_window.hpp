@@ -20,6 +20,8 @@ class ReceiveWindow {
   /// The other end's SYN offers window scaling or does not, which decides for both (RFC 7323 section
   /// 2.2). As long as it was not seen, the own offer is believed.
   void other_end_scales(bool scales) { other_end_scales_ = scales; }
+  /// The widest so far, in octets; 0 as long as none was seen.
+  [[nodiscard]] std::uint32_t widest() const { return widest_; }
   /// The window ended before this sequence number.
   [[nodiscard]] bool ends_at(std::uint32_t sequence) const;
 
@@ -27,6 +29,7 @@ class ReceiveWindow {
   static constexpr std::size_t kept = 32;
   std::array<std::uint32_t, kept> edges_{};
   std::size_t count_ = 0;
+  std::uint32_t widest_ = 0;
   std::uint8_t scale_ = 0;
   bool other_end_scales_ = true;
 };

@@ -70,7 +70,10 @@ void MpaFraming::startup_octets(Half& at, const Chunk& chunk) {
     assembly.last = chunk.segment;
   }
   if (!resembles_startup(assembly.octets, at.from_syn && assembly.begin == 0)) {
-    no_startup(at);
+    if (at.owed)
+      wrong_key(at);
+    else
+      no_startup(at);
     return;
   }
   const auto size = startup_size(assembly.octets);
@@ -106,13 +109,16 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
   const auto header = in.read<wire::MpaFrameHeader>();
   const MpaFrameSeen frame{
       .place = {at.direction, seen.begin, size, seen.first.frame, seen.last.frame, seen.last.time},
-      .frame = {.kind = nearest_kind(octets),
+      .frame = {.kind = at.owed.value_or(nearest_kind(octets)),
                 .flags = header.flags,
                 .revision = header.revision,
                 .private_data = in.rest()},
       .octets = octets};
   at.startup = Startup{frame.frame.kind, header.flags, wire::Crc32c().update(octets).trailer()};
   at.origin = seen.begin + size;
+  // Of more private data than there may be the rest is no FPDU.
+  if (header.pd_length.value() > wire::mpa_max_private_data)
+    at.unread = wire::mpa_frame_header_size + header.pd_length.value() - size;
   at.phase = Phase::awaiting_peer;
   is_iwarp_ = true;
   Half& other = peer(at);
@@ -131,6 +137,26 @@ void MpaFraming::take_startup_frame(Half& at, std::size_t size) {
                  {at.origin, seen.length - size, Bytes(seen.octets).subspan(size), seen.last});
 }
 
+void MpaFraming::sent_startup(const MpaFrameSeen& frame) {
+  Half& at = half(frame.place.direction);
+  is_iwarp_ = true;
+  if (at.startup) return;
+  at.startup = Startup{frame.frame.kind, frame.frame.flags, {}};
+  if (peer(at).startup) settle(at);
+}
+
+/// Nothing like the frame that is owed: what follows is no FPDU either.
+void MpaFraming::wrong_key(Half& at) {
+  const Assembly seen = std::move(at.assembly);
+  at.assembly = {};
+  at.phase = Phase::given_up;
+  const bool request = *at.owed == wire::MpaFrameKind::request;
+  broken(request ? framing::Broken(framing::request_key) : framing::Broken(framing::reply_key),
+         {at.direction, seen.begin, seen.length, seen.first.frame, seen.last.frame, seen.last.time},
+         "no MPA frame", request ? "\"MPA ID Req Frame\"" : "\"MPA ID Rep Frame\"",
+         Certainty::certain);
+}
+
 void MpaFraming::check_key(const MpaFrameSeen& frame) {
   const bool request = frame.frame.kind == wire::MpaFrameKind::request;
   if (wrong_octets(frame.frame.kind, frame.octets) == 0) return;
@@ -145,7 +171,10 @@ void MpaFraming::check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_
   const std::size_t came = frame.frame.private_data.size();
   const std::string admissible = fmt::format("{}: what came", came);
   if (pd_length == came) return;
-  if (std::byteswap(pd_length) == came)
+  const bool swapped = std::byteswap(pd_length) == came;
+  // That it is more than there may be is for the rules of startup to say.
+  if (pd_length > wire::mpa_max_private_data && !swapped) return;
+  if (swapped)
     broken(framing::pd_length_swapped, frame.place,
            fmt::format("PD_Length {:#06x}: little-endian", pd_length), admissible,
            Certainty::likely);
@@ -166,6 +195,7 @@ void MpaFraming::settle(Half& at) {
   const wire::MpaFlags reply = mine.kind == wire::MpaFrameKind::reply ? mine.flags : theirs.flags;
   for (Half* half : {&other, &at}) {
     if (half->phase != Phase::awaiting_peer) continue;
+    half->unread = 0;  // what comes now was sent knowing of the peer's frame
     half->known.origin = half->origin;
     if (!half->store.octets.empty()) judge_early_octets(*half);
     // Behind a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.
@@ -186,13 +216,17 @@ void MpaFraming::judge_early_octets(Half& at) {
   const auto& checksum = at.startup->checksum;
   if (early.size() >= checksum.size() && std::ranges::equal(early.first(checksum.size()), checksum))
     return;  // said where Full Operation begins
-  // Whether an FPDU may stand here is for the messages to tell.
-  if (fit(early, at.store.begin, {.markers = {}, .crc = true, .origin = {}}) ||
+  // Whether an FPDU may stand here is for the messages to tell. The rest of it may still come.
+  const auto length = ulpdu_length(early, false);
+  const bool begun = length && Shape::of(*length, false, 0).size() > early.size() &&
+                     plausible_fpdu(early, false, 0);
+  if (begun || fit(early, at.store.begin, {.markers = {}, .crc = true, .origin = {}}) ||
       fit(early, at.store.begin, at.known))
     return;
-  broken(framing::pd_length, place,
+  broken(framing::early_octets, place,
          fmt::format("{} octets behind the private data, and they are no FPDU", early.size()),
-         "PD_Length as long as the private data", Certainty::certain);
+         "PD_Length as long as the private data, and nothing behind it before the peer's frame",
+         Certainty::certain);
   at.origin = at.store.end();
   at.known.origin = at.origin;
   at.store = {};

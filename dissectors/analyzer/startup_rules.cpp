@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <bit>
+
 #include "reference_rnic/wire/flag_list.hpp"
 #include "reference_rnic/wire/notation.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
@@ -94,7 +96,12 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
   if ((frame.revision == 0 && !in_kind) || (frame.revision > 2 && !frame.flags.enhanced()))
     raise(check::revision, "revision 1, or 2 and higher with the enhanced set-up");
   const bool extended = frame.flags.enhanced() && frame.revision >= 2;
-  if (frame.private_data.size() > wire::mpa_max_private_data)
+  const std::uint16_t pd_length =
+      wire::Reader(seen.octets).read<wire::MpaFrameHeader>().pd_length.value();
+  // Little-endian: framing says so, by the octets that came.
+  const bool swapped = std::byteswap(pd_length) == frame.private_data.size();
+  if (frame.private_data.size() > wire::mpa_max_private_data ||
+      (pd_length > wire::mpa_max_private_data && !swapped))
     raise(extended ? check::ulp_data_length : check::private_data_length,
           "at most 512 octets of Private Data, enhanced data included");
   if (extended) check_enhanced(seen, text);
@@ -208,7 +215,9 @@ void StartupRules::unreadable(const FpduSeen& fpdu) {
 /// RFC 5044 section 7.1.2. A capture may bring the directions in another order than the wire, so an
 /// FPDU that comes too early is held until the other side has shown what it had sent by then.
 void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
-  if (negotiated_.rejected && !told_reject_) {
+  const bool before_reply =
+      sender == Role::initiator && reply_ && fpdu.place.first_frame < reply_->place.last_frame;
+  if (negotiated_.rejected && !told_reject_ && !before_reply) {
     told_reject_ = true;
     complaints_.raise(
         sender == Role::initiator ? check::initiator_after_reject : check::responder_after_reject,
@@ -222,7 +231,7 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
     First first{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
     if (!reply_)
       early_initiator_ = std::move(first);
-    else if (fpdu.place.first_frame < reply_->place.last_frame)
+    else if (before_reply)
       complaints_.raise(
           check::fpdu_before_reply, first.place, first.certainty, first.text,
           fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
@@ -231,6 +240,7 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
   const std::size_t initiator = index_of(opposite(fpdu.place.direction));
   if (complete() && !sent_[initiator] && !holes_[initiator] && !early_responder_)
     early_responder_ = First{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
+  if (order_ == Order::as_it_happened) confirm_early_responder(nullptr);
 }
 
 void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
@@ -252,7 +262,15 @@ void StartupRules::hole(Direction direction) {
     early_initiator_.reset();
 }
 
-void StartupRules::finish() { confirm_early_responder(nullptr); }
+void StartupRules::finish() {
+  confirm_early_responder(nullptr);
+  // Whoever takes part knows that no Reply was sent; of a capture it may be missing.
+  if (early_initiator_ && order_ == Order::as_it_happened)
+    complaints_.raise(check::fpdu_before_reply, early_initiator_->place,
+                      early_initiator_->certainty, early_initiator_->text,
+                      "no FPDU before the Reply");
+  early_initiator_.reset();
+}
 
 // ------------------------------------------------------- the RTR indication (RFC 6581 9.2)
 

@@ -12,7 +12,7 @@ namespace dissectors::analyzer {
 
 class StartupRules {
  public:
-  explicit StartupRules(Complaints complaints) : complaints_(complaints) {}
+  StartupRules(Complaints complaints, Order order) : complaints_(complaints), order_(order) {}
 
   const Negotiated& frame(const MpaFrameSeen& seen);
   /// To be told of every FPDU before anything else looks at it.
@@ -60,6 +60,7 @@ class StartupRules {
   void confirm_early_responder(const FpduSeen* by_initiator);
 
   Complaints complaints_;
+  Order order_;
   Negotiated negotiated_;
   std::optional<Frame> request_, reply_;
   std::array<bool, 2> holes_{}, sent_{};

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "reference_rnic/wire/notation.hpp"
 
 namespace dissectors::analyzer {
@@ -33,6 +35,44 @@ std::size_t header_size(wire::Bytes octets) {
              : wire::untagged_header_size;
 }
 
+/// The first four octets as Figures 7 and 8 lay them out.
+wire::Terminate control_of(wire::Bytes content) {
+  const std::uint16_t bits =
+      wire::Reader(content).read<wire::TerminateControl>().header_control.value();
+  wire::Terminate terminate;
+  terminate.cause = *wire::parse_terminate_cause(content);
+  terminate.m = (bits & wire::TerminateControl::m) != 0;
+  terminate.d = (bits & wire::TerminateControl::d) != 0;
+  terminate.r = (bits & wire::TerminateControl::r) != 0;
+  terminate.reserved = static_cast<std::uint16_t>(bits & wire::TerminateControl::reserved_mask);
+  return terminate;
+}
+
+/// The same of a sender that leaves them to the bit-fields of a little-endian host: Layer and EType
+/// change places in the first octet, M is the lowest bit of the third, D and R are the next ones.
+wire::Terminate control_of_host(wire::Bytes content) {
+  const auto octet = [content](std::size_t at) { return std::to_integer<unsigned>(content[at]); };
+  wire::Terminate terminate;
+  terminate.cause = {.layer = static_cast<std::uint8_t>(octet(0) & 0xFU),
+                     .type = static_cast<std::uint8_t>(octet(0) >> 4U),
+                     .code = static_cast<std::uint8_t>(octet(1))};
+  terminate.m = (octet(2) & 1U) != 0;
+  terminate.d = (octet(2) & 2U) != 0;
+  terminate.r = (octet(2) & 4U) != 0;
+  terminate.reserved = static_cast<std::uint16_t>((octet(2) >> 3U) << 8U | octet(3));
+  return terminate;
+}
+
+/// Whether the control octets make sense, and behind them is what they announce and nothing else.
+bool agrees(const wire::Terminate& terminate, wire::Bytes rest) {
+  const std::size_t length = terminate.m || terminate.d ? sizeof(wire::be16) : 0;
+  if (terminate.reserved != 0 || !wire::is_registered(terminate.cause) || rest.size() < length)
+    return false;
+  const std::size_t ddp = terminate.d ? header_size(rest.subspan(length)) : 0;
+  const std::size_t rdma = terminate.r ? sizeof(wire::ReadRequestHeader) : 0;
+  return rest.size() == length + ddp + rdma;
+}
+
 bool is_rdmap(wire::TerminateCause cause, std::uint8_t type) {
   return cause.layer == wire::layer::rdmap && cause.type == type;
 }
@@ -51,7 +91,9 @@ std::span<const rules::RuleId> terminate_rules() { return checked; }
 
 void TerminateRules::sent(const Incoming& incoming) {
   Log& own = log(incoming.direction());
-  SentSegment& slot = own.segments[own.count++ % kept];
+  if (own.segments.empty()) own.segments.reserve(kept_);
+  if (own.segments.size() < kept_) own.segments.emplace_back();
+  SentSegment& slot = own.segments[own.count++ % kept_];
   const wire::Bytes header = incoming.segment.header();
   std::ranges::copy(header, slot.header.begin());
   slot.ulpdu_length = incoming.fpdu.ulpdu_length;
@@ -76,24 +118,43 @@ void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step
 
 // ------------------------------------------------------------------- layout (RFC 5040 4.8)
 
+/// The control octets as their sender means them: one fault of layout must not hide what else is
+/// wrong, nor make what is right look wrong.
+wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes content) const {
+  const wire::Terminate stated = control_of(content);
+  const wire::Bytes rest = content.subspan(sizeof(wire::TerminateControl));
+  // Without headers the numbers alone do not tell which reading is meant.
+  if (rest.empty() || agrees(stated, rest)) return stated;
+  const auto read_as = [&](const Statement& statement, const wire::Terminate& meant,
+                           const char* how) {
+    complaints_.raise(
+        statement, incoming.fpdu.place, incoming.fpdu.certainty,
+        fmt::format("{} with {}; read so: {}", wire::describe_ulpdu(incoming.fpdu.ulpdu), how,
+                    wire::describe(meant.cause)),
+        "Terminate Control as in Figure 8: Layer, EType, Error Code, M, D, R");
+    return meant;
+  };
+  wire::Terminate exchanged = stated;
+  std::swap(exchanged.cause.layer, exchanged.cause.type);
+  if (!wire::is_registered(stated.cause) && agrees(exchanged, rest))
+    return read_as(check::layer_behind_type, exchanged, "Layer behind EType");
+  const wire::Terminate of_host = control_of_host(content);
+  if (agrees(of_host, rest))
+    return read_as(check::control_of_host, of_host,
+                   "its Terminate Control in the bit order of a little-endian host");
+  return stated;
+}
+
 /// The Terminate's parts as far as its bits and its length agree. What section 7.1 calls "set to
 /// zero" may stand there as zeros or be left out.
 std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
                                                       wire::Bytes content) const {
-  wire::Reader in(content);
-  const auto control = in.read<wire::TerminateControl>();
-  if (in.truncated()) {
+  if (content.size() < sizeof(wire::TerminateControl)) {
     complaints_.raise(check::layout, incoming, "four octets of control at least");
     return std::nullopt;
   }
-  wire::Terminate terminate;
-  terminate.cause = *wire::parse_terminate_cause(content);
-  const std::uint16_t bits = control.header_control.value();
-  terminate.m = (bits & wire::TerminateControl::m) != 0;
-  terminate.d = (bits & wire::TerminateControl::d) != 0;
-  terminate.r = (bits & wire::TerminateControl::r) != 0;
-  terminate.reserved = static_cast<std::uint16_t>(bits & wire::TerminateControl::reserved_mask);
-  wire::Bytes rest = in.rest();
+  wire::Terminate terminate = control(incoming, content);
+  wire::Bytes rest = content.subspan(sizeof(wire::TerminateControl));
   if (!check_headers(incoming, terminate, rest)) return std::nullopt;
   if (terminate.m || terminate.d) {
     terminate.segment_length = wire::Reader(rest).read<wire::be16>().value();
@@ -252,11 +313,14 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
   const auto raise = [&](const Statement& statement, const char* admissible) {
     complaints_.raise(statement, parts.incoming, admissible);
   };
-  // Both readings stand for Send with Invalidate (docs/disputes.md D2); of Atomics Figure 10 knows
-  // nothing.
-  if (carries_invalidate(parts.blamed) ||
-      (parts.blamed && parts.blamed->rdmap().opcode() == wire::Opcode::atomic_request))
+  // Both readings stand for Send with Invalidate (docs/disputes.md D2). Of an Atomic Request Figure 10
+  // knows nothing, and the header is zero if it is there (RFC 7306 section 8.1).
+  if (carries_invalidate(parts.blamed)) return;
+  if (parts.blamed && parts.blamed->rdmap().opcode() == wire::Opcode::atomic_request) {
+    if (terminate.r && !all_zero(terminate.rdmap_header))
+      raise(check::rdma_for_others, "R clear, or zeros for the header of an Atomic Request");
     return;
+  }
   if (!terminate.r) {
     if (is_rdmap(terminate.cause, wire::error_type::rdmap_protection) &&
         is_read_request(parts.blamed))
@@ -278,15 +342,14 @@ void TerminateRules::check_blamed(const Parts& parts) {
   const wire::Terminate& terminate = parts.terminate;
   if (all_zero(terminate.ddp_header)) return;
   const Log& sent = log(opposite(parts.incoming.direction()));
-  const auto all = std::span(sent.segments)
-                       .first(static_cast<std::size_t>(std::min<std::uint64_t>(sent.count, kept)));
+  const std::span all(sent.segments);
   const auto is_blamed = [&](const SentSegment& it) {
     return std::ranges::equal(terminate.ddp_header,
                               wire::Bytes(it.header).first(terminate.ddp_header.size()));
   };
   const auto found = std::ranges::find_if(all, is_blamed);
   if (found == all.end()) {
-    if (sent.complete && sent.count <= kept)
+    if (sent.complete && sent.count <= kept_)
       complaints_.raise(check::ddp_header, parts.incoming,
                         "the DDP header of a segment that the other end sent");
     else

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <optional>
+#include <vector>
 
 #include "dissectors/analyzer/rdmap_rules.hpp"
 #include "reference_rnic/wire/terminate.hpp"
@@ -13,8 +14,10 @@ namespace dissectors::analyzer {
 
 class TerminateRules {
  public:
-  TerminateRules(Complaints complaints, RdmapRules& rdmap)
-      : complaints_(complaints), rdmap_(&rdmap) {}
+  TerminateRules(Complaints complaints, RdmapRules& rdmap, Order order)
+      : complaints_(complaints),
+        rdmap_(&rdmap),
+        kept_(order == Order::as_it_happened ? kept_of_ones_own : kept_of_a_capture) {}
 
   /// Every segment, since any may be blamed by the other end.
   void sent(const Incoming& incoming);
@@ -25,13 +28,14 @@ class TerminateRules {
   void ended(Direction direction, Ending ending, const Place& place);
 
  private:
-  static constexpr std::size_t kept = 32;
+  /// Segments remembered for each direction: of many connections, or of one's own.
+  static constexpr std::size_t kept_of_a_capture = 32, kept_of_ones_own = 256;
   struct SentSegment {
     std::array<std::byte, rnic::wire::untagged_header_size> header{};
     std::uint16_t ulpdu_length = 0;
   };
   struct Log {
-    std::array<SentSegment, kept> segments{};
+    std::vector<SentSegment> segments;  ///< a ring once there are as many as are kept
     std::uint64_t count = 0;
     bool complete = true;  ///< every segment of this direction was seen
     bool fin = false;
@@ -46,6 +50,8 @@ class TerminateRules {
   Log& log(Direction direction) { return logs_[index_of(direction)]; }
   [[nodiscard]] std::optional<rnic::wire::Terminate> layout(const Incoming& incoming,
                                                             rnic::wire::Bytes content) const;
+  [[nodiscard]] rnic::wire::Terminate control(const Incoming& incoming,
+                                              rnic::wire::Bytes content) const;
   [[nodiscard]] bool check_headers(const Incoming& incoming, const rnic::wire::Terminate& terminate,
                                    rnic::wire::Bytes rest) const;
   void check_tail(const Incoming& incoming, const rnic::wire::Terminate& terminate,
@@ -59,6 +65,7 @@ class TerminateRules {
 
   Complaints complaints_;
   RdmapRules* rdmap_;
+  std::size_t kept_;
   std::array<Log, 2> logs_;
 };
 

@@ -380,7 +380,7 @@ SAMPLES = {
     "cut_frames": cut_frames,
     "wrong_pad": wrong("mpa.framing.pad-sent-as-zero", pad_octet=1),
     "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", break_crc=True),
-    "wrong_marker": wrong("mpa.markers.pointer-distance-to-header", markers=True, marker_of=lambda pointer: pointer + 4),
+    "wrong_marker": wrong("mpa.markers.pointer-counts-from-length-field", markers=True, marker_of=lambda pointer: pointer + 4),
     "wrong_msn": wrong("ddp.untagged.msn-increments-per-message", msn=7),
     **make_faults.captures(Connection),
 }

@@ -86,7 +86,7 @@ class TextReport final : public Report {
             place.offset + place.length - 1, violation.octets.empty() ? "" : ": ",
             plain(violation.octets));
     if (found.certainty == analyzer::Certainty::likely)
-      print("  certainty   likely: where FPDUs begin was found again in mid-connection\n");
+      print("  certainty   likely: the capture does not prove it\n");
   }
 
   void tell(const Record& record, const analyzer::Note& note) {

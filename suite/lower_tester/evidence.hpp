@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,14 @@ enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail };
 enum class Direction : std::uint8_t { to_iut, from_iut, none };
 [[nodiscard]] const char* name(Judgement judgement);
 
+/// Where what the IUT sent is wrong: on which connection of the case, and how many octets of its
+/// stream stand before it.
+struct StreamPlace {
+  std::size_t connection = 0;
+  std::uint64_t offset = 0;
+  bool operator==(const StreamPlace&) const = default;
+};
+
 /// One expectation: the rule that it judges, what would have been admissible, and what came.
 struct ExpectationRecord {
   std::string rule;
@@ -30,6 +39,7 @@ struct ExpectationRecord {
   Judgement judgement = Judgement::pass;
   Direction direction = Direction::none;
   Offset at{};
+  std::optional<StreamPlace> place{};  ///< of a finding of the judge
 };
 
 /// One line of the exchange, as an engineer would tell it.

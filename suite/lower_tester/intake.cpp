@@ -25,8 +25,7 @@ void Intake::examine_rest(bool closed) {
   if (phase_ == Phase::fpdus && buffer_.empty() && current_)
     return finish(closed ? End::cut_off : End::broken_off);
   if (phase_ != Phase::fpdus || buffer_.empty()) return;
-  const Diagnosis found = diagnose(buffer_, options_, false);
-  give_up(std::string(found.what), found.rule);
+  give_up("an FPDU that ends early");
 }
 
 bool Intake::parse_one() {
@@ -35,9 +34,9 @@ bool Intake::parse_one() {
   return phase_ == Phase::fpdus && parse_fpdu();
 }
 
-void Intake::give_up(std::string what, RuleId rule) {
+void Intake::give_up(std::string what) {
   phase_ = Phase::deaf;
-  listener_.on_malformed({std::move(what), std::move(buffer_)}, rule);
+  listener_.on_malformed({std::move(what), std::move(buffer_)});
   buffer_.clear();
 }
 
@@ -56,11 +55,10 @@ bool Intake::parse_frame() {
     case wire::MpaFrameError::incomplete:
       break;
     case wire::MpaFrameError::wrong_key:
-      give_up(request ? "not the key of an MPA Request" : "not the key of an MPA Reply",
-              request ? RuleId("mpa.startup.request-key") : RuleId("mpa.startup.reply-key"));
+      give_up(request ? "not the key of an MPA Request" : "not the key of an MPA Reply");
       break;
     case wire::MpaFrameError::private_data_too_long:
-      give_up("a startup frame with PD_Length above 512", "mpa.private-data.at-most-512-octets");
+      give_up("a startup frame with PD_Length above 512");
       break;
   }
   return false;
@@ -72,23 +70,25 @@ bool Intake::parse_fpdu() {
   const auto parsed = wire::parse_fpdu(buffer_, options_, scratch_);
   if (!parsed) {
     // Behind a bad CRC or Marker no length can be trusted.
-    const Diagnosis found = diagnose(buffer_, options_, true);
-    give_up(std::string(found.what), found.rule);
+    const wire::Bytes crc = wire::Bytes(buffer_).first(*size).last(wire::fpdu_crc_size);
+    give_up(parsed.error() == wire::FpduError::bad_marker
+                ? "an FPDU with a Marker that does not point to its beginning"
+            : std::ranges::count(crc, std::byte{0}) == std::ssize(crc)
+                ? "an FPDU with zero in place of its CRC"
+                : "an FPDU with a wrong CRC");
     return false;
   }
   const Octets fpdu(buffer_.begin(),
                     buffer_.begin() + static_cast<std::ptrdiff_t>(parsed->consumed));
   const Octets ulpdu(parsed->ulpdu.begin(), parsed->ulpdu.end());
-  const MarkerBits markers = options_.markers ? marker_bits(fpdu, options_.position) : MarkerBits{};
   drop(fpdu.size());
   options_.position += fpdu.size();
   const auto segment = wire::parse_segment(ulpdu);
   if (!segment) {
-    listener_.on_malformed({"a ULPDU too short for its DDP header", fpdu},
-                           "ddp.header.present-in-every-segment");
+    listener_.on_malformed({"a ULPDU too short for its DDP header", fpdu});
     return true;
   }
-  listener_.on_fpdu({fpdu, ulpdu, parsed->pad_is_zero, markers}, *segment);
+  listener_.on_fpdu(ulpdu);
   take_segment(ulpdu, *segment);
   return true;
 }
@@ -142,7 +142,7 @@ void Intake::finish(End end) {
   const Message message = std::move(*current_);
   current_.reset();
   pieces_.clear();
-  listener_.on_message(message, end == End::broken_off);
+  listener_.on_message(message);
 }
 
 }  // namespace suite::lower_tester

@@ -21,6 +21,12 @@ namespace {
 constexpr auto cut_patience = std::chrono::seconds(1);
 constexpr auto cut_look_again = std::chrono::milliseconds(1);
 
+/// Whether its receiver cannot but take it for an FPDU: where CRCs are in use, the CRC fits.
+bool is_intact(const Fpdu& fpdu, const Framing& framing) {
+  const bool right = fpdu.crc == CrcChoice::as_negotiated || fpdu.crc == CrcChoice::right;
+  return !framing.crc || (right && !fpdu.change_after_crc);
+}
+
 }  // namespace
 
 // ---------------------------------------------------------------- entrance
@@ -58,7 +64,7 @@ void Peer::send_from(const StartupFrame& frame, std::size_t from, const Cut& cut
   context_.note(Direction::to_iut,
                 parsed ? wire::describe(parsed->frame) : "a malformed startup frame",
                 wire::hex(octets));
-  sending_frame(frame.flags);
+  sending_frame(octets);
   send_octets(wire::Bytes(octets).subspan(from), cut);
   sent_frame();
 }
@@ -76,7 +82,7 @@ void Peer::send(const std::vector<Fpdu>& fpdus, const Cut& cut) {
     context_.note(Direction::to_iut, wire::describe_ulpdu(fpdu.ulpdu), wire::hex(encoded));
     octets.insert(octets.end(), encoded.begin(), encoded.end());
     sending_.position += encoded.size();
-    sent_fpdu(fpdu.ulpdu);
+    sent_fpdu(fpdu.ulpdu, is_intact(fpdu, sending_));
   }
   send_octets(octets, cut);
 }

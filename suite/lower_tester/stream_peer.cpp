@@ -30,7 +30,7 @@ class StreamPeer::Outbound final : public Intake::Listener {
 
   void on_frame(const ReceivedFrame& frame) override {
     note({{}, frame});
-    peer_.sending_frame(frame.frame().flags);
+    peer_.sending_frame(frame.octets);
     peer_.sent_frame();
     start();
   }
@@ -38,11 +38,9 @@ class StreamPeer::Outbound final : public Intake::Listener {
   void start() {
     if (peer_.in_rdma_mode()) intake_.start_fpdus(false, peer_.sending_.markers);
   }
-  void on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment&) override {
-    peer_.sent_fpdu(fpdu.ulpdu);
-  }
-  void on_message(const Message& message, bool) override { note({{}, message}); }
-  void on_malformed(const Malformed& malformed, RuleId) override { note({{}, malformed}); }
+  void on_fpdu(wire::Bytes ulpdu) override { peer_.sent_fpdu(ulpdu, true); }
+  void on_message(const Message& message) override { note({{}, message}); }
+  void on_malformed(const Malformed& malformed) override { note({{}, malformed}); }
 
  private:
   void note(const Arrival& sent) {

@@ -8,6 +8,7 @@
 
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/lower_tester/sender_judge.hpp"
 #include "suite/lower_tester/silence.hpp"
 
 namespace suite::lower_tester {
@@ -21,21 +22,37 @@ void Context::note(Direction direction, std::string text, std::string hex) {
 
 // ---------------------------------------------------------------- opening and closing
 
-WireEnd::WireEnd(Context& context)
-    : context_(context), rules_([this](const SenderFault& fault) { context_.on_fault(fault); }) {}
+WireEnd::WireEnd(Context& context) : context_(context) {}
 
 WireEnd::~WireEnd() {
+  finish_judging();
   if (can_send()) WireEnd::half_close();
+}
+
+void WireEnd::begin(MpaRole role) {
+  role_ = role;
+  const bool initiator = role == MpaRole::initiator;
+  intake_ =
+      std::make_unique<Intake>(initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request,
+                               static_cast<Intake::Listener&>(*this));
+  judge_ = std::make_unique<SenderJudge>(
+      initiator ? dissectors::analyzer::Role::initiator : dissectors::analyzer::Role::responder,
+      [this](SenderFault fault) {
+        fault.place.connection = record_;
+        context_.on_fault(fault);
+      });
+}
+
+void WireEnd::finish_judging() {
+  if (judge_) judge_->finish();
 }
 
 std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {
   assert(connection_ == nullptr);
-  role_ = MpaRole::initiator;
   auto connection = context_.network.connect(iut, *this);
   if (!connection) return std::unexpected(connection.error().message);
   connection_ = std::move(*connection);
-  intake_ =
-      std::make_unique<Intake>(wire::MpaFrameKind::reply, static_cast<Intake::Listener&>(*this));
+  begin(MpaRole::initiator);
   context_.loop.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
   if (is_connected_) return {};
   return std::unexpected(fmt::format("{} at {}: {}", cannot_connect, iut.text(),
@@ -44,10 +61,8 @@ std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {
 
 void WireEnd::adopt(std::unique_ptr<Connection> connection) {
   assert(connection_ == nullptr);
-  role_ = MpaRole::responder;
   connection_ = std::move(connection);
-  intake_ =
-      std::make_unique<Intake>(wire::MpaFrameKind::request, static_cast<Intake::Listener&>(*this));
+  begin(MpaRole::responder);
   opened();
   connection_->set_observer(*this);
 }
@@ -89,21 +104,24 @@ void WireEnd::reset() {
 
 // ---------------------------------------------------------------- what we send
 
-void WireEnd::sending_frame(wire::MpaFlags flags) {
-  if (role_ == MpaRole::responder) rules_.check_silence_before_reply(intake_->holds_early_octets());
-  sent_flags_ = flags;
+void WireEnd::sending_frame(wire::Bytes octets) {
+  sent_flags_ = wire::Reader(octets).read<wire::MpaFrameHeader>().flags;
+  judge_->sent_frame(
+      role_ == MpaRole::initiator ? wire::MpaFrameKind::request : wire::MpaFrameKind::reply,
+      octets);
 }
 
 void WireEnd::sent_frame() {
   if (received_frame_) begin_rdma_mode();
 }
 
-void WireEnd::sent_fpdu(wire::Bytes ulpdu) {
-  rules_.note_sent(ulpdu);
+void WireEnd::sent_fpdu(wire::Bytes ulpdu, bool intact) {
+  judge_->sent_fpdu(ulpdu, intact);
   if (!ulpdu.empty())
     within_message_ = !wire::DdpControl{static_cast<std::uint8_t>(ulpdu.front())}.last();
-  ++fpdus_sent_;
 }
+
+void WireEnd::means_to_send(wire::Bytes ulpdu) { judge_->sent_fpdu(ulpdu, true); }
 
 std::size_t WireEnd::max_ulpdu() const {
   return wire::mulpdu(connection_->emss(), sending_.markers);
@@ -117,8 +135,7 @@ void WireEnd::begin_rdma_mode() {
   in_rdma_mode_ = true;
   sending_.crc = theirs.crc() || sent_flags_->crc();
   sending_.markers = theirs.markers();
-  receives_markers_ = sent_flags_->markers();
-  intake_->start_fpdus(sending_.crc, receives_markers_);
+  intake_->start_fpdus(sending_.crc, sent_flags_->markers());
 }
 
 // ---------------------------------------------------------------- what comes
@@ -128,7 +145,10 @@ Arrival WireEnd::next(TimePoint deadline) {
   context_.loop.run_until(deadline, [this] {
     return !arrivals_.empty() || (context_.is_abandoned && context_.is_abandoned());
   });
-  if (arrivals_.empty() && deadline >= context_.deadline && intake_) intake_->examine_rest();
+  if (arrivals_.empty() && deadline >= context_.deadline && intake_) {
+    intake_->examine_rest();
+    judge_->nothing_more_comes();
+  }
   if (arrivals_.empty()) return {context_.now(), Nothing{context_.loop.now() - since}};
   Arrival arrival = std::move(arrivals_.front());
   arrivals_.pop_front();
@@ -148,6 +168,7 @@ void WireEnd::readable() {
   if (count > 0) {
     mark(Mark::Kind::data, Direction::from_iut, wire::Bytes(buffer).first(count));
     intake_->take(wire::Bytes(buffer).first(count));
+    judge_->received(wire::Bytes(buffer).first(count), connection_->emss());
     on_octets(wire::Bytes(buffer).first(count));
   }
   if (closed && !iut_closed_) {
@@ -155,6 +176,7 @@ void WireEnd::readable() {
     mark(Mark::Kind::fin, Direction::from_iut);
     const bool middle = intake_->in_the_middle();
     intake_->examine_rest(true);
+    judge_->closed();
     arrive(PeerClosed{middle});
     on_iut_closed();
   }
@@ -164,29 +186,18 @@ void WireEnd::ended(rnic::llp::Ending ending) {
   broken_ = true;
   if (is_connected_) mark(Mark::Kind::reset, Direction::from_iut);
   arrive(Broken{ending});
+  if (ending == rnic::llp::Ending::reset) judge_->reset();
   on_broken();
 }
 
 void WireEnd::on_frame(const ReceivedFrame& frame) {
-  rules_.check(frame);
   received_frame_ = frame;
   arrive(frame);
   if (role_ == MpaRole::initiator && sent_flags_) begin_rdma_mode();
 }
 
-void WireEnd::on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) {
-  rules_.check(fpdu, segment, wire::mulpdu(connection_->emss(), receives_markers_));
-  rules_.check_turn(fpdu, role_ == MpaRole::responder || fpdus_sent_ > 0);
-}
+void WireEnd::on_message(const Message& message) { arrive(message); }
 
-void WireEnd::on_message(const Message& message, bool broken_off) {
-  arrive(message);
-  rules_.check(message, broken_off);
-}
-
-void WireEnd::on_malformed(const Malformed& malformed, RuleId rule) {
-  arrive(malformed);
-  rules_.check(malformed, rule);
-}
+void WireEnd::on_malformed(const Malformed& malformed) { arrive(malformed); }
 
 }  // namespace suite::lower_tester

@@ -10,9 +10,11 @@
 #include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
 #include "suite/lower_tester/intake.hpp"
-#include "suite/lower_tester/sender_rules.hpp"
+#include "suite/lower_tester/sender_fault.hpp"
 
 namespace suite::lower_tester {
+
+class SenderJudge;
 
 /// What all peers of one case share. It outlives them.
 struct Context {
@@ -80,7 +82,10 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   /// Whether the last segment of the message sent last is still to come. Another message may not go
   /// before it (RFC 5041 section 5.3).
   [[nodiscard]] bool within_message() const { return within_message_; }
-  [[nodiscard]] SenderRules& rules() { return rules_; }
+  /// The ULPDU of an FPDU whose octets the case sends itself.
+  void means_to_send(wire::Bytes ulpdu);
+  /// What the IUT has sent is judged as far as it goes; what comes later is not.
+  void finish_judging();
   [[nodiscard]] rnic::llp::Connection& connection() { return *connection_; }
 
  protected:
@@ -94,9 +99,10 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   [[nodiscard]] bool iut_closed() const { return iut_closed_; }
   [[nodiscard]] bool is_broken() const { return broken_; }
   /// Our startup frame is about to leave, and has left.
-  void sending_frame(wire::MpaFlags flags);
+  void sending_frame(wire::Bytes octets);
   void sent_frame();
-  void sent_fpdu(wire::Bytes ulpdu);
+  /// `intact`: the IUT must take it for an FPDU.
+  void sent_fpdu(wire::Bytes ulpdu, bool intact);
 
   /// For whoever speaks: the connection is there; octets came and are kept already; the IUT's FIN
   /// came; the connection broke.
@@ -115,25 +121,24 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   void readable() override;
   void ended(rnic::llp::Ending ending) override;
   void on_frame(const ReceivedFrame& frame) override;
-  void on_fpdu(const ReceivedFpdu& fpdu, const wire::Segment& segment) override;
-  void on_message(const Message& message, bool broken_off) override;
-  void on_malformed(const Malformed& malformed, RuleId rule) override;
+  void on_message(const Message& message) override;
+  void on_malformed(const Malformed& malformed) override;
 
+  void begin(MpaRole role);
   void opened();
   void arrive(decltype(Arrival::what) what);
   void begin_rdma_mode();
 
   MpaRole role_ = MpaRole::initiator;
-  SenderRules rules_;
+  std::unique_ptr<SenderJudge> judge_;
   std::unique_ptr<Intake> intake_;
   std::unique_ptr<rnic::llp::Connection> connection_;
   std::size_t record_ = 0;  ///< index of our ConnectionRecord
   bool is_connected_ = false, sent_fin_ = false, iut_closed_ = false, broken_ = false,
        in_rdma_mode_ = false;
-  bool receives_markers_ = false, within_message_ = false;
+  bool within_message_ = false;
   std::optional<wire::MpaFlags> sent_flags_;
   std::optional<ReceivedFrame> received_frame_;
-  std::uint64_t fpdus_sent_ = 0;
   std::deque<Arrival> arrivals_;
 };
 

@@ -128,7 +128,7 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
   // The sentinel asks whether the IUT lives, and nothing else.
   if (pieces.source == results::PcapSource::capture && record.layer != "harness")
     add_findings(record, find_passively(pieces.link, pieces.frames, flows_to_iut(outcome)),
-                 wall_nanoseconds(attempt), strict_);
+                 outcome.expectations, wall_nanoseconds(attempt), strict_);
   doubt(record, pieces.lost);
   return record;
 }

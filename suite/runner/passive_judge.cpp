@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -41,9 +42,8 @@ class IutsFaults final : public analyzer::Sink {
     passed(connection, seen.place, seen.ulpdu);
   }
   void finding(const analyzer::Connection& connection, const analyzer::Finding& found) override {
-    if (found.certainty != analyzer::Certainty::certain ||
-        !by_iut(connection, found.place.direction))
-      return;
+    const auto which = connection_of_iut(connection, found.place.direction);
+    if (found.certainty != analyzer::Certainty::certain || !which) return;
     const auto known = std::ranges::find(findings_, found.rule.id, &PassiveFinding::rule);
     if (known != findings_.end()) {
       ++known->count;
@@ -57,7 +57,8 @@ class IutsFaults final : public analyzer::Sink {
                        .admissible = found.admissible,
                        .hex = {},
                        .frame = found.place.last_frame,
-                       .time = found.place.time};
+                       .time = found.place.time,
+                       .place = {.connection = *which, .offset = found.place.offset}};
     for (const rules::RuleId other : found.also) one.also.emplace_back(other.id);
     const Recent& recent = recent_[std::to_underlying(found.place.direction)];
     if (recent.holds(connection.number, found.place)) one.hex = digits(recent.octets);
@@ -83,14 +84,17 @@ class IutsFaults final : public analyzer::Sink {
     analyzer::Place place;
   };
 
-  [[nodiscard]] bool by_iut(const analyzer::Connection& connection,
-                            analyzer::Direction direction) const {
+  // The number of the connection, if the IUT sends in this direction of it.
+  [[nodiscard]] std::optional<std::size_t> connection_of_iut(const analyzer::Connection& connection,
+                                                             analyzer::Direction direction) const {
     const Flow flow{connection.sender(opposite(direction)), connection.sender(direction)};
-    return std::ranges::find(to_iut_, flow) != to_iut_.end();
+    const auto found = std::ranges::find(to_iut_, flow);
+    if (found == to_iut_.end()) return std::nullopt;
+    return static_cast<std::size_t>(found - to_iut_.begin());
   }
   void passed(const analyzer::Connection& connection, const analyzer::Place& place,
               analyzer::Bytes octets) {
-    if (!by_iut(connection, place.direction)) return;
+    if (!connection_of_iut(connection, place.direction)) return;
     Recent& recent = recent_[std::to_underlying(place.direction)];
     recent.connection = connection.number;
     recent.place = place;
@@ -109,10 +113,11 @@ class IutsFaults final : public analyzer::Sink {
   std::vector<PassiveFinding> findings_;
 };
 
-// Whether the tester has judged this fault itself.
-bool judged_already(const results::CaseRecord& record, const PassiveFinding& found) {
-  return std::ranges::any_of(record.expectations, [&](const results::Expectation& one) {
-    return one.rule == found.rule || std::ranges::find(found.also, one.rule) != found.also.end();
+// Of the rules that a fault breaks a record made live names the one that the case is about.
+bool is_recorded(std::span<const cases::ExpectationRecord> live, const PassiveFinding& found) {
+  return std::ranges::any_of(live, [&](const cases::ExpectationRecord& one) {
+    return one.place == found.place &&
+           (one.rule == found.rule || std::ranges::find(found.also, one.rule) != found.also.end());
   });
 }
 
@@ -139,10 +144,11 @@ std::vector<PassiveFinding> find_passively(dissectors::capture::LinkType link,
 }
 
 void add_findings(results::CaseRecord& record, std::span<const PassiveFinding> findings,
-                  std::uint64_t start, bool strict) {
+                  std::span<const cases::ExpectationRecord> live, std::uint64_t start,
+                  bool strict) {
   std::vector<results::Expectation> added;
   for (const PassiveFinding& found : findings) {
-    if (judged_already(record, found)) continue;
+    if (is_recorded(live, found)) continue;
     const bool fails = found.must || strict;
     results::Expectation one;
     one.rule = found.rule;

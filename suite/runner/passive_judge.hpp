@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The second judge of a case: what the analyzer finds against the IUT in the frames that the case
-// left in the run's capture.
+// The judge of a case once more, over the frames that the case left in the run's capture: what only
+// the TCP segments show, and what came when the tester no longer looked.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dissectors/capture/frame.hpp"
+#include "suite/cases/framework/outcome.hpp"
 #include "suite/results/record.hpp"
 
 namespace suite::runner {
@@ -22,6 +23,7 @@ struct PassiveFinding {
   std::string hex;          ///< digits; the startup frame or ULPDU that it is about, if any
   std::uint32_t frame = 0;  ///< in the case's pcap, from 1
   std::uint64_t time = 0;   ///< of that frame; nanoseconds since 1970
+  cases::StreamPlace place;
   std::uint64_t count = 1;  ///< how often in the case
 };
 
@@ -33,10 +35,11 @@ struct PassiveFinding {
     std::span<const dissectors::capture::Flow> to_iut);
 
 /// Adds them to a completed record as expectations that were not met: a MUST fails the case, the
-/// rest is an advisory unless `strict`. A rule that the tester judged itself in this case keeps the
-/// tester's judgement. `start` is the attempt's, in nanoseconds since 1970.
+/// rest is an advisory unless `strict`. Those of `live`, found at the same place for the same rule
+/// while the case ran, are in the record already. `start` is the attempt's, in nanoseconds since
+/// 1970.
 void add_findings(results::CaseRecord& record, std::span<const PassiveFinding> findings,
-                  std::uint64_t start, bool strict);
+                  std::span<const cases::ExpectationRecord> live, std::uint64_t start, bool strict);
 
 /// Frames are missing that might have shown a violation: what passed is inconclusive.
 void doubt(results::CaseRecord& record, std::uint64_t dropped);

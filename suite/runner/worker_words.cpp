@@ -82,6 +82,15 @@ WorkerSetup decode_setup(const Json& json) {
   return setup;
 }
 
+Json encode(const std::optional<cases::StreamPlace>& place) {
+  if (!place) return nullptr;
+  return {{"connection", place->connection}, {"offset", place->offset}};
+}
+std::optional<cases::StreamPlace> decode_place(const Json& json) {
+  if (json.is_null()) return std::nullopt;
+  return cases::StreamPlace{json.at("connection"), json.at("offset")};
+}
+
 Json encode(const cases::ExpectationRecord& record) {
   return {{"rule", record.rule},
           {"row", record.row},
@@ -90,7 +99,8 @@ Json encode(const cases::ExpectationRecord& record) {
           {"hex", record.hex},
           {"judgement", number(record.judgement)},
           {"direction", number(record.direction)},
-          {"at", record.at.count()}};
+          {"at", record.at.count()},
+          {"place", encode(record.place)}};
 }
 cases::ExpectationRecord decode_expectation(const Json& json) {
   cases::ExpectationRecord record;
@@ -102,6 +112,7 @@ cases::ExpectationRecord decode_expectation(const Json& json) {
   record.judgement = enumerator<cases::Judgement>(json.at("judgement"));
   record.direction = enumerator<cases::Direction>(json.at("direction"));
   record.at = cases::Offset(json.at("at").get<std::int64_t>());
+  record.place = decode_place(json.at("place"));
   return record;
 }
 

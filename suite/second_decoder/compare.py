@@ -53,8 +53,7 @@ def segment_as_codec(found):
 
 def mpa_frame_as_codec(data):
     found = second_decoder.mpa_frame(data)
-    key = second_decoder.mpa_frame(data[:16].ljust(20, b"\0"))["key"]
-    if key == "wrong":
+    if not any(key.startswith(data[:16]) for key in second_decoder.KEYS):
         return {"error": "wrong_key"}
     if len(data) >= 20 and int.from_bytes(data[18:20], "big") > MAX_PRIVATE_DATA:
         return {"error": "private_data_too_long"}

@@ -12,6 +12,7 @@ import pathlib
 import sys
 
 MARKER_INTERVAL = 512
+KEYS = {b"MPA ID Req Frame": "request", b"MPA ID Rep Frame": "reply"}
 READ_REQUEST, TERMINATE, IMMEDIATE, IMMEDIATE_SE, ATOMIC_REQUEST, ATOMIC_RESPONSE = 1, 7, 8, 9, 10, 11
 
 
@@ -179,7 +180,7 @@ def mpa_frame(data):
         key = octets.take(16, "key")
         flags = octets.number(1, "flags")
         frame = {
-            "key": {b"MPA ID Req Frame": "request", b"MPA ID Rep Frame": "reply"}.get(key, "wrong"),
+            "key": KEYS.get(key, "wrong"),
             "markers": bool(bits(flags, 7, 7)),
             "crc": bool(bits(flags, 6, 6)),
             "rejected": bool(bits(flags, 5, 5)),

@@ -620,7 +620,30 @@ constexpr auto nothing = [](wire::Terminate&) {};
 /// The DDP segment length follows the untagged header and the four octets of control.
 constexpr std::size_t behind_control = wire::untagged_header_size + 4;
 
+/// The ULPDU of a Terminate whose control the bit-fields of a little-endian host laid out.
+Octets in_host_order(Octets ulpdu) {
+  constexpr std::size_t control = wire::untagged_header_size;
+  const auto first = std::to_integer<unsigned>(ulpdu[control]);
+  const auto bits = std::to_integer<unsigned>(ulpdu[control + 2]);
+  ulpdu[control] = static_cast<std::byte>(first << 4U | first >> 4U);
+  ulpdu[control + 2] =
+      static_cast<std::byte>((bits >> 7U & 1U) | (bits >> 5U & 2U) | (bits >> 3U & 4U));
+  return ulpdu;
+}
+
 const std::vector<Bad> terminates{
+    {"rdmap.terminate.control-values-defined",
+     [](Conversation& it) {
+       sends(it, {a_write});
+       Octets sent = terminate(blame(wire::cause::ddp_untagged_invalid_queue, a_write));
+       sent[wire::untagged_header_size] = std::byte{0x21};  // EType, then Layer
+       it.send(responder, sent);
+     }},
+    {"rdmap.terminate.header-format",
+     [](Conversation& it) {
+       sends(it, {a_read});
+       it.send(responder, in_host_order(terminate(blame(wire::cause::rdmap_to_wrap, a_read))));
+     }},
     {"rdmap.terminate.header-format",
      [](Conversation& it) {
        sends(it, {ulpdu(Untagged{.opcode = Opcode::terminate, .queue = 2, .payload = Octets(3)})});
@@ -842,6 +865,33 @@ BOOST_AUTO_TEST_CASE(rdmap_checks) {
 }
 BOOST_AUTO_TEST_CASE(atomic_checks) { judge(atomics, atomic_rules()); }
 BOOST_AUTO_TEST_CASE(terminate_checks) { judge(terminates, terminate_rules()); }
+
+BOOST_AUTO_TEST_CASE(a_fault_of_layout_hides_no_other) {
+  const auto found = [](auto change) {
+    Conversation it;
+    sends(it, {a_send});
+    wire::Terminate contents = blame(wire::cause::ddp_untagged_no_buffer, a_send);
+    change(contents);
+    it.send(responder, in_host_order(terminate(contents)));
+    it.finish();
+    std::set<std::string_view> rules;
+    for (const Finding& finding : it.findings) rules.insert(finding.rule.id);
+    return rules;
+  };
+  using Rules = std::set<std::string_view>;
+  constexpr std::string_view layout = "rdmap.terminate.header-format";
+  BOOST_TEST((found([](auto&) {}) == Rules{layout}));
+  BOOST_TEST((found([](auto& that) { that.segment_length = 0; }) ==
+              Rules{layout, "rdmap.terminate.segment-length-value"}));
+  Octets other = a_send;
+  other.back() = std::byte{0x77};
+  other[5] = std::byte{9};
+  BOOST_TEST((found([&](auto& that) {
+                that.ddp_header = wire::Bytes(other).first(that.ddp_header.size());
+              }) == Rules{layout, "rdmap.terminate.ddp-header-copied"}));
+  BOOST_TEST((found([](auto& that) { that.cause = wire::cause::rdmap_invalid_version; }) ==
+              Rules{layout, "rdmap.terminate.code-invalid-version"}));
+}
 
 BOOST_AUTO_TEST_CASE(each_rule_that_a_trace_shows_is_checked) {
   const auto checked = [](std::string_view id) {

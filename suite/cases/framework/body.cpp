@@ -57,7 +57,7 @@ Octets CasePeer::send_all_but_the_crc(const Fpdu& fpdu) {
   Peer& peer = ready();
   const Octets octets = encode(fpdu, peer.sending());
   const std::size_t most = octets.size() - rnic::wire::fpdu_crc_size;
-  peer.rules().note_sent(fpdu.ulpdu);
+  peer.means_to_send(fpdu.ulpdu);
   peer.send_octets(rnic::wire::Bytes(octets).first(most));
   return part_of(octets, most, rnic::wire::fpdu_crc_size);
 }
@@ -106,6 +106,12 @@ void Body::start_deadline() {
       case_.deadline * environment_.deadline_scale);
   context_.deadline = context_.loop.now() + (in_haste_since_.empty() ? scaled : scaled / haste);
   iut.answer_by(context_.loop.now() + scaled);
+}
+
+void Body::finish_judging() {
+  for (const auto& other : others_) other->finish_judging();
+  if (partner_) partner_->finish_judging();
+  peer.raw().finish_judging();
 }
 
 void Body::let_go() {
@@ -337,19 +343,27 @@ void Body::fail(const RuleRef& rule, std::string admissible, std::string actual)
 }
 
 void Body::note_fault(const SenderFault& fault) {
+  // Of the rules that one fault breaks the record names one that the case is about, if there is one.
+  const auto is_aim = [this](std::string_view rule) {
+    return std::ranges::find(case_.rules, rule) != case_.rules.end();
+  };
+  const auto other = std::ranges::find_if(fault.also, is_aim, &::rules::RuleId::id);
+  const std::string_view id =
+      is_aim(fault.rule) || other == fault.also.end() ? fault.rule : other->id;
   // One record per rule and row is enough: a wrong sender is wrong in every segment.
-  if (!faults_noted_.insert(row_ + "/" + std::string(fault.rule)).second) return;
-  const auto* rule = ::rules::find(fault.rule);
+  if (!faults_noted_.insert(row_ + "/" + std::string(id)).second) return;
+  const auto* rule = ::rules::find(id);
   const bool must = rule == nullptr || rule->level == ::rules::Level::must;
   outcome_.expectations.push_back(
-      {std::string(fault.rule),
+      {std::string(id),
        row_,
        {fault.expected},
        fault.actual,
        fault.hex,
        must ? Judgement::fail : weighed(Judgement::advisory, environment_.strict),
        Direction::from_iut,
-       context_.now()});
+       context_.now(),
+       fault.place});
 }
 
 Arrival Body::expect(WireEnd& from, const Expected& expected, RuleRef rule) {
@@ -603,6 +617,7 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
       context_.loop.run_until(context_.loop.now() + environment_.quiet_window,
                               [] { return false; });
   }
+  finish_judging();
   auto [verdict, reason] =
       verdict_of("row", end, {}, std::span(outcome_.expectations).subspan(before));
   if (late && !in_haste_since_.empty() && verdict != Verdict::fail) {

@@ -234,6 +234,8 @@ class Body {
   // -- for the executor --
   /// The case's time begins: again in each row, and when the IUT is reset and configured.
   void start_deadline();
+  /// What the IUT has sent is judged as far as it goes, on every connection.
+  void finish_judging();
   /// Closes every connection of the case, so that nothing of it holds up the IUT.
   void let_go();
   /// The case itself: what stands between the braces of CONFORMANCE_CASE.

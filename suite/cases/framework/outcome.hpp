@@ -17,6 +17,7 @@ using lower_tester::ExpectationRecord;
 using lower_tester::Judgement;
 using lower_tester::Offset;
 using lower_tester::Step;
+using lower_tester::StreamPlace;
 
 enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, error };
 [[nodiscard]] const char* name(Verdict verdict);

@@ -62,6 +62,7 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
 /// what the case left behind, is this case's finding and not the next one's. What ends now is judged
 /// no more on the wire.
 void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
+  body.finish_judging();
   context.on_fault = [](const SenderFault&) {};
   context.on_inconclusive = [](const std::string&) {};
   body.let_go();  // an IUT may wait for its peer before it is clean

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The judge of one connection: octets of both directions in stream order in, events and broken rules
+// out. A capture gives it what TCP reassembly makes of the segments; who takes part in the connection
+// gives it what its socket brings, and its own messages as it means them.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "dissectors/analyzer/analyzer.hpp"
+#include "dissectors/analyzer/message_tracker.hpp"
+#include "dissectors/analyzer/mpa_framing.hpp"
+
+namespace dissectors::analyzer {
+
+/// What all connections of one analyzer share.
+struct Shared {
+  Sink& sink;
+  Counts counts;
+  FramingScratch scratch;
+};
+
+/// What only one who takes part in the connection, the tester, can know of it. Its own octets may be
+/// wrong on purpose, so they are not read: it says what each frame and FPDU is meant to be, and it is
+/// never blamed. Its calls come in the order in which it sent and received, so what it has not sent
+/// before something came, the other end cannot have known.
+struct Knowledge {
+  Direction tester = Direction::from_first;
+  Role role_of_tester = Role::initiator;
+};
+
+class StreamJudge final : private FramingListener, private Voice {
+ public:
+  /// `pick_up`: take a connection for iWARP whose startup was not seen, where its octets fit.
+  StreamJudge(Shared& shared, const Connection& connection, bool pick_up);
+  StreamJudge(Shared& shared, const Connection& connection, const Knowledge& knowledge);
+  StreamJudge(const StreamJudge&) = delete;
+  StreamJudge& operator=(const StreamJudge&) = delete;
+  ~StreamJudge() override = default;
+
+  [[nodiscard]] const Connection& connection() const { return connection_; }
+  /// Some octets were taken for MPA.
+  [[nodiscard]] bool is_iwarp() const { return framing_.is_iwarp(); }
+  /// It was said that the connection is none of ours.
+  [[nodiscard]] bool given_up() const { return framing_.given_up(); }
+  [[nodiscard]] std::size_t memory() const { return sizeof *this + framing_.memory(); }
+
+  // -- what is known besides the octets --
+  /// Decode As.
+  void insist() { framing_.insist(); }
+  void announced_mss(Direction from, std::uint16_t mss) { framing_.announced_mss(from, mss); }
+  void advertised(Direction from, const capture::Segment& segment) {
+    framing_.advertised(from, segment);
+  }
+  /// The EMSS of the connection as the tester sees it now (RFC 5044 section 4.5).
+  void emss(std::size_t octets);
+
+  // -- the octets of a direction --
+  /// The stream begins here: `from_syn` if the connection's first octets are to come.
+  void begins(Direction direction, bool from_syn, std::uint32_t origin_sequence) {
+    framing_.begins(direction, from_syn, origin_sequence);
+  }
+  void octets(Direction direction, const Chunk& chunk) { framing_.octets(direction, chunk); }
+  void missing(Direction direction, std::uint64_t offset, std::uint64_t length,
+               const SegmentFacts& by) {
+    framing_.hole(direction, offset, length, by);
+  }
+
+  // -- what the tester sends, as it means it --
+  void sent(const MpaFrameSeen& frame);
+  /// The ULPDU of an FPDU. One that is not `intact`, with a wrong CRC say, may be blamed by the other
+  /// end, and must have no other effect.
+  void sent(Bytes ulpdu, const Place& place, bool intact);
+
+  // -- the end --
+  /// Nothing more comes in this direction: makes of the rest what can be made of it.
+  void finish(Direction direction, Rest rest);
+  /// The direction has ended; finish() has been called.
+  void ended(Direction direction, Ending ending, const Place& place);
+  /// Says what is left to say. Nothing is taken any more.
+  void close();
+
+  void note(const Note& note) override;
+
+ private:
+  MessageTracker& tracker();
+
+  void mpa_frame(const MpaFrameSeen& frame) override;
+  void fpdu(const FpduSeen& fpdu) override;
+  void hole(Direction direction, const Place& place) override;
+  void finding(const Finding& finding) override;
+  void message(const MessageSeen& message) override;
+  [[nodiscard]] bool wants_summaries() const override { return shared_.sink.wants_summaries(); }
+
+  Shared& shared_;
+  Connection connection_;
+  std::optional<Knowledge> knowledge_;
+  MpaFraming framing_;
+  std::unique_ptr<MessageTracker> tracker_;
+};
+
+}  // namespace dissectors::analyzer

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What every sender must do whatever the case is about: the analyzer as the judge of all that the
+// IUT sends on one connection.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dissectors/analyzer/stream_judge.hpp"
+#include "reference_rnic/wire/mpa_frame.hpp"
+#include "suite/lower_tester/sender_fault.hpp"
+
+namespace suite::lower_tester {
+
+namespace wire = rnic::wire;
+
+class SenderJudge final : private dissectors::analyzer::Sink {
+ public:
+  using Report = std::function<void(SenderFault)>;
+  /// `role`: of the tester in MPA startup.
+  SenderJudge(dissectors::analyzer::Role role, Report report);
+
+  /// The tester's startup frame, as it means it: octets that no RFC allows are its own affair.
+  void sent_frame(wire::MpaFrameKind kind, wire::Bytes octets);
+  /// The ULPDU of an FPDU of the tester's, which the IUT must take for one if it is `intact`.
+  void sent_fpdu(wire::Bytes ulpdu, bool intact);
+  /// `emss`: of the connection, now.
+  void received(wire::Bytes octets, std::size_t emss);
+
+  // -- the end of what the IUT sends --
+  void closed();
+  void reset();
+  /// The tester has waited in vain: what is there is all there will be.
+  void nothing_more_comes();
+  /// What could not be decided before something followed is decided. Nothing is judged any more.
+  void finish();
+
+ private:
+  void finding(const dissectors::analyzer::Connection& connection,
+               const dissectors::analyzer::Finding& found) override;
+  void note(const dissectors::analyzer::Connection& connection,
+            const dissectors::analyzer::Note& note) override;
+  void mpa_frame(const dissectors::analyzer::Connection& connection,
+                 const dissectors::analyzer::MpaFrameSeen& seen) override;
+  void fpdu(const dissectors::analyzer::Connection& connection,
+            const dissectors::analyzer::FpduSeen& seen) override;
+  [[nodiscard]] bool wants_summaries() const override { return false; }
+
+  /// A place behind all that went by so far.
+  [[nodiscard]] dissectors::analyzer::Place next_place(dissectors::analyzer::Direction direction,
+                                                       std::size_t length);
+  void passed(const dissectors::analyzer::Place& place, wire::Bytes octets);
+  void report_waiting();
+
+  Report report_;
+  dissectors::analyzer::Shared shared_;
+  dissectors::analyzer::StreamJudge judge_;
+  std::array<std::uint64_t, 2> octets_{};  ///< so far, by direction
+  std::uint32_t events_ = 0;               ///< numbered in place of frames
+  /// What came last of the IUT, for a fault to show.
+  dissectors::analyzer::Place latest_;
+  std::string latest_hex_;
+  std::vector<SenderFault> waiting_;  ///< faults of framing come before the FPDU itself
+  bool lost_ = false;  ///< where FPDUs begin was lost: what is found since is a guess
+  bool finished_ = false;
+};
+
+}  // namespace suite::lower_tester
