@@ -113,6 +113,9 @@ results::Gate Gate::judge(const results::CaseRecord& record) const {
   if (complaint != nullptr && entry == nullptr && record.attempt < attempts_when_struck)
     return {GateResult::superseded, complaint->place,
             "a known complaint struck it, and it runs again: " + complaint->reason};
+  if (complaint != nullptr && entry == nullptr)
+    return {GateResult::new_failure, complaint->place,
+            fmt::format("a known complaint struck all {} attempts", attempts_when_struck)};
   if (complaint != nullptr) return {GateResult::known, complaint->place, complaint->reason};
   if (const Complaint* struck_by = strike(record, entry); struck_by != nullptr) {
     if (record.attempt < attempts_when_struck)
