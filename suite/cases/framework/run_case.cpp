@@ -86,9 +86,9 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     body->start_deadline();
     body->body();
   } catch (const CaseStop& stop) {
-    keep_worse(end, stop);
+    keep_worse(end, body->judged(stop));
     // What still comes may tell why: a fault of the sender is often seen whole only then.
-    if (stop.verdict == Verdict::fail)
+    if (end->verdict == Verdict::fail)
       environment.world.run_until(environment.world.now() + environment.quiet_window,
                                   [] { return false; });
   } catch (const std::exception& error) {
