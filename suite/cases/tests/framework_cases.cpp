@@ -68,6 +68,11 @@ CONFORMANCE_CASE(should_does_not_come, rules("mpa.terminate.crc-error-code")) {
   expect_that(false, "never reached", "reached", "mpa.crc.support-implemented");
 }
 
+CONFORMANCE_CASE(wants_revision_one, rules("mpa.crc.support-implemented"),
+                 configured({.revision = 1})) {
+  expect_that(true, "truth", "truth");
+}
+
 CONFORMANCE_CASE(wants_two_pieces, rules("mpa.crc.support-implemented")) {
   static_cast<void>(iut.post_receive({{1, 0, 1}, {1, 1, 1}}));
   expect_that(true, "truth", "truth");

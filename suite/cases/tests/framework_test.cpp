@@ -110,6 +110,14 @@ BOOST_AUTO_TEST_CASE(an_iut_is_configured_once_for_cases_that_want_the_same) {
   BOOST_TEST((run("holds").verdict == Verdict::not_applicable));
 }
 
+BOOST_AUTO_TEST_CASE(an_iut_that_speaks_revision_one_alone_need_not_be_configured_to) {
+  BOOST_TEST((run("wants_revision_one").verdict == Verdict::not_applicable));
+  environment.pics["enhanced_startup"] = true;
+  BOOST_TEST((run("wants_revision_one").verdict == Verdict::not_applicable));
+  environment.pics["enhanced_startup"] = false;
+  BOOST_TEST((run("wants_revision_one").verdict == Verdict::pass));
+}
+
 BOOST_AUTO_TEST_CASE(an_iut_that_cannot_be_configured_is_not_asked_to) {
   iut.answer = [](const iut::Command& command, iut::Reply& reply) {
     if (std::holds_alternative<iut::Configure>(command)) reply.outcome = iut::Outcome::unsupported;
@@ -231,7 +239,7 @@ BOOST_AUTO_TEST_CASE(options_give_variants_with_ids_of_their_own) {
   BOOST_TEST(ids.contains("mpa.startup.wants_markers"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@initiator"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@ipv6"));
-  BOOST_TEST(ids.size() == 16u);
+  BOOST_TEST(ids.size() == 17u);
   const Case initiator = find_case("wants_markers@initiator");
   BOOST_TEST((initiator.role == Role::initiator && initiator.variant == "initiator"));
   BOOST_TEST(initiator.title == "wants markers");
