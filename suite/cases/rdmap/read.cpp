@@ -119,7 +119,7 @@ CONFORMANCE_CASE(as_many_reads_as_granted_are_served,
 }
 
 CONFORMANCE_CASE(one_read_more_than_granted_is_an_error,
-                 rules("rdmap.resources.inbound-limit-kept"), in_both_roles) {
+                 rules("rdmap.resources.inbound-limit-kept"), in_both_roles, deadline_of(30s)) {
   constexpr int granted = 4;
   // More than the send buffer of an LLP takes (Linux bounds it at 4 MiB), while we take nothing.
   constexpr std::uint32_t more_than_an_llp_holds = 8U << 20;

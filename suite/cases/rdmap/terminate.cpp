@@ -252,8 +252,8 @@ CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
                        "rdmap.terminate.rdma-header-present-with-r",
                        "rdmap.terminate.m-bit-per-figure", "rdmap.terminate.d-bit-per-figure",
                        "rdmap.terminate.r-bit-per-figure", "rdmap.terminate.sent-on-llp-error",
-                       "rdmap.error.local-error-terminate"),
-                 in_both_roles) {
+                       "rdmap.error.incoming-message-terminate"),
+                 rules("rdmap.error.local-error-terminate"), in_both_roles) {
   struct Error {
     const char* name;
     Outgoing message;
@@ -269,7 +269,7 @@ CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
     row(error.name, [&] {
       peer.send(error.message);
       const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()),
-                                     "rdmap.terminate.sent-on-rdmap-error");
+                                     "rdmap.error.incoming-message-terminate");
       if (!arrival.is_end()) expect_contents(*this, arrival, true, error.read);
     });
   }

@@ -404,7 +404,7 @@ CONFORMANCE_CASE(nothing_follows_a_terminate_of_any_layer,
         iut.post_send(payload(8), operation::send, [](iut::PostWork& work) { work.fence = true; });
     offend();
     const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()),
-                                   "rdmap.terminate.sent-on-rdmap-error");
+                                   "rdmap.error.incoming-message-terminate");
     if (!arrival.is_end()) expect_teardown(peer.raw());
     expect(fenced, completes_in_error(), "rdmap.terminate.pending-completed-in-error");
   };
