@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <array>
+#include <ranges>
+#include <set>
 #include <span>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include "base/strict_yaml.hpp"
@@ -15,15 +18,29 @@ namespace suite::expectations {
 namespace {
 
 constexpr std::uint32_t most_tries = 40;
-constexpr std::array<std::string_view, 12> members{"case",     "tries",  "verdict",      "observed",
-                                                   "rule",     "also",   "intermittent", "iut",
-                                                   "versions", "reason", "date",         "link"};
-constexpr std::array<std::string_view, 6> isolation_members{"case",   "iut",  "versions",
+constexpr std::array<std::string_view, 13> members{
+    "case", "tries",    "verdict", "observed", "rule", "also", "intermittent",
+    "iut",  "versions", "harm",    "reason",   "date", "link"};
+constexpr std::array<std::string_view, 7> isolation_members{"case",   "iut",  "versions", "harm",
                                                             "reason", "date", "link"};
-constexpr std::array<std::string_view, 6> complaint_members{"observed", "iut",  "versions",
+constexpr std::array<std::string_view, 7> complaint_members{"observed", "iut",  "versions", "harm",
                                                             "reason",   "date", "link"};
 constexpr std::array<std::string_view, 7> habit_members{"rule",   "observed", "iut", "versions",
                                                         "reason", "date",     "link"};
+
+// What is said in public of a fault that an attacker could use: docs/SECURITY.md.
+struct Harm {
+  std::string_view name, sentence;
+};
+constexpr std::array<Harm, 4> harms{Harm{"kernel", "It stops the kernel."},
+                                    Harm{"process", "It ends or blocks the process."},
+                                    Harm{"listener", "It keeps the listener from serving others."},
+                                    Harm{"disclosure", "It discloses memory."}};
+
+// An outcome that is a crash in itself.
+bool is_crash(const std::string& observed) {
+  return observed.contains("ended by SIG") || observed.contains("kernel complained");
+}
 
 bool is_date(std::string_view text) {
   const auto digits = [&](std::size_t begin, std::size_t count) {
@@ -63,11 +80,13 @@ class Loader {
     const auto lists = [&](const char* name) { return is_list(root[name]) ? 1U : 0U; };
     const bool good = root.IsMap() && lists("entries") == 1 &&
                       root.size() == 1 + lists("complaints") + lists("strikes") +
-                                         lists("throughout") + lists("isolated");
+                                         lists("throughout") + lists("isolated") +
+                                         (root["private"] ? 1U : 0U);
     if (!good)
       return fault(1,
                    "must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
-                   "`throughout` and `isolated`, and nothing else");
+                   "`throughout` and `isolated`, maybe `private: true`, and nothing else");
+    listed_.is_private = flag(root, "private");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
     if (lists("complaints"))
       for (const YAML::Node& node : root["complaints"]) take_complaint(node, listed_.complaints);
@@ -99,7 +118,7 @@ class Loader {
     if (!check_members(node, allowed)) return false;
     one.observed = words(node, "observed");
     one.iut = word(node, "iut");
-    one.reason = word(node, "reason");
+    one.reason = reason(node);
     one.date = word(node, "date");
     if (node["link"]) one.link = word(node, "link");
     if (one.observed.empty()) fault(line(node), "`observed` is missing");
@@ -111,6 +130,7 @@ class Loader {
   void take_complaint(const YAML::Node& node, std::vector<Complaint>& list) {
     Complaint complaint;
     complaint.place = fmt::format("{}:{}", file_.string(), line(node));
+    if (node.IsMap() && !node["harm"]) fault(line(node), "`harm` is missing: " + harm_names());
     if (take_pattern(node, complaint_members, complaint)) list.push_back(std::move(complaint));
   }
 
@@ -130,7 +150,7 @@ class Loader {
     Isolation isolation{.case_id = word(node, "case"),
                         .iut = word(node, "iut"),
                         .versions = {},
-                        .reason = word(node, "reason"),
+                        .reason = reason(node),
                         .date = word(node, "date"),
                         .link = node["link"] ? word(node, "link") : ""};
     const std::string versions = word(node, "versions");
@@ -162,7 +182,7 @@ class Loader {
     entry.observed = words(node, "observed");
     entry.rule = word(node, "rule");
     entry.iut = word(node, "iut");
-    entry.reason = word(node, "reason");
+    entry.reason = reason(node);
     entry.date = word(node, "date");
     if (node["link"]) entry.link = word(node, "link");
     entry.tries = number(node, "tries");
@@ -171,6 +191,8 @@ class Loader {
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");
     if (entry.observed.empty()) fault(line(node), "`observed` is missing");
+    if (!node["harm"] && std::ranges::any_of(entry.observed, is_crash))
+      fault(line(node), "`harm` is missing where a crash was observed: " + harm_names());
     if (yaml_.faults().size() != before) return;
     check(node, entry, verdict);
     if (yaml_.faults().size() == before) listed_.entries.push_back(std::move(entry));
@@ -186,6 +208,26 @@ class Loader {
       return value.Scalar();
     }
     return {};
+  }
+
+  static std::string harm_names() {
+    return fmt::format("one of {}", fmt::join(harms | std::views::transform(&Harm::name), ", "));
+  }
+
+  // What the reader of the report is told: of a harm no more than what it does, until it is public.
+  std::string reason(const YAML::Node& node) {
+    if (!node["harm"]) return word(node, "reason");
+    const auto harm = std::ranges::find(harms, word(node, "harm"), &Harm::name);
+    if (harm == harms.end()) {
+      fault(line(node["harm"]), "`harm` is " + harm_names());
+      return {};
+    }
+    if (!node["reason"]) return std::string(harm->sentence);
+    if (!node["link"] && !listed_.is_private)
+      fault(line(node["reason"]),
+            "`reason` beside `harm` needs a `link` to the public report; keep it in a file of your "
+            "own with `private: true` until there is one");
+    return word(node, "reason");
   }
 
   bool flag(const YAML::Node& node, const char* key) {

@@ -16,21 +16,29 @@
 //                                                          # implementation
 //       versions: kernel >= 6.1, kernel < 6.13             # or any
 //       reason: sentence for the reader of the report, with RFC section, bytes seen and demanded
+//       harm: kernel                                       # optional, in place of `reason`: it
+//                                                          # stops the kernel; see below
 //       date: 2026-01-31                                   # when it was last confirmed
 //       link: https://...                                  # optional: the public report
 //   complaints:                                            # optional: of the IUT's kernel
 //     - observed: "*WARNING*some_function*"                # shell pattern for the log's excerpt
-//       iut, versions, reason, date, link                  # as above
+//       iut, versions, harm, reason, date, link            # as above
 //   strikes:                                               # optional: crashes in any case
 //     - observed: "*was ended by SIGSEGV in *"             # shell pattern or a list of them
-//       iut, versions, reason, date, link                  # as above
+//       iut, versions, harm, reason, date, link            # as above
 //   throughout:                                            # optional: may go along with any entry
 //     - rule: rdmap.terminate.reserved-zero                # the rule that is broken ...
 //       observed: "*(seen in the capture*"                 # ... and how, shell pattern or a list
 //       iut, versions, reason, date, link                  # as above
 //   isolated:                                              # optional
 //     - case: mpa.startup_responder.half_a_request         # exact id
-//       iut, versions, reason, date, link                  # as above
+//       iut, versions, harm, reason, date, link            # as above
+//   private: true                                          # optional: not to be published
+//
+// What stops a `kernel`, ends or blocks a `process`, keeps a `listener` from serving others, or is a
+// `disclosure` of memory has a `harm`, of which the loader makes the reason: without a `link` to a
+// public report the mechanism is told in private files alone (docs/SECURITY.md). Complaints, strikes
+// and entries whose outcome is a crash must have one.
 //
 // An isolated case runs alone, behind all others or on a copy of the IUT of its own: the IUT's host
 // may not survive it, or serves nobody else meanwhile. The order of cases is settled before the IUT
@@ -102,6 +110,7 @@ struct KnownDeviations {
   std::vector<Complaint> complaints, strikes;
   std::vector<Habit> throughout;
   std::vector<Isolation> isolated;
+  bool is_private = false;  ///< may hold what is not public yet
 };
 
 /// What the loader asks of the rest of the suite to find entries that can never apply.

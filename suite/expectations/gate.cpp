@@ -109,6 +109,9 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
   if (complaint != nullptr && entry == nullptr && attempt < attempts_when_struck)
     return {GateResult::superseded, complaint->place,
             "a known complaint struck it, and it runs again: " + complaint->reason};
+  if (complaint != nullptr && entry == nullptr)
+    return {GateResult::new_failure, complaint->place,
+            fmt::format("a known complaint struck all {} attempts", attempts_when_struck)};
   if (complaint != nullptr) return {GateResult::known, complaint->place, complaint->reason};
   if (const Complaint* struck_by = strike(record, entry); struck_by != nullptr) {
     if (attempt < attempts_when_struck)

@@ -79,14 +79,18 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_joins_them,
 
 CONFORMANCE_CASE(segment_longer_than_those_of_tcp_is_taken, rules("ddp.llp.boundaries-preserved"),
                  in_both_roles) {
-  // A sender need not align its FPDUs (RFC 5044 section 5), nor keep to the EMSS of the path.
+  // A sender need not align its FPDUs, and the EMSS may shrink while one is under way (RFC 5044
+  // section 5.1). Beyond what a jumbo frame holds no sentence obliges a receiver (D60).
+  constexpr std::size_t jumbo = 9000;
   for (const std::size_t size : {3000UZ, 20'000UZ, 64'000UZ}) {
     row(fmt::format("{} octets in one FPDU", size), [&] {
       limit_segments(1460);
       const Region region = iut.register_memory(size, access::remote_write);
       peer.ready().send(
           rdma_write(region.stag, region.base, payload(size)).segments(size + 100, 1).front());
-      expect(region, holds(payload(size)));
+      if (size <= jumbo) return expect(region, holds(payload(size)));
+      watch();
+      advise_that(iut.read_memory(region) == payload(size), "the FPDU placed", "memory differs");
     });
   }
 }

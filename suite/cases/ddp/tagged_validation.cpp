@@ -41,9 +41,8 @@ CONFORMANCE_CASE(write_to_an_stag_of_another_domain_is_rejected,
   const Region region = iut.register_memory(4096, access::remote_write, 0xA5, iut.create_domain());
   peer.send(rdma_write(region.stag, region.base, payload(16)));
   // Some devices cannot tell such an STag from one that does not exist.
-  expect_rejection({cause::ddp_tagged_stag_not_associated},
-                   "ddp.terminate.tagged-stag-not-associated",
-                   "ddp.terminate.tagged-stag-not-associated", {cause::ddp_tagged_invalid_stag});
+  expect_rejection(refusal::tagged_of_another_domain, "ddp.terminate.tagged-stag-not-associated",
+                   "ddp.terminate.tagged-stag-not-associated");
 }
 
 CONFORMANCE_CASE(write_reaches_no_memory_of_another_domain, rules("sec.stag.pd-isolation")) {
@@ -95,8 +94,8 @@ CONFORMANCE_CASE(write_whose_offset_wraps_is_rejected,
   const Region region = iut.register_memory(4096, access::remote_write);
   peer.send(rdma_write(region.stag, ~std::uint64_t{0} - 7, payload(16)));
   // It is out of bounds as well, and no order of the checks is laid down.
-  expect_rejection({cause::ddp_tagged_to_wrap, cause::ddp_tagged_base_or_bounds},
-                   "ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap");
+  expect_rejection(refusal::tagged_wrap, "ddp.tagged.check-to-no-wrap",
+                   "ddp.terminate.tagged-to-wrap");
   expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
 }
 
@@ -114,8 +113,8 @@ CONFORMANCE_CASE(write_just_below_the_end_of_all_offsets_is_placed,
   row("one octet too many", [&] {
     const Region region = iut.register_at(last_page, page - 1, access::remote_write);
     peer.send(rdma_write(region.stag, region.base + page - 2, payload(2)));
-    expect_rejection({cause::ddp_tagged_to_wrap, cause::ddp_tagged_base_or_bounds},
-                     "ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap");
+    expect_rejection(refusal::tagged_wrap, "ddp.tagged.check-to-no-wrap",
+                     "ddp.terminate.tagged-to-wrap");
     expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
   });
   row("the registration", [&] {

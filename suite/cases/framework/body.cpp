@@ -62,6 +62,17 @@ Octets CasePeer::send_all_but_the_crc(const Fpdu& fpdu) {
   return part_of(octets, most, rnic::wire::fpdu_crc_size);
 }
 
+bool CasePeer::ended_by_iut() {
+  if (ended_by_us_ || !peer_->was_opened()) return false;
+  while (true) {
+    Arrival arrival = peer_->next(context_.loop.now());
+    if (arrival.as<Nothing>() != nullptr) return false;
+    if (!arrival.is_end()) continue;
+    peer_->put_back(std::move(arrival));
+    return true;
+  }
+}
+
 void CasePeer::stall() {
   ready().set_receive_buffer(stalled_window);
   peer_->pause_receiving(true);
@@ -138,8 +149,11 @@ Peer& Body::another_peer() {
 
 void Body::establish(Peer& which, const Establish& options) {
   Establish filled = options;
-  if (!filled.parameters.ird) filled.parameters.ird = default_depth;
-  if (!filled.parameters.ord) filled.parameters.ord = default_depth;
+  const auto usual = [&](const char* name) {
+    return static_cast<int>(within_limit(iut.limits(), name, default_depth));
+  };
+  if (!filled.parameters.ird) filled.parameters.ird = usual("max_ird");
+  if (!filled.parameters.ord) filled.parameters.ord = usual("max_ord");
   const iut::Handle endpoint = options.endpoint != 0 ? options.endpoint : iut.endpoint();
   establishing_by_ = options.judged_by;
   if (case_.role == Role::responder)
@@ -154,7 +168,7 @@ void Body::establish(Peer& which, const Establish& options) {
 
 void Body::not_established(const std::string& why) {
   if (!establishing_by_.id.empty())
-    record(establishing_by_, {"the connection comes up"}, why, {}, Judgement::fail,
+    record(establishing_by_, {"the connection comes up"}, why, {}, failure_of(establishing_by_),
            Direction::none);
   throw CaseStop{Verdict::inconclusive, "the connection could not be established: " + why};
 }
@@ -327,12 +341,21 @@ const ExpectationRecord& Body::add_record(const RuleRef& rule, std::vector<std::
   return outcome_.expectations.back();
 }
 
+Judgement Body::failure_of(const RuleRef& rule) const {
+  const auto* known = ::rules::find(rule_of(rule));
+  const bool should = known != nullptr && known->level == ::rules::Level::should;
+  return should ? Judgement::advisory : Judgement::fail;
+}
+
 void Body::record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
                   std::string hex, Judgement judgement, Direction direction) {
+  const bool broken = judgement == Judgement::fail;
+  const Judgement by_level = broken ? failure_of(rule) : judgement;
   const ExpectationRecord& made =
       add_record(rule, std::move(admissible), std::move(actual), std::move(hex),
-                 weighed_in_haste(weighed(judgement, environment_.strict)), direction);
+                 weighed_in_haste(weighed(by_level, environment_.strict)), direction);
   if (made.judgement == Judgement::fail) throw CaseStop{Verdict::fail, failure_text(made)};
+  if (broken && made.judgement == Judgement::advisory) throw CaseStop{Verdict::pass, ""};
   if (made.judgement == Judgement::inconclusive)
     throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", made.rule, made.actual)};
 }
@@ -420,6 +443,33 @@ void Body::expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::Ter
   expect_teardown(from);
 }
 
+void Body::expect_no_buffer(const Octets& data, RuleRef check, RuleRef code) {
+  Arrival arrival = peer.ready().next(context_.loop.now() + environment_.quiet_window);
+  if (arrival.as<Nothing>() != nullptr) {
+    const Work receive = iut.post_receive(static_cast<std::uint32_t>(data.size()));
+    const auto event = iut.take(completion_of(receive).matches, deadline());
+    if (event && success_of(receive).matches(*event))
+      return expect(receive.buffer, holds(data), check);
+  } else {
+    peer.raw().put_back(std::move(arrival));
+  }
+  expect_rejection({cause::ddp_untagged_no_buffer}, check, code);
+}
+
+Arrival Body::expect_unless_dropped(const Expected& expected, RuleRef rule) {
+  Peer& from = peer.ready();
+  Arrival arrival = from.next(context_.loop.now() + environment_.quiet_window);
+  const bool silent = arrival.as<Nothing>() != nullptr;
+  if (silent && from.is_open() && from.connection().unacknowledged() > 0) {
+    unanswering_ = true;
+    record(rule, expected.admissible(), "nothing, and no acknowledgement", {}, Judgement::pass,
+           Direction::from_iut);
+    return arrival;
+  }
+  if (!silent) from.put_back(std::move(arrival));
+  return expect_by_deadline(from, expected, rule);
+}
+
 void Body::watch(WireEnd& which) {
   const auto until = context_.loop.now() + environment_.quiet_window;
   while (true) {
@@ -455,6 +505,40 @@ void Body::expect_teardown(WireEnd& from) {
          graceful.judge(arrival), Direction::from_iut);
 }
 
+void Body::expect_end_by_terminate(RuleRef rule) {
+  Peer& from = peer.ready();
+  const Arrival arrival = from.next(context_.loop.now() + environment_.quiet_window);
+  if (arrival.as<Nothing>() == nullptr) {
+    record(rule, torn_down().admissible(), arrival.text(), arrival.hex(),
+           torn_down().judge(arrival), Direction::from_iut);
+    return;
+  }
+  const auto told = iut.take((asynchronous_error() | disconnected()).matches, deadline());
+  record(rule, {"the connection torn down, or the consumer told"},
+         told ? describe(*told) : "neither; " + iut.untaken(), {},
+         told ? Judgement::pass : Judgement::fail, Direction::none);
+  expect_teardown(from);
+}
+
+void Body::expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
+                         RuleRef rule) {
+  Peer& from = peer.ready();
+  bool answered = false;
+  for (const Expected& expected : messages) {
+    if (!answered) {
+      Arrival arrival = from.next(context_.loop.now() + environment_.quiet_window);
+      if (arrival.as<Nothing>() != nullptr) {
+        answered = true;
+        answer();
+      } else {
+        from.put_back(std::move(arrival));
+      }
+    }
+    expect_by_deadline(from, expected, rule);
+  }
+  if (!answered) answer();
+}
+
 Message Body::expect_message(Opcode opcode, RuleRef rule) {
   const Arrival arrival = expect(peer, message(opcode), rule);
   return *arrival.message(opcode);
@@ -467,6 +551,19 @@ iut::CompletionEvent Body::expect(const Work& work, const ExpectedCompletion& ex
   const auto& completion = std::get<iut::CompletionEvent>(*event);
   expect_that(expected.matches(completion), expected.text(), describe(*event), rule);
   return completion;
+}
+
+void Body::expect_refused_or(const iut::Reply& reply, const Work& work,
+                             const ExpectedCompletion& expected, RuleRef rule) {
+  const bool refused = reply.outcome != iut::Outcome::ok;
+  const auto event =
+      refused ? std::nullopt : iut.take(completion_of(work).matches, context_.deadline);
+  const bool right = event && expected.matches(std::get<iut::CompletionEvent>(*event));
+  record(rule, {"refused", expected.text()},
+         refused ? "refused: " + reply.error
+         : event ? describe(*event)
+                 : "no completion; " + iut.untaken(),
+         {}, refused || right ? Judgement::pass : Judgement::fail, Direction::none);
 }
 
 void Body::expect_in_order(const std::vector<Work>& works, RuleRef rule) {
@@ -525,7 +622,7 @@ void Body::expect(const Region& region, const ExpectedContents& expected, RuleRe
 
 void Body::expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule) {
   record(rule, {std::move(admissible)}, std::move(actual), {},
-         holds ? Judgement::pass : Judgement::fail, Direction::none);
+         holds ? Judgement::pass : failure_of(rule), Direction::none);
 }
 
 void Body::advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule) {
@@ -593,11 +690,18 @@ void Body::settle_with_partner(const RuleRef& rule) {
 
 // ---------------------------------------------------------------- rows
 
+CaseStop Body::judged(CaseStop stop) {
+  if (stop.verdict == Verdict::error && stop.refused && peer.ended_by_iut())
+    return {Verdict::fail, "the IUT has ended the connection: " + stop.reason};
+  return stop;
+}
+
 void Body::row(std::string name, const std::function<void()>& row_body) {
   if (rows_used_) {
     let_go();
     probe_.reset();
     terminate_seen_ = false;
+    unanswering_ = false;
     iut.reset();
     start_deadline();
   }
@@ -612,10 +716,10 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
     late = time_is_up();
   } catch (const CaseStop& stop) {
     late = time_is_up();
-    end = stop;
-    if (stop.verdict == Verdict::fail)
+    end = judged(stop);
+    if (end->verdict == Verdict::fail)
       context_.loop.run_until(context_.loop.now() + environment_.quiet_window,
-                              [] { return false; });
+                               [] { return false; });
   }
   finish_judging();
   auto [verdict, reason] =

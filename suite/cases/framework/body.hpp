@@ -3,7 +3,8 @@
 //
 // Everything waits for events with the case's deadline. An expectation that fails is recorded and
 // ends the body; one that holds, or is an advisory, is recorded and the body goes on. Each names
-// the rule that it judges; left out, that is the case's first rule.
+// the rule that it judges; left out, that is the case's first rule. Where that rule is a SHOULD, a
+// failure is an advisory: it ends the body as well if what was waited for is not there.
 #pragma once
 
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "suite/cases/framework/api_expected.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/cases/framework/consumer.hpp"
+#include "suite/cases/framework/refusal.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
 #include "suite/lower_tester/content.hpp"
 #include "suite/lower_tester/expected.hpp"
@@ -97,8 +99,16 @@ class CasePeer {
   /// whatever its LLP and ours can hold.
   void stall();
   void resume();
-  void half_close() { ready().half_close(); }
-  void reset() { ready().reset(); }
+  void half_close() {
+    ended_by_us_ = true;
+    ready().half_close();
+  }
+  void reset() {
+    ended_by_us_ = true;
+    ready().reset();
+  }
+  /// The IUT has ended the connection, and the case has not. Takes what came before.
+  [[nodiscard]] bool ended_by_iut();
 
   /// TCP only; IUT as responder. What follows is up to the case.
   void connect();
@@ -106,12 +116,16 @@ class CasePeer {
   Peer& ready();
   /// ... or just as it is.
   [[nodiscard]] Peer& raw() { return *peer_; }
-  void renew() { peer_ = std::make_unique<Peer>(context_); }
+  void renew() {
+    ended_by_us_ = false;
+    peer_ = std::make_unique<Peer>(context_);
+  }
 
  private:
   Body& body_;
   Context& context_;
   std::unique_ptr<Peer> peer_;
+  bool ended_by_us_ = false;
 };
 
 /// More than the LLPs of both sides hold while one end is stalled:
@@ -180,6 +194,15 @@ class Body {
   void expect_rejection(WireEnd& from, std::initializer_list<rnic::wire::TerminateCause> causes,
                         RuleRef check, RuleRef code,
                         std::initializer_list<rnic::wire::TerminateCause> tolerated = {});
+  void expect_rejection(const Refusal& refusal, RuleRef check, RuleRef code) {
+    expect_rejection(refusal.causes, check, code, refusal.tolerated);
+  }
+  /// The IUT has been sent these octets as a message that it has no buffer for. It rejects them, or
+  /// holds them back until there is a buffer (docs/disputes.md D9), as one that is posted now shows.
+  void expect_no_buffer(const Octets& data, RuleRef check, RuleRef code);
+  /// MPA has to refuse the FPDU sent last. This comes, or the segment is dropped as if it were lost:
+  /// silence is lawful as long as TCP does not acknowledge it (RFC 5044 section 8).
+  Arrival expect_unless_dropped(const Expected& expected, RuleRef rule = {});
   /// Much is to come that the IUT had begun to send or should have: this message, whole, or (an
   /// advisory) its beginning only, or an ending. Says whether it came whole.
   bool expect_much(Opcode opcode, RuleRef rule);
@@ -187,8 +210,21 @@ class Body {
   /// An ending is left for the next expectation.
   void watch() { watch(peer.ready()); }
   void watch(WireEnd& which);
+  /// The same behind an FPDU that MPA has to refuse. Nothing that follows it is passed on or
+  /// answered (RFC 5044 section 8), so nothing is asked on this connection any more.
+  void watch_refused_fpdu() {
+    watch();
+    unanswering_ = true;
+  }
   /// The IUT ends the connection, having sent nothing more.
   void expect_teardown(WireEnd& from);
+  /// A Terminate that was sent takes effect: the IUT ends the connection, or tells its consumer and
+  /// waits for our FIN (it MAY tear down at once, RFC 5040 section 6.2.1).
+  void expect_end_by_terminate(RuleRef rule = {});
+  /// Messages of the IUT, in this order, behind a Read or Atomic of its own that is not answered
+  /// yet: they leave now, or are held back until `answer` (docs/disputes.md D56).
+  void expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
+                     RuleRef rule = {});
   /// A message that has to come for the case to go on; its absence is judged by `rule`.
   Message expect_message(Opcode opcode, RuleRef rule = {});
 
@@ -203,6 +239,9 @@ class Body {
   // -- at the API --
   iut::CompletionEvent expect(const Work& work, const ExpectedCompletion& expected,
                               RuleRef rule = {});
+  /// Work that cannot be done: the API has refused it, or it completes so.
+  void expect_refused_or(const iut::Reply& reply, const Work& work,
+                         const ExpectedCompletion& expected, RuleRef rule = {});
   /// All of them complete with success, in this order.
   void expect_in_order(const std::vector<Work>& works, RuleRef rule = {});
   iut::Event expect(Consumer& of, const ExpectedEvent& expected, RuleRef rule = {});
@@ -221,6 +260,9 @@ class Body {
   /// all sent before was processed.
   void expect_still_working(RuleRef rule = {});
 
+  /// A stop as it is judged: work that the IUT refuses since it has ended the connection, which the
+  /// case had not, is its failure and not the harness's.
+  [[nodiscard]] CaseStop judged(CaseStop stop);
   /// Runs `body` as a data row: with a verdict of its own, a fresh connection and a fresh deadline.
   /// In a new row the IUT is reset. Behind a row that waited in vain until its deadline the others
   /// get a tenth of that time, and what they miss then is inconclusive: the case has failed, and an
@@ -263,14 +305,16 @@ class Body {
   const ExpectationRecord& add_record(const RuleRef& rule, std::vector<std::string> admissible,
                                       std::string actual, std::string hex, Judgement judgement,
                                       Direction direction);
-  /// Adds the record; one that fails or is inconclusive ends the case (or row).
+  /// What does not hold is a failure, or an advisory where the rule is a SHOULD.
+  [[nodiscard]] Judgement failure_of(const RuleRef& rule) const;
+  /// Adds the record; one that does not hold or is inconclusive ends the case (or row).
   void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
               std::string hex, Judgement judgement, Direction direction);
   [[noreturn]] void fail(const RuleRef& rule, std::string admissible, std::string actual);
   /// Whether an exchange with the IUT on the case's connection is still possible.
   [[nodiscard]] bool can_ask() {
     if (partner_) return partner_->can_transfer();
-    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_ &&
+    return peer.raw().in_rdma_mode() && peer.raw().is_open() && !terminate_seen_ && !unanswering_ &&
            !peer.raw().within_message();
   }
   void settle(const RuleRef& rule);
@@ -291,7 +335,8 @@ class Body {
   std::optional<Region> probe_;  ///< what settle() reads
   std::set<std::string> faults_noted_;
   bool terminate_seen_ = false;
-  RuleRef establishing_by_;  ///< Establish::judged_by of the connection that is coming up
+  bool unanswering_ = false;  ///< since an FPDU that MPA has to refuse
+  RuleRef establishing_by_;   ///< Establish::judged_by of the connection that is coming up
   std::vector<std::unique_ptr<Peer>> others_;
   std::unique_ptr<StreamPeer> partner_;
   std::unique_ptr<Entrance> entrance_;

@@ -55,11 +55,19 @@ std::string lack_of(std::string_view capability, const Environment& environment)
   return {};
 }
 
+/// Its vendor says that it knows nothing of RFC 6581.
+bool speaks_revision_one_only(const Environment& environment) {
+  const auto claim = environment.pics.find(std::string(iut::capability::enhanced_startup));
+  return claim != environment.pics.end() && !claim->second;
+}
+
 /// The capabilities that it takes to configure an IUT so, unless it stands so by nature.
-std::vector<std::string_view> needs_of(const Configuration& wanted) {
+std::vector<std::string_view> needs_of(const Configuration& wanted,
+                                       const Environment& environment) {
   const Configuration normal;
   std::vector<std::string_view> list;
-  if (wanted.revision != normal.revision) list.push_back(iut::capability::configure_revision_1);
+  if (wanted.revision != normal.revision && !speaks_revision_one_only(environment))
+    list.push_back(iut::capability::configure_revision_1);
   if (wanted.crc != normal.crc) list.push_back(iut::capability::configure_crc);
   if (wanted.markers != normal.markers) list.push_back(iut::capability::configure_markers);
   if (wanted.peer_to_peer != normal.peer_to_peer) list.push_back(iut::capability::peer_to_peer);
@@ -86,7 +94,7 @@ std::string why_not_applicable(const Case& a_case, const Environment& environmen
     return fmt::format("no {} address of the IUT is known: --address or the PIXIT gives one",
                        a_case.family == base::Family::ipv6 ? "IPv6" : "IPv4");
   if (environment.standing == a_case.configuration) return {};
-  for (const std::string_view need : needs_of(a_case.configuration))
+  for (const std::string_view need : needs_of(a_case.configuration, environment))
     if (std::string lack = lack_of(need, environment); !lack.empty())
       return fmt::format("{} (wanted: {})", lack, a_case.configuration.text());
   return {};

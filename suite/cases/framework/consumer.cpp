@@ -146,6 +146,8 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimeP
 }
 
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
+  if (const std::string beyond = beyond_limits(command, limits()); !beyond.empty())
+    throw CaseStop{Verdict::not_applicable, fmt::format("{}: {}", what, beyond)};
   return checked(try_call(std::move(command), what), what);
 }
 
@@ -159,7 +161,7 @@ iut::Reply Consumer::supported(iut::Reply reply, std::string_view what) {
 
 iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
   if (supported(reply, what).outcome != iut::Outcome::ok)
-    throw CaseStop{Verdict::error, fmt::format("could not {}: {}", what, reply.error)};
+    throw CaseStop{Verdict::error, fmt::format("could not {}: {}", what, reply.error), true};
   return reply;
 }
 
@@ -328,6 +330,13 @@ iut::Handle Consumer::endpoint() {
 }
 
 iut::Handle Consumer::create_endpoint(iut::CreateEndpoint wanted) {
+  const auto fit = [&](std::uint32_t& depth, std::uint32_t usual, const char* name) {
+    if (depth == usual) depth = static_cast<std::uint32_t>(within_limit(limits(), name, usual));
+  };
+  const iut::CreateEndpoint usual;
+  fit(wanted.send_depth, usual.send_depth, "max_send_depth");
+  fit(wanted.receive_depth, usual.receive_depth, "max_receive_depth");
+  fit(wanted.max_pieces, usual.max_pieces, "max_pieces");
   wanted.endpoint = new_handle();
   call(wanted, "create an endpoint");
   return wanted.endpoint;

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "suite/cases/framework/environment.hpp"
+#include "suite/cases/framework/limits.hpp"
 #include "suite/cases/framework/stop.hpp"
 #include "suite/lower_tester/peer.hpp"
 
@@ -162,6 +163,8 @@ class Consumer {
 
   [[nodiscard]] iut::Handle new_handle() { return next_handle_++; }
   [[nodiscard]] bool can(std::string_view capability) const;
+  /// What it says that it has at most.
+  [[nodiscard]] const Limits& limits() const { return iut_.hello().limits; }
 
  private:
   void keep(iut::Event event);

@@ -88,11 +88,11 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     body->start_deadline();
     body->body();
   } catch (const CaseStop& stop) {
-    keep_worse(end, stop);
+    keep_worse(end, body->judged(stop));
     // What still comes may tell why: a fault of the sender is often seen whole only then.
-    if (stop.verdict == Verdict::fail)
+    if (end->verdict == Verdict::fail)
       environment.loop.run_until(environment.loop.now() + environment.quiet_window,
-                                 [] { return false; });
+                                  [] { return false; });
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }

@@ -12,6 +12,7 @@ namespace suite::cases {
 struct CaseStop {
   Verdict verdict = Verdict::error;
   std::string reason;
+  bool refused = false;  ///< the IUT's API has refused a command that had to succeed
 };
 
 }  // namespace suite::cases

@@ -100,7 +100,7 @@ CONFORMANCE_CASE(pad_takes_part_in_the_crc, rules("mpa.framing.pad-checked-by-cr
     octets[octets.size() - 5] = std::byte{1};
   };
   peer.send(fpdu);
-  watch();
+  watch_refused_fpdu();
   expect_none(success_of(receive));
 }
 

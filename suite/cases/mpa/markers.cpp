@@ -176,7 +176,7 @@ CONFORMANCE_CASE(reserved_bits_of_received_markers_take_part_in_the_crc,
       Fpdu fpdu = write_with_marker(*this, region, octet, 0x80);
       fpdu.change_after_crc = std::exchange(fpdu.change_before_crc, nullptr);
       peer.send(fpdu);
-      watch();
+      watch_refused_fpdu();
       expect(region, unchanged);
     });
   }

@@ -178,6 +178,11 @@ CONFORMANCE_CASE(unknown_revision_of_the_reply_is_refused,
                  as_initiator) {
   const ReceivedFrame request = request_of(*this);
   peer.raw().send(accepting(*this, request).with_revision(0xFF));
+  // One that can work with it need not close (docs/disputes.md D61).
+  const auto up =
+      iut.take(established().matches, context().loop.now() + environment().quiet_window);
+  advise_that(!up.has_value(), "the connection given up", up ? describe(*up) : "no connection");
+  if (up) return;
   expect(peer.raw(), torn_down());
   expect(iut, failure(), "mpa.startup.unsupported-revision-reported");
 }

@@ -144,10 +144,7 @@ CONFORMANCE_CASE(work_posted_after_the_close_is_refused,
   });
   while (!expect(peer, response | torn_down() | any_terminate()).is_end()) {
   }
-  if (reply.outcome != iut::Outcome::ok)
-    expect_that(true, "an error", reply.error);
-  else
-    expect(Work{command.work, command.endpoint, source}, completes_in_error());
+  expect_refused_or(reply, Work{command.work, command.endpoint, source}, completes_in_error());
 }
 
 CONFORMANCE_CASE(sending_goes_on_after_the_peers_close, rules("ddp.close.half-close-still-sends"),

@@ -45,10 +45,7 @@ CONFORMANCE_CASE(work_posted_behind_the_end_is_refused_or_fails,
         command.operation = operation::send;
         command.pieces = {{source.handle, 0, 16}};
         const iut::Reply reply = iut.try_call(command, "post a Send behind the end");
-        if (reply.outcome == iut::Outcome::ok)
-          expect(Work{work, command.endpoint, {}}, completes_in_error());
-        else
-          expect_that(true, "refused", reply.error);
+        expect_refused_or(reply, Work{work, command.endpoint, {}}, completes_in_error());
       }
     });
   };

@@ -60,9 +60,8 @@ CONFORMANCE_CASE(msn_that_skips_is_rejected,
   partner.send(payload(50));
   expect(right, completes().with_length(50), "ddp.untagged.msn-increments-per-message");
   partner.send(payload(60));
-  expect_rejection(partner, {cause::ddp_untagged_msn_out_of_range},
-                   "ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range",
-                   {cause::ddp_untagged_no_buffer});
+  expect_rejection(partner, refusal::msn_out_of_range.causes, "ddp.untagged.check-msn-in-range",
+                   "ddp.terminate.untagged-msn-range");
   expect(wrong, completes_in_error(), "ddp.untagged.check-msn-in-range");
 }
 

@@ -62,11 +62,8 @@ CONFORMANCE_CASE(stag_cannot_be_invalidated_twice,
   peer.send(send_invalidate(region.stag, payload(8)));
   expect(first, completes().with_length(8));
   peer.send(send_invalidate(region.stag, payload(8)));
-  expect_rejection(
-      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate,
-       cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
-      "rdmap.invalidate.terminate-if-not-associated",
-      "rdmap.invalidate.terminate-if-not-associated");
+  expect_rejection(refusal::invalidation_of_nothing, "rdmap.invalidate.terminate-if-not-associated",
+                   "rdmap.invalidate.terminate-if-not-associated");
 }
 
 CONFORMANCE_CASE(iut_carries_the_stag_to_invalidate, rules("rdmap.invalidate.references-stag"),

@@ -98,8 +98,7 @@ CONFORMANCE_CASE(read_longer_than_its_source_is_rejected_whatever_the_length,
     row(fmt::format("{} octets of 65536", length), [&] {
       const Region source = iut.register_memory(65536, access::remote_read);
       peer.send(read_from(source, 0, length));
-      expect_rejection({cause::rdmap_base_or_bounds, cause::rdmap_to_wrap},
-                       "rdmap.error.read-source-end-in-range",
+      expect_rejection(refusal::read_wrap, "rdmap.error.read-source-end-in-range",
                        "rdmap.terminate.code-base-or-bounds");
     });
   }

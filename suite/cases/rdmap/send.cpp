@@ -112,9 +112,8 @@ CONFORMANCE_CASE(invalidating_an_unknown_stag_is_an_error,
   const Work receive = iut.post_receive(64);
   const Region region = iut.register_memory(64, access::remote_write);
   peer.send(send_invalidate(region.stag_with_other_key(), payload(8)));
-  expect_rejection({cause::rdmap_invalid_stag, cause::rdmap_protection_cannot_invalidate,
-                    cause::rdmap_operation_cannot_invalidate},
-                   "rdmap.error.invalidate-stag-valid", "rdmap.error.invalidate-stag-valid");
+  expect_rejection(refusal::invalidation_of_nothing, "rdmap.error.invalidate-stag-valid",
+                   "rdmap.error.invalidate-stag-valid");
 }
 
 CONFORMANCE_CASE(stag_of_another_domain_is_not_invalidated,
@@ -125,10 +124,8 @@ CONFORMANCE_CASE(stag_of_another_domain_is_not_invalidated,
   const Work receive = iut.post_receive(64);
   const Region region = iut.register_memory(64, access::remote_write, 0xA5, iut.create_domain());
   peer.send(send_invalidate(region.stag, payload(8)));
-  expect_rejection(
-      {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate},
-      "rdmap.invalidate.association-verified", "rdmap.terminate.code-cannot-invalidate-protection",
-      {cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag});
+  expect_rejection(refusal::invalidation_of_another_domain, "rdmap.invalidate.association-verified",
+                   "rdmap.terminate.code-cannot-invalidate-protection");
 }
 
 CONFORMANCE_CASE(refused_invalidation_ends_the_stream,
@@ -178,13 +175,13 @@ CONFORMANCE_CASE(opcode_on_the_wrong_queue_is_rejected,
   row("a Read Request on queue 0", [&] {
     const Work receive = iut.post_receive(64);
     peer.send(read_request({}).with_queue(0));
-    expect_rejection({cause::rdmap_unexpected_opcode}, "rdmap.terminate.code-unexpected-opcode",
+    expect_rejection(refusal::opcode_on_another_queue, "rdmap.terminate.code-unexpected-opcode",
                      "rdmap.terminate.code-unexpected-opcode");
   });
   row("a Send on queue 1", [&] {
     const Work receive = iut.post_receive(64);
     peer.send(send_message(payload(28)).with_queue(1));
-    expect_rejection({cause::rdmap_unexpected_opcode}, "rdmap.terminate.code-unexpected-opcode",
+    expect_rejection(refusal::opcode_on_another_queue, "rdmap.terminate.code-unexpected-opcode",
                      "rdmap.terminate.code-unexpected-opcode");
   });
 }

@@ -70,8 +70,29 @@ CONFORMANCE_CASE(write_of_another_rdmap_version_is_surfaced,
                    "rdmap.write.invalid-surfaced");
 }
 
+CONFORMANCE_CASE(failed_write_is_told_to_consumer_and_peer,
+                 rules("rdmap.write.error-passed-up-and-terminated"), in_both_roles) {
+  const Region region = iut.register_memory(64, access::remote_write);
+  see_iut_send();
+  iut::PostWork silent;
+  silent.operation = operation::read;
+  silent.signaled = false;
+  silent.remote_stag = 0x01020304;
+  const Region sink = iut.register_memory(16, access::remote_write);
+  silent.pieces = {{sink.handle, 0, 16}};
+  const Work unsignaled = iut.post(silent);
+  static_cast<void>(expect_message(Opcode::read_request));
+  peer.send(rdma_write(region.stag, region.base + 60, payload(8)));
+  expect(peer, any_terminate() | advisory(torn_down()));
+  expect(iut, asynchronous_error() | disconnected());
+  // A consumer that waits for completions alone learns of it by that of its work.
+  const auto ended = iut.take(completion_of(unsignaled).matches, context().deadline);
+  advise_that(ended && !success_of(unsignaled).matches(*ended), "unsignaled work ended in error",
+              ended ? describe(*ended) : "no completion");
+}
+
 CONFORMANCE_CASE(unsignaled_work_that_fails_completes,
-                 rules("rdmap.write.error-passed-up-and-terminated")) {
+                 rules("rdmap.terminate.outstanding-completed-in-error")) {
   let_iut_send();
   const Work read = iut.post_read(16, 0x01020304, 0);
   static_cast<void>(expect_message(Opcode::read_request));

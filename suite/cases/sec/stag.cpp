@@ -76,14 +76,14 @@ CONFORMANCE_CASE(use_of_an_stag_of_another_stream_ends_the_stream,
   row("Write", [&] {
     const Owner owner = window_of_another_stream(*this, access::remote_write);
     peer.send(rdma_write(owner.window.stag, owner.window.base, payload(16)));
-    expect_rejection({cause::ddp_tagged_stag_not_associated}, "sec.stag.scope-mismatch-ends-stream",
-                     "ddp.terminate.tagged-stag-not-associated", {cause::ddp_tagged_invalid_stag});
+    expect_rejection(refusal::tagged_of_another_domain, "sec.stag.scope-mismatch-ends-stream",
+                     "ddp.terminate.tagged-stag-not-associated");
   });
   row("Read Request", [&] {
     const Owner owner = window_of_another_stream(*this, access::remote_read);
     peer.send(read_of(owner.window.stag, owner.window.base, 16));
-    expect_rejection({cause::rdmap_stag_not_associated}, "sec.stag.scope-mismatch-ends-stream",
-                     "rdmap.terminate.code-stag-not-associated", {cause::rdmap_invalid_stag});
+    expect_rejection(refusal::read_of_another_domain, "sec.stag.scope-mismatch-ends-stream",
+                     "rdmap.terminate.code-stag-not-associated");
   });
   row("Send with Invalidate", [&] {
     if (!iut.can(capability::remote_invalidate))
@@ -91,10 +91,8 @@ CONFORMANCE_CASE(use_of_an_stag_of_another_stream_ends_the_stream,
     const Owner owner = window_of_another_stream(*this, access::remote_read);
     const Work receive = iut.post_receive(16);
     peer.send(send_invalidate(owner.window.stag, payload(8)));
-    expect_rejection(
-        {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate},
-        "sec.stag.scope-mismatch-ends-stream", "rdmap.invalidate.terminate-if-not-associated",
-        {cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag});
+    expect_rejection(refusal::invalidation_of_another_domain, "sec.stag.scope-mismatch-ends-stream",
+                     "rdmap.invalidate.terminate-if-not-associated");
   });
 }
 

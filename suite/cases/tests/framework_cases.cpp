@@ -57,6 +57,27 @@ CONFORMANCE_CASE(uses_the_peer, rules("mpa.crc.support-implemented")) {
   peer.send(send_message({}));
 }
 
+CONFORMANCE_CASE(should_does_not_hold,
+                 rules("mpa.terminate.crc-error-code", "mpa.crc.support-implemented")) {
+  expect_that(false, "advice followed", "not so");
+  expect_that(true, "truth", "truth", "mpa.crc.support-implemented");
+}
+
+CONFORMANCE_CASE(should_does_not_come, rules("mpa.terminate.crc-error-code")) {
+  expect(iut.post_receive(16), completes());
+  expect_that(false, "never reached", "reached", "mpa.crc.support-implemented");
+}
+
+CONFORMANCE_CASE(wants_revision_one, rules("mpa.crc.support-implemented"),
+                 configured({.revision = 1})) {
+  expect_that(true, "truth", "truth");
+}
+
+CONFORMANCE_CASE(wants_two_pieces, rules("mpa.crc.support-implemented")) {
+  static_cast<void>(iut.post_receive({{1, 0, 1}, {1, 1, 1}}));
+  expect_that(true, "truth", "truth");
+}
+
 CASES_OF_FILE(mpa, startup)
 
 }  // namespace suite::cases

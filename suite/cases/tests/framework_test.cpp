@@ -51,6 +51,41 @@ BOOST_AUTO_TEST_CASE(a_failed_expectation_names_its_rule_and_ends_the_body) {
   BOOST_TEST(outcome.reason == "mpa.crc.covers-length-to-pad: a lie in place of truth");
 }
 
+BOOST_AUTO_TEST_CASE(a_should_that_does_not_hold_is_an_advisory_and_the_body_goes_on) {
+  CaseOutcome outcome = run("should_does_not_hold");
+  BOOST_TEST((outcome.verdict == Verdict::pass));
+  BOOST_REQUIRE(outcome.expectations.size() == 2u);
+  BOOST_TEST((outcome.expectations[0].judgement == Judgement::advisory));
+  environment.strict = true;
+  outcome = run("should_does_not_hold");
+  BOOST_TEST((outcome.verdict == Verdict::fail));
+  BOOST_TEST(outcome.expectations.size() == 1u);
+}
+
+BOOST_AUTO_TEST_CASE(a_should_that_never_comes_is_an_advisory_and_ends_the_body) {
+  const CaseOutcome outcome = run("should_does_not_come");
+  BOOST_TEST((outcome.verdict == Verdict::pass));
+  BOOST_TEST(outcome.reason.empty());
+  BOOST_REQUIRE(outcome.expectations.size() == 1u);
+  BOOST_TEST((outcome.expectations[0].judgement == Judgement::advisory));
+}
+
+BOOST_AUTO_TEST_CASE(what_goes_beyond_a_limit_is_not_applicable_and_never_asked_for) {
+  BOOST_TEST((run("wants_two_pieces").verdict == Verdict::pass));
+  iut.hello_.limits = {{"max_pieces", 1}, {"max_send_depth", 8}};
+  iut.posted.clear();
+  const CaseOutcome outcome = run("wants_two_pieces");
+  BOOST_TEST((outcome.verdict == Verdict::not_applicable));
+  BOOST_TEST(outcome.reason.find("max_pieces 1") != std::string::npos);
+  BOOST_TEST(iut.count<iut::PostReceive>() == 0u);
+  // What the case leaves open is kept within the limits.
+  for (const iut::Command& command : iut.posted) {
+    const auto* endpoint = std::get_if<iut::CreateEndpoint>(&command);
+    if (endpoint != nullptr) BOOST_TEST((endpoint->max_pieces == 1 && endpoint->send_depth == 8));
+  }
+  BOOST_TEST(iut.count<iut::CreateEndpoint>() == 1u);
+}
+
 BOOST_AUTO_TEST_CASE(what_the_iut_lacks_makes_a_case_not_applicable) {
   CaseOutcome outcome = run("needs_atomics");
   BOOST_TEST((outcome.verdict == Verdict::not_applicable));
@@ -73,6 +108,14 @@ BOOST_AUTO_TEST_CASE(an_iut_is_configured_once_for_cases_that_want_the_same) {
     if (std::holds_alternative<iut::Configure>(command)) reply.outcome = iut::Outcome::unsupported;
   };
   BOOST_TEST((run("holds").verdict == Verdict::not_applicable));
+}
+
+BOOST_AUTO_TEST_CASE(an_iut_that_speaks_revision_one_alone_need_not_be_configured_to) {
+  BOOST_TEST((run("wants_revision_one").verdict == Verdict::not_applicable));
+  environment.pics["enhanced_startup"] = true;
+  BOOST_TEST((run("wants_revision_one").verdict == Verdict::not_applicable));
+  environment.pics["enhanced_startup"] = false;
+  BOOST_TEST((run("wants_revision_one").verdict == Verdict::pass));
 }
 
 BOOST_AUTO_TEST_CASE(an_iut_that_cannot_be_configured_is_not_asked_to) {
@@ -196,7 +239,7 @@ BOOST_AUTO_TEST_CASE(options_give_variants_with_ids_of_their_own) {
   BOOST_TEST(ids.contains("mpa.startup.wants_markers"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@initiator"));
   BOOST_TEST(ids.contains("mpa.startup.wants_markers@ipv6"));
-  BOOST_TEST(ids.size() == 13u);
+  BOOST_TEST(ids.size() == 17u);
   const Case initiator = find_case("wants_markers@initiator");
   BOOST_TEST((initiator.role == Role::initiator && initiator.variant == "initiator"));
   BOOST_TEST(initiator.title == "wants markers");

@@ -129,10 +129,10 @@ BOOST_AUTO_TEST_CASE(a_good_file) {
 BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(fault_of("") ==
              ":1: must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
-             "`throughout` and `isolated`, and nothing else");
+             "`throughout` and `isolated`, maybe `private: true`, and nothing else");
   BOOST_TEST(fault_of("entries: {}\n") ==
              ":1: must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
-             "`throughout` and `isolated`, and nothing else");
+             "`throughout` and `isolated`, maybe `private: true`, and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");
@@ -244,7 +244,8 @@ BOOST_AUTO_TEST_CASE(a_rule_broken_besides_the_recorded_one_is_new) {
 
 BOOST_AUTO_TEST_CASE(one_of_several_recorded_outcomes_will_do) {
   const auto entries = load_text(
-      with("\"closed without a Terminate*\"", "[\"RST\", \"the IUT's kernel complained*\"]"));
+      with("\"closed without a Terminate*\"", "[\"RST\", \"the IUT's kernel complained*\"]") +
+      "    harm: kernel\n    link: https://example.org/1\n");
   const Gate gate(entries.value(), siw("6.1"));
   BOOST_TEST(gate.judge(outcome(Verdict::fail, "RST")).result == GateResult::known);
   BOOST_TEST(gate.judge(outcome(Verdict::fail, "FIN")).result == GateResult::new_failure);
@@ -258,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case
   - observed: "*WARNING*put_twice*"
     iut: siw-vm
     versions: kernel < 6.13
-    reason: a reference too many is dropped
+    harm: kernel
     date: 2026-01-31
 )");
   BOOST_REQUIRE(listed);
@@ -271,14 +272,64 @@ BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case
   struck.reason = "the IUT's kernel complained: WARNING: CPU: 0";
   BOOST_TEST(gate.judge(struck).result == GateResult::superseded);
   struck.attempt = 3;
+  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
+  struck.id = "ddp.a.b@ipv6";  // has an entry of its own
   BOOST_TEST(gate.judge(struck).result == GateResult::known);
   BOOST_TEST(gate.known_complaint(struck.kernel_log) != nullptr);
   BOOST_TEST(gate.known_complaint("") == nullptr);
   struck.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: another+0x1\n";
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
   BOOST_TEST(Gate(*listed, siw("6.13")).known_complaint("WARNING put_twice") == nullptr);
-  BOOST_TEST(fault_of(good_entry + "complaints:\n  - reason: x\n    iut: y\n    date: z\n    "
+  BOOST_TEST(fault_of(good_entry + "complaints:\n  - harm: kernel\n    iut: y\n    date: z\n    "
                                    "versions: any\n") == ":11: `observed` is missing");
+}
+
+BOOST_AUTO_TEST_CASE(a_harm_is_explained_only_where_it_is_public) {
+  const std::string reason = "    reason: RFC 5041 7.1 demands 1/1/01\n";
+  const auto harmful = load_text(with(reason, "    harm: kernel\n"));
+  BOOST_REQUIRE(harmful);
+  BOOST_TEST(harmful->entries.front().reason == "It stops the kernel.");
+  BOOST_TEST(fault_of(with(reason, reason + "    harm: kernel\n")) ==
+             ":8: `reason` beside `harm` needs a `link` to the public report; keep it in a file of "
+             "your own with `private: true` until there is one");
+  const std::string told = reason + "    harm: kernel\n";
+  BOOST_TEST(load_text(with(reason, told + "    link: https://example.org/1\n")).has_value());
+  const auto kept = load_text("private: true\n" + with(reason, told));
+  BOOST_REQUIRE(kept);
+  BOOST_TEST(kept->is_private);
+  BOOST_TEST(kept->entries.front().reason == "RFC 5041 7.1 demands 1/1/01");
+  BOOST_TEST(fault_of(with(reason, "    harm: pride\n")) ==
+             ":8: `harm` is one of kernel, process, listener, disclosure");
+}
+
+BOOST_AUTO_TEST_CASE(what_is_a_crash_must_have_a_harm) {
+  for (const std::string crash :
+       {"call was ended by SIGSEGV in *", "*the IUT's kernel complained*"}) {
+    BOOST_TEST(fault_of(with("closed without a Terminate*", crash)) ==
+               ":2: `harm` is missing where a crash was observed: one of kernel, process, "
+               "listener, disclosure");
+  }
+  for (const std::string list : {"complaints", "strikes"}) {
+    BOOST_TEST(fault_of(good_entry + list +
+                        ":\n  - observed: x\n    iut: y\n    versions: any\n    reason: z\n"
+                        "    date: 2026-01-31\n") ==
+               ":11: `harm` is missing: one of kernel, process, listener, disclosure");
+  }
+}
+
+// What the project ships is public.
+BOOST_AUTO_TEST_CASE(no_shipped_file_is_private) {
+  const Known anything{.is_case = [](const std::string&) { return true; },
+                       .is_rule = [](const std::string&) { return true; }};
+  std::size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(SHIPPED_EXPECTATIONS)) {
+    if (file.path().extension() != ".yaml") continue;
+    const auto loaded = load(file.path(), anything);
+    BOOST_REQUIRE_MESSAGE(loaded, loaded.error().front());
+    BOOST_TEST(!loaded->is_private, file.path());
+    ++files;
+  }
+  BOOST_TEST(files > 0U);
 }
 
 BOOST_AUTO_TEST_CASE(a_case_that_a_listed_strike_ends_runs_again_but_not_for_ever) {
@@ -286,7 +337,7 @@ BOOST_AUTO_TEST_CASE(a_case_that_a_listed_strike_ends_runs_again_but_not_for_eve
   - observed: "the case was ended by SIGSEGV in a thread *"
     iut: siw-vm
     versions: kernel < 6.13
-    reason: the library uses what it has given back
+    harm: process
     date: 2026-01-31
 )");
   BOOST_REQUIRE(listed);
