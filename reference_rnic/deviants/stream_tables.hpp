@@ -17,6 +17,8 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> framing_deviants();
 [[nodiscard]] std::span<const StreamRow> sending_deviants();
 [[nodiscard]] std::span<const StreamRow> receiving_deviants();
+[[nodiscard]] std::span<const StreamRow> check_deviants();
+[[nodiscard]] std::span<const StreamRow> ending_deviants();
 [[nodiscard]] std::span<const StreamRow> work_deviants();
 
 }  // namespace rnic::deviants

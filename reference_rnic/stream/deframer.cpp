@@ -103,8 +103,7 @@ void Deframer::resume() {
     if (context_.deviates(Deviation::one_fpdu_per_read)) break;
   }
   if (phase_ != Phase::discarding) return;
-  if (context_.deviates(Deviation::rest_behind_an_error_holds_the_close) && !buffer_.view().empty())
-    dropped_some_ = true;
+  if (!buffer_.view().empty()) context_.decisions.ask(&Decisions::octets_dropped, buffer_.view());
   buffer_.clear();
 }
 

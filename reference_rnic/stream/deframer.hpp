@@ -53,8 +53,6 @@ class Deframer {
   /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
   void discard();
   [[nodiscard]] bool discarding() const { return phase_ == Phase::discarding; }
-  /// Whether octets have been dropped so. Only a deviation asks.
-  [[nodiscard]] bool dropped_some() const { return dropped_some_; }
   /// Whether part of an FPDU has come and the rest has not.
   [[nodiscard]] bool inside_fpdu() const;
 
@@ -102,7 +100,6 @@ class Deframer {
   Phase phase_ = Phase::startup;
   bool acted_early_ = false;  ///< on the FPDU at the front of buffer_; only of a deviation
   bool in_pieces_ = false;    ///< the FPDU at the front of buffer_ did not come at once
-  bool dropped_some_ = false;
 };
 
 }  // namespace rnic::stream
