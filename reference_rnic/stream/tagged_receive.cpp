@@ -63,6 +63,11 @@ bool is_response(const Incoming& incoming) {
   return incoming.segment.rdmap().opcode() == wire::Opcode::read_response;
 }
 
+/// Where the payload lies in the sink of the Read.
+std::uint64_t within_sink(const Incoming& incoming, const SendQueue::Entry& read) {
+  return incoming.segment.tagged_header.tagged_offset.value() - read.work.sink_offset;
+}
+
 }  // namespace
 
 std::expected<TaggedReceive::Places, Fault> TaggedReceive::begin(const Incoming& incoming) {
@@ -117,7 +122,7 @@ std::optional<Fault> TaggedReceive::check_response(const Incoming& incoming) {
       "rdmap.read.response-validated-by-sink", header.stag.value() == entry->work.sink_stag,
       wire::cause::ddp_tagged_invalid_stag, "Read Response names another sink STag");
   if (!fault) {
-    const std::uint64_t within = header.tagged_offset.value() - entry->work.sink_offset;
+    const std::uint64_t within = within_sink(incoming, *entry);
     fault = incoming.check("rdmap.read.response-validated-by-sink",
                            incoming.payload_length <= entry->length &&
                                within <= entry->length - incoming.payload_length,
@@ -132,14 +137,17 @@ std::optional<Fault> TaggedReceive::end(const Incoming& incoming) {
   Completion completion{incoming.segment.ddp().last(), incoming.payload_length};
   context_.decisions.ask(&Decisions::completes, incoming, completion);
   if (!is_response(incoming)) return std::nullopt;
-  received_ += incoming.payload_length;
-  if (!completion.complete) return std::nullopt;
-  const std::uint64_t received = std::exchange(received_, 0);
   auto* entry = send_queue_.outstanding(WorkKind::read);
   if (entry == nullptr) return std::nullopt;
-  auto fault = incoming.check("rdmap.read.response-validated-by-sink", received >= entry->length,
+  response_.add(within_sink(incoming, *entry), incoming.payload_length);
+  if (!completion.complete) return std::nullopt;
+  // RFC 5041 section 5.3 only recommends increasing TOs, and a segment may come twice: what counts
+  // is that no octet is missing (RFC 5041 section 5.4, RFC 5040 section 5.2.2).
+  const PlacedOctets response = std::exchange(response_, {});
+  auto fault = incoming.check("rdmap.read.response-validated-by-sink",
+                              response.without_gap() >= entry->length,
                               wire::cause::ddp_tagged_base_or_bounds,
-                              "Read Response is shorter than what was asked for");
+                              "Read Response leaves out octets that were asked for");
   if (fault)
     entry->status = WorkStatus::bad_response;
   else

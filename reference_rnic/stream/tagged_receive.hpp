@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "reference_rnic/stream/incoming.hpp"
+#include "reference_rnic/stream/placed_octets.hpp"
 
 namespace rnic::stream {
 
@@ -31,8 +32,8 @@ class TaggedReceive {
 
   Context& context_;
   SendQueue& send_queue_;
-  /// Octets of the Response in progress that are in place.
-  std::uint64_t received_ = 0;
+  /// Of the Response in progress, counted from the sink offset of its Read.
+  PlacedOctets response_;
   std::vector<wire::MutableBytes> places_;
 };
 
