@@ -14,7 +14,7 @@ using rules::RuleId;
 using stream::Decisions;
 using stream::Fault;
 using stream::Incoming;
-using stream::SendQueue;
+using stream::PostedWork;
 using stream::WorkKind;
 using wire::Opcode;
 
@@ -137,14 +137,14 @@ constexpr StreamRow taking(Deviation deviation) {
 
 // ---- the good is refused ----
 
-bool answered_by(const SendQueue::Entry& entry, WorkKind kind) {
-  return entry.work.kind == kind && (entry.progress == SendQueue::Progress::issued ||
-                                     entry.progress == SendQueue::Progress::awaiting_response);
+bool answered_by(const PostedWork& entry, WorkKind kind) {
+  return entry.work.kind == kind && (entry.progress == PostedWork::Progress::issued ||
+                                     entry.progress == PostedWork::Progress::awaiting_response);
 }
 
 /// Reads and Atomics that wait for their Responses.
 auto outstanding(const Incoming& incoming, std::initializer_list<WorkKind> kinds) {
-  return std::ranges::count_if(incoming.work.entries(), [=](const SendQueue::Entry& entry) {
+  return std::ranges::count_if(incoming.work.entries(), [=](const PostedWork& entry) {
     return std::ranges::any_of(kinds, [&](WorkKind kind) { return answered_by(entry, kind); });
   });
 }
@@ -153,9 +153,9 @@ auto outstanding(const Incoming& incoming, std::initializer_list<WorkKind> kinds
 bool comes_late(const Incoming& incoming, WorkKind kind) {
   const auto& entries = incoming.work.entries();
   const auto oldest = std::ranges::find_if(
-      entries, [=](const SendQueue::Entry& entry) { return answered_by(entry, kind); });
-  return std::ranges::any_of(oldest, entries.end(), [&](const SendQueue::Entry& entry) {
-    return entry.number > oldest->number && entry.progress == SendQueue::Progress::done;
+      entries, [=](const PostedWork& entry) { return answered_by(entry, kind); });
+  return std::ranges::any_of(oldest, entries.end(), [&](const PostedWork& entry) {
+    return entry.number > oldest->number && entry.progress == PostedWork::Progress::done;
   });
 }
 

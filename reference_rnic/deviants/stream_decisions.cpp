@@ -9,9 +9,10 @@ namespace rnic::deviants {
 namespace {
 
 void add_from_tables(stream::StreamDecisions& decisions, Deviation deviation) {
-  for (const auto table :
-       {startup_deviants(), framing_deviants(), sending_deviants(), receiving_deviants(),
-        check_deviants(), ending_deviants(), work_deviants()})
+  for (const auto table : {startup_deviants(), framing_deviants(), sending_deviants(),
+                           terminate_deviants(), terminate_cause_deviants(), receiving_deviants(),
+                           check_deviants(), ending_deviants(), work_deviants(),
+                           inbound_read_deviants(), atomic_deviants()})
     add<stream::Decisions>(decisions, table, deviation);
 }
 

@@ -103,7 +103,7 @@ class Stream::Machine final : private SegmentSink {
   // errors, and the Terminate that is sent (machine_terminate.cpp)
   void fail(const Fault& fault, Leaves leaves = Leaves::begun_message);
   [[nodiscard]] bool may_send_terminate() const;
-  [[nodiscard]] bool keeps_quiet(const Fault& fault) const;
+  [[nodiscard]] Reaction reaction_to(const Fault& fault) const;
   void queue_terminate(const Fault& fault);
   [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
 

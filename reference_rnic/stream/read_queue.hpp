@@ -14,6 +14,12 @@
 
 namespace rnic::stream {
 
+/// A Request of the peer that has been delivered.
+struct InboundRequest {
+  std::variant<wire::ReadRequestHeader, wire::AtomicRequestHeader> header;
+  Offender segment;
+};
+
 class ReadQueue {
  public:
   explicit ReadQueue(Context& context) : context_(context) {}
@@ -38,32 +44,24 @@ class ReadQueue {
   [[nodiscard]] bool empty() const { return requests_.empty(); }
 
  private:
-  struct Request {
-    std::variant<wire::ReadRequestHeader, wire::AtomicRequestHeader> header;
-    Offender segment;
-    std::optional<std::uint64_t> operand{};  ///< of an Atomic: only a deviation reads it so early
-  };
-  [[nodiscard]] OutgoingMessage read_response(const Request& request) const;
-  [[nodiscard]] std::size_t checked_length(const wire::ReadRequestHeader& header) const;
-  void serve_shortest_first();
-  [[nodiscard]] std::expected<OutgoingMessage, Fault> atomic_response(const Request& request);
+  void queue(const InboundRequest& request, std::size_t responses);
+  void choose_next();
+  [[nodiscard]] static OutgoingMessage read_response(const wire::ReadRequestHeader& header,
+                                                     const Offender& segment);
+  [[nodiscard]] std::expected<OutgoingMessage, Fault> atomic_response(
+      const wire::AtomicRequestHeader& header, const Offender& segment);
+  [[nodiscard]] std::optional<Fault> check_source(const wire::ReadRequestHeader& header,
+                                                  const Offender& segment) const;
+  [[nodiscard]] std::optional<Fault> check_operation(const wire::AtomicRequestHeader& header,
+                                                     const Offender& segment) const;
   [[nodiscard]] std::expected<wire::MutableBytes, Fault> atomic_target(
       const wire::AtomicRequestHeader& header, const Offender& segment) const;
-  [[nodiscard]] std::size_t limit() const;
-  [[nodiscard]] std::uint64_t original_for(const Request& request, wire::Bytes memory) const;
-  void store(const Request& request, wire::MutableBytes memory, std::uint64_t result);
 
   Context& context_;
-  std::deque<Request> requests_;
-  std::size_t answered_ =
-      0;  ///< requests at the front whose Response has been handed out by next()
+  std::deque<InboundRequest> requests_;
+  /// Requests at the front whose Response has been handed out by next().
+  std::size_t answered_ = 0;
   std::uint64_t next_response_ = 0;
-
-  /// What the last Atomic left where: looked at by deviations only.
-  struct Kept {
-    const std::byte* place = nullptr;
-    std::uint64_t value = 0;
-  } kept_;
 };
 
 }  // namespace rnic::stream

@@ -34,19 +34,16 @@ class Segmenter {
 
  private:
   [[nodiscard]] std::size_t mulpdu() const;
-  [[nodiscard]] std::size_t header_size() const;
   [[nodiscard]] std::size_t payload_limit() const;
-  [[nodiscard]] wire::TaggedHeader tagged_header(bool last) const;
-  [[nodiscard]] wire::UntaggedHeader untagged_header(bool last) const;
-  [[nodiscard]] wire::DdpControl ddp_control(bool last) const;
-  [[nodiscard]] wire::RdmapControl rdmap_control() const;
-  [[nodiscard]] std::uint32_t queue_number() const;
-  [[nodiscard]] std::span<const wire::Bytes> slice(std::uint64_t from, std::size_t length);
-  [[nodiscard]] std::expected<std::span<const wire::Bytes>, Fault> source_octets(
-      std::size_t length);
-  [[nodiscard]] Fault source_fault(MemoryFault reason) const;
-  void spoil_length();
-  std::uint32_t take_sequence_number();
+  [[nodiscard]] bool is_last(const OutgoingSegment& segment) const {
+    return segment.from + segment.length == message_->length;
+  }
+  [[nodiscard]] wire::TaggedHeader tagged_header(const OutgoingSegment& segment) const;
+  [[nodiscard]] wire::UntaggedHeader untagged_header(const OutgoingSegment& segment) const;
+  void collect(std::uint64_t from, std::size_t length);
+  [[nodiscard]] std::expected<void, Fault> collect_source(const OutgoingSegment& segment);
+  [[nodiscard]] Fault source_fault(MemoryFault reason, const OutgoingSegment& segment) const;
+  [[nodiscard]] std::uint32_t take_sequence_number();
 
   Context& context_;
   Transmitter& transmitter_;
@@ -54,10 +51,7 @@ class Segmenter {
   std::uint64_t sent_ = 0;  ///< octets of the message in segments queued
   std::uint32_t msn_ = 0;   ///< of the message in progress
   std::array<std::uint32_t, 4> next_msn_;
-  std::vector<wire::Bytes> pieces_;    ///< of the segment being queued
-  std::vector<std::byte> filler_;      ///< octets that a deviation adds to a message
-  std::vector<std::byte> wrong_data_;  ///< octets that a deviation puts in place of those asked for
-  std::size_t emss_at_start_;
+  std::vector<wire::Bytes> pieces_;  ///< of the segment being queued
 };
 
 }  // namespace rnic::stream

@@ -37,6 +37,24 @@ std::uint64_t length_of(const Work& work) {
   std::unreachable();
 }
 
+/// RFC 5040 section 4.3.
+wire::Opcode send_opcode(const Work& work) {
+  if (work.invalidate)
+    return work.solicited ? wire::Opcode::send_solicited_invalidate : wire::Opcode::send_invalidate;
+  return work.solicited ? wire::Opcode::send_solicited : wire::Opcode::send;
+}
+
+bool is_local_error(WorkStatus status) {
+  return status == WorkStatus::local_protection || status == WorkStatus::local_length ||
+         status == WorkStatus::local_operation;
+}
+
+WorkDone report_of(const PostedWork& entry) {
+  const bool good = entry.status == WorkStatus::success;
+  return {entry.work.id, entry.status, good ? static_cast<std::size_t>(entry.length) : 0,
+          entry.original_value};
+}
+
 Fault local_fault(const char* detail) {
   // rdmap.error.local-error-terminate: nothing of the peer's is to be copied.
   return {wire::cause::rdmap_local_catastrophic, detail, std::nullopt, std::nullopt};
@@ -57,7 +75,7 @@ void SendQueue::post_rtr(OutgoingMessage& message, WorkKind kind) {
   Entry entry;
   entry.work.kind = kind;
   entry.number = next_number_++;
-  entry.internal = !context_.deviates(Deviation::rtr_completion_shown);
+  entry.internal = true;
   entry.progress = Progress::issued;
   message.tag = {Purpose::work, entry.number};
   if (awaits_response(kind)) ++responses_due_;
@@ -65,63 +83,61 @@ void SendQueue::post_rtr(OutgoingMessage& message, WorkKind kind) {
   ++issued_;
 }
 
-/// Work that no peer could carry out; checked when its turn comes, so that completions keep their
-/// order.
-std::optional<WorkStatus> SendQueue::inadmissible(const Entry& entry) const {
-  const Work& work = entry.work;
-  if (entry.length > longest_message && !context_.deviates(Deviation::message_length_in_32_bits))
-    return WorkStatus::local_length;  // ddp.segmentation.message-below-4gib
-  if (awaits_response(work.kind) && context_.negotiated.ord == 0 &&
-      !context_.deviates(Deviation::ord_exceeded))
-    return WorkStatus::local_operation;
-  if (work.kind == WorkKind::read && work.length != 0 &&
-      !context_.memory.resolve(work.sink_stag, work.sink_offset, work.length,
-                               MemoryAccess::read_sink))
-    return WorkStatus::local_protection;
-  return std::nullopt;
+/// Work leaves in the order in which it was posted (rdmap.order.messages-in-submission-order).
+void SendQueue::choose_next() {
+  std::size_t next = issued_;
+  context_.decisions.ask(&Decisions::next_work, entries_, issued_, next);
+  if (next != issued_) std::swap(entries_[issued_], entries_[next]);
 }
 
-bool SendQueue::must_wait(const Entry& entry) const {
-  const bool fenced = entry.work.fence && !(entry.work.kind == WorkKind::local &&
-                                            context_.deviates(Deviation::local_work_unfenced));
-  const bool lifted = answered_since_ && context_.deviates(Deviation::fence_lifted_by_any_response);
-  if (fenced && responses_due_ != 0 && !lifted) return true;
-  // rdmap.resources.outbound-limit-kept
+/// rdmap.resources.outbound-limit-kept
+std::size_t SendQueue::outbound_limit() const {
   std::size_t limit = context_.negotiated.ord;
-  if (limit > 1 && context_.deviates(Deviation::ord_one_too_few)) --limit;
-  return awaits_response(entry.work.kind) && responses_due_ >= limit &&
-         !context_.deviates(Deviation::ord_exceeded);
+  context_.decisions.ask(&Decisions::outbound_limit, limit);
+  return limit;
 }
 
-/// Whether a deviation sends the work behind this one first.
-bool SendQueue::leaves_too_late(std::size_t index) const {
-  if (context_.deviates(Deviation::work_sent_out_of_order)) return true;
-  const WorkKind kind = entries_[index].work.kind;
-  if (entries_[index + 1].work.kind != kind) return false;
-  return (kind == WorkKind::write && context_.deviates(Deviation::writes_sent_out_of_order)) ||
-         (kind == WorkKind::atomic && context_.deviates(Deviation::atomics_sent_out_of_order)) ||
-         (kind == WorkKind::read && context_.deviates(Deviation::read_requests_sent_out_of_order));
+/// Why work cannot be carried out, whatever the peer does; checked when its turn comes, so that
+/// completions keep their order.
+std::optional<WorkStatus> SendQueue::refused(const Entry& entry) const {
+  const Work& work = entry.work;
+  std::optional<WorkStatus> status;
+  if (responses_ended_ && awaits_response(work.kind)) {
+    status = WorkStatus::flushed;
+  } else if (entry.length > longest_message) {
+    status = WorkStatus::local_length;  // ddp.segmentation.message-below-4gib
+  } else if (awaits_response(work.kind) && outbound_limit() == 0) {
+    status = WorkStatus::local_operation;
+  } else if (work.kind == WorkKind::read && work.length != 0 &&
+             !context_.memory.resolve(work.sink_stag, work.sink_offset, work.length,
+                                      MemoryAccess::read_sink)) {
+    status = WorkStatus::local_protection;
+  }
+  context_.decisions.ask(&Decisions::refused, entry, status);
+  return status;
+}
+
+/// RFC 5040 sections 5.5 (the fence is the consumer's) and 6.1.
+bool SendQueue::must_wait(const Entry& entry) const {
+  bool fenced = entry.work.fence && responses_due_ != 0;
+  context_.decisions.ask(&Decisions::fence, FenceState{entry, responses_due_, responses_ended_},
+                         fenced);
+  return fenced || (awaits_response(entry.work.kind) && responses_due_ >= outbound_limit());
 }
 
 std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
-  if (!context_.decisions.conforming())
-    if (issued_ + 1 < entries_.size() && leaves_too_late(issued_))
-      std::swap(entries_[issued_], entries_[issued_ + 1]);
+  if (issued_ < entries_.size()) choose_next();
   while (issued_ < entries_.size()) {
     Entry& entry = entries_[issued_];
     if (entry.progress == Progress::done) {
       ++issued_;
       continue;
     }
-    if (responses_ended_ && awaits_response(entry.work.kind)) {
-      ++issued_;
-      finish(entry, context_.deviates(Deviation::unanswerable_read_succeeds) ? WorkStatus::success
-                                                                             : WorkStatus::flushed);
-      continue;
-    }
-    if (const auto status = inadmissible(entry)) {
+    if (const auto status = refused(entry)) {
       finish(entry, *status);
-      return std::unexpected(local_fault("posted work cannot be carried out"));
+      if (is_local_error(*status))
+        return std::unexpected(local_fault("posted work cannot be carried out"));
+      continue;
     }
     if (must_wait(entry)) return std::nullopt;
     ++issued_;
@@ -135,14 +151,13 @@ std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
 
 OutgoingMessage SendQueue::message_for(Entry& entry) {
   entry.progress = Progress::issued;
-  if (awaits_response(entry.work.kind)) {
-    ++responses_due_;
-    if (!context_.decisions.conforming()) answered_since_ = false;
-  }
+  if (awaits_response(entry.work.kind)) ++responses_due_;
   OutgoingMessage message;
   switch (entry.work.kind) {
     case WorkKind::send:
-      message = send_message(entry);
+      message.opcode = send_opcode(entry.work);
+      message.invalidate = entry.work.invalidate.value_or(0);
+      message.gather = entry.work.gather;
       break;
     case WorkKind::write:
       message.opcode = wire::Opcode::rdma_write;
@@ -156,93 +171,51 @@ OutgoingMessage SendQueue::message_for(Entry& entry) {
     case WorkKind::atomic:
       message = atomic_request(entry);
       break;
-    case WorkKind::immediate: {
-      const bool solicited = entry.work.solicited && !context_.deviates(Deviation::solicited_lost);
-      message.opcode = solicited ? wire::Opcode::immediate_solicited : wire::Opcode::immediate;
+    case WorkKind::immediate:
+      message.opcode =
+          entry.work.solicited ? wire::Opcode::immediate_solicited : wire::Opcode::immediate;
       message.header.assign(entry.work.immediate.begin(), entry.work.immediate.end());
-      if (context_.deviates(Deviation::immediate_octets_reversed))
-        std::ranges::reverse(message.header);
       break;
-    }
     case WorkKind::local:
       break;
   }
   message.length = message.header.size() + total(message.gather);
-  if (context_.deviates(Deviation::message_length_in_32_bits)) message.length &= longest_message;
   message.tag = {Purpose::work, entry.number};
+  context_.decisions.ask(&Decisions::work_message, entry, message);
   return message;
 }
 
-OutgoingMessage SendQueue::send_message(const Entry& entry) const {
-  OutgoingMessage message;
-  bool solicited = entry.work.solicited;
-  if (context_.deviates(Deviation::solicited_lost)) solicited = false;
-  if (context_.deviates(Deviation::solicited_added)) solicited = true;
-  const bool invalidate = entry.work.invalidate && !context_.deviates(Deviation::invalidate_lost);
-  if (invalidate)
-    message.opcode =
-        solicited ? wire::Opcode::send_solicited_invalidate : wire::Opcode::send_invalidate;
-  else
-    message.opcode = solicited ? wire::Opcode::send_solicited : wire::Opcode::send;
-  message.invalidate = invalidate ? *entry.work.invalidate : 0;
-  message.gather = entry.work.gather;
-  return message;
-}
-
-OutgoingMessage SendQueue::read_request(const Entry& entry) {
+/// RFC 5040 section 4.4.
+OutgoingMessage SendQueue::read_request(const Entry& entry) const {
   wire::ReadRequestHeader header;
   header.sink_stag = entry.work.sink_stag;
   header.sink_offset = entry.work.sink_offset;
   header.length = entry.work.length;
   header.source_stag = entry.work.remote_stag;
   header.source_offset = entry.work.remote_offset;
-  if (context_.deviates(Deviation::read_request_stags_exchanged)) {
-    header.sink_stag = entry.work.remote_stag;
-    header.source_stag = entry.work.sink_stag;
-  }
-  if (!context_.decisions.conforming()) spoil(header);
+  context_.decisions.ask(&Decisions::read_request, entry, header);
   OutgoingMessage message;
   message.opcode = wire::Opcode::read_request;
   message.header = octets(header);
   return message;
 }
 
-void SendQueue::spoil(wire::ReadRequestHeader& header) {
-  if (!first_source_stag_) first_source_stag_ = header.source_stag.value();
-  if (context_.deviates(Deviation::reads_ask_the_first_buffer))
-    header.source_stag = *first_source_stag_;
-  if (!first_sink_offset_) first_sink_offset_ = header.sink_offset.value();
-  if (context_.deviates(Deviation::read_requests_repeat_sink_offset))
-    header.sink_offset = *first_sink_offset_;
-  if (header.length.value() == 0 && context_.deviates(Deviation::empty_read_asks_for_an_octet))
-    header.length = 1;
-}
-
+/// RFC 7306 section 5.2.1.
 OutgoingMessage SendQueue::atomic_request(Entry& entry) {
   const Work& work = entry.work;
   const bool add = work.operation == wire::AtomicOperation::fetch_add;
   entry.request_id = next_request_id_++;
   wire::AtomicRequestHeader header;
   header.operation = static_cast<std::uint32_t>(work.operation);
-  if (context_.deviates(Deviation::atomic_reserved_bits_set))
-    header.operation = header.operation.value() | 0xFFFFFFF0U;
   header.request_id = entry.request_id;
   header.remote_stag = work.remote_stag;
-  header.remote_offset = context_.deviates(Deviation::atomic_offset_rounded_down)
-                             ? work.remote_offset & ~std::uint64_t{7}
-                             : work.remote_offset;
-  header.add_or_swap_data = add && context_.deviates(Deviation::fetch_add_data_sent_little_endian)
-                                ? __builtin_bswap64(work.add_or_swap)
-                                : work.add_or_swap;
+  header.remote_offset = work.remote_offset;
+  header.add_or_swap_data = work.add_or_swap;
   header.add_or_swap_mask = work.add_or_swap_mask;
-  // What a FetchAdd does not use is zero and all ones (RFC 7306 section 5.2.1).
-  header.compare_data =
-      add && !context_.deviates(Deviation::fetch_add_compare_data_set) ? 0 : work.compare;
-  header.compare_mask = add && !context_.deviates(Deviation::fetch_add_compare_mask_clear)
-                            ? ~std::uint64_t{0}
-                            : work.compare_mask;
-  if (add && context_.deviates(Deviation::fetch_add_compare_data_set)) header.compare_data = 1;
-  if (add && context_.deviates(Deviation::fetch_add_compare_mask_clear)) header.compare_mask = 0;
+  // What a FetchAdd does not use is zero and all ones.
+  header.compare_data = add ? 0 : work.compare;
+  header.compare_mask = add ? ~std::uint64_t{0} : work.compare_mask;
+  context_.decisions.ask(&Decisions::atomic_request, entry, header);
   OutgoingMessage message;
   message.opcode = wire::Opcode::atomic_request;
   message.header = octets(header);
@@ -252,10 +225,9 @@ OutgoingMessage SendQueue::atomic_request(Entry& entry) {
 void SendQueue::sent(std::uint64_t number) {
   const auto found = std::ranges::find(entries_, number, &Entry::number);
   if (found == entries_.end() || found->progress != Progress::issued) return;
-  const bool waits = awaits_response(found->work.kind) &&
-                     !context_.deviates(Deviation::read_completes_when_sent) &&
-                     !(found->work.kind == WorkKind::atomic &&
-                       context_.deviates(Deviation::atomic_completes_when_sent));
+  // rdmap.order.read-completes-after-response, rdmap.atomic.completes-after-response
+  bool waits = awaits_response(found->work.kind);
+  context_.decisions.ask(&Decisions::awaits_response, *found, waits);
   if (!waits) return finish(*found, WorkStatus::success);
   if (flushed_) return finish(*found, WorkStatus::flushed);
   found->progress = Progress::awaiting_response;
@@ -270,8 +242,7 @@ SendQueue::Entry* SendQueue::outstanding(WorkKind kind) {
 
 void SendQueue::respond(Entry& entry, WorkStatus status) {
   if (responses_due_ != 0) --responses_due_;
-  if (!context_.decisions.conforming()) answered_since_ = true;
-  if (responses_due_ != 0 && context_.deviates(Deviation::two_reads_per_response)) --responses_due_;
+  context_.decisions.ask(&Decisions::answered, responses_due_);
   finish(entry, status);
 }
 
@@ -279,28 +250,29 @@ void SendQueue::finish(Entry& entry, WorkStatus status) {
   entry.progress = Progress::done;
   // A status that was set before, by blame(), tells more than that the work was flushed.
   if (entry.status == WorkStatus::success) entry.status = status;
-  if (context_.deviates(Deviation::work_completes_out_of_order)) {
-    announce(entry);
-    entry.internal = true;
-  }
   retire();
 }
 
 void SendQueue::announce(const Entry& entry) {
-  if (entry.internal) return;
-  if (entry.status == WorkStatus::flushed && context_.deviates(Deviation::work_not_flushed)) return;
-  const bool good = entry.status == WorkStatus::success;
-  context_.events.push_back(WorkDone{entry.work.id, entry.status,
-                                     good ? static_cast<std::size_t>(entry.length) : 0,
-                                     entry.original_value});
+  std::optional<WorkDone> report;
+  if (!entry.internal) report = report_of(entry);
+  context_.decisions.ask(&Decisions::completion, entry, report);
+  if (report) context_.events.push_back(*report);
+}
+
+/// rdmap.order.completed-in-submission-order
+std::size_t SendQueue::next_completion() const {
+  const bool first_is_done = !entries_.empty() && entries_.front().progress == Progress::done;
+  std::size_t next = first_is_done ? 0 : entries_.size();
+  context_.decisions.ask(&Decisions::next_completion, entries_, next);
+  return next;
 }
 
 void SendQueue::retire() {
-  // rdmap.order.completed-in-submission-order
-  while (!entries_.empty() && entries_.front().progress == Progress::done) {
-    announce(entries_.front());
-    entries_.pop_front();
-    if (issued_ != 0) --issued_;
+  for (std::size_t next = next_completion(); next < entries_.size(); next = next_completion()) {
+    announce(entries_[next]);
+    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(next));
+    if (next < issued_) --issued_;
   }
 }
 
@@ -326,7 +298,6 @@ void SendQueue::flush(const std::vector<std::uint64_t>& kept, WorkStatus status)
 void SendQueue::end_responses() {
   responses_ended_ = true;
   responses_due_ = 0;
-  if (context_.deviates(Deviation::fenced_work_waits_for_a_closed_peer)) ++responses_due_;
   for (std::size_t i = 0; i < issued_; ++i) {
     Entry& entry = entries_[i];
     if (entry.progress == Progress::done || !awaits_response(entry.work.kind)) continue;

@@ -12,19 +12,23 @@
 
 namespace rnic::stream {
 
+/// An entry of the send queue.
+struct PostedWork {
+  enum class Progress : std::uint8_t { queued, issued, awaiting_response, done };
+  Work work;
+  Progress progress = Progress::queued;
+  WorkStatus status = WorkStatus::success;
+  std::uint64_t number = 0;          ///< of this entry, unique in the stream
+  std::uint64_t length = 0;          ///< octets to transfer
+  std::uint64_t original_value = 0;  ///< atomic
+  std::uint32_t request_id = 0;      ///< atomic
+  bool internal = false;             ///< the RTR indication: the consumer does not hear of it
+};
+
 class SendQueue {
  public:
-  enum class Progress : std::uint8_t { queued, issued, awaiting_response, done };
-  struct Entry {
-    Work work;
-    Progress progress = Progress::queued;
-    WorkStatus status = WorkStatus::success;
-    std::uint64_t number = 0;          ///< of this entry, unique in the stream
-    std::uint64_t length = 0;          ///< octets to transfer
-    std::uint64_t original_value = 0;  ///< atomic
-    std::uint32_t request_id = 0;      ///< atomic
-    bool internal = false;             ///< the RTR indication: the consumer does not hear of it
-  };
+  using Entry = PostedWork;
+  using Progress = PostedWork::Progress;
 
   explicit SendQueue(Context& context) : context_(context) {}
 
@@ -48,7 +52,7 @@ class SendQueue {
     return issued_ < entries_.size() && entries_[issued_].work.kind == WorkKind::local;
   }
   /// Ends all work but the entries `kept`, whose messages still leave: flushed, or with the status
-  /// of `blame()`. `status` is flushed, but for a deviation.
+  /// of `blame()`.
   void flush(const std::vector<std::uint64_t>& kept, WorkStatus status);
   /// The oldest Read or Atomic will end with this status rather than as flushed.
   void blame(WorkStatus status);
@@ -61,13 +65,12 @@ class SendQueue {
   [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
 
  private:
-  [[nodiscard]] std::optional<WorkStatus> inadmissible(const Entry& entry) const;
+  void choose_next();
+  [[nodiscard]] std::size_t outbound_limit() const;
+  [[nodiscard]] std::optional<WorkStatus> refused(const Entry& entry) const;
   [[nodiscard]] bool must_wait(const Entry& entry) const;
   [[nodiscard]] OutgoingMessage message_for(Entry& entry);
-  [[nodiscard]] OutgoingMessage send_message(const Entry& entry) const;
-  [[nodiscard]] OutgoingMessage read_request(const Entry& entry);
-  void spoil(wire::ReadRequestHeader& header);
-  [[nodiscard]] bool leaves_too_late(std::size_t index) const;
+  [[nodiscard]] OutgoingMessage read_request(const Entry& entry) const;
   [[nodiscard]] OutgoingMessage atomic_request(Entry& entry);
   [[nodiscard]] static bool awaits_response(WorkKind kind) {
     return kind == WorkKind::read || kind == WorkKind::atomic;
@@ -79,6 +82,7 @@ class SendQueue {
     return entries_.begin() + static_cast<std::ptrdiff_t>(issued_);
   }
   void finish(Entry& entry, WorkStatus status);
+  [[nodiscard]] std::size_t next_completion() const;
   void retire();
   void announce(const Entry& entry);
 
@@ -88,9 +92,6 @@ class SendQueue {
   std::size_t responses_due_ = 0;  ///< Reads and Atomics issued and not answered
   std::uint64_t next_number_ = 1;
   std::uint32_t next_request_id_ = 1;
-  std::optional<std::uint32_t> first_source_stag_;  ///< of the first Read; only of a deviation
-  std::optional<std::uint64_t> first_sink_offset_;  ///< the same
-  bool answered_since_ = false;  ///< a Response has come since the last Request left
   bool refusing_ = false;
   bool flushed_ = false;
   bool responses_ended_ = false;

@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Deviations of the Terminates that are sent: whether they are, and what stands in them: one
+// deviant for each. Wrong causes have a file of their own.
+#include <algorithm>
+#include <array>
+#include <utility>
+#include <vector>
+
+#include "reference_rnic/deviants/stream_tables.hpp"
+#include "reference_rnic/stream/outgoing_message.hpp"
+#include "reference_rnic/stream/terminate_builder.hpp"
+
+namespace rnic::deviants {
+namespace {
+
+using stream::Choice;
+using stream::Decisions;
+using stream::Failure;
+using stream::Fault;
+using stream::OutgoingMessage;
+using stream::Reaction;
+using wire::Opcode;
+using wire::Terminate;
+
+// ---- errors that the peer does not hear of ----
+
+struct TerminateNotSent : Decisions {
+  void may_terminate(bool& may) override { may = false; }
+};
+
+/// Ends without a Terminate where `silent` holds.
+template <bool (*silent)(const Failure&)>
+struct EndsInSilence : Decisions {
+  void react(const Failure& failure, const Choice<Reaction>&, Reaction& reaction) override {
+    if (silent(failure)) reaction.terminate = false;
+  }
+};
+
+bool is_of_llp(const Failure& failure) { return failure.fault.cause.layer == wire::layer::mpa; }
+
+bool is_of_segment(const Failure& failure) {
+  return failure.segment != nullptr && !is_of_llp(failure);
+}
+
+bool while_sending(const Failure& failure) {
+  return is_of_segment(failure) && failure.output_pending;
+}
+
+bool is_of_ddp(const Failure& failure) {
+  return is_of_segment(failure) && failure.fault.cause.layer == wire::layer::ddp;
+}
+
+bool is_of_read_request(const Failure& failure) {
+  return is_of_segment(failure) &&
+         failure.segment->segment.rdmap().opcode() == Opcode::read_request;
+}
+
+bool is_of_data(const Failure& failure) {
+  return is_of_segment(failure) && !is_of_read_request(failure);
+}
+
+// ---- streams that go on ----
+
+struct GoesOnAfterError : Decisions {
+  void react(const Failure&, const Choice<Reaction>&, Reaction& reaction) override {
+    reaction.discard = false;
+  }
+};
+
+struct LaterErrorReported : GoesOnAfterError {
+  void further_error(const Fault& fault, std::deque<OutgoingMessage>& messages) override {
+    if (messages.empty()) return;
+    messages.resize(1);
+    messages.front().header = stream::build_terminate(fault, {});
+    messages.front().length = messages.front().header.size();
+  }
+};
+
+struct TerminateSentTwice : Decisions {
+  void last_messages(std::deque<OutgoingMessage>& messages) override {
+    OutgoingMessage again = messages.front();
+    again.tag.number = messages.size();
+    messages.push_back(std::move(again));
+  }
+};
+
+struct SendsAfterTerminate : Decisions {
+  void last_messages(std::deque<OutgoingMessage>& messages) override {
+    OutgoingMessage send = messages.front();
+    send.opcode = Opcode::send;
+    send.tag.number = messages.size();
+    messages.push_back(std::move(send));
+  }
+};
+
+// ---- the headers that are copied ----
+
+void leave_headers_out(Terminate& terminate) {
+  terminate.m = terminate.d = terminate.r = false;
+  terminate.segment_length.reset();
+  terminate.ddp_header = terminate.rdmap_header = {};
+}
+
+struct TerminateWithoutHeaders : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override { leave_headers_out(terminate); }
+};
+
+/// Whether the segment at fault carries a message with such an opcode.
+template <class Predicate>
+bool is_about(const Terminate& terminate, Predicate&& predicate) {
+  const auto segment = wire::parse_segment(terminate.ddp_header);
+  return segment && predicate(segment->rdmap().opcode());
+}
+
+struct AtomicTerminateWithoutHeader : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    const bool atomic = is_about(terminate, [](Opcode opcode) {
+      return opcode == Opcode::atomic_request || opcode == Opcode::atomic_response;
+    });
+    if (atomic) leave_headers_out(terminate);
+  }
+};
+
+struct ImmediateTerminateWithoutHeader : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (is_about(terminate, wire::is_immediate)) leave_headers_out(terminate);
+  }
+};
+
+struct TerminateWithoutRdmaHeader : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    terminate.r = false;
+    terminate.rdmap_header = {};
+  }
+};
+
+struct LocalTerminateWithHeader : Decisions {
+  void terminate(const Fault& fault, Terminate& terminate) override {
+    if (fault.cause != wire::cause::rdmap_local_catastrophic) return;
+    made_up_.fill(std::byte{0x41});
+    terminate.m = terminate.d = true;
+    terminate.segment_length = static_cast<std::uint16_t>(made_up_.size());
+    terminate.ddp_header = made_up_;
+  }
+  std::array<std::byte, wire::untagged_header_size> made_up_{};
+};
+
+struct TerminateWithMadeUpRequest : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (!terminate.d || terminate.r) return;
+    static constexpr std::array<std::byte, sizeof(wire::ReadRequestHeader)> made_up{};
+    terminate.r = true;
+    terminate.rdmap_header = made_up;
+  }
+};
+
+struct TerminateDdpHeaderAltered : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (terminate.ddp_header.empty()) return;
+    altered_.assign(terminate.ddp_header.begin(), terminate.ddp_header.end());
+    altered_.back() ^= std::byte{1};
+    terminate.ddp_header = altered_;
+  }
+  std::vector<std::byte> altered_;
+};
+
+struct TerminatedReadNotAdvanced : Decisions {
+  void terminated_read(const stream::OutgoingSegment& segment,
+                       wire::ReadRequestHeader& header) override {
+    header = segment.message.source->request;
+  }
+};
+
+struct TerminatedReadStagsLost : Decisions {
+  void terminated_read(const stream::OutgoingSegment&, wire::ReadRequestHeader& header) override {
+    header.sink_stag = header.source_stag = 0U;
+  }
+};
+
+// ---- the Terminate Control field, and the segment length ----
+
+struct TerminateMBitClear : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override { terminate.m = false; }
+};
+
+struct TerminateDBitClear : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override { terminate.d = false; }
+};
+
+struct TerminateRBitClear : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override { terminate.r = false; }
+};
+
+struct TerminateDBitWithoutHeader : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override { terminate.d = true; }
+};
+
+struct TerminateReservedBitsSet : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    terminate.reserved = wire::TerminateControl::reserved_mask;
+  }
+};
+
+struct TerminateLayerBehindType : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    std::swap(terminate.cause.layer, terminate.cause.type);
+  }
+};
+
+struct TerminateSegmentLengthLeftOut : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override { terminate.segment_length.reset(); }
+};
+
+struct TerminateSegmentLengthPayloadOnly : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (terminate.segment_length)
+      *terminate.segment_length =
+          static_cast<std::uint16_t>(*terminate.segment_length - terminate.ddp_header.size());
+  }
+};
+
+struct TerminateSegmentLengthRounded : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (terminate.segment_length)
+      *terminate.segment_length =
+          static_cast<std::uint16_t>((*terminate.segment_length + 3) / 4 * 4);
+  }
+};
+
+constexpr StreamRow rows[] = {
+    stream_row<TerminateNotSent>(Deviation::terminate_not_sent),
+    stream_row<EndsInSilence<is_of_llp>>(Deviation::llp_error_without_terminate),
+    stream_row<EndsInSilence<while_sending>>(Deviation::busy_stream_without_terminate),
+    stream_row<EndsInSilence<is_of_ddp>>(Deviation::closes_on_ddp_error),
+    stream_row<EndsInSilence<is_of_read_request>>(Deviation::read_error_without_terminate),
+    stream_row<EndsInSilence<is_of_data>>(Deviation::data_error_without_terminate),
+    stream_row<GoesOnAfterError>(Deviation::goes_on_after_error),
+    stream_row<GoesOnAfterError>(Deviation::erroneous_stream_goes_on),
+    stream_row<LaterErrorReported>(Deviation::later_error_reported),
+    stream_row<TerminateSentTwice>(Deviation::terminate_sent_twice),
+    stream_row<SendsAfterTerminate>(Deviation::sends_after_terminate),
+    stream_row<TerminateWithoutHeaders>(Deviation::terminate_without_headers),
+    stream_row<AtomicTerminateWithoutHeader>(Deviation::atomic_terminate_without_header),
+    stream_row<ImmediateTerminateWithoutHeader>(Deviation::immediate_terminate_without_header),
+    stream_row<TerminateWithoutRdmaHeader>(Deviation::terminate_without_rdma_header),
+    stream_row<LocalTerminateWithHeader>(Deviation::local_terminate_with_header),
+    stream_row<TerminateWithMadeUpRequest>(Deviation::terminate_with_made_up_request),
+    stream_row<TerminateDdpHeaderAltered>(Deviation::terminate_ddp_header_altered),
+    stream_row<TerminatedReadNotAdvanced>(Deviation::terminated_read_not_advanced),
+    stream_row<TerminatedReadStagsLost>(Deviation::terminated_read_stags_lost),
+    stream_row<TerminateMBitClear>(Deviation::terminate_m_bit_clear),
+    stream_row<TerminateDBitClear>(Deviation::terminate_d_bit_clear),
+    stream_row<TerminateRBitClear>(Deviation::terminate_r_bit_clear),
+    stream_row<TerminateDBitWithoutHeader>(Deviation::terminate_d_bit_without_header),
+    stream_row<TerminateReservedBitsSet>(Deviation::terminate_reserved_bits_set),
+    stream_row<TerminateLayerBehindType>(Deviation::terminate_layer_behind_type),
+    stream_row<TerminateSegmentLengthLeftOut>(Deviation::terminate_segment_length_left_out),
+    stream_row<TerminateSegmentLengthPayloadOnly>(Deviation::terminate_segment_length_payload_only),
+    stream_row<TerminateSegmentLengthRounded>(Deviation::terminate_segment_length_rounded),
+};
+
+}  // namespace
+
+std::span<const StreamRow> terminate_deviants() { return rows; }
+
+}  // namespace rnic::deviants
