@@ -100,14 +100,6 @@ struct ResetsAfterTerminate : Decisions {
   }
 };
 
-struct RestBehindAnErrorHoldsTheClose : Decisions {
-  void octets_dropped(wire::Bytes octets) override { held_ = held_ || !octets.empty(); }
-  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
-    if (ending.state == State::terminating && held_) closing = Closing::none;
-  }
-  bool held_ = false;
-};
-
 struct StaysHalfOpenAfterError : Decisions {
   void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
     if (closing == Closing::reset && ending.our_half_closed) closing = Closing::none;
@@ -134,7 +126,6 @@ constexpr StreamRow rows[] = {
     stream_row<TerminateBeforeValidFpdu>(Deviation::terminate_before_valid_fpdu),
     stream_row<StaysOpenAfterTerminate>(Deviation::stays_open_after_terminate),
     stream_row<ResetsAfterTerminate>(Deviation::resets_after_terminate),
-    stream_row<RestBehindAnErrorHoldsTheClose>(Deviation::rest_behind_an_error_holds_the_close),
     stream_row<StaysHalfOpenAfterError>(Deviation::stays_half_open_after_error),
     stream_row<LostWorkSucceeds>(Deviation::lost_work_succeeds),
 };

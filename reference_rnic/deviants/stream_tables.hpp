@@ -14,7 +14,10 @@ template <class Deviant>
 }
 
 [[nodiscard]] std::span<const StreamRow> startup_deviants();
-[[nodiscard]] std::span<const StreamRow> framing_deviants();
+[[nodiscard]] std::span<const StreamRow> startup_frame_deviants();
+[[nodiscard]] std::span<const StreamRow> enhanced_startup_deviants();
+[[nodiscard]] std::span<const StreamRow> sent_fpdu_deviants();
+[[nodiscard]] std::span<const StreamRow> received_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> sending_deviants();
 [[nodiscard]] std::span<const StreamRow> terminate_deviants();
 [[nodiscard]] std::span<const StreamRow> terminate_cause_deviants();

@@ -56,6 +56,8 @@ struct Negotiated {
   std::uint16_t ird = 0, ord = 0;  ///< our own limits from now on
   std::uint16_t peer_ird = 0,
                 peer_ord = 0;  ///< as the peer stated them; for the ULP (RFC 6581 9.1)
+  /// The RTR indications that the Reply states (RFC 6581 9.2).
+  RtrKinds rtr{.send = false, .write = false, .read = false};
 };
 
 }  // namespace rnic::stream

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <deque>
+#include <utility>
+#include <vector>
 
 #include "reference_rnic/stream/decisions.hpp"
 #include "reference_rnic/stream/memory.hpp"
@@ -17,6 +19,14 @@ struct Context {
   StreamDecisions decisions;
   Negotiated negotiated;
   std::deque<Event> events;
+
+  /// Reports what startup has come to.
+  void report_startup(Event event) {
+    if (decisions.empty()) return events.push_back(std::move(event));
+    std::vector<Event> reported{std::move(event)};
+    decisions.ask(&Decisions::startup_reported, reported);
+    for (Event& each : reported) events.push_back(std::move(each));
+  }
 
   [[nodiscard]] bool deviates(Deviation deviation) const { return decisions.deviates(deviation); }
 };

@@ -7,7 +7,7 @@
 // it belongs without a copy.
 #pragma once
 
-#include <optional>
+#include <expected>
 #include <span>
 #include <vector>
 
@@ -34,6 +34,11 @@ class SegmentSink {
   virtual void framing_fault(Fault fault) = 0;
 };
 
+/// What a Terminate says of an FPDU that MPA does not take (RFC 5044 section 8).
+[[nodiscard]] Fault framing_fault(wire::FpduError error);
+/// What it says of a ULPDU that is too short for a DDP header.
+[[nodiscard]] Fault truncated_segment();
+
 class Deframer {
  public:
   Deframer(Context& context, SegmentSink& sink) : context_(context), sink_(sink) {}
@@ -57,33 +62,20 @@ class Deframer {
   [[nodiscard]] bool inside_fpdu() const;
 
  private:
+  using Parsed = std::expected<wire::ParsedFpdu, wire::FpduError>;
+
   [[nodiscard]] bool direct() const;
   void reserve_scratch();
   [[nodiscard]] bool step();
   [[nodiscard]] bool step_direct();
   [[nodiscard]] bool step_verified();
   [[nodiscard]] bool begin_direct();
-  [[nodiscard]] std::optional<wire::ParsedFpdu> verify(std::size_t wire_size);
-  void report(wire::FpduError error);
+  [[nodiscard]] bool await_header();
+  [[nodiscard]] bool carry_out(const Parsed& parsed, const wire::FpduOptions& options);
+  void report_truncated();
   void deliver(wire::Bytes ulpdu);
   void place(wire::Bytes octets);
   [[nodiscard]] bool checks_crc() const;
-  // Only deviations ask for these.
-  void drop_before(std::size_t count);
-  [[nodiscard]] std::optional<std::optional<wire::ParsedFpdu>> overlook_bad_crc(
-      wire::Bytes octets, const wire::FpduOptions& options);
-  void refuse_piece();
-  [[nodiscard]] bool refuses(const wire::ParsedFpdu& fpdu);
-  [[nodiscard]] bool half_of_crc_right(wire::Bytes octets) const;
-  [[nodiscard]] bool takes_wrong_markers(wire::Bytes octets) const;
-  [[nodiscard]] std::optional<wire::ParsedFpdu> parse_without_markers(wire::Bytes octets);
-  [[nodiscard]] std::vector<std::byte> without_reserved_bits(wire::Bytes octets) const;
-  [[nodiscard]] bool skip_to_valid_fpdu();
-  [[nodiscard]] std::size_t deliver_next(std::size_t first);
-  void malformed();
-  [[nodiscard]] bool acts_early(const wire::Segment& segment) const;
-  void act_early(std::size_t wire_size);
-  [[nodiscard]] wire::Bytes ulpdu_of(const wire::ParsedFpdu& parsed) const;
 
   enum class Phase : std::uint8_t { startup, header, payload, trailer, discarding };
 
@@ -91,6 +83,7 @@ class Deframer {
   SegmentSink& sink_;
   InboundBuffer buffer_;
   std::vector<std::byte> stripped_;  ///< an FPDU without its Markers
+  FpduOutcome outcome_;              ///< of the FPDU at hand, kept for its vector's memory
   std::vector<wire::MutableBytes> targets_;
   std::vector<wire::MutableBytes>
       rest_;  ///< places of the payload still to come, direct placement only
@@ -98,8 +91,6 @@ class Deframer {
   std::size_t ulpdu_length_ = 0;
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
   Phase phase_ = Phase::startup;
-  bool acted_early_ = false;  ///< on the FPDU at the front of buffer_; only of a deviation
-  bool in_pieces_ = false;    ///< the FPDU at the front of buffer_ did not come at once
 };
 
 }  // namespace rnic::stream

@@ -155,8 +155,6 @@ void Stream::Machine::post(Work work, TimePoint now) {
   now_ = now;
   context_.decisions.ask(&Decisions::posted, work);
   context_.decisions.ask(&Decisions::depths_in_use, context_.negotiated);
-  if (!context_.decisions.conforming())
-    if (late_ird_) context_.negotiated.ird = *std::exchange(late_ird_, std::nullopt);
   send_queue_.post(std::move(work));
   run_local_work();
 }

@@ -50,13 +50,17 @@ class Stream::Machine final : private SegmentSink {
  private:
   // startup.cpp's decisions, carried out (machine_startup.cpp)
   void read_startup_frame();
-  [[nodiscard]] bool octets_behind_request() const;
+  [[nodiscard]] bool request_overrun() const;
   void take_request(const wire::ParsedMpaFrame& parsed);
   void take_reply(const wire::ParsedMpaFrame& parsed);
   void enter_operation_after_reply(ReplyVerdict verdict);
   void fail_set_up(const ReplyVerdict& verdict);
   void fail_startup(StartupFault fault);
+  void limit_startup(std::optional<TimePoint> deadline);
   void startup_frame_sent();
+  void request_sent();
+  void reply_sent();
+  void end_startup(std::optional<StartupFault> fault);
   void send_rtr(RtrKind kind);
   void establish(std::vector<std::byte> private_data);
   [[nodiscard]] bool in_startup() const;
@@ -124,12 +128,10 @@ class Stream::Machine final : private SegmentSink {
       segment_fault_;  ///< what is wrong with segment_, told once its FPDU is whole
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
   std::optional<TimePoint> deadline_;
-  std::optional<std::uint16_t> late_ird_;  ///< what a deviation has put off
   TimePoint now_{};
   bool fpdu_validated_ = false;  ///< the Initiator's first FPDU has passed MPA
   bool established_ = false;
   bool rejected_ = false;
-  bool frame_in_pieces_ = false;  ///< the Reply did not come at once; only of a deviation
   bool responses_turn_ = true;    ///< whose turn it is, of Responses and posted work
   bool close_done_ = false;       ///< our half is closed, or the owner has reset
   bool peer_closed_ = false;

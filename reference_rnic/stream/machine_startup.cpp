@@ -27,10 +27,7 @@ Stream::Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDec
       now_(now) {
   context_.config.ird = stated_depth(context_.config.ird);
   context_.config.ord = stated_depth(context_.config.ord);
-  const bool endless =
-      context_.deviates(Deviation::startup_never_times_out) ||
-      (state_ == State::awaiting_request && context_.deviates(Deviation::empty_connection_kept));
-  if (!endless) deadline_ = now + context_.config.startup_timeout;
+  limit_startup(now + context_.config.startup_timeout);
   if (state_ == State::sending_request)
     transmitter_.queue_startup_frame(
         format(make_request(context_.config, context_.decisions), context_.decisions));
@@ -49,26 +46,28 @@ bool Stream::Machine::in_startup() const {
   }
 }
 
+/// Startup frames and the RTR have a time limit (mpa.startup.frames-time-out; RFC 5044 section
+/// 7.1.2).
+void Stream::Machine::limit_startup(std::optional<TimePoint> deadline) {
+  deadline_ = deadline;
+  const StartupWait wait{state_, now_, context_.config.startup_timeout,
+                         !deframer_.startup_octets().empty()};
+  context_.decisions.ask(&Decisions::startup_deadline, wait, deadline_);
+}
+
 void Stream::Machine::read_startup_frame() {
   const bool initiator = context_.config.role == Role::initiator;
-  if (state_ == State::awaiting_request && !deadline_ &&
-      context_.deviates(Deviation::empty_connection_kept))
-    deadline_ = now_ + context_.config.startup_timeout;
   if (state_ == State::awaiting_decision || state_ == State::sending_reply) {
     // Nothing may follow a Request before its Reply, so PD_Length was wrong
     // (mpa.private-data.length-mismatch-closes).
-    if (octets_behind_request()) fail_startup(StartupFault::invalid_frame);
+    if (request_overrun()) fail_startup(StartupFault::invalid_frame);
     return;
   }
   const auto kind = initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request;
   const auto parsed = parse_startup(kind, deframer_.startup_octets(), context_.decisions);
   if (!parsed) {
-    if (initiator && context_.deviates(Deviation::established_twice_over_pieces))
-      frame_in_pieces_ = true;
-    if (parsed.error() != wire::MpaFrameError::incomplete ||
-        context_.deviates(Deviation::startup_frame_in_pieces_refused))
-      fail_startup(StartupFault::invalid_frame);
-    return;
+    if (parsed.error() == wire::MpaFrameError::incomplete) return limit_startup(deadline_);
+    return fail_startup(StartupFault::invalid_frame);
   }
   // A Reply to a Request that has not left yet answers nothing.
   if (state_ == State::sending_request) return fail_startup(StartupFault::invalid_frame);
@@ -78,9 +77,12 @@ void Stream::Machine::read_startup_frame() {
     take_request(*parsed);
 }
 
-bool Stream::Machine::octets_behind_request() const {
-  return !deframer_.startup_octets().empty() &&
-         !context_.deviates(Deviation::octets_behind_request_ignored);
+/// Whether octets have come after the Request that are not to be there.
+bool Stream::Machine::request_overrun() const {
+  const wire::Bytes octets = deframer_.startup_octets();
+  bool acceptable = octets.empty();
+  context_.decisions.ask(&Decisions::octets_after_request, octets, acceptable);
+  return !acceptable;
 }
 
 void Stream::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
@@ -90,11 +92,8 @@ void Stream::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   deframer_.consume_startup(parsed.consumed);
   transition(state_, State::awaiting_decision);
   deadline_.reset();  // the consumer may take its time
-  if (octets_behind_request()) return fail_startup(StartupFault::invalid_frame);
-  if (context_.deviates(Deviation::zero_depth_request_unanswered) && request_->enhanced &&
-      (request_->enhanced->ird == 0 || request_->enhanced->ord == 0))
-    return;
-  context_.events.emplace_back(*request_);
+  if (request_overrun()) return fail_startup(StartupFault::invalid_frame);
+  context_.report_startup(*request_);
 }
 
 void Stream::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
@@ -119,40 +118,39 @@ void Stream::Machine::reject(wire::Bytes private_data, TimePoint now) {
 }
 
 void Stream::Machine::startup_frame_sent() {
-  if (state_ == State::sending_request) {
-    transition(state_, State::awaiting_reply);
-    if (context_.deviates(Deviation::fpdu_before_reply)) send_rtr(RtrKind::write);
-    if (context_.deviates(Deviation::request_sent_twice))
-      transmitter_.queue_startup_frame(
-          format(make_request(context_.config, context_.decisions), context_.decisions));
-    return;
-  }
+  if (state_ == State::sending_request) return request_sent();
   if (state_ != State::sending_reply) return;
-  const bool wrong_code = context_.deviates(Deviation::reject_terminate_wrong_code);
-  const bool says_more =
-      rejected_ && (wrong_code || context_.deviates(Deviation::terminate_after_reject));
-  if (rejected_ && context_.deviates(Deviation::resets_after_reject)) return finish_by_reset();
-  if (rejected_ && !says_more) return finish();
+  if (rejected_) return end_startup(std::nullopt);
+  reply_sent();
+}
+
+/// Nothing follows before the Reply (mpa.startup.no-fpdu-before-both-frames; RFC 5044 section
+/// 7.1.2).
+void Stream::Machine::request_sent() {
+  transition(state_, State::awaiting_reply);
+  std::vector<StartupFrame> frames;
+  std::optional<RtrKind> fpdu;
+  context_.decisions.ask(&Decisions::after_request, context_.config, frames, fpdu);
+  if (fpdu) send_rtr(*fpdu);
+  for (const StartupFrame& frame : frames)
+    transmitter_.queue_startup_frame(format(frame, context_.decisions));
+}
+
+void Stream::Machine::reply_sent() {
   transition(state_, State::awaiting_first_fpdu);
   deframer_.enter_full_operation();
-  if (!context_.decisions.conforming())
-    if (says_more) {
-      fpdu_validated_ = true;
-      return fail({wrong_code ? wire::cause::mpa_no_rtr : wire::cause::mpa_insufficient_ird,
-                   "rejected", std::nullopt, std::nullopt});
-    }
   if (context_.negotiated.peer_to_peer) {
-    // The RTR belongs to startup, so it has startup's time limit.
-    if (!context_.deviates(Deviation::startup_never_times_out))
-      deadline_ = now_ + context_.config.startup_timeout;
+    // The RTR belongs to startup, so it has startup's time limit (RFC 6581 section 9.2).
+    limit_startup(now_ + context_.config.startup_timeout);
   } else {
     establish({});
   }
-  if (context_.deviates(Deviation::responder_sends_first)) {
-    fpdu_validated_ = true;
-    first_fpdu_validated();
-  }
-  if (context_.deviates(Deviation::octets_behind_request_ignored)) deframer_.resume();
+  // mpa.startup.responder-silent-before-first-fpdu (RFC 5044 section 7.1.2, rule 4)
+  bool awaited = true;
+  context_.decisions.ask(&Decisions::first_fpdu_awaited, awaited);
+  fpdu_validated_ = !awaited;
+  if (fpdu_validated_) first_fpdu_validated();
+  deframer_.resume();
 }
 
 void Stream::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
@@ -162,7 +160,7 @@ void Stream::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
     case ReplyVerdict::Kind::invalid:
       return fail_startup(StartupFault::invalid_frame);
     case ReplyVerdict::Kind::rejected:
-      context_.events.push_back(Rejected{verdict.enhanced, std::move(verdict.private_data)});
+      context_.report_startup(Rejected{verdict.enhanced, std::move(verdict.private_data)});
       return finish();
     case ReplyVerdict::Kind::insufficient_ird:
     case ReplyVerdict::Kind::no_matching_rtr:
@@ -174,12 +172,9 @@ void Stream::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
 
 void Stream::Machine::enter_operation_after_reply(ReplyVerdict verdict) {
   context_.negotiated = verdict.negotiated;
-  if (verdict.rtr && context_.deviates(Deviation::initiator_adjusts_after_rtr))
-    late_ird_ = std::exchange(context_.negotiated.ird, std::uint16_t{1});
   fpdu_validated_ = true;
   deframer_.enter_full_operation();
-  if (verdict.rtr && !context_.deviates(Deviation::rtr_not_sent) &&
-      !context_.deviates(Deviation::rtr_left_to_the_ulp)) {
+  if (verdict.rtr) {
     reply_private_data_ = std::move(verdict.private_data);
     transition(state_, State::sending_rtr);
     send_rtr(*verdict.rtr);
@@ -197,7 +192,7 @@ void Stream::Machine::fail_set_up(const ReplyVerdict& verdict) {
   context_.negotiated = verdict.negotiated;
   fpdu_validated_ = true;
   established_ = true;  // as far as the consumer goes: it is told here that it will not be
-  context_.events.push_back(
+  context_.report_startup(
       StartupFailed{ird ? StartupFault::insufficient_ird : StartupFault::no_matching_rtr});
   fail({ird ? wire::cause::mpa_insufficient_ird : wire::cause::mpa_no_rtr,
         ird ? "the Responder's ORD needs a greater IRD than there is"
@@ -206,23 +201,28 @@ void Stream::Machine::fail_set_up(const ReplyVerdict& verdict) {
 }
 
 void Stream::Machine::fail_startup(StartupFault fault) {
-  context_.events.push_back(StartupFailed{fault});
-  if (fault == StartupFault::invalid_frame && state_ == State::awaiting_reply &&
-      context_.deviates(Deviation::bad_reply_answered_by_terminate)) {
+  context_.report_startup(StartupFailed{fault});
+  end_startup(fault);
+}
+
+/// A close, and no word more (RFC 5044 section 7.1.2). No fault: the rejecting Reply has left.
+void Stream::Machine::end_startup(std::optional<StartupFault> fault) {
+  StartupEnd end;
+  context_.decisions.ask(&Decisions::startup_ends, StartupEnding{state_, fault}, end);
+  if (end.terminate) {
+    if (state_ == State::sending_reply) transition(state_, State::awaiting_first_fpdu);
     fpdu_validated_ = true;
-    deframer_.enter_full_operation();
-    return fail({wire::cause::mpa_invalid_frame, "malformed Reply", std::nullopt, std::nullopt});
+    return fail(*end.terminate);
   }
-  if (fault == StartupFault::invalid_frame && state_ == State::awaiting_request &&
-      context_.deviates(Deviation::bad_request_answered_by_reject)) {
-    const StartupFrame reply{wire::MpaFrameKind::reply, {wire::MpaFlags::r}, 1, std::nullopt, {}};
-    transmitter_.queue_startup_frame(format(reply, context_.decisions));
-  } else {
+  if (end.reset) return finish_by_reset();
+  if (end.reply)
+    transmitter_.queue_startup_frame(format(*end.reply, context_.decisions));
+  else
     transmitter_.drop_all_but_begun_fpdu();
-  }
   finish();
 }
 
+/// A zero-length Send, RDMA Write or RDMA Read (RFC 6581 section 9.2).
 void Stream::Machine::send_rtr(RtrKind kind) {
   OutgoingMessage message;
   WorkKind work = WorkKind::send;
@@ -234,8 +234,7 @@ void Stream::Machine::send_rtr(RtrKind kind) {
     message.opcode = wire::Opcode::read_request;
     message.header.resize(sizeof(wire::ReadRequestHeader));
   }
-  if (kind != RtrKind::read && context_.deviates(Deviation::rtr_not_zero_length))
-    message.header.resize(1);
+  context_.decisions.ask(&Decisions::rtr_leaves, kind, message);
   message.length = message.header.size();
   send_queue_.post_rtr(message, work);
   segmenter_.begin(std::move(message));
@@ -243,39 +242,34 @@ void Stream::Machine::send_rtr(RtrKind kind) {
 
 void Stream::Machine::establish(std::vector<std::byte> private_data) {
   established_ = true;
-  deadline_.reset();
-  if (context_.deviates(Deviation::startup_timer_left_running))
-    deadline_ = now_ + context_.config.startup_timeout;
-  if (frame_in_pieces_ && context_.deviates(Deviation::established_twice_over_pieces))
-    context_.events.push_back(Established{context_.negotiated, private_data});
-  context_.events.push_back(Established{context_.negotiated, std::move(private_data)});
+  limit_startup(std::nullopt);
+  context_.report_startup(Established{context_.negotiated, std::move(private_data)});
 }
 
 bool Stream::Machine::awaits_rtr() const {
   return state_ == State::awaiting_first_fpdu && context_.negotiated.peer_to_peer;
 }
 
-/// One of the three indications of RFC 6581 section 9.2, of a kind that we said we take.
+/// One of the three indications of RFC 6581 section 9.2, of a kind that our Reply states.
 bool Stream::Machine::is_rtr(const IncomingSegment& incoming) const {
-  const RtrKinds& kinds = context_.config.rtr;
-  const bool whole = incoming.segment.ddp().last();
-  if (context_.deviates(Deviation::rtr_refused)) return false;
+  const RtrKinds& stated = context_.negotiated.rtr;
+  const bool empty = incoming.segment.ddp().last() && incoming.payload_length == 0;
+  bool taken = false;
   switch (incoming.segment.rdmap().opcode()) {
     case wire::Opcode::send:
-      return kinds.send && whole && incoming.payload_length == 0;
+      taken = stated.send && empty;
+      break;
     case wire::Opcode::rdma_write:
-      if (incoming.segment.tagged_header.stag.value() == 0 &&
-          context_.deviates(Deviation::rtr_with_stag_zero_refused))
-        return false;
-      return kinds.write && whole && incoming.payload_length == 0;
+      taken = stated.write && empty;
+      break;
     case wire::Opcode::read_request:
-      if (context_.negotiated.peer_ord == 0 &&
-          context_.deviates(Deviation::read_rtr_without_room_refused))
-        return false;
-      return kinds.read;  // its size is looked at when it is delivered
+      taken = stated.read;  // its size is looked at when it is delivered
+      break;
     default:
-      return false;
+      break;
   }
+  context_.decisions.ask(&Decisions::rtr_taken, incoming, context_.negotiated, taken);
+  return taken;
 }
 
 }  // namespace rnic::stream

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "reference_rnic/stream/decisions.hpp"
+#include "reference_rnic/stream/fault.hpp"
 #include "reference_rnic/stream/stream.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
@@ -52,9 +53,18 @@ struct Acceptance {
   Negotiated negotiated;
 };
 
+/// How startup ends without a connection: by a close.
+struct StartupEnd {
+  /// Sent before it.
+  std::optional<StartupFrame> reply;
+  /// A Terminate leaves before it.
+  std::optional<Fault> terminate;
+  /// A reset in its place.
+  bool reset = false;
+};
+
 /// The octets of a frame, at most max_startup_frame.
-[[nodiscard]] std::vector<std::byte> format(const StartupFrame& frame,
-                                            const StreamDecisions& decisions);
+[[nodiscard]] std::vector<std::byte> format(StartupFrame frame, const StreamDecisions& decisions);
 
 /// The Request that `config` asks for.
 [[nodiscard]] StartupFrame make_request(const Config& config, const StreamDecisions& decisions);
@@ -62,8 +72,8 @@ struct Acceptance {
 /// Parses the frame at the front of `input` and checks what does not depend on negotiation: key,
 /// PD_Length, revision, enhanced words. `incomplete` asks for more octets; any other error means a
 /// malformed frame, to be answered by a close (RFC 5044 7.1.2).
-[[nodiscard]] std::expected<wire::ParsedMpaFrame, wire::MpaFrameError> parse_startup(
-    wire::MpaFrameKind kind, wire::Bytes input, const StreamDecisions& decisions);
+[[nodiscard]] ParsedStartup parse_startup(wire::MpaFrameKind kind, wire::Bytes input,
+                                          const StreamDecisions& decisions);
 /// Whether a well-formed Request or Reply is one that we can interoperate with.
 [[nodiscard]] bool interoperable(const wire::MpaFrame& frame, const Config& config,
                                  const StreamDecisions& decisions);

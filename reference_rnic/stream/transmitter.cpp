@@ -48,7 +48,7 @@ void Transmitter::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> pa
   unit.last = last;
   const std::size_t length = header.size() + total(payload);
   wire::Writer head(unit.head);
-  head.write(wire::be16(static_cast<std::uint16_t>(length)));
+  head.write(wire::be16());  // add_fields() fills it in
   head.write(header);
   assert(!head.overflowed());
   unit.head_size = head.size();
@@ -58,45 +58,47 @@ void Transmitter::queue_fpdu(wire::Bytes header, std::span<const wire::Bytes> pa
       unit.copied.insert(unit.copied.end(), piece.begin(), piece.end());
     unit.payload.assign(1, wire::Bytes(unit.copied));
   }
-  unit.trailer.fill(std::byte{0});
-  unit.trailer_size = wire::pad_length(length) + wire::fpdu_crc_size;
-  if (!context_.decisions.conforming()) spoil_parts(unit);
-  seal(unit);
-  if (context_.negotiated.send_markers) insert_markers(unit);
+  add_fields(unit, length);
+  if (context_.negotiated.send_markers)
+    insert_markers(unit);
+  else
+    seal(unit);
   unit.size = unit.owned.empty() ? unit.head_size + total(unit.payload) + unit.trailer_size
                                  : unit.owned.size();
   position_ += unit.size;
   append(std::move(unit));
 }
 
-void Transmitter::store_crc(const wire::Crc32c& crc, wire::MutableBytes field) const {
-  if (!context_.negotiated.crc || context_.deviates(Deviation::crc_not_generated)) {
-    std::ranges::fill(field, std::byte{0});
-    return;
-  }
-  std::ranges::copy(crc.trailer(), field.begin());
-  if (context_.deviates(Deviation::crc_octets_reversed)) std::ranges::reverse(field);
-  if (context_.deviates(Deviation::sends_bad_crc)) field.front() ^= std::byte{1};
+/// ULPDU_Length, the pad, and room for the CRC (RFC 5044 section 4.1).
+void Transmitter::add_fields(Unit& unit, std::size_t ulpdu_length) {
+  FpduFields fields{.ulpdu_length = static_cast<std::uint16_t>(ulpdu_length),
+                    .pad_size = wire::pad_length(ulpdu_length)};
+  context_.decisions.ask(&Decisions::fpdu_fields, context_.negotiated, fields);
+  wire::Writer(unit.head).write(wire::be16(fields.ulpdu_length));
+  unit.trailer.fill(std::byte{0});
+  std::ranges::copy(fields.pad, unit.trailer.begin());
+  unit.crc_size = fields.crc_field ? wire::fpdu_crc_size : 0;
+  unit.trailer_size = fields.pad_size + unit.crc_size;
 }
 
-/// Writes the CRC of an FPDU that is kept in parts (RFC 5044 section 4.4).
-void Transmitter::seal(Unit& unit) {
-  if (unit.trailer_size < wire::fpdu_crc_size) return;
-  const wire::MutableBytes trailer = wire::MutableBytes(unit.trailer).first(unit.trailer_size);
+/// The CRC of the octets that it covers (RFC 5044 section 4.4).
+void Transmitter::store_crc(const CrcCoverage& covered, wire::MutableBytes field) const {
   wire::Crc32c crc;
-  if (context_.negotiated.crc) {
-    const std::size_t from =
-        context_.deviates(Deviation::crc_excludes_length_field) ? wire::fpdu_length_size : 0;
-    crc.update(wire::Bytes(unit.head).first(unit.head_size).subspan(from));
-    for (const wire::Bytes piece : unit.payload) {
-      if (unit.payload.size() > 1 && context_.deviates(Deviation::crc_restarts_at_each_piece))
-        crc = {};
-      crc.update(piece);
-    }
-    if (!context_.deviates(Deviation::crc_excludes_pad))
-      crc.update(trailer.first(trailer.size() - wire::fpdu_crc_size));
-  }
-  store_crc(crc, trailer.last(wire::fpdu_crc_size));
+  for (const wire::Bytes piece : covered.pieces) crc.update(piece);
+  std::array<std::byte, wire::fpdu_crc_size> octets = crc.trailer();
+  context_.decisions.ask(&Decisions::crc_leaves, covered, octets);
+  std::ranges::copy(std::span(octets).first(field.size()), field.begin());
+}
+
+/// Writes the CRC of an FPDU that is kept in parts. Without CRCs the field stays zero (RFC 5044
+/// section 4.4).
+void Transmitter::seal(Unit& unit) {
+  if (!context_.negotiated.crc) return;
+  const wire::MutableBytes trailer = wire::MutableBytes(unit.trailer).first(unit.trailer_size);
+  covered_.assign(1, wire::Bytes(unit.head).first(unit.head_size));
+  covered_.insert(covered_.end(), unit.payload.begin(), unit.payload.end());
+  covered_.push_back(trailer.first(trailer.size() - unit.crc_size));
+  store_crc({covered_, false, position_}, trailer.last(unit.crc_size));
 }
 
 /// Turns the parts into one run of octets with Markers, and a CRC that covers these (RFC 5044
@@ -110,54 +112,21 @@ void Transmitter::insert_markers(Unit& unit) {
   wire::Writer writer(unit.owned);
   wire::insert_markers(writer, position_, fpdu);
   assert(writer.size() == unit.owned.size());
-  if (!context_.decisions.conforming()) spoil_markers(unit.owned);
+  if (!context_.decisions.empty()) decide_on_markers(unit.owned);
+  if (!context_.negotiated.crc) return;
 
-  if (unit.trailer_size < wire::fpdu_crc_size) return;
   const wire::MutableBytes octets(unit.owned);
-  const wire::Bytes covered = octets.first(octets.size() - wire::fpdu_crc_size);
-  if (context_.deviates(Deviation::crc_excludes_markers)) {
-    store_crc(wire::Crc32c().update(wire::Bytes(fpdu).first(fpdu.size() - wire::fpdu_crc_size)),
-              octets.last(wire::fpdu_crc_size));
-    return;
-  }
-  const std::size_t from =
-      wire::marker_at(position_) && context_.deviates(Deviation::crc_excludes_leading_marker)
-          ? wire::marker_size
-          : 0;
-  store_crc(wire::Crc32c().update(covered.subspan(from)), octets.last(wire::fpdu_crc_size));
+  const wire::Bytes covered = octets.first(octets.size() - unit.crc_size);
+  store_crc({std::span(&covered, 1), true, position_}, octets.last(unit.crc_size));
 }
 
-void Transmitter::spoil_parts(Unit& unit) {
-  const std::size_t pad = unit.trailer_size - wire::fpdu_crc_size;
-  const std::size_t ulpdu = unit.head_size - wire::fpdu_length_size + total(unit.payload);
-  const auto restate = [&](std::size_t length) {
-    wire::Writer(unit.head).write(wire::be16(static_cast<std::uint16_t>(length)));
-  };
-  if (context_.deviates(Deviation::length_counts_pad)) restate(ulpdu + pad);
-  if (context_.deviates(Deviation::length_counts_itself)) restate(ulpdu + wire::fpdu_length_size);
-  if (context_.deviates(Deviation::length_little_endian)) std::swap(unit.head[0], unit.head[1]);
-  if (context_.deviates(Deviation::pad_not_zero))
-    std::fill_n(unit.trailer.begin(), pad, std::byte{0xA5});
-  // Markers stand at multiples of four octets: without pads there is no saying where.
-  if (context_.deviates(Deviation::pad_missing) && !context_.negotiated.send_markers)
-    unit.trailer_size = wire::fpdu_crc_size;
-  if (!context_.negotiated.crc && context_.deviates(Deviation::crc_field_left_out))
-    unit.trailer_size -= wire::fpdu_crc_size;
-}
-
-/// Markers gone wrong, in an FPDU that begins at position_.
-void Transmitter::spoil_markers(std::vector<std::byte>& octets) {
+/// The Markers in an FPDU that begins at position_.
+void Transmitter::decide_on_markers(wire::MutableBytes octets) const {
   for (std::size_t at = wire::octets_to_marker(position_); at < octets.size();
        at += wire::marker_interval) {
-    const bool between = at == 0;
-    if (context_.deviates(Deviation::marker_reserved_not_zero)) octets[at] = std::byte{0x80};
-    if (context_.deviates(Deviation::marker_low_bits_set)) octets[at + 3] |= std::byte{1};
-    if (!between && context_.deviates(Deviation::marker_pointer_wrong))
-      octets[at + 3] ^= std::byte{8};
-    if (!between && context_.deviates(Deviation::marker_pointer_zero_within))
-      octets[at + 2] = octets[at + 3] = {};
-    if (between && context_.deviates(Deviation::marker_between_fpdus_not_zero))
-      octets[at + 3] = std::byte{4};
+    auto marker = wire::Reader(octets.subspan(at)).read<wire::Marker>();
+    context_.decisions.ask(&Decisions::marker_leaves, at != 0, marker);
+    wire::Writer(octets.subspan(at)).write(marker);
   }
 }
 
@@ -217,12 +186,14 @@ void Transmitter::freeze_front() {
   if (front_sent_ == 0 || !units_.front().owned.empty()) return;
   Unit& front = units_.front();
   std::vector<wire::Bytes> pieces;
-  list_unit(front, context_.deviates(Deviation::partial_fpdu_sent_anew) ? 0 : front_sent_, pieces);
+  std::size_t from = front_sent_;
+  context_.decisions.ask(&Decisions::fpdu_continued, from);
+  list_unit(front, from, pieces);
   std::vector<std::byte> rest;
   for (const wire::Bytes piece : pieces) rest.insert(rest.end(), piece.begin(), piece.end());
   front.owned = std::move(rest);
   front.size = front.owned.size();
-  if (context_.deviates(Deviation::partial_fpdu_sent_anew)) pending_ += front_sent_;
+  pending_ += front_sent_ - from;
   front.frozen = true;
   front_sent_ = 0;
 }

@@ -58,6 +58,7 @@ class Transmitter {
     std::vector<std::byte> copied;
     std::array<std::byte, 3 + wire::fpdu_crc_size> trailer{};  ///< pad and CRC
     std::size_t trailer_size = 0;
+    std::size_t crc_size = wire::fpdu_crc_size;  ///< of the trailer
     std::vector<std::byte> owned;  ///< all octets to be sent, in place of the parts above
     std::size_t size = 0;          ///< octets to be sent
     MessageTag tag;
@@ -70,18 +71,19 @@ class Transmitter {
   [[nodiscard]] Unit fresh();
   void append(Unit unit);
   void seal(Unit& unit);
-  void store_crc(const wire::Crc32c& crc, wire::MutableBytes field) const;
+  void add_fields(Unit& unit, std::size_t ulpdu_length);
+  void store_crc(const CrcCoverage& covered, wire::MutableBytes field) const;
   void insert_markers(Unit& unit);
-  void spoil_parts(Unit& unit);
-  void spoil_markers(std::vector<std::byte>& octets);
+  void decide_on_markers(wire::MutableBytes octets) const;
   void list_unit(const Unit& unit, std::size_t skip, std::vector<wire::Bytes>& list) const;
   void freeze_front();
   void drop_from(std::size_t index);
 
   Context& context_;
   std::deque<Unit> units_;
-  std::vector<Unit> spare_;     ///< retired units, for their vectors' memory
-  std::size_t front_sent_ = 0;  ///< octets of units_.front() that the LLP has
+  std::vector<Unit> spare_;           ///< retired units, for their vectors' memory
+  std::vector<wire::Bytes> covered_;  ///< by the CRC at hand
+  std::size_t front_sent_ = 0;        ///< octets of units_.front() that the LLP has
   std::size_t pending_ = 0;
   std::uint64_t position_ = 0;       ///< of the next FPDU to be queued, in octets of full operation
   std::optional<MessageTag> begun_;  ///< the message of which the LLP has had the latest octets

@@ -318,6 +318,37 @@ BOOST_AUTO_TEST_CASE(an_rtr_of_another_kind_ends_the_set_up) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(an_rtr_of_a_kind_that_the_reply_does_not_state_ends_the_set_up) {
+  // The Responder could take all kinds. Its Reply states those that were asked for, and only these
+  // are negotiated (RFC 6581 section 9.2).
+  constexpr const char* send = "41 43 00000000 00000000 00000001 00000000";
+  constexpr const char* write = "c1 40 00000000 0000000000000000";
+  constexpr const char* read =
+      "41 41 00000000 00000001 00000001 00000000 00000000 0000000000000000 00000000 00000000 "
+      "0000000000000000";
+  struct Row {
+    const char* asked;
+    const char* first;
+    bool taken;
+  };
+  for (const Row& row :
+       {Row{"c004 0004", send, true}, Row{"c004 0004", write, false}, Row{"c004 0004", read, false},
+        Row{"8004 8004", write, true}, Row{"8004 8004", send, false}, Row{"8004 4004", read, true},
+        Row{"8004 4004", write, false}, Row{"8004 0004", write, true}})
+    BOOST_TEST_CONTEXT(row.asked << ": " << row.first) {
+      Config config = enhanced_config(Role::responder);
+      config.crc = false;
+      Subject subject(config);
+      start_peer_to_peer(subject, row.asked);
+      subject.feed(fpdu(row.first));
+      BOOST_TEST((subject.find<Established>() != nullptr) == row.taken);
+      BOOST_TEST((subject.find<StartupFailed>() == nullptr) == row.taken);
+      if (!row.taken)
+        BOOST_TEST(subject.output() ==
+                   hex(fpdu("41 47 00000000 00000002 00000001 00000000 2007 0000")));
+    }
+}
+
 BOOST_AUTO_TEST_CASE(a_read_as_rtr_asks_for_nothing) {
   Config config = enhanced_config(Role::responder);
   config.crc = false;

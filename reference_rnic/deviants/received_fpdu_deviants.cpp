@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Deviations of what is done with the FPDUs that come: their CRCs, Markers and boundaries (RFC 5044
+// sections 4 to 6 and 8).
+#include <algorithm>
+#include <utility>
+
+#include "reference_rnic/deviants/stream_tables.hpp"
+#include "reference_rnic/stream/deframer.hpp"
+#include "reference_rnic/wire/crc32c.hpp"
+
+namespace rnic::deviants {
+namespace {
+
+using namespace stream;  // NOLINT(google-build-using-namespace): the words of what deviates
+using wire::FpduError;
+
+bool failed_with(const ArrivedFpdu& arrived, FpduError error) {
+  return !arrived.parsed && arrived.parsed.error() == error;
+}
+
+wire::Bytes octets_of(const ArrivedFpdu& arrived) {
+  return arrived.octets.first(arrived.wire_size);
+}
+
+void take(FpduOutcome& outcome, wire::Bytes ulpdu, std::size_t consumed) {
+  outcome.ulpdus.assign(1, ulpdu);
+  outcome.fault.reset();
+  outcome.consumed = consumed;
+}
+
+void refuse(FpduOutcome& outcome, Fault fault) {
+  outcome.ulpdus.clear();
+  outcome.fault = std::move(fault);
+  outcome.consumed = 0;
+}
+
+void drop(FpduOutcome& outcome, std::size_t consumed) {
+  outcome.ulpdus.clear();
+  outcome.fault.reset();
+  outcome.consumed = consumed;
+}
+
+std::uint16_t ulpdu_length(wire::Bytes fpdu) {
+  return wire::Reader(fpdu).read<wire::be16>().value();
+}
+
+// ---- whether CRCs are checked ----
+
+struct CrcUnchecked : Decisions {
+  void crc_checked(const Config&, const Negotiated&, std::uint64_t, bool& checked) override {
+    checked = false;
+  }
+};
+
+struct CrcCheckedWhenOff : Decisions {
+  void crc_checked(const Config&, const Negotiated&, std::uint64_t, bool& checked) override {
+    checked = true;
+  }
+};
+
+struct CrcPeerDemandIgnored : Decisions {
+  void crc_checked(const Config& config, const Negotiated&, std::uint64_t, bool& checked) override {
+    if (!config.crc) checked = false;
+  }
+};
+
+struct CrcOfFirstFpduCheckedWhenOff : Decisions {
+  void crc_checked(const Config&, const Negotiated&, std::uint64_t position,
+                   bool& checked) override {
+    if (position == 0) checked = true;
+  }
+};
+
+// ---- FPDUs with a bad CRC ----
+
+/// Does something else than to report an FPDU with a bad CRC.
+class OverlooksBadCrc : public Decisions {
+ public:
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
+    if (failed_with(arrived, FpduError::bad_crc)) overlook(arrived, outcome);
+  }
+
+ protected:
+  virtual void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) = 0;
+
+  /// The FPDU as if its CRC were right.
+  [[nodiscard]] auto unchecked(const ArrivedFpdu& arrived) {
+    wire::FpduOptions lenient = arrived.options;
+    lenient.crc = false;
+    return wire::parse_fpdu(octets_of(arrived), lenient, scratch());
+  }
+  void take_unchecked(const ArrivedFpdu& arrived, FpduOutcome& outcome) {
+    if (const auto fpdu = unchecked(arrived)) take(outcome, fpdu->ulpdu, fpdu->consumed);
+  }
+  [[nodiscard]] wire::MutableBytes scratch() {
+    stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
+    return stripped_;
+  }
+
+ private:
+  std::vector<std::byte> stripped_;
+};
+
+struct AcceptsBadCrc : OverlooksBadCrc {
+  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    take_unchecked(arrived, outcome);
+  }
+};
+
+struct HalfOfCrcCompared : OverlooksBadCrc {
+  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    const wire::Bytes octets = octets_of(arrived);
+    const auto right = wire::crc32c_trailer(octets.first(octets.size() - wire::fpdu_crc_size));
+    if (std::ranges::equal(octets.last(wire::fpdu_crc_size).first(2), std::span(right).first(2)))
+      take_unchecked(arrived, outcome);
+  }
+};
+
+struct CrcCheckLeavesReservedBitsOut : OverlooksBadCrc {
+  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    const wire::Bytes octets = octets_of(arrived);
+    std::vector<std::byte> cleared(octets.begin(), octets.end());
+    if (arrived.options.markers)
+      for (std::size_t at = wire::octets_to_marker(arrived.options.position);
+           at + 2 <= cleared.size(); at += wire::marker_interval)
+        cleared[at] = cleared[at + 1] = std::byte{0};
+    if (wire::parse_fpdu(cleared, arrived.options, scratch())) take_unchecked(arrived, outcome);
+  }
+};
+
+struct PlacesBeforeCrcCheck : OverlooksBadCrc {
+  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (const auto fpdu = unchecked(arrived)) outcome.ulpdus.assign(1, fpdu->ulpdu);
+  }
+};
+
+struct DropsBadCrcAndGoesOn : OverlooksBadCrc {
+  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    drop(outcome, arrived.wire_size);
+  }
+};
+
+struct ResynchronizesByGuess : OverlooksBadCrc {
+  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    const wire::FpduOptions options{.crc = arrived.options.crc};
+    for (std::size_t skipped = 4; skipped < arrived.octets.size(); skipped += 4)
+      if (wire::parse_fpdu(arrived.octets.subspan(skipped), options, {}))
+        return drop(outcome, skipped);
+  }
+};
+
+// ---- FPDUs that are right ----
+
+/// Finds fault with an FPDU that is right.
+struct RefusesGoodFpdu : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
+    if (!arrived.parsed) return;
+    if (const auto error = fault_of(arrived)) refuse(outcome, framing_fault(*error));
+  }
+  virtual std::optional<FpduError> fault_of(const ArrivedFpdu& arrived) = 0;
+};
+
+struct CrcCheckLeavesMarkersOut : RefusesGoodFpdu {
+  std::optional<FpduError> fault_of(const ArrivedFpdu& arrived) override {
+    const bool has_markers =
+        arrived.parsed->consumed != wire::fpdu_size(arrived.parsed->ulpdu.size());
+    if (has_markers && arrived.options.crc) return FpduError::bad_crc;
+    return std::nullopt;
+  }
+};
+
+struct ZeroFpduptrRefused : RefusesGoodFpdu {
+  std::optional<FpduError> fault_of(const ArrivedFpdu& arrived) override {
+    const wire::FpduOptions& options = arrived.options;
+    if (options.markers && wire::marker_at(options.position) && options.position != 0)
+      return FpduError::bad_marker;
+    return std::nullopt;
+  }
+};
+
+struct RefusesNonzeroPad : RefusesGoodFpdu {
+  std::optional<FpduError> fault_of(const ArrivedFpdu& arrived) override {
+    if (arrived.parsed->pad_is_zero) return std::nullopt;
+    return FpduError::bad_crc;
+  }
+};
+
+struct PadTakenForPayload : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (!arrived.parsed || !arrived.verified() || arrived.options.markers) return;
+    const std::size_t length = arrived.parsed->ulpdu.size();
+    outcome.ulpdus.assign(
+        1, arrived.octets.subspan(wire::fpdu_length_size, length + wire::pad_length(length)));
+  }
+};
+
+struct NextFpduSoughtTooEarly : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (arrived.parsed && wire::pad_length(arrived.parsed->ulpdu.size()) == 2)
+      outcome.consumed -= 2;
+  }
+};
+
+struct FpdusOfOneReadSwapped : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (!arrived.parsed || arrived.options.markers) return;
+    const wire::FpduOptions options{.crc = arrived.options.crc};
+    const auto next =
+        wire::parse_fpdu(arrived.octets.subspan(arrived.parsed->consumed), options, {});
+    if (!next) return;
+    outcome.ulpdus.insert(outcome.ulpdus.begin(), next->ulpdu);
+    outcome.consumed += next->consumed;
+  }
+};
+
+// ---- Markers that are wrong ----
+
+struct WrongMarkerTaken : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (!failed_with(arrived, FpduError::bad_marker) || !overlooked(arrived)) return;
+    stripped_.resize(arrived.wire_size);
+    const wire::Bytes octets = octets_of(arrived);
+    const auto left = wire::strip_markers(stripped_, arrived.options.position, octets);
+    const wire::Bytes fpdu = wire::Bytes(stripped_).first(left.length);
+    take(outcome, fpdu.subspan(wire::fpdu_length_size, ulpdu_length(fpdu)), octets.size());
+  }
+  [[nodiscard]] virtual bool overlooked(const ArrivedFpdu&) const { return true; }
+
+ private:
+  std::vector<std::byte> stripped_;
+};
+
+struct FirstMarkerCheckedOnly : WrongMarkerTaken {
+  [[nodiscard]] bool overlooked(const ArrivedFpdu& arrived) const override {
+    const std::size_t at = wire::octets_to_marker(arrived.options.position);
+    const auto marker = wire::Reader(arrived.octets.subspan(at)).read<wire::Marker>();
+    return (marker.fpdu_pointer.value() & ~3U) == at;
+  }
+};
+
+// ---- FPDUs of which a part has come ----
+
+/// Finds fault with the front of an FPDU.
+struct RefusesPiece : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
+    if (!failed_with(arrived, FpduError::incomplete) || arrived.octets.empty()) return;
+    if (auto fault = fault_of(arrived)) refuse(outcome, std::move(*fault));
+  }
+  virtual std::optional<Fault> fault_of(const ArrivedFpdu& arrived) = 0;
+};
+
+struct FirstFpduNeedsOneRead : RefusesPiece {
+  std::optional<Fault> fault_of(const ArrivedFpdu& arrived) override {
+    if (!arrived.verified() || arrived.options.position != 0) return std::nullopt;
+    return framing_fault(FpduError::bad_crc);
+  }
+};
+
+struct FpduCutInHeaderRefused : RefusesPiece {
+  std::optional<Fault> fault_of(const ArrivedFpdu& arrived) override {
+    if (!arrived.verified() || arrived.octets.size() >= wire::tagged_header_size)
+      return std::nullopt;
+    return framing_fault(FpduError::bad_crc);
+  }
+};
+
+struct HeaderInPiecesRefused : RefusesPiece {
+  std::optional<Fault> fault_of(const ArrivedFpdu& arrived) override {
+    if (arrived.octets.size() >= wire::fpdu_length_size + wire::tagged_header_size)
+      return std::nullopt;
+    return stream::truncated_segment();
+  }
+};
+
+struct FpduBeyondEmssRefused : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (arrived.verified() && arrived.wire_size > arrived.config.emss)
+      refuse(outcome, stream::truncated_segment());
+  }
+};
+
+struct CrcRestartsAtEachRead : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (failed_with(arrived, FpduError::incomplete))
+      in_pieces_ = !arrived.octets.empty();
+    else if (arrived.parsed && std::exchange(in_pieces_, false) && arrived.options.crc)
+      refuse(outcome, framing_fault(FpduError::bad_crc));
+  }
+
+ private:
+  bool in_pieces_ = false;
+};
+
+/// What a receiver does that trusts in TCP segments to begin with FPDUs: if the octets of the last
+/// read are a whole FPDU, what waits before them counts for nothing.
+struct FpduSoughtAtSegmentStart : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    const std::size_t before = std::exchange(waiting_, 0);
+    if (failed_with(arrived, FpduError::incomplete)) waiting_ = arrived.octets.size();
+    if (!arrived.verified() || before == 0 || arrived.octets.size() <= before) return;
+    const wire::FpduOptions options{.crc = arrived.options.crc};
+    if (!wire::parse_fpdu(arrived.octets.subspan(before), options, {})) return;
+    drop(outcome, before);
+    waiting_ = 0;
+  }
+
+ private:
+  std::size_t waiting_ = 0;
+};
+
+/// Hands on FPDUs of which only the CRC has not come.
+class DeliversBeforeCrcField : public Decisions {
+ public:
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
+    if (arrived.parsed && std::exchange(delivered_, false)) outcome.ulpdus.clear();
+    if (!failed_with(arrived, FpduError::incomplete) || !arrived.verified()) return;
+    if (delivered_ || arrived.options.markers || arrived.wire_size == 0 ||
+        arrived.octets.size() + wire::fpdu_crc_size < arrived.wire_size)
+      return;
+    const wire::Bytes ulpdu =
+        arrived.octets.subspan(wire::fpdu_length_size, ulpdu_length(arrived.octets));
+    const auto segment = wire::parse_segment(ulpdu);
+    if (!segment || !early(*segment)) return;
+    delivered_ = true;
+    outcome.ulpdus.assign(1, ulpdu);
+  }
+
+ protected:
+  [[nodiscard]] virtual bool early(const wire::Segment&) const { return true; }
+
+ private:
+  bool delivered_ = false;  ///< the FPDU at the front
+};
+
+template <bool empty>
+struct RequestServedEarly : DeliversBeforeCrcField {
+  [[nodiscard]] bool early(const wire::Segment& segment) const override {
+    return segment.rdmap().opcode() == wire::Opcode::read_request &&
+           (wire::Reader(segment.payload).read<wire::ReadRequestHeader>().length == 0) == empty;
+  }
+};
+
+template <wire::Opcode opcode>
+struct MessageTakenEarly : DeliversBeforeCrcField {
+  [[nodiscard]] bool early(const wire::Segment& segment) const override {
+    return segment.rdmap().opcode() == opcode;
+  }
+};
+
+// ---- what is looked at, and what is not ----
+
+struct OneFpduPerRead : Decisions {
+  void next_fpdu_taken(bool& taken) override { taken = false; }
+};
+
+struct TruncatedSegmentIgnored : Decisions {
+  void truncated_segment(std::optional<Fault>& fault) override { fault.reset(); }
+};
+
+struct RestBehindAnErrorHoldsTheClose : Decisions {
+  void octets_dropped(wire::Bytes octets) override { dropped_ = dropped_ || !octets.empty(); }
+  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
+    if (dropped_ && ending.state == State::terminating) closing = Closing::none;
+  }
+
+ private:
+  bool dropped_ = false;
+};
+
+constexpr StreamRow rows[] = {
+    stream_row<CrcUnchecked>(Deviation::crc_unchecked),
+    stream_row<CrcCheckedWhenOff>(Deviation::crc_checked_when_off),
+    stream_row<CrcPeerDemandIgnored>(Deviation::crc_peer_demand_ignored),
+    stream_row<CrcOfFirstFpduCheckedWhenOff>(Deviation::crc_of_first_fpdu_checked_when_off),
+    stream_row<AcceptsBadCrc>(Deviation::accepts_bad_crc),
+    stream_row<HalfOfCrcCompared>(Deviation::crc_half_compared),
+    stream_row<HalfOfCrcCompared>(Deviation::half_of_crc_checked),
+    stream_row<CrcCheckLeavesReservedBitsOut>(Deviation::crc_check_leaves_reserved_bits_out),
+    stream_row<PlacesBeforeCrcCheck>(Deviation::places_before_crc_check),
+    stream_row<DropsBadCrcAndGoesOn>(Deviation::drops_bad_crc_and_goes_on),
+    stream_row<ResynchronizesByGuess>(Deviation::resynchronizes_by_guess),
+    stream_row<CrcCheckLeavesMarkersOut>(Deviation::crc_check_leaves_markers_out),
+    stream_row<ZeroFpduptrRefused>(Deviation::zero_fpduptr_refused),
+    stream_row<RefusesNonzeroPad>(Deviation::refuses_nonzero_pad),
+    stream_row<PadTakenForPayload>(Deviation::pad_taken_for_payload),
+    stream_row<NextFpduSoughtTooEarly>(Deviation::next_fpdu_sought_too_early),
+    stream_row<FpdusOfOneReadSwapped>(Deviation::fpdus_of_one_read_swapped),
+    stream_row<WrongMarkerTaken>(Deviation::wrong_marker_taken),
+    stream_row<FirstMarkerCheckedOnly>(Deviation::first_marker_checked_only),
+    stream_row<FirstFpduNeedsOneRead>(Deviation::first_fpdu_needs_one_read),
+    stream_row<FpduCutInHeaderRefused>(Deviation::fpdu_cut_in_header_refused),
+    stream_row<HeaderInPiecesRefused>(Deviation::header_in_pieces_refused),
+    stream_row<FpduBeyondEmssRefused>(Deviation::fpdu_beyond_emss_refused),
+    stream_row<CrcRestartsAtEachRead>(Deviation::crc_restarts_at_each_read),
+    stream_row<FpduSoughtAtSegmentStart>(Deviation::fpdu_sought_at_segment_start),
+    stream_row<DeliversBeforeCrcField>(Deviation::delivers_before_crc_field),
+    stream_row<RequestServedEarly<false>>(Deviation::request_served_before_it_is_whole),
+    stream_row<RequestServedEarly<true>>(Deviation::empty_request_served_before_it_is_whole),
+    stream_row<MessageTakenEarly<wire::Opcode::read_response>>(
+        Deviation::response_taken_before_it_is_whole),
+    stream_row<MessageTakenEarly<wire::Opcode::send>>(Deviation::send_delivered_before_it_is_whole),
+    stream_row<OneFpduPerRead>(Deviation::one_fpdu_per_read),
+    stream_row<TruncatedSegmentIgnored>(Deviation::truncated_segment_ignored),
+    stream_row<RestBehindAnErrorHoldsTheClose>(Deviation::rest_behind_an_error_holds_the_close),
+};
+
+}  // namespace
+
+std::span<const StreamRow> received_fpdu_deviants() { return rows; }
+
+}  // namespace rnic::deviants
