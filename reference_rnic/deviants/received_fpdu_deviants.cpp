@@ -196,14 +196,15 @@ struct PadTakenForPayload : Decisions {
 
 struct NextFpduSoughtTooEarly : Decisions {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    if (arrived.parsed && wire::pad_length(arrived.parsed->ulpdu.size()) == 2)
+    if (outcome.consumed != 0 && arrived.parsed &&
+        wire::pad_length(arrived.parsed->ulpdu.size()) == 2)
       outcome.consumed -= 2;
   }
 };
 
 struct FpdusOfOneReadSwapped : Decisions {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
-    if (!arrived.parsed || arrived.options.markers) return;
+    if (!arrived.parsed || arrived.options.markers || outcome.consumed == 0) return;
     const wire::FpduOptions options{.crc = arrived.options.crc};
     const auto next =
         wire::parse_fpdu(arrived.octets.subspan(arrived.parsed->consumed), options, {});
@@ -268,14 +269,14 @@ struct HeaderInPiecesRefused : RefusesPiece {
   std::optional<Fault> fault_of(const ArrivedFpdu& arrived) override {
     if (arrived.octets.size() >= wire::fpdu_length_size + wire::tagged_header_size)
       return std::nullopt;
-    return stream::truncated_segment();
+    return truncation_fault();
   }
 };
 
 struct FpduBeyondEmssRefused : Decisions {
   void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
     if (arrived.verified() && arrived.wire_size > arrived.config.emss)
-      refuse(outcome, stream::truncated_segment());
+      refuse(outcome, truncation_fault());
   }
 };
 

@@ -39,7 +39,7 @@ Fault framing_fault(wire::FpduError error) {
   return {wire::cause::mpa_crc, "CRC does not match", std::nullopt, std::nullopt};
 }
 
-Fault truncated_segment() {
+Fault truncation_fault() {
   // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
   // used.
   return {wire::cause::rdmap_operation_unspecified, "ULPDU too short for a DDP header",
@@ -129,7 +129,7 @@ bool Deframer::step() {
 
 /// A ULPDU that has no whole DDP header has come.
 void Deframer::report_truncated() {
-  std::optional<Fault> fault = truncated_segment();
+  std::optional<Fault> fault = truncation_fault();
   context_.decisions.ask(&Decisions::truncated_segment, fault);
   if (fault) sink_.framing_fault(std::move(*fault));
 }

@@ -37,7 +37,7 @@ class SegmentSink {
 /// What a Terminate says of an FPDU that MPA does not take (RFC 5044 section 8).
 [[nodiscard]] Fault framing_fault(wire::FpduError error);
 /// What it says of a ULPDU that is too short for a DDP header.
-[[nodiscard]] Fault truncated_segment();
+[[nodiscard]] Fault truncation_fault();
 
 class Deframer {
  public:

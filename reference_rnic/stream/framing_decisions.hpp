@@ -53,7 +53,7 @@ struct CrcCoverage {
   /// Markers: one piece.
   std::span<const wire::Bytes> pieces;
   bool markers = false;
-  /// Of the first octet.
+  /// With Markers: of the first octet.
   std::uint64_t position = 0;
 };
 

@@ -148,8 +148,10 @@ void Stream::Machine::reply_sent() {
   // mpa.startup.responder-silent-before-first-fpdu (RFC 5044 section 7.1.2, rule 4)
   bool awaited = true;
   context_.decisions.ask(&Decisions::first_fpdu_awaited, awaited);
-  fpdu_validated_ = !awaited;
-  if (fpdu_validated_) first_fpdu_validated();
+  if (!awaited) {
+    fpdu_validated_ = true;
+    first_fpdu_validated();
+  }
   deframer_.resume();
 }
 

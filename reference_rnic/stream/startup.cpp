@@ -2,7 +2,9 @@
 #include "reference_rnic/stream/startup.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cassert>
+#include <span>
 
 namespace rnic::stream {
 namespace {

@@ -38,7 +38,7 @@ struct AcceptedRequest {
   std::uint16_t ird = 0, ord = 0;
 };
 
-/// What startup waits for the peer's next octets in.
+/// A wait of startup for the peer's next octets.
 struct StartupWait {
   State state;
   TimePoint now;

@@ -98,7 +98,7 @@ void Transmitter::seal(Unit& unit) {
   covered_.assign(1, wire::Bytes(unit.head).first(unit.head_size));
   covered_.insert(covered_.end(), unit.payload.begin(), unit.payload.end());
   covered_.push_back(trailer.first(trailer.size() - unit.crc_size));
-  store_crc({covered_, false, position_}, trailer.last(unit.crc_size));
+  store_crc({.pieces = covered_}, trailer.last(unit.crc_size));
 }
 
 /// Turns the parts into one run of octets with Markers, and a CRC that covers these (RFC 5044
