@@ -42,7 +42,7 @@ struct StopsSendingAfterPeerClose : Decisions {
 
 struct HalfLeftOpen : Decisions {
   void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
-    if (ending.state == State::closing && ending.peer_closed) closing = Closing::none;
+    if (ending.state == State::closing && peer_half_closed(ending.llp)) closing = Closing::none;
   }
 };
 
@@ -101,9 +101,11 @@ struct ResetsAfterTerminate : Decisions {
 };
 
 struct StaysHalfOpenAfterError : Decisions {
-  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
-    if (closing == Closing::reset && ending.our_half_closed) closing = Closing::none;
+  void closes(const Ending&, const Choice<Closing>&, Closing& closing) override {
+    if (closing == Closing::half_close) half_closed_ = true;
+    if (closing == Closing::reset && half_closed_) closing = Closing::none;
   }
+  bool half_closed_ = false;
 };
 
 // ---- the connection is lost ----

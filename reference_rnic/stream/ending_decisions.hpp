@@ -9,6 +9,7 @@
 #include "reference_rnic/stream/choice.hpp"
 #include "reference_rnic/stream/config.hpp"
 #include "reference_rnic/stream/fault.hpp"
+#include "reference_rnic/stream/llp_state.hpp"
 #include "reference_rnic/stream/work.hpp"
 
 namespace rnic::stream {
@@ -20,8 +21,7 @@ enum class Closing : std::uint8_t;
 struct Ending {
   Role role;
   State state;
-  bool peer_closed = false;
-  bool our_half_closed = false;
+  LlpState llp = LlpState::open;
   /// Octets of a startup frame have come, and not all of them.
   bool frame_begun = false;
 };

@@ -20,13 +20,16 @@ void Stream::Machine::received(std::size_t count, TimePoint now) {
 }
 
 Ending Stream::Machine::ending() const {
-  return {context_.config.role, state_, peer_closed_, half_closed_,
-          in_startup() && !deframer_.startup_octets().empty()};
+  return {context_.config.role, state_, llp_, in_startup() && !deframer_.startup_octets().empty()};
+}
+
+void Stream::Machine::llp_becomes(LlpState state) {
+  if (llp_ != state) transition(llp_, state);
 }
 
 void Stream::Machine::peer_closed(TimePoint now) {
   now_ = now;
-  if (peer_closed_ || state_ == State::closed) return;
+  if (peer_half_closed(llp_) || state_ == State::closed) return;
   PeerCloseReaction reaction;
   if (!in_startup() && deframer_.inside_fpdu())
     reaction.fault = Fault{wire::cause::mpa_connection_lost, "the peer closed within an FPDU",
@@ -35,7 +38,7 @@ void Stream::Machine::peer_closed(TimePoint now) {
   reaction.ends_sending = state_ == State::awaiting_first_fpdu;
   context_.decisions.ask(&Decisions::peer_closes, ending(), reaction);
   if (!reaction.heeded) return;
-  peer_closed_ = true;
+  llp_becomes(our_half_closed(llp_) ? LlpState::closed : LlpState::peer_closed);
   if (in_startup()) {
     if (reaction.ends_startup) return fail_startup(StartupFault::peer_closed);
     return deadline_.reset();
@@ -43,7 +46,7 @@ void Stream::Machine::peer_closed(TimePoint now) {
   if (reaction.fault) fail(*reaction.fault);
   if (state_ == State::terminating || state_ == State::closing) {
     send_queue_.end_responses();
-    if (close_done_) finish();
+    if (our_half_closed(llp_)) finish();
     return;
   }
   give_up_receive();
@@ -62,7 +65,7 @@ void Stream::Machine::lost(TimePoint now) {
   if (state_ == State::closed) return;
   WorkStatus unfinished = WorkStatus::flushed;  // RFC 5041 section 6.2.2
   context_.decisions.ask(&Decisions::llp_lost, unfinished);
-  close_done_ = true;
+  llp_becomes(LlpState::closed);
   transmitter_.drop_all();
   if (in_startup()) return fail_startup(StartupFault::lost);
   report_failed_set_up(StartupFault::lost);
@@ -89,7 +92,7 @@ void Stream::Machine::transmitted(std::size_t count, TimePoint now) {
 bool Stream::Machine::may_send_fpdus() const {
   // RFC 5044 section 7.1.2: not before both startup frames have come and gone.
   bool permitted = state_ == State::sending_rtr || state_ == State::operational ||
-                   (state_ == State::closing && !close_done_);
+                   (state_ == State::closing && !our_half_closed(llp_));
   context_.decisions.ask(&Decisions::may_send_fpdus, state_, permitted);
   return permitted;
 }
@@ -120,9 +123,9 @@ std::expected<std::optional<OutgoingMessage>, Fault> Stream::Machine::next_messa
   if (state_ == State::terminating) return next_last_message();
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
-  responses_turn_ = !responses_turn_;
-  for (const bool responses : {responses_turn_, !responses_turn_}) {
-    auto message = responses ? read_queue_.next() : send_queue_.next();
+  turn_ = other(turn_);
+  for (const Source source : {turn_, other(turn_)}) {
+    auto message = source == Source::responses ? read_queue_.next() : send_queue_.next();
     if (!message || *message) return message;
   }
   return std::nullopt;
@@ -226,8 +229,9 @@ bool Stream::Machine::drained() const {
 }
 
 Closing Stream::Machine::closing() const {
-  if (close_done_ || !drained()) return Closing::none;
-  const Closing graceful = peer_closed_ ? Closing::full_close : Closing::half_close;
+  if (our_half_closed(llp_) || !drained()) return Closing::none;
+  const Closing graceful =
+      llp_ == LlpState::peer_closed ? Closing::full_close : Closing::half_close;
   switch (state_) {
     case State::terminating: {
       // RFC 5040 section 6.2.1: graceful, so that the Terminate arrives.
@@ -239,7 +243,7 @@ Closing Stream::Machine::closing() const {
       if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;
       return chosen({"ddp.close.half-closed-close-graceful", graceful, {&graceful, 1}});
     case State::closed: {
-      const Closing last = reset_ ? Closing::reset : Closing::full_close;
+      const Closing last = llp_ == LlpState::to_be_reset ? Closing::reset : Closing::full_close;
       return chosen({"rdmap.stream.connection-torn-down", last, {&last, 1}});
     }
     default:
@@ -255,8 +259,8 @@ Closing Stream::Machine::chosen(const Choice<Closing>& choice) const {
 
 void Stream::Machine::close_done(TimePoint now) {
   now_ = now;
-  const bool ended = peer_closed_ || closing() == Closing::reset;
-  close_done_ = half_closed_ = true;
+  const bool ended = peer_half_closed(llp_) || closing() == Closing::reset;
+  llp_becomes(ended || state_ == State::closed ? LlpState::closed : LlpState::half_closed);
   if (state_ != State::terminating && state_ != State::closing) return;
   if (ended) return finish();
   deadline_ = now + context_.config.close_timeout;
@@ -264,7 +268,7 @@ void Stream::Machine::close_done(TimePoint now) {
 
 /// A peer that still sends may do so: only silence counts against it.
 void Stream::Machine::keep_alive_while_closing() {
-  if (state_ == State::closing && close_done_ && !deframer_.discarding())
+  if (state_ == State::closing && our_half_closed(llp_) && !deframer_.discarding())
     deadline_ = now_ + context_.config.close_timeout;
 }
 
@@ -302,8 +306,7 @@ void Stream::Machine::finish() {
 }
 
 void Stream::Machine::finish_by_reset() {
-  close_done_ = false;
-  reset_ = true;
+  llp_becomes(LlpState::to_be_reset);
   transmitter_.drop_all();
   finish();
 }

@@ -8,6 +8,7 @@
 
 #include "reference_rnic/stream/context.hpp"
 #include "reference_rnic/stream/deframer.hpp"
+#include "reference_rnic/stream/llp_state.hpp"
 #include "reference_rnic/stream/read_queue.hpp"
 #include "reference_rnic/stream/segmenter.hpp"
 #include "reference_rnic/stream/send_queue.hpp"
@@ -111,6 +112,14 @@ class Stream::Machine final : private SegmentSink {
   void queue_terminate(const Fault& fault);
   [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
 
+  void llp_becomes(LlpState state);
+
+  /// Where messages come from that are to be sent.
+  enum class Source : std::uint8_t { responses, posted_work };
+  [[nodiscard]] static Source other(Source source) {
+    return source == Source::responses ? Source::posted_work : Source::responses;
+  }
+
   Context context_;
   State state_;
   Deframer deframer_;
@@ -121,7 +130,8 @@ class Stream::Machine final : private SegmentSink {
   UntaggedReceive untagged_;
   TaggedReceive tagged_;
 
-  std::optional<ConnectRequest> request_;      ///< responder: what the consumer decides about
+  /// Responder: the Request that the consumer decides about, until it is rejected.
+  std::optional<ConnectRequest> request_;
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
   std::optional<Incoming> segment_;            ///< begun and not ended
   std::optional<Fault>
@@ -129,14 +139,14 @@ class Stream::Machine final : private SegmentSink {
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
-  bool fpdu_validated_ = false;  ///< the Initiator's first FPDU has passed MPA
+  LlpState llp_ = LlpState::open;
+  /// Where the last message came from, or was looked for first.
+  Source turn_ = Source::responses;
+  /// FPDUs are exchanged, so that a Terminate may be sent: the Initiator's first FPDU has passed
+  /// MPA, or the Reply has come.
+  bool fpdu_validated_ = false;
+  /// The consumer has heard how the set-up ended.
   bool established_ = false;
-  bool rejected_ = false;
-  bool responses_turn_ = true;    ///< whose turn it is, of Responses and posted work
-  bool close_done_ = false;       ///< our half is closed, or the owner has reset
-  bool peer_closed_ = false;
-  bool reset_ = false;        ///< nothing can be sent: the connection is to be reset
-  bool half_closed_ = false;  ///< our half was closed, in order
 };
 
 }  // namespace rnic::stream

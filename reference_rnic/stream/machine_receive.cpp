@@ -173,7 +173,7 @@ void Stream::Machine::deliver_request(const DeliveredMessage& message) {
     return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
                                 "Request is shorter than its header"));
   // What has been closed cannot carry a Response; the peer must not ask any more.
-  if (close_done_)
+  if (our_half_closed(llp_))
     return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
                                 "Request after the close of this half"));
   std::optional<Fault> fault;
