@@ -13,6 +13,7 @@ namespace rnic::deviants {
 namespace {
 
 using stream::Admission;
+using stream::Choice;
 using stream::Context;
 using stream::Decisions;
 using stream::InboundRequest;
@@ -45,40 +46,67 @@ struct AtomicsHaveOnePlaceLess : Decisions {
   }
 };
 
-// ---- which part of the source is checked ----
+// ---- how the source of a Read is checked ----
+
+/// What a check of `length` octets of the source finds.
+std::optional<stream::MemoryFault> fault_of_source(const Context& context,
+                                                   const ReadRequestHeader& header,
+                                                   std::size_t length) {
+  const auto memory =
+      context.memory.resolve(header.source_stag.value(), header.source_offset.value(), length,
+                             stream::MemoryAccess::remote_read);
+  if (memory) return std::nullopt;
+  return memory.error();
+}
 
 struct ZeroLengthReadValidated : Decisions {
-  void checked_source(const ReadRequestHeader&, std::size_t& length) override {
-    length = std::max<std::size_t>(length, 1);
+  void read_admitted(const Context& context, const Offender& segment, ReadRequestHeader& header,
+                     Admission& admission) override {
+    if (header.length.value() != 0) return;
+    if (const auto reason = fault_of_source(context, header, 1))
+      admission.fault =
+          stream::Fault{stream::rdmap_cause(*reason),
+                        "Read Request for memory that it may not read", segment, header};
   }
 };
-
-struct ReadSourceEndUnvalidated : Decisions {
-  void checked_source(const ReadRequestHeader&, std::size_t& length) override {
-    length = std::min<std::size_t>(length, 1);
-  }
-};
-
-struct ReadLengthCheckedIn16Bits : Decisions {
-  void checked_source(const ReadRequestHeader&, std::size_t& length) override {
-    if (length != 0) length = std::max<std::size_t>(length & 0xFFFF, 1);
-  }
-};
-
-// ---- which Reads are answered ----
 
 struct ZeroLengthReadNeedsTheRight : Decisions {
   void read_admitted(const Context& context, const Offender& segment, ReadRequestHeader& header,
                      Admission& admission) override {
     if (header.length.value() != 0) return;
-    const auto memory =
-        context.memory.resolve(header.source_stag.value(), header.source_offset.value(), 1,
-                               stream::MemoryAccess::remote_read);
-    if (!memory && memory.error() == stream::MemoryFault::access_rights)
-      admission.fault = stream::Fault{stream::rdmap_cause(memory.error()),
-                                      "no right to read nothing", segment, header};
+    const auto reason = fault_of_source(context, header, 1);
+    if (reason == stream::MemoryFault::access_rights)
+      admission.fault =
+          stream::Fault{stream::rdmap_cause(*reason), "no right to read nothing", segment, header};
   }
 };
+
+/// Replaces the finding of the check of the source by that for the first `length` octets.
+void check_instead(const Context& context, const ReadRequestHeader& header, std::size_t length,
+                   Admission& admission) {
+  if (!admission.fault) return;
+  if (const auto reason = fault_of_source(context, header, length))
+    admission.fault->cause = stream::rdmap_cause(*reason);
+  else
+    admission.fault.reset();
+}
+
+struct ReadSourceEndUnvalidated : Decisions {
+  void read_admitted(const Context& context, const Offender&, ReadRequestHeader& header,
+                     Admission& admission) override {
+    check_instead(context, header, 1, admission);
+  }
+};
+
+struct ReadLengthCheckedIn16Bits : Decisions {
+  void read_admitted(const Context& context, const Offender&, ReadRequestHeader& header,
+                     Admission& admission) override {
+    const std::size_t length = header.length.value() & 0xFFFF;
+    check_instead(context, header, std::max<std::size_t>(length, 1), admission);
+  }
+};
+
+// ---- which Reads are answered ----
 
 struct BadReadRequestIgnored : Decisions {
   void read_admitted(const Context&, const Offender&, ReadRequestHeader&,
@@ -120,27 +148,27 @@ struct ReadResponseTwice : Decisions {
 // ---- the order of Responses ----
 
 struct ReadResponsesOutOfOrder : Decisions {
-  void next_response(const std::deque<InboundRequest>& requests, std::size_t,
+  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>&,
                      std::size_t& next) override {
     next = requests.size() - 1;
   }
 };
 
 struct ShortestReadServedFirst : Decisions {
-  void next_response(const std::deque<InboundRequest>& requests, std::size_t first,
+  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>& choice,
                      std::size_t& next) override {
     const auto length = [](const InboundRequest& request) {
       const auto* read = std::get_if<ReadRequestHeader>(&request.header);
       return read == nullptr ? 0U : read->length.value();
     };
     const auto shortest = std::ranges::min_element(
-        requests.begin() + static_cast<std::ptrdiff_t>(first), requests.end(), {}, length);
+        requests.begin() + static_cast<std::ptrdiff_t>(choice.rfc), requests.end(), {}, length);
     next = static_cast<std::size_t>(shortest - requests.begin());
   }
 };
 
 struct ReadAnsweredBeforeAtomic : Decisions {
-  void next_response(const std::deque<InboundRequest>& requests, std::size_t,
+  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>&,
                      std::size_t& next) override {
     if (is_read(requests.back())) next = requests.size() - 1;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/read_queue.hpp"
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -44,8 +45,7 @@ void ReadQueue::queue(const InboundRequest& request, std::size_t responses) {
 /// RFC 5040 sections 5.2.1 and 7.2.
 std::optional<Fault> ReadQueue::check_source(const wire::ReadRequestHeader& header,
                                              const Offender& segment) const {
-  std::size_t length = header.length.value();
-  context_.decisions.ask(&Decisions::checked_source, header, length);
+  const std::size_t length = header.length.value();
   if (length == 0) return std::nullopt;  // rdmap.read.zero-length-not-validated
   const auto memory = context_.memory.resolve(
       header.source_stag.value(), header.source_offset.value(), length, MemoryAccess::remote_read);
@@ -153,16 +153,21 @@ std::expected<OutgoingMessage, Fault> ReadQueue::atomic_response(
 
 // ---- Responses ----
 
-/// rdmap.order.responses-in-delivery-order
-void ReadQueue::choose_next() {
-  std::size_t next = answered_;
-  context_.decisions.ask(&Decisions::next_response, requests_, answered_, next);
-  if (next != answered_) std::swap(requests_[answered_], requests_[next]);
+/// Brings the Request to the front that is answered next. False: none is yet.
+bool ReadQueue::choose_next() {
+  const std::size_t first = answered_, none = requests_.size();
+  std::size_t next = first;  // rdmap.order.responses-in-delivery-order
+  const std::array permitted{first, none};
+  const Choice<std::size_t> choice{"rdmap.order.read-response-after-later-messages", first,
+                                   permitted};
+  context_.decisions.ask(&Decisions::next_response, requests_, choice, next);
+  if (next >= none) return false;
+  if (next != first) std::swap(requests_[first], requests_[next]);
+  return true;
 }
 
 std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue::next() {
-  if (answered_ >= requests_.size()) return std::nullopt;
-  choose_next();
+  if (answered_ >= requests_.size() || !choose_next()) return std::nullopt;
   const InboundRequest& request = requests_[answered_++];
   OutgoingMessage message;
   if (const auto* read = std::get_if<wire::ReadRequestHeader>(&request.header)) {

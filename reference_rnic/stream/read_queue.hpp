@@ -45,7 +45,7 @@ class ReadQueue {
 
  private:
   void queue(const InboundRequest& request, std::size_t responses);
-  void choose_next();
+  [[nodiscard]] bool choose_next();
   [[nodiscard]] static OutgoingMessage read_response(const wire::ReadRequestHeader& header,
                                                      const Offender& segment);
   [[nodiscard]] std::expected<OutgoingMessage, Fault> atomic_response(

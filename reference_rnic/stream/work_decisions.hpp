@@ -8,6 +8,7 @@
 #include <deque>
 #include <optional>
 
+#include "reference_rnic/stream/choice.hpp"
 #include "reference_rnic/stream/event.hpp"
 #include "reference_rnic/stream/fault.hpp"
 #include "reference_rnic/stream/work.hpp"
@@ -82,8 +83,6 @@ struct WorkDecisions {
 
   /// How many Requests may wait: the IRD (RFC 5040 section 6.1, RFC 7306 section 5.2).
   virtual void inbound_limit(wire::Opcode, std::size_t&) {}
-  /// How many octets of its source are checked when a Read Request comes (RFC 5040 section 5.2).
-  virtual void checked_source(const wire::ReadRequestHeader&, std::size_t& /*length*/) {}
   /// Whether a Read Request is served.
   virtual void read_admitted(const Context&, const Offender&, wire::ReadRequestHeader&,
                              Admission&) {}
@@ -92,8 +91,9 @@ struct WorkDecisions {
                               std::optional<Fault>&) {}
   /// Whether an Atomic Request is served.
   virtual void atomic_admitted(const Context&, const wire::AtomicRequestHeader&, Admission&) {}
-  /// Which of the Requests from `first` on is answered next (RFC 5040 section 5.5: the first).
-  virtual void next_response(const std::deque<InboundRequest>&, std::size_t /*first*/,
+  /// Which of the Requests that wait is answered next (RFC 5040 section 5.5: the first, now or
+  /// later). Those before `rfc` are answered already; the count of all is none of them.
+  virtual void next_response(const std::deque<InboundRequest>&, const Choice<std::size_t>&,
                              std::size_t& /*next*/) {}
   /// What an Atomic on `memory` computes with.
   virtual void atomic_operands(const wire::AtomicRequestHeader&, wire::Bytes /*memory*/,
