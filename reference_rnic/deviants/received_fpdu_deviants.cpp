@@ -360,8 +360,8 @@ struct TruncatedSegmentIgnored : Decisions {
 
 struct RestBehindAnErrorHoldsTheClose : Decisions {
   void octets_dropped(wire::Bytes octets) override { dropped_ = dropped_ || !octets.empty(); }
-  void closing(State state, Closing& step) override {
-    if (dropped_ && state == State::terminating) step = Closing::none;
+  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
+    if (dropped_ && ending.state == State::terminating) closing = Closing::none;
   }
 
  private:

@@ -12,8 +12,8 @@ void add_from_tables(stream::StreamDecisions& decisions, Deviation deviation) {
   for (const auto table :
        {startup_deviants(), startup_frame_deviants(), enhanced_startup_deviants(),
         sent_fpdu_deviants(), received_fpdu_deviants(), sending_deviants(), terminate_deviants(),
-        terminate_cause_deviants(), receiving_deviants(), work_deviants(),
-        inbound_read_deviants(), atomic_deviants()})
+        terminate_cause_deviants(), receiving_deviants(), check_deviants(), ending_deviants(),
+        work_deviants(), inbound_read_deviants(), atomic_deviants()})
     add<stream::Decisions>(decisions, table, deviation);
 }
 

@@ -22,6 +22,8 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> terminate_deviants();
 [[nodiscard]] std::span<const StreamRow> terminate_cause_deviants();
 [[nodiscard]] std::span<const StreamRow> receiving_deviants();
+[[nodiscard]] std::span<const StreamRow> check_deviants();
+[[nodiscard]] std::span<const StreamRow> ending_deviants();
 [[nodiscard]] std::span<const StreamRow> work_deviants();
 [[nodiscard]] std::span<const StreamRow> inbound_read_deviants();
 [[nodiscard]] std::span<const StreamRow> atomic_deviants();

@@ -27,8 +27,6 @@ struct Context {
     decisions.ask(&Decisions::startup_reported, reported);
     for (Event& each : reported) events.push_back(std::move(each));
   }
-
-  [[nodiscard]] bool deviates(Deviation deviation) const { return decisions.deviates(deviation); }
 };
 
 }  // namespace rnic::stream

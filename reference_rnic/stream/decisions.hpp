@@ -6,6 +6,7 @@
 #pragma once
 
 #include "reference_rnic/stream/decision_chain.hpp"
+#include "reference_rnic/stream/ending_decisions.hpp"
 #include "reference_rnic/stream/framing_decisions.hpp"
 #include "reference_rnic/stream/receiving_decisions.hpp"
 #include "reference_rnic/stream/sending_decisions.hpp"
@@ -18,6 +19,7 @@ struct Decisions : StartupDecisions,
                    FramingDecisions,
                    SendingDecisions,
                    ReceivingDecisions,
+                   EndingDecisions,
                    WorkDecisions {
   Decisions() = default;
   Decisions(const Decisions&) = delete;

@@ -6,92 +6,58 @@ namespace {
 
 constexpr std::uint32_t queue_count = 4;
 
-bool is_atomic(wire::Opcode opcode) {
-  return opcode == wire::Opcode::atomic_request || opcode == wire::Opcode::atomic_response;
+/// The version field DV (RFC 5041 section 4.1); each buffer model has a code of its own for it
+/// (RFC 5041 section 7.2).
+std::optional<Fault> check_ddp_version(const Incoming& incoming) {
+  const bool good = incoming.segment.ddp().version() == wire::ddp_version;
+  const char* detail = "DDP version is not 1";
+  if (incoming.segment.tagged)
+    return incoming.check("ddp.terminate.tagged-invalid-version", good,
+                          wire::cause::ddp_tagged_invalid_version, detail);
+  return incoming.check("ddp.terminate.untagged-invalid-version", good,
+                        wire::cause::ddp_untagged_invalid_version, detail);
 }
 
-/// Whether a deviation looks away from the DDP version of messages like this one.
-bool ignores_ddp_version(wire::Opcode opcode, const StreamDecisions& decisions) {
-  if (opcode == wire::Opcode::read_response &&
-      decisions.deviates(Deviation::read_response_ddp_version_unchecked))
-    return true;
-  return decisions.deviates(Deviation::accepts_any_ddp_version) ||
-         (is_atomic(opcode) && decisions.deviates(Deviation::atomic_ddp_version_unchecked)) ||
-         (wire::is_immediate(opcode) &&
-          decisions.deviates(Deviation::immediate_ddp_version_unchecked));
-}
-
-bool ignores_rdmap_version(wire::Opcode opcode, const StreamDecisions& decisions) {
-  return decisions.deviates(Deviation::accepts_any_rdmap_version) ||
-         (opcode == wire::Opcode::read_request &&
-          decisions.deviates(Deviation::read_request_version_unchecked)) ||
-         (is_atomic(opcode) && decisions.deviates(Deviation::atomic_rdmap_version_unchecked)) ||
-         (wire::is_immediate(opcode) &&
-          decisions.deviates(Deviation::immediate_rdmap_version_unchecked));
-}
-
-bool ignores_queue(wire::Opcode opcode, const StreamDecisions& decisions) {
-  return decisions.deviates(Deviation::opcode_not_matched_to_queue) ||
-         (is_atomic(opcode) && decisions.deviates(Deviation::atomic_opcode_on_any_queue)) ||
-         (wire::is_immediate(opcode) && decisions.deviates(Deviation::immediate_on_any_queue));
-}
-
-/// ddp.header.dv-is-one, ddp.terminate.tagged-invalid-version,
-/// ddp.terminate.untagged-invalid-version
-std::optional<Fault> check_ddp(const IncomingSegment& incoming, const StreamDecisions& decisions) {
+std::optional<Fault> check_ddp(const Incoming& incoming) {
   const wire::Segment& segment = incoming.segment;
-  if (segment.ddp().version() != wire::ddp_version &&
-      !ignores_ddp_version(segment.rdmap().opcode(), decisions))
-    return incoming.fault(segment.tagged ? wire::cause::ddp_tagged_invalid_version
-                                         : wire::cause::ddp_untagged_invalid_version,
-                          "DDP version is not 1");
-  if ((segment.ddp().octet & wire::DdpControl::reserved_mask) != 0 &&
-      decisions.deviates(Deviation::refuses_ddp_reserved_bits))
-    return incoming.fault(wire::cause::rdmap_operation_unspecified, "reserved bits of DDP are set");
-  // ddp.untagged.check-qn-valid
-  if (!segment.tagged && segment.untagged_header.queue_number.value() >= queue_count &&
-      !decisions.deviates(Deviation::accepts_any_queue))
-    return incoming.fault(wire::cause::ddp_untagged_invalid_queue, "no such queue");
-  return std::nullopt;
+  if (auto fault = check_ddp_version(incoming)) return fault;
+  // RFC 5041 section 4.1
+  if (auto fault = incoming.check("ddp.header.rsvd-ignored-on-receive")) return fault;
+  if (segment.tagged) return std::nullopt;
+  // RFC 5041 section 7.1
+  return incoming.check("ddp.untagged.check-qn-valid",
+                        segment.untagged_header.queue_number.value() < queue_count,
+                        wire::cause::ddp_untagged_invalid_queue, "no such queue");
 }
 
 /// Whether opcode, T bit and queue belong together (RFC 5040 Figure 4, RFC 7306 Figure 2).
-bool fits(const wire::Segment& segment, const StreamDecisions& decisions) {
+bool fits(const wire::Segment& segment) {
   const wire::Opcode opcode = segment.rdmap().opcode();
-  if (segment.tagged && decisions.deviates(Deviation::tagged_opcode_unread)) return true;
-  if (!wire::is_defined(opcode))
-    return decisions.deviates(Deviation::takes_unknown_opcode_for_send);
-  if (wire::is_tagged(opcode) != segment.tagged)
-    return wire::is_immediate(opcode) && decisions.deviates(Deviation::immediate_on_any_queue);
-  if (segment.tagged || ignores_queue(opcode, decisions)) return true;
-  return segment.untagged_header.queue_number.value() ==
-         static_cast<std::uint32_t>(wire::queue_of(opcode));
+  if (!wire::is_defined(opcode) || wire::is_tagged(opcode) != segment.tagged) return false;
+  return segment.tagged || segment.untagged_header.queue_number.value() ==
+                               static_cast<std::uint32_t>(wire::queue_of(opcode));
 }
 
-std::optional<Fault> check_rdmap(const IncomingSegment& incoming,
-                                 const StreamDecisions& decisions) {
+std::optional<Fault> check_rdmap(const Incoming& incoming) {
   const wire::Segment& segment = incoming.segment;
-  // rdmap.error.version-validated
-  if (segment.rdmap().version() != wire::rdmap_version &&
-      !ignores_rdmap_version(segment.rdmap().opcode(), decisions))
-    return incoming.fault(wire::cause::rdmap_invalid_version, "RDMAP version is not 1");
-  if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0 &&
-      decisions.deviates(Deviation::refuses_rdmap_reserved_bits))
-    return incoming.fault(wire::cause::rdmap_operation_unspecified,
-                          "reserved bits of RDMAP are set");
-  // rdmap.error.opcode-validated, rdmap.header.tagged-flag-per-opcode
-  if (!fits(segment, decisions))
-    return incoming.fault(wire::cause::rdmap_unexpected_opcode,
-                          "opcode is unknown or does not fit the queue");
-  return std::nullopt;
+  // RFC 5040 section 7.2
+  if (auto fault = incoming.check("rdmap.error.version-validated",
+                                  segment.rdmap().version() == wire::rdmap_version,
+                                  wire::cause::rdmap_invalid_version, "RDMAP version is not 1"))
+    return fault;
+  // RFC 5040 section 4.1
+  if (auto fault = incoming.check("rdmap.header.reserved-bits-ignored")) return fault;
+  // RFC 5040 sections 4.1 and 7.2
+  return incoming.check("rdmap.error.opcode-validated", fits(segment),
+                        wire::cause::rdmap_unexpected_opcode,
+                        "opcode is unknown or does not fit the queue");
 }
 
 }  // namespace
 
-std::optional<Fault> check_header(const IncomingSegment& incoming,
-                                  const StreamDecisions& decisions) {
-  if (auto fault = check_ddp(incoming, decisions)) return fault;
-  return check_rdmap(incoming, decisions);
+std::optional<Fault> check_header(const Incoming& incoming) {
+  if (auto fault = check_ddp(incoming)) return fault;
+  return check_rdmap(incoming);
 }
 
 }  // namespace rnic::stream

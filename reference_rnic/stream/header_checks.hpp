@@ -5,13 +5,11 @@
 
 #include <optional>
 
-#include "reference_rnic/stream/decisions.hpp"
-#include "reference_rnic/stream/fault.hpp"
+#include "reference_rnic/stream/incoming.hpp"
 
 namespace rnic::stream {
 
 /// The first fault of the header, if it has one.
-[[nodiscard]] std::optional<Fault> check_header(const IncomingSegment& incoming,
-                                                const StreamDecisions& decisions);
+[[nodiscard]] std::optional<Fault> check_header(const Incoming& incoming);
 
 }  // namespace rnic::stream

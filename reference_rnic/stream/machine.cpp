@@ -2,6 +2,7 @@
 // What a stream sends, in which order, and how it ends.
 #include "reference_rnic/stream/machine.hpp"
 
+#include <array>
 #include <utility>
 
 #include "reference_rnic/stream/transitions.hpp"
@@ -18,23 +19,34 @@ void Stream::Machine::received(std::size_t count, TimePoint now) {
   run_local_work();
 }
 
+Ending Stream::Machine::ending() const {
+  return {context_.config.role, state_, llp_, in_startup() && !deframer_.startup_octets().empty()};
+}
+
+void Stream::Machine::llp_becomes(LlpState state) {
+  if (llp_ != state) transition(llp_, state);
+}
+
 void Stream::Machine::peer_closed(TimePoint now) {
   now_ = now;
-  if (peer_closed_ || state_ == State::closed || context_.deviates(Deviation::peer_close_ignored))
-    return;
-  peer_closed_ = true;
-  if (state_ == State::awaiting_reply && !deframer_.startup_octets().empty() &&
-      context_.deviates(Deviation::short_reply_waited_for)) {
-    deadline_.reset();
-    return;
+  if (peer_half_closed(llp_) || state_ == State::closed) return;
+  PeerCloseReaction reaction;
+  if (!in_startup() && deframer_.inside_fpdu())
+    reaction.fault = Fault{wire::cause::mpa_connection_lost, "the peer closed within an FPDU",
+                           std::nullopt, std::nullopt};
+  // RFC 5044 section 7.1.2: without an FPDU from the Initiator nothing may ever be sent.
+  reaction.ends_sending = state_ == State::awaiting_first_fpdu;
+  context_.decisions.ask(&Decisions::peer_closes, ending(), reaction);
+  if (!reaction.heeded) return;
+  llp_becomes(our_half_closed(llp_) ? LlpState::closed : LlpState::peer_closed);
+  if (in_startup()) {
+    if (reaction.ends_startup) return fail_startup(StartupFault::peer_closed);
+    return deadline_.reset();
   }
-  if (in_startup()) return fail_startup(StartupFault::peer_closed);
-  if (deframer_.inside_fpdu() && !context_.deviates(Deviation::close_within_fpdu_accepted))
-    fail({wire::cause::mpa_connection_lost, "the peer closed within an FPDU", std::nullopt,
-          std::nullopt});
+  if (reaction.fault) fail(*reaction.fault);
   if (state_ == State::terminating || state_ == State::closing) {
     send_queue_.end_responses();
-    if (close_done_) finish();
+    if (our_half_closed(llp_)) finish();
     return;
   }
   give_up_receive();
@@ -44,21 +56,20 @@ void Stream::Machine::peer_closed(TimePoint now) {
   }
   context_.events.push_back(PeerClosed{});
   send_queue_.end_responses();
-  // Without an FPDU from the Initiator nothing may ever be sent.
-  if (state_ == State::awaiting_first_fpdu ||
-      context_.deviates(Deviation::stops_sending_after_peer_close))
-    end_transfers(Leaves::begun_fpdu);
+  // RFC 5041 section 6.2.1: what is posted is sent into the half that is still open.
+  if (reaction.ends_sending) end_transfers(Leaves::begun_fpdu);
 }
 
 void Stream::Machine::lost(TimePoint now) {
   now_ = now;
   if (state_ == State::closed) return;
-  if (context_.deviates(Deviation::lost_work_succeeds)) lost_ = true;
-  close_done_ = true;
+  WorkStatus unfinished = WorkStatus::flushed;  // RFC 5041 section 6.2.2
+  context_.decisions.ask(&Decisions::llp_lost, unfinished);
+  llp_becomes(LlpState::closed);
   transmitter_.drop_all();
   if (in_startup()) return fail_startup(StartupFault::lost);
   report_failed_set_up(StartupFault::lost);
-  end_transfers(Leaves::begun_fpdu);
+  end_transfers(Leaves::begun_fpdu, unfinished);
   context_.events.push_back(Lost{});
   finish();
 }
@@ -79,8 +90,9 @@ void Stream::Machine::transmitted(std::size_t count, TimePoint now) {
 }
 
 bool Stream::Machine::may_send_fpdus() const {
+  // RFC 5044 section 7.1.2: not before both startup frames have come and gone.
   bool permitted = state_ == State::sending_rtr || state_ == State::operational ||
-                   (state_ == State::closing && !close_done_);
+                   (state_ == State::closing && !our_half_closed(llp_));
   context_.decisions.ask(&Decisions::may_send_fpdus, state_, permitted);
   return permitted;
 }
@@ -111,9 +123,9 @@ std::expected<std::optional<OutgoingMessage>, Fault> Stream::Machine::next_messa
   if (state_ == State::terminating) return next_last_message();
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
-  responses_turn_ = !responses_turn_;
-  for (const bool responses : {responses_turn_, !responses_turn_}) {
-    auto message = responses ? read_queue_.next() : send_queue_.next();
+  turn_ = other(turn_);
+  for (const Source source : {turn_, other(turn_)}) {
+    auto message = source == Source::responses ? read_queue_.next() : send_queue_.next();
     if (!message || *message) return message;
   }
   return std::nullopt;
@@ -144,7 +156,7 @@ void Stream::Machine::run_local_work() {
 
 void Stream::Machine::post(Work work, TimePoint now) {
   now_ = now;
-  if (context_.deviates(Deviation::leaves_with_terminate)) posted_ = true;
+  context_.decisions.ask(&Decisions::posted, work);
   context_.decisions.ask(&Decisions::depths_in_use, context_.negotiated);
   send_queue_.post(std::move(work));
   run_local_work();
@@ -157,15 +169,14 @@ void Stream::Machine::disconnect(TimePoint now) {
     transmitter_.drop_all_but_begun_fpdu();
     return finish();
   }
-  if (context_.config.role == Role::initiator && !posted_ &&
-      context_.deviates(Deviation::leaves_with_terminate))
-    return fail(
-        {wire::cause::rdmap_local_catastrophic, "the consumer leaves", std::nullopt, std::nullopt});
-  if (!context_.deviates(Deviation::work_taken_after_disconnect)) send_queue_.refuse();
-  if (state_ == State::awaiting_first_fpdu ||
-      context_.deviates(Deviation::closes_before_queue_is_sent))
-    end_transfers(Leaves::begun_fpdu);
-  if (context_.deviates(Deviation::stops_receiving_after_disconnect)) deframer_.discard();
+  DisconnectReaction reaction;
+  // RFC 5044 section 7.1.2: a Responder that has not received an FPDU may not send what is posted.
+  reaction.sends_posted_work = state_ != State::awaiting_first_fpdu;
+  context_.decisions.ask(&Decisions::disconnects, ending(), reaction);
+  if (reaction.fault) return fail(*reaction.fault);
+  if (reaction.refuses_work) send_queue_.refuse();
+  if (!reaction.sends_posted_work) end_transfers(Leaves::begun_fpdu);
+  if (!reaction.still_receives) deframer_.discard();
   deadline_.reset();
   transition(state_, State::closing);
 }
@@ -199,7 +210,7 @@ void Stream::Machine::give_up_receive() {
 }
 
 /// No further message is begun, but a Terminate.
-void Stream::Machine::end_transfers(Leaves leaves) {
+void Stream::Machine::end_transfers(Leaves leaves, WorkStatus unfinished) {
   if (leaves == Leaves::begun_message) transmitter_.drop_messages_not_begun();
   if (leaves == Leaves::begun_fpdu) transmitter_.drop_all_but_begun_fpdu();
   std::vector<std::uint64_t> kept;
@@ -209,7 +220,7 @@ void Stream::Machine::end_transfers(Leaves leaves) {
     current_kept = current_kept || (leaves != Leaves::begun_fpdu && segmenter_.current() == tag);
   }
   if (!current_kept) segmenter_.abandon();
-  send_queue_.flush(kept, lost_ ? WorkStatus::success : WorkStatus::flushed);
+  send_queue_.flush(kept, unfinished);
   read_queue_.clear();
 }
 
@@ -218,33 +229,38 @@ bool Stream::Machine::drained() const {
 }
 
 Closing Stream::Machine::closing() const {
-  Closing step = next_closing();
-  context_.decisions.ask(&Decisions::closing, state_, step);
-  return step;
-}
-
-Closing Stream::Machine::next_closing() const {
-  if (close_done_ || !drained()) return Closing::none;
-  const Closing graceful = peer_closed_ ? Closing::full_close : Closing::half_close;
+  if (our_half_closed(llp_) || !drained()) return Closing::none;
+  const Closing graceful =
+      llp_ == LlpState::peer_closed ? Closing::full_close : Closing::half_close;
   switch (state_) {
-    case State::terminating:
-      if (context_.deviates(Deviation::stays_open_after_terminate)) return Closing::none;
-      return context_.deviates(Deviation::resets_after_terminate) ? Closing::reset : graceful;
+    case State::terminating: {
+      // RFC 5040 section 6.2.1: graceful, so that the Terminate arrives.
+      const std::array permitted{graceful, Closing::reset};
+      return chosen({"rdmap.terminate.graceful-llp-teardown", graceful, permitted});
+    }
     case State::closing:
+      // RFC 5041 section 6.2.1: after all data is sent.
       if (!send_queue_.empty() || !read_queue_.empty()) return Closing::none;
-      if (peer_closed_ && context_.deviates(Deviation::half_left_open)) return Closing::none;
-      return context_.deviates(Deviation::resets_instead_of_closing) ? Closing::reset : graceful;
-    case State::closed:
-      return reset_ ? Closing::reset : Closing::full_close;
+      return chosen({"ddp.close.half-closed-close-graceful", graceful, {&graceful, 1}});
+    case State::closed: {
+      const Closing last = llp_ == LlpState::to_be_reset ? Closing::reset : Closing::full_close;
+      return chosen({"rdmap.stream.connection-torn-down", last, {&last, 1}});
+    }
     default:
       return Closing::none;
   }
 }
 
+Closing Stream::Machine::chosen(const Choice<Closing>& choice) const {
+  Closing closing = choice.rfc;
+  context_.decisions.ask(&Decisions::closes, ending(), choice, closing);
+  return closing;
+}
+
 void Stream::Machine::close_done(TimePoint now) {
   now_ = now;
-  const bool ended = peer_closed_ || closing() == Closing::reset;
-  close_done_ = true;
+  const bool ended = peer_half_closed(llp_) || closing() == Closing::reset;
+  llp_becomes(ended || state_ == State::closed ? LlpState::closed : LlpState::half_closed);
   if (state_ != State::terminating && state_ != State::closing) return;
   if (ended) return finish();
   deadline_ = now + context_.config.close_timeout;
@@ -252,7 +268,7 @@ void Stream::Machine::close_done(TimePoint now) {
 
 /// A peer that still sends may do so: only silence counts against it.
 void Stream::Machine::keep_alive_while_closing() {
-  if (state_ == State::closing && close_done_ && !deframer_.discarding())
+  if (state_ == State::closing && our_half_closed(llp_) && !deframer_.discarding())
     deadline_ = now_ + context_.config.close_timeout;
 }
 
@@ -271,10 +287,9 @@ void Stream::Machine::wakeup(TimePoint now) {
     case State::awaiting_first_fpdu:
       report_failed_set_up(StartupFault::timeout);
       return finish();
-    case State::operational:
-      return finish_by_reset();  // only a deviation leaves the timer on
     default:
-      if (in_startup()) fail_startup(StartupFault::timeout);
+      if (in_startup()) return fail_startup(StartupFault::timeout);
+      return finish_by_reset();
   }
 }
 
@@ -291,8 +306,7 @@ void Stream::Machine::finish() {
 }
 
 void Stream::Machine::finish_by_reset() {
-  close_done_ = context_.deviates(Deviation::stays_half_open_after_error) && close_done_;
-  reset_ = true;
+  llp_becomes(LlpState::to_be_reset);
   transmitter_.drop_all();
   finish();
 }

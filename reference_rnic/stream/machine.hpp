@@ -8,6 +8,7 @@
 
 #include "reference_rnic/stream/context.hpp"
 #include "reference_rnic/stream/deframer.hpp"
+#include "reference_rnic/stream/llp_state.hpp"
 #include "reference_rnic/stream/read_queue.hpp"
 #include "reference_rnic/stream/segmenter.hpp"
 #include "reference_rnic/stream/send_queue.hpp"
@@ -73,14 +74,14 @@ class Stream::Machine final : private SegmentSink {
   void end_segment() override;
   void framing_fault(Fault fault) override;
   [[nodiscard]] std::expected<std::span<const wire::MutableBytes>, Fault> check_segment(
-      const IncomingSegment& incoming);
+      Incoming& incoming);
   void first_fpdu_validated();
-  [[nodiscard]] bool passes_over(const IncomingSegment& incoming, const Fault& fault) const;
-  void deliver(const UntaggedReceive::Delivered& message);
-  void deliver_send(const UntaggedReceive::Delivered& message);
-  void deliver_request(const UntaggedReceive::Delivered& message);
-  void deliver_atomic_response(const UntaggedReceive::Delivered& message);
-  void deliver_terminate(const UntaggedReceive::Delivered& message);
+  [[nodiscard]] bool passes_over(const Fault& fault) const;
+  void deliver(const DeliveredMessage& message);
+  void deliver_send(const DeliveredMessage& message);
+  void deliver_request(const DeliveredMessage& message);
+  void deliver_atomic_response(const DeliveredMessage& message);
+  void deliver_terminate(const DeliveredMessage& message);
   [[nodiscard]] std::expected<std::optional<std::uint32_t>, Fault> invalidate_for(
       wire::Opcode opcode);
   void blame_terminated_read(const wire::Terminate& terminate);
@@ -95,13 +96,14 @@ class Stream::Machine final : private SegmentSink {
   void keep_alive_while_closing();
   /// What of the queued output still leaves when the transfers end.
   enum class Leaves : std::uint8_t { all_queued, begun_message, begun_fpdu };
-  void end_transfers(Leaves leaves);
+  void end_transfers(Leaves leaves, WorkStatus unfinished = WorkStatus::flushed);
   void report_failed_set_up(StartupFault fault);
   void give_up_receive();
   void finish();
   void finish_by_reset();
   [[nodiscard]] bool drained() const;
-  [[nodiscard]] Closing next_closing() const;
+  [[nodiscard]] Ending ending() const;
+  [[nodiscard]] Closing chosen(const Choice<Closing>& choice) const;
 
   // errors, and the Terminate that is sent (machine_terminate.cpp)
   void fail(const Fault& fault, Leaves leaves = Leaves::begun_message);
@@ -109,6 +111,14 @@ class Stream::Machine final : private SegmentSink {
   [[nodiscard]] Reaction reaction_to(const Fault& fault) const;
   void queue_terminate(const Fault& fault);
   [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
+
+  void llp_becomes(LlpState state);
+
+  /// Where messages come from that are to be sent.
+  enum class Source : std::uint8_t { responses, posted_work };
+  [[nodiscard]] static Source other(Source source) {
+    return source == Source::responses ? Source::posted_work : Source::responses;
+  }
 
   Context context_;
   State state_;
@@ -120,25 +130,23 @@ class Stream::Machine final : private SegmentSink {
   UntaggedReceive untagged_;
   TaggedReceive tagged_;
 
-  std::optional<ConnectRequest> request_;      ///< responder: what the consumer decides about
+  /// Responder: the Request that the consumer decides about, until it is rejected.
+  std::optional<ConnectRequest> request_;
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
-  std::optional<IncomingSegment> segment_;     ///< begun and not ended
-  std::optional<MessageReceived> held_;        ///< only a deviation delivers it late
+  std::optional<Incoming> segment_;            ///< begun and not ended
   std::optional<Fault>
       segment_fault_;  ///< what is wrong with segment_, told once its FPDU is whole
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
-  bool fpdu_validated_ = false;  ///< the Initiator's first FPDU has passed MPA
-  bool rtr_segment_ = false;     ///< segment_ is the RTR indication
+  LlpState llp_ = LlpState::open;
+  /// Where the last message came from, or was looked for first.
+  Source turn_ = Source::responses;
+  /// FPDUs are exchanged, so that a Terminate may be sent: the Initiator's first FPDU has passed
+  /// MPA, or the Reply has come.
+  bool fpdu_validated_ = false;
+  /// The consumer has heard how the set-up ended.
   bool established_ = false;
-  bool rejected_ = false;
-  bool posted_ = false;         ///< the consumer has given us work; only of a deviation
-  bool responses_turn_ = true;  ///< whose turn it is, of Responses and posted work
-  bool close_done_ = false;     ///< our half is closed, or the owner has reset
-  bool peer_closed_ = false;
-  bool lost_ = false;   ///< the LLP connection is gone; only of a deviation
-  bool reset_ = false;  ///< nothing can be sent: the connection is to be reset
 };
 
 }  // namespace rnic::stream

@@ -17,10 +17,6 @@ Header read_header(wire::Bytes octets) {
   return wire::Reader(octets).read<Header>();
 }
 
-bool is_atomic(Opcode opcode) {
-  return opcode == Opcode::atomic_request || opcode == Opcode::atomic_response;
-}
-
 /// The set-up fault that a peer's Terminate stands for.
 StartupFault startup_fault(wire::TerminateCause cause) {
   if (cause == wire::cause::mpa_insufficient_ird) return StartupFault::insufficient_ird;
@@ -31,40 +27,31 @@ StartupFault startup_fault(wire::TerminateCause cause) {
 }  // namespace
 
 std::span<const wire::MutableBytes> Stream::Machine::begin_segment(const IncomingSegment& segment) {
-  segment_ = segment;
-  if (!context_.decisions.conforming()) segment_fault_.reset();
-  auto places = check_segment(segment);
+  segment_.emplace(segment, context_, send_queue_, state_);
+  segment_fault_.reset();
+  auto places = check_segment(*segment_);
   if (places) return *places;
   // mpa.receive.entire-fpdu-before-ddp: a fault counts only when the FPDU is there.
   segment_fault_ = std::move(places.error());
-  if (!segment.segment.tagged && context_.deviates(Deviation::untagged_placed_before_validation))
-    return untagged_.rest(segment, segment.payload_length);
+  // RFC 5041 section 7.1: a segment is validated before its payload is placed.
+  bool placed = false;
+  context_.decisions.ask(&Decisions::place_refused, *segment_, placed);
+  if (placed && !segment.segment.tagged) return untagged_.rest(*segment_, segment.payload_length);
   return {};
 }
 
 std::expected<std::span<const wire::MutableBytes>, Fault> Stream::Machine::check_segment(
-    const IncomingSegment& incoming) {
-  rtr_segment_ = false;
-  if (auto fault = check_header(incoming, context_.decisions))
-    return std::unexpected(std::move(*fault));
+    Incoming& incoming) {
+  if (auto fault = check_header(incoming)) return std::unexpected(std::move(*fault));
   if (awaits_rtr() && incoming.segment.rdmap().opcode() != Opcode::terminate) {
-    rtr_segment_ = is_rtr(incoming);
-    // mpa.enhanced.rtr-of-negotiated-kind
-    if (!rtr_segment_ && !context_.deviates(Deviation::takes_any_first_message_for_rtr))
-      return std::unexpected(Fault{wire::cause::mpa_no_rtr,
-                                   "the first FPDU is no RTR indication of an agreed kind",
-                                   {},
-                                   {}});
+    incoming.rtr = is_rtr(incoming);
+    // RFC 6581 section 9.2
+    if (auto fault = incoming.check("mpa.enhanced.rtr-of-negotiated-kind", incoming.rtr,
+                                    wire::cause::mpa_no_rtr,
+                                    "the first FPDU is no RTR indication of an agreed kind"))
+      return std::unexpected(std::move(*fault));
   }
-  if (send_queue_.outstanding(WorkKind::read) != nullptr &&
-      incoming.segment.rdmap().opcode() != Opcode::read_response &&
-      incoming.segment.rdmap().opcode() != Opcode::terminate &&
-      context_.deviates(Deviation::only_response_taken_after_request))
-    return std::unexpected(
-        incoming.fault(wire::cause::rdmap_unexpected_opcode, "not the Read Response"));
-  if (incoming.segment.tagged) return tagged_.begin(incoming);
-  return untagged_.begin(incoming,
-                         rtr_segment_ && !context_.deviates(Deviation::rtr_takes_receive_buffer));
+  return incoming.segment.tagged ? tagged_.begin(incoming) : untagged_.begin(incoming);
 }
 
 std::span<const wire::MutableBytes> Stream::Machine::rest_of_segment(std::size_t left) {
@@ -76,15 +63,13 @@ std::span<const wire::MutableBytes> Stream::Machine::rest_of_segment(std::size_t
 }
 
 void Stream::Machine::end_segment() {
-  const IncomingSegment incoming = *segment_;
+  const Incoming& incoming = *segment_;
   fpdu_validated_ = true;
-  if (!context_.decisions.conforming())
-    if (segment_fault_ && passes_over(incoming, *segment_fault_)) {
-      if (!incoming.segment.tagged) untagged_.skip(incoming);
-      return segment_.reset();
-    }
   if (segment_fault_) {
-    fail(*segment_fault_);  // rdmap.error.streams-terminated
+    if (!passes_over(*segment_fault_))
+      fail(*segment_fault_);  // rdmap.error.streams-terminated
+    else if (!incoming.segment.tagged)
+      untagged_.skip(incoming);
   } else {
     first_fpdu_validated();
     if (incoming.segment.tagged) {
@@ -96,40 +81,19 @@ void Stream::Machine::end_segment() {
   segment_.reset();
 }
 
-/// Ways of dropping what is wrong and going on.
-bool Stream::Machine::passes_over(const IncomingSegment& incoming, const Fault& fault) const {
-  if (incoming.segment.rdmap().version() == 0 &&
-      context_.deviates(Deviation::rdmap_version_zero_dropped))
-    return true;
-  if (state_ == State::awaiting_first_fpdu &&
-      context_.deviates(Deviation::wrong_first_fpdu_dropped))
-    return true;
-  if (incoming.segment.tagged) return false;
-  const bool no_buffer = fault.cause == wire::cause::ddp_untagged_no_buffer;
-  switch (incoming.segment.untagged_header.queue_number.value()) {
-    case 0:
-      if (fault.cause.layer == wire::layer::rdmap)
-        return context_.deviates(Deviation::bad_send_dropped);
-      return context_.deviates(Deviation::failed_send_skipped) ||
-             (fault.cause == wire::cause::ddp_untagged_message_too_long &&
-              incoming.segment.rdmap().opcode() == Opcode::send &&
-              context_.deviates(Deviation::atomic_answered_behind_lost_send)) ||
-             (no_buffer && context_.deviates(Deviation::send_without_buffer_dropped));
-    case 1:
-      return no_buffer && context_.deviates(Deviation::excess_reads_dropped);
-    case 2:
-      return context_.deviates(Deviation::bad_terminate_dropped);
-    default:
-      return false;
-  }
+/// RFC 5040 section 7.1: a fault of what the peer sends ends the stream.
+bool Stream::Machine::passes_over(const Fault& fault) const {
+  bool passed_over = false;
+  context_.decisions.ask(&Decisions::passed_over, *segment_, fault, passed_over);
+  return passed_over;
 }
 
 void Stream::Machine::framing_fault(Fault fault) {
   // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
   // that no FPDU came at all.
-  if (fault.cause.layer != wire::layer::mpa ||
-      context_.deviates(Deviation::terminate_before_valid_fpdu))
-    fpdu_validated_ = true;
+  bool came = fault.cause.layer != wire::layer::mpa;
+  context_.decisions.ask(&Decisions::fpdu_came, fault, came);
+  fpdu_validated_ = fpdu_validated_ || came;
   fail(fault);
 }
 
@@ -141,11 +105,7 @@ void Stream::Machine::first_fpdu_validated() {
     establish({});
 }
 
-void Stream::Machine::deliver(const UntaggedReceive::Delivered& message) {
-  const wire::UntaggedHeader& header = segment_->segment.untagged_header;
-  if (is_atomic(header.rdmap.opcode()) && header.ulp_word.value() != 0 &&
-      context_.deviates(Deviation::atomic_invalidates))
-    static_cast<void>(context_.memory.invalidate_by_peer(header.ulp_word.value()));
+void Stream::Machine::deliver(const DeliveredMessage& message) {
   switch (message.queue) {
     case wire::Queue::send:
       return deliver_send(message);
@@ -160,43 +120,31 @@ void Stream::Machine::deliver(const UntaggedReceive::Delivered& message) {
 
 /// Carries out the invalidation that the message in segment_ asks for (RFC 5040 section 5.3).
 std::expected<std::optional<std::uint32_t>, Fault> Stream::Machine::invalidate_for(Opcode opcode) {
-  const std::uint32_t stag = segment_->segment.untagged_header.ulp_word.value();
-  const bool asked = wire::carries_invalidate(opcode) ||
-                     (stag != 0 && context_.deviates(Deviation::plain_send_invalidates)) ||
-                     (stag != 0 && wire::is_immediate(opcode) &&
-                      context_.deviates(Deviation::immediate_invalidates));
-  if (!asked) return std::optional<std::uint32_t>{};
-  const bool left_alone = context_.deviates(Deviation::invalidation_not_done) ||
-                          (segment_->payload_length == 0 &&
-                           context_.deviates(Deviation::empty_send_invalidates_nothing));
-  if (!left_alone) {
-    const auto done = context_.memory.invalidate_by_peer(stag);
-    if (!done && !context_.deviates(Deviation::failed_invalidation_ignored)) {
-      const bool unknown = done.error() == MemoryFault::invalid_stag;
-      return std::unexpected(
-          segment_->fault(unknown ? wire::cause::rdmap_invalid_stag
-                                  : wire::cause::rdmap_protection_cannot_invalidate,
-                          "the STag of a Send with Invalidate cannot be invalidated"));
-    }
-  }
-  if (context_.deviates(Deviation::invalidated_stag_not_reported))
-    return std::optional<std::uint32_t>{};
-  return std::optional(stag);
+  std::optional<std::uint32_t> stag;
+  // RFC 5040 section 4.1: in other messages the Invalidate STag field means nothing.
+  if (wire::carries_invalidate(opcode)) stag = segment_->segment.untagged_header.ulp_word.value();
+  context_.decisions.ask(&Decisions::invalidates, *segment_, stag);
+  if (!stag) return stag;
+  const auto done = context_.memory.invalidate_by_peer(*stag);
+  const bool unknown = !done && done.error() == MemoryFault::invalid_stag;
+  if (auto fault = segment_->check("rdmap.invalidate.terminate-if-not-associated", done.has_value(),
+                                   unknown ? wire::cause::rdmap_invalid_stag
+                                           : wire::cause::rdmap_protection_cannot_invalidate,
+                                   "the STag of a Send with Invalidate cannot be invalidated"))
+    return std::unexpected(std::move(*fault));
+  return stag;
 }
 
-void Stream::Machine::deliver_send(const UntaggedReceive::Delivered& message) {
+void Stream::Machine::deliver_send(const DeliveredMessage& message) {
   MessageReceived event;
   event.opcode = segment_->segment.rdmap().opcode();
   event.length = message.length;
-  if (context_.negotiated.crc && context_.deviates(Deviation::receive_length_counts_crc))
-    event.length += wire::fpdu_crc_size;
   std::optional<Fault> fault;
   if (wire::is_immediate(event.opcode)) {
-    // rdmap.immediate.length-checked
-    if (message.length != wire::immediate_size &&
-        !context_.deviates(Deviation::immediate_length_unchecked))
-      fault = segment_->fault(wire::cause::rdmap_operation_unspecified,
-                              "Immediate Data is not 8 octets long");
+    // RFC 7306 section 6.3
+    fault = segment_->check(
+        "rdmap.immediate.length-checked", message.length == wire::immediate_size,
+        wire::cause::rdmap_operation_unspecified, "Immediate Data is not 8 octets long");
     event.immediate.emplace();
     std::ranges::copy(message.octets.first(std::min(message.octets.size(), wire::immediate_size)),
                       event.immediate->begin());
@@ -204,34 +152,20 @@ void Stream::Machine::deliver_send(const UntaggedReceive::Delivered& message) {
   }
   auto invalidated = invalidate_for(event.opcode);
   if (!invalidated) fault = std::move(invalidated.error());
-  if (fault && !wire::is_immediate(event.opcode) && context_.deviates(Deviation::bad_send_dropped))
-    return;
   if (fault) {
-    if (wire::is_immediate(event.opcode) &&
-        context_.deviates(Deviation::failed_immediate_forgotten))
-      return;
+    if (passes_over(*fault)) return;
     if (message.work_id) context_.events.push_back(ReceiveFailed{*message.work_id, false});
     return fail(*fault);
   }
   event.invalidated = *invalidated;
-  if (event.opcode == Opcode::send_solicited &&
-      context_.deviates(Deviation::solicited_not_reported))
-    event.opcode = Opcode::send;
   if (!message.work_id) return;  // the RTR takes no buffer, and is not the consumer's
   event.work_id = *message.work_id;
-  if (event.immediate && !held_ && context_.deviates(Deviation::immediate_delivered_late)) {
-    held_ = event;
-    return;
-  }
-  if (!context_.decisions.conforming())
-    if (held_) std::swap(event.work_id, held_->work_id);
-  context_.events.push_back(event);
-  if (context_.deviates(Deviation::message_delivered_twice)) context_.events.push_back(event);
-  if (!context_.decisions.conforming())
-    if (held_) context_.events.push_back(*std::exchange(held_, std::nullopt));
+  std::optional<MessageReceived> report = event;
+  context_.decisions.ask(&Decisions::reports, *segment_, report);
+  if (report) context_.events.push_back(*report);
 }
 
-void Stream::Machine::deliver_request(const UntaggedReceive::Delivered& message) {
+void Stream::Machine::deliver_request(const DeliveredMessage& message) {
   const bool atomic = segment_->segment.rdmap().opcode() == Opcode::atomic_request;
   const std::size_t expected =
       atomic ? sizeof(wire::AtomicRequestHeader) : sizeof(wire::ReadRequestHeader);
@@ -239,7 +173,7 @@ void Stream::Machine::deliver_request(const UntaggedReceive::Delivered& message)
     return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
                                 "Request is shorter than its header"));
   // What has been closed cannot carry a Response; the peer must not ask any more.
-  if (close_done_)
+  if (our_half_closed(llp_))
     return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
                                 "Request after the close of this half"));
   std::optional<Fault> fault;
@@ -248,7 +182,7 @@ void Stream::Machine::deliver_request(const UntaggedReceive::Delivered& message)
                             segment_->offender());
   } else {
     const auto header = read_header<wire::ReadRequestHeader>(message.octets);
-    if (rtr_segment_ && header.length.value() != 0)
+    if (segment_->rtr && header.length.value() != 0)
       return fail({wire::cause::mpa_no_rtr, "the RTR indication asks for data", std::nullopt,
                    std::nullopt});
     fault = read_queue_.add(header, segment_->offender());
@@ -256,19 +190,22 @@ void Stream::Machine::deliver_request(const UntaggedReceive::Delivered& message)
   if (fault) fail(*fault);
 }
 
-void Stream::Machine::deliver_atomic_response(const UntaggedReceive::Delivered& message) {
+void Stream::Machine::deliver_atomic_response(const DeliveredMessage& message) {
   const auto header = read_header<wire::AtomicResponseHeader>(message.octets);
   auto* entry = send_queue_.outstanding(WorkKind::atomic);
   if (entry == nullptr) return;  // untagged_ lets none through without a Request
-  if (context_.deviates(Deviation::late_atomic_response_refused) && send_queue_.overtaken(*entry))
-    return fail(
-        segment_->fault(wire::cause::rdmap_operation_unspecified, "Atomic Response comes late"));
-  const bool matches = header.original_request_id.value() == entry->request_id ||
-                       context_.deviates(Deviation::atomic_response_not_matched);
-  if (message.length != sizeof header || !matches) {
+  // RFC 7306 section 5.2.2
+  const char* detail = "Atomic Response does not answer the oldest Atomic Request";
+  auto fault =
+      segment_->check("rdmap.atomic.response-header-12-octets", message.length == sizeof header,
+                      wire::cause::rdmap_operation_unspecified, detail);
+  if (!fault)
+    fault = segment_->check("rdmap.atomic.request-identifier-reflected",
+                            header.original_request_id.value() == entry->request_id,
+                            wire::cause::rdmap_operation_unspecified, detail);
+  if (fault) {
     entry->status = WorkStatus::bad_response;
-    return fail(segment_->fault(wire::cause::rdmap_operation_unspecified,
-                                "Atomic Response does not answer the oldest Atomic Request"));
+    return fail(*fault);
   }
   entry->original_value = header.original_data.value();
   send_queue_.respond(*entry, WorkStatus::success);
@@ -287,27 +224,16 @@ void Stream::Machine::blame_terminated_read(const wire::Terminate& terminate) {
                         : WorkStatus::remote_operation);
 }
 
-void Stream::Machine::deliver_terminate(const UntaggedReceive::Delivered& message) {
+void Stream::Machine::deliver_terminate(const DeliveredMessage& message) {
   // Whatever else is wrong with a Terminate, one that names its cause is not to be answered by
   // another.
   const auto cause = wire::parse_terminate_cause(message.octets);
-  if (context_.deviates(Deviation::terminate_takes_receive)) {
-    if (const auto buffer = context_.memory.take_receive()) {
-      MessageReceived event;
-      event.work_id = buffer->work_id;
-      event.opcode = Opcode::terminate;
-      event.length = message.length;
-      context_.events.push_back(event);
-    }
-  }
-  if (!cause && context_.deviates(Deviation::bad_terminate_dropped)) return;
-  if (!cause)
-    return fail(
-        segment_->fault(wire::cause::rdmap_operation_unspecified, "malformed Terminate Message"));
-  if (context_.deviates(Deviation::received_terminate_ignored)) return;
-  if (cause->layer == wire::layer::rdmap && cause->type == wire::error_type::rdmap_local &&
-      cause->code != 0 && context_.deviates(Deviation::catastrophic_code_compared))
+  if (!cause) {
+    const Fault fault =
+        segment_->fault(wire::cause::rdmap_operation_unspecified, "malformed Terminate Message");
+    if (!passes_over(fault)) fail(fault);
     return;
+  }
   context_.events.push_back(
       TerminateReceived{*cause, {message.octets.begin(), message.octets.end()}});
   report_failed_set_up(startup_fault(*cause));

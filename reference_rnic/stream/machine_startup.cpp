@@ -113,14 +113,14 @@ void Stream::Machine::reject(wire::Bytes private_data, TimePoint now) {
   transmitter_.queue_startup_frame(
       format(reject_request(*request_, context_.config, private_data, context_.decisions),
              context_.decisions));
-  rejected_ = true;
+  request_.reset();
   transition(state_, State::sending_reply);
 }
 
 void Stream::Machine::startup_frame_sent() {
   if (state_ == State::sending_request) return request_sent();
   if (state_ != State::sending_reply) return;
-  if (rejected_) return end_startup(std::nullopt);
+  if (!request_) return end_startup(std::nullopt);
   reply_sent();
 }
 

@@ -27,7 +27,7 @@ void Stream::Machine::fail(const Fault& fault, Leaves leaves) {
   if (reaction.terminate) queue_terminate(fault);
   transition(state_, State::terminating);
   end_transfers(leaves);
-  if (close_done_) {
+  if (our_half_closed(llp_)) {
     // Our half is closed already: nothing but a reset can tell the peer.
     return finish_by_reset();
   }
@@ -37,7 +37,7 @@ void Stream::Machine::fail(const Fault& fault, Leaves leaves) {
 /// A Terminate needs full MPA operation and a half that is open (RFC 5044 section 7.1.2, RFC 5040
 /// section 6.2.1).
 bool Stream::Machine::may_send_terminate() const {
-  bool may = fpdu_validated_ && !close_done_;
+  bool may = fpdu_validated_ && !our_half_closed(llp_);
   context_.decisions.ask(&Decisions::may_terminate, may);
   return may;
 }

@@ -1,17 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Decision points of what DDP and RDMAP receive, and how a stream ends (RFC 5041 section 7, RFC 5040 sections 5 to 7).
+// Decision points of what DDP and RDMAP receive (RFC 5041 sections 5 and 7, RFC 5040 sections 5
+// and 7, RFC 7306).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
+
+#include "reference_rnic/stream/delivered_message.hpp"
+#include "reference_rnic/stream/event.hpp"
+#include "reference_rnic/stream/fault.hpp"
+#include "rules/rule_id.hpp"
 
 namespace rnic::stream {
 
-enum class Closing : std::uint8_t;
-enum class State : std::uint8_t;
+struct Incoming;
+
+/// Whether the segment at hand completes its message, and how long that is.
+struct Completion {
+  bool complete = false;
+  std::size_t length = 0;
+};
 
 struct ReceivingDecisions {
-  /// What the owner does with the LLP connection now (RFC 5040 section 6.2).
-  virtual void closing(State, Closing&) {}
+  /// Whether a segment or message is acceptable by `rule`: every check of headers, buffers and
+  /// lengths (RFC 5041 section 7.1, RFC 5040 section 7.2). `found`: what is wrong with it.
+  virtual void checked(rules::RuleId /*rule*/, const Incoming& /*incoming*/,
+                       std::optional<Fault>& /*found*/) {}
+  /// Whether the message that begins takes a receive buffer of the consumer (RFC 5040 section 5.3,
+  /// RFC 7306 section 6.3).
+  virtual void needs_receive(const Incoming& /*incoming*/, bool& /*needed*/) {}
+  /// The TO or MO from which on the payload is placed (RFC 5041 section 5.1).
+  virtual void place(const Incoming& /*incoming*/, std::uint64_t& /*offset*/) {}
+  /// Whether the payload of an untagged segment is placed that a check has refused (RFC 5041
+  /// section 7.1).
+  virtual void place_refused(const Incoming& /*incoming*/, bool& /*placed*/) {}
+  /// Whether the segment, placed by now, completes its message (RFC 5041 section 5.4).
+  virtual void completes(const Incoming& /*incoming*/, Completion& /*completion*/) {}
+  /// The untagged message that is delivered to RDMAP; none: it is dropped.
+  virtual void delivered(const Incoming& /*incoming*/,
+                         std::optional<DeliveredMessage>& /*message*/) {}
+  /// The STag that a Send invalidates (RFC 5040 section 5.3).
+  virtual void invalidates(const Incoming& /*incoming*/, std::optional<std::uint32_t>& /*stag*/) {}
+  /// What the consumer hears of a Send or of Immediate Data.
+  virtual void reports(const Incoming& /*incoming*/, std::optional<MessageReceived>& /*event*/) {}
+  /// Whether a faulty message is dropped and the stream goes on with the next one (RFC 5040 section
+  /// 7.1: the stream ends).
+  virtual void passed_over(const Incoming& /*incoming*/, const Fault& /*fault*/,
+                           bool& /*passed_over*/) {}
+  /// Whether an FPDU has come, be it one without a DDP segment in it: only then may a Responder
+  /// send (RFC 5044 section 7.1.2).
+  virtual void fpdu_came(const Fault& /*fault*/, bool& /*came*/) {}
+
+ protected:
+  ~ReceivingDecisions() = default;
 };
 
 }  // namespace rnic::stream

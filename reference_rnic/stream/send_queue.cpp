@@ -240,12 +240,6 @@ SendQueue::Entry* SendQueue::outstanding(WorkKind kind) {
   return oldest == issued_end() ? nullptr : &*oldest;
 }
 
-bool SendQueue::overtaken(const Entry& entry) const {
-  return std::ranges::any_of(entries_, [&](const Entry& other) {
-    return other.number > entry.number && other.progress == Progress::done;
-  });
-}
-
 void SendQueue::respond(Entry& entry, WorkStatus status) {
   if (responses_due_ != 0) --responses_due_;
   context_.decisions.ask(&Decisions::answered, responses_due_);

@@ -20,7 +20,6 @@ struct PostedWork {
   WorkStatus status = WorkStatus::success;
   std::uint64_t number = 0;          ///< of this entry, unique in the stream
   std::uint64_t length = 0;          ///< octets to transfer
-  std::uint64_t received = 0;        ///< octets of the Response that are in place
   std::uint64_t original_value = 0;  ///< atomic
   std::uint32_t request_id = 0;      ///< atomic
   bool internal = false;             ///< the RTR indication: the consumer does not hear of it
@@ -45,10 +44,6 @@ class SendQueue {
 
   /// The oldest Read (or Atomic) that waits for its Response, if any.
   [[nodiscard]] Entry* outstanding(WorkKind kind);
-  /// Reads and Atomics issued and not answered.
-  [[nodiscard]] std::size_t responses_due() const { return responses_due_; }
-  /// Whether work that was posted after it has been carried out already.
-  [[nodiscard]] bool overtaken(const Entry& entry) const;
   /// The Response to `entry` is complete.
   void respond(Entry& entry, WorkStatus status);
 
@@ -66,6 +61,8 @@ class SendQueue {
   /// From now on work ends as flushed when it is posted.
   void refuse() { refusing_ = true; }
   [[nodiscard]] bool empty() const { return entries_.empty(); }
+  /// What has not completed, in the order posted.
+  [[nodiscard]] const std::deque<Entry>& entries() const { return entries_; }
 
  private:
   void choose_next();

@@ -8,9 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "reference_rnic/stream/context.hpp"
-#include "reference_rnic/stream/fault.hpp"
-#include "reference_rnic/stream/send_queue.hpp"
+#include "reference_rnic/stream/incoming.hpp"
+#include "reference_rnic/stream/placed_octets.hpp"
 
 namespace rnic::stream {
 
@@ -21,21 +20,20 @@ class TaggedReceive {
 
   using Places = std::span<const wire::MutableBytes>;
   /// Checks the segment and says where its payload goes.
-  [[nodiscard]] std::expected<Places, Fault> begin(const IncomingSegment& incoming);
+  [[nodiscard]] std::expected<Places, Fault> begin(const Incoming& incoming);
   /// Where the last `left` octets of the payload go; checked anew.
-  [[nodiscard]] std::expected<Places, Fault> rest(const IncomingSegment& incoming,
-                                                  std::size_t left);
+  [[nodiscard]] std::expected<Places, Fault> rest(const Incoming& incoming, std::size_t left);
   /// The payload of `incoming`, begun before, is in place.
-  [[nodiscard]] std::optional<Fault> end(const IncomingSegment& incoming);
+  [[nodiscard]] std::optional<Fault> end(const Incoming& incoming);
 
  private:
-  [[nodiscard]] std::optional<Fault> check_response(const IncomingSegment& incoming);
-  [[nodiscard]] std::expected<Places, Fault> places(const IncomingSegment& incoming,
-                                                    std::size_t from);
-  [[nodiscard]] bool ignores(MemoryFault fault) const;
+  [[nodiscard]] std::optional<Fault> check_response(const Incoming& incoming);
+  [[nodiscard]] std::expected<Places, Fault> places(const Incoming& incoming, std::size_t from);
 
   Context& context_;
   SendQueue& send_queue_;
+  /// Of the Response in progress, counted from the sink offset of its Read.
+  PlacedOctets response_;
   std::vector<wire::MutableBytes> places_;
 };
 

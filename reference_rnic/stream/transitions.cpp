@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
 namespace rnic::stream {
 namespace {
 
+template <class States>
 struct Step {
-  State from, to;
+  States from, to;
 };
 
 // clang-format off
-constexpr Step steps[] = {
+constexpr Step<State> steps[] = {
     // Responder: the Request, the consumer's decision, the Reply, the Initiator's first FPDU (RFC 5044 7.1.2).
     {State::awaiting_request,    State::awaiting_decision},
     {State::awaiting_decision,   State::sending_reply},
@@ -47,25 +49,64 @@ constexpr Step steps[] = {
     {State::terminating,         State::closed},
     {State::closing,             State::closed},
 };
+constexpr Step<LlpState> llp_steps[] = {
+    // Each side closes its half, in either order.
+    {LlpState::open,        LlpState::peer_closed},
+    {LlpState::open,        LlpState::half_closed},
+    {LlpState::peer_closed, LlpState::closed},
+    {LlpState::half_closed, LlpState::closed},
+    // A stream that ends in startup closes the whole connection; every connection can be lost.
+    {LlpState::open,        LlpState::closed},
+    // Errors of which no Terminate can tell, and a peer that does not close; the reset, carried out.
+    {LlpState::open,        LlpState::to_be_reset},
+    {LlpState::peer_closed, LlpState::to_be_reset},
+    {LlpState::half_closed, LlpState::to_be_reset},
+    {LlpState::closed,      LlpState::to_be_reset},
+    {LlpState::to_be_reset, LlpState::closed},
+};
 // clang-format on
 
-}  // namespace
-
-bool permitted(State from, State to) {
-  return std::ranges::any_of(steps,
-                             [&](const Step& step) { return step.from == from && step.to == to; });
+template <class States>
+bool has_step(std::span<const Step<States>> table, States from, States to) {
+  return std::ranges::any_of(
+      table, [&](const Step<States>& step) { return step.from == from && step.to == to; });
 }
 
-void transition(State& state, State to) {
-  if (permitted(state, to)) {
+template <class States>
+void take_step(std::span<const Step<States>> table, States& state, States to) {
+  if (has_step(table, state, to)) {
     state = to;
     return;
   }
   std::fprintf(stderr, "stream: no step from %s to %s; expected one of:", name(state), name(to));
-  for (const Step& step : steps)
+  for (const Step<States>& step : table)
     if (step.from == state) std::fprintf(stderr, " %s", name(step.to));
   std::fputc('\n', stderr);
   std::abort();
+}
+
+}  // namespace
+
+bool permitted(State from, State to) { return has_step<State>(steps, from, to); }
+bool permitted(LlpState from, LlpState to) { return has_step<LlpState>(llp_steps, from, to); }
+
+void transition(State& state, State to) { take_step<State>(steps, state, to); }
+void transition(LlpState& state, LlpState to) { take_step<LlpState>(llp_steps, state, to); }
+
+const char* name(LlpState state) {
+  switch (state) {
+    case LlpState::open:
+      return "open";
+    case LlpState::peer_closed:
+      return "peer_closed";
+    case LlpState::half_closed:
+      return "half_closed";
+    case LlpState::closed:
+      return "closed";
+    case LlpState::to_be_reset:
+      return "to_be_reset";
+  }
+  return "?";
 }
 
 const char* name(State state) {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <ranges>
-#include <set>
 #include <span>
 
 #include <fmt/format.h>

@@ -17,8 +17,8 @@ using wire::test::require;
 
 namespace {
 
-struct Choice {
-  explicit Choice(std::uint8_t bits) : bits_(bits) {}
+struct Settings {
+  explicit Settings(std::uint8_t bits) : bits_(bits) {}
   [[nodiscard]] bool initiator() const { return bits_ & 1; }
   [[nodiscard]] bool crc() const { return bits_ & 2; }
   [[nodiscard]] bool markers() const { return bits_ & 4; }
@@ -31,7 +31,7 @@ struct Choice {
   std::uint8_t bits_;
 };
 
-Config config_of(const Choice& choice) {
+Config config_of(const Settings& choice) {
   Config config;
   config.role = choice.initiator() ? Role::initiator : Role::responder;
   config.crc = choice.crc();
@@ -43,7 +43,7 @@ Config config_of(const Choice& choice) {
 
 class Run {
  public:
-  explicit Run(const Choice& choice) : choice_(choice), subject_(config_of(choice)) {
+  explicit Run(const Settings& choice) : choice_(choice), subject_(config_of(choice)) {
     test::furnish(subject_.memory);
     for (std::uint64_t id = 1; id <= 6; ++id) subject_.memory.post_receive(id, 40 * (id - 1), 7);
   }
@@ -115,7 +115,7 @@ class Run {
     require(!subject_.stream.receive_targets().empty(), "there is always a place for octets");
   }
 
-  Choice choice_;
+  Settings choice_;
   test::Subject subject_;
   std::size_t cut_ = 0;
   std::uint64_t position_ = 0;
@@ -127,7 +127,7 @@ class Run {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const wire::Bytes input = std::as_bytes(std::span(data, size));
   if (input.size() < 2) return 0;
-  const Choice choice(std::to_integer<std::uint8_t>(input[0]));
+  const Settings choice(std::to_integer<std::uint8_t>(input[0]));
   Run run(choice);
   if (choice.established()) run.establish();
   if (choice.works()) run.post_work();

@@ -265,6 +265,13 @@ BOOST_AUTO_TEST_CASE(a_read_response_must_match_its_request) {
       {"too short",
        {"c1 42 00000101 0000000000001000 aabbcc"},
        "1101 c000 0011 c1 42 00000101 0000000000001000"},
+      {"two segments at one TO",
+       {"81 42 00000101 0000000000001000 aabb", "c1 42 00000101 0000000000001000 ccdd"},
+       "1101 c000 0010 c1 42 00000101 0000000000001000"},
+      {"a gap before the last segment",
+       {"81 42 00000101 0000000000001000 aa", "81 42 00000101 0000000000001003 bb",
+        "81 42 00000101 0000000000001003 cc", "c1 42 00000101 0000000000001000 dd"},
+       "1101 c000 000f c1 42 00000101 0000000000001000"},
       {"empty",
        {"c1 42 00000101 0000000000001000"},
        "1101 c000 000e c1 42 00000101 0000000000001000"},
@@ -279,6 +286,29 @@ BOOST_AUTO_TEST_CASE(a_read_response_must_match_its_request) {
       BOOST_REQUIRE(subject->find<WorkDone>() != nullptr);
       BOOST_TEST((subject->find<WorkDone>()->status == WorkStatus::bad_response));
     }
+}
+
+// RFC 5041 section 5.3: the sender should use increasing TOs, and need not.
+BOOST_AUTO_TEST_CASE(the_segments_of_a_read_response_may_come_in_any_order) {
+  const std::vector<std::vector<std::string_view>> responses{
+      {"81 42 00000101 0000000000001002 ccdd", "c1 42 00000101 0000000000001000 aabb"},
+      {"81 42 00000101 0000000000001003 dd", "81 42 00000101 0000000000001001 bbcc",
+       "c1 42 00000101 0000000000001000 aa"},
+      {"81 42 00000101 0000000000001000 aabbcc", "c1 42 00000101 0000000000001001 bbccdd"},
+  };
+  for (const auto& ulpdus : responses) {
+    auto subject = operational(plain_config(Role::responder));
+    subject->stream.post(read_of(1), subject->now);
+    (void)subject->output();
+    for (const std::string_view ulpdu : ulpdus) {
+      BOOST_TEST(subject->find<WorkDone>() == nullptr);
+      subject->feed(fpdu(ulpdu));
+    }
+    BOOST_TEST(subject->output().empty());
+    BOOST_REQUIRE(subject->find<WorkDone>() != nullptr);
+    BOOST_TEST((subject->find<WorkDone>()->status == WorkStatus::success));
+    BOOST_TEST(hex(wire::Bytes(subject->memory.region(0x101).octets).first(4)) == "aabbccdd");
+  }
 }
 
 BOOST_AUTO_TEST_CASE(an_atomic_response_must_match_its_request) {

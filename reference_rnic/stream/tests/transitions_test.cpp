@@ -33,5 +33,23 @@ BOOST_AUTO_TEST_CASE(every_step_of_a_stream) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(every_step_of_the_connection_below) {
+  using enum LlpState;
+  const std::map<LlpState, std::set<LlpState>> admitted{
+      {open, {peer_closed, half_closed, closed, to_be_reset}},
+      {peer_closed, {closed, to_be_reset}},
+      {half_closed, {closed, to_be_reset}},
+      {closed, {to_be_reset}},
+      {to_be_reset, {closed}}};
+  for (const auto& [from, steps] : admitted)
+    for (const auto& [to, unused] : admitted) {
+      BOOST_TEST(permitted(from, to) == steps.contains(to), name(from) << " to " << name(to));
+      if (!steps.contains(to)) continue;
+      LlpState state = from;
+      transition(state, to);
+      BOOST_TEST((state == to));
+    }
+}
+
 }  // namespace
 }  // namespace rnic::stream::test

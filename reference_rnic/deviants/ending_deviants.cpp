@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Deviations of how a stream ends: the peer's close, our own, errors, the loss of the connection.
+#include "reference_rnic/deviants/stream_tables.hpp"
+#include "reference_rnic/stream/stream.hpp"
+
+namespace rnic::deviants {
+namespace {
+
+using stream::Choice;
+using stream::Closing;
+using stream::Decisions;
+using stream::DisconnectReaction;
+using stream::Ending;
+using stream::Fault;
+using stream::PeerCloseReaction;
+using stream::Role;
+using stream::State;
+using stream::Work;
+using stream::WorkStatus;
+
+// ---- the peer closes ----
+
+struct PeerCloseIgnored : Decisions {
+  void peer_closes(const Ending&, PeerCloseReaction& reaction) override { reaction.heeded = false; }
+};
+
+struct ShortReplyWaitedFor : Decisions {
+  void peer_closes(const Ending& ending, PeerCloseReaction& reaction) override {
+    if (ending.state == State::awaiting_reply && ending.frame_begun) reaction.ends_startup = false;
+  }
+};
+
+struct CloseWithinFpduAccepted : Decisions {
+  void peer_closes(const Ending&, PeerCloseReaction& reaction) override { reaction.fault.reset(); }
+};
+
+struct StopsSendingAfterPeerClose : Decisions {
+  void peer_closes(const Ending&, PeerCloseReaction& reaction) override {
+    reaction.ends_sending = true;
+  }
+};
+
+struct HalfLeftOpen : Decisions {
+  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
+    if (ending.state == State::closing && peer_half_closed(ending.llp)) closing = Closing::none;
+  }
+};
+
+// ---- the consumer disconnects ----
+
+struct LeavesWithTerminate : Decisions {
+  void posted(const Work&) override { posted_ = true; }
+  void disconnects(const Ending& ending, DisconnectReaction& reaction) override {
+    if (ending.role == Role::initiator && !posted_)
+      reaction.fault = Fault{wire::cause::rdmap_local_catastrophic, "the consumer leaves",
+                             std::nullopt, std::nullopt};
+  }
+  bool posted_ = false;
+};
+
+struct WorkTakenAfterDisconnect : Decisions {
+  void disconnects(const Ending&, DisconnectReaction& reaction) override {
+    reaction.refuses_work = false;
+  }
+};
+
+struct ClosesBeforeQueueIsSent : Decisions {
+  void disconnects(const Ending&, DisconnectReaction& reaction) override {
+    reaction.sends_posted_work = false;
+  }
+};
+
+struct StopsReceivingAfterDisconnect : Decisions {
+  void disconnects(const Ending&, DisconnectReaction& reaction) override {
+    reaction.still_receives = false;
+  }
+};
+
+struct ResetsInsteadOfClosing : Decisions {
+  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
+    if (ending.state == State::closing) closing = Closing::reset;
+  }
+};
+
+// ---- errors ----
+
+struct TerminateBeforeValidFpdu : Decisions {
+  void fpdu_came(const Fault&, bool& came) override { came = true; }
+};
+
+struct StaysOpenAfterTerminate : Decisions {
+  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
+    if (ending.state == State::terminating) closing = Closing::none;
+  }
+};
+
+struct ResetsAfterTerminate : Decisions {
+  void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
+    if (ending.state == State::terminating) closing = Closing::reset;
+  }
+};
+
+struct StaysHalfOpenAfterError : Decisions {
+  void closes(const Ending&, const Choice<Closing>&, Closing& closing) override {
+    if (closing == Closing::half_close) half_closed_ = true;
+    if (closing == Closing::reset && half_closed_) closing = Closing::none;
+  }
+  bool half_closed_ = false;
+};
+
+// ---- the connection is lost ----
+
+struct LostWorkSucceeds : Decisions {
+  void llp_lost(WorkStatus& status) override { status = WorkStatus::success; }
+};
+
+constexpr StreamRow rows[] = {
+    stream_row<PeerCloseIgnored>(Deviation::peer_close_ignored),
+    stream_row<ShortReplyWaitedFor>(Deviation::short_reply_waited_for),
+    stream_row<CloseWithinFpduAccepted>(Deviation::close_within_fpdu_accepted),
+    stream_row<StopsSendingAfterPeerClose>(Deviation::stops_sending_after_peer_close),
+    stream_row<HalfLeftOpen>(Deviation::half_left_open),
+    stream_row<LeavesWithTerminate>(Deviation::leaves_with_terminate),
+    stream_row<WorkTakenAfterDisconnect>(Deviation::work_taken_after_disconnect),
+    stream_row<ClosesBeforeQueueIsSent>(Deviation::closes_before_queue_is_sent),
+    stream_row<StopsReceivingAfterDisconnect>(Deviation::stops_receiving_after_disconnect),
+    stream_row<ResetsInsteadOfClosing>(Deviation::resets_instead_of_closing),
+    stream_row<TerminateBeforeValidFpdu>(Deviation::terminate_before_valid_fpdu),
+    stream_row<StaysOpenAfterTerminate>(Deviation::stays_open_after_terminate),
+    stream_row<ResetsAfterTerminate>(Deviation::resets_after_terminate),
+    stream_row<StaysHalfOpenAfterError>(Deviation::stays_half_open_after_error),
+    stream_row<LostWorkSucceeds>(Deviation::lost_work_succeeds),
+};
+
+}  // namespace
+
+std::span<const StreamRow> ending_deviants() { return rows; }
+
+}  // namespace rnic::deviants

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Decision points of how a stream ends (RFC 5041 section 6, RFC 5040 section 6.2, RFC 5044
+// section 7.2).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "reference_rnic/stream/choice.hpp"
+#include "reference_rnic/stream/config.hpp"
+#include "reference_rnic/stream/fault.hpp"
+#include "reference_rnic/stream/llp_state.hpp"
+#include "reference_rnic/stream/work.hpp"
+
+namespace rnic::stream {
+
+enum class State : std::uint8_t;
+enum class Closing : std::uint8_t;
+
+/// How far the ending of a stream has come.
+struct Ending {
+  Role role;
+  State state;
+  LlpState llp = LlpState::open;
+  /// Octets of a startup frame have come, and not all of them.
+  bool frame_begun = false;
+};
+
+/// What the peer's FIN does.
+struct PeerCloseReaction {
+  /// The FIN is taken notice of.
+  bool heeded = true;
+  /// It ends a startup that is not complete (RFC 5044 section 7.1.2).
+  bool ends_startup = true;
+  /// What is wrong with it: it came within an FPDU.
+  std::optional<Fault> fault;
+  /// Nothing further is sent: our half closes as well.
+  bool ends_sending = false;
+};
+
+/// What the consumer's disconnect does.
+struct DisconnectReaction {
+  /// The stream ends with this error in place of an orderly close.
+  std::optional<Fault> fault;
+  /// Work that is posted from now on is flushed (RFC 5041 section 6.2.1).
+  bool refuses_work = true;
+  /// What is posted by now is sent first (RFC 5041 section 6.2.1).
+  bool sends_posted_work = true;
+  /// What the peer still sends is received (RFC 5041 section 6.2.1).
+  bool still_receives = true;
+};
+
+struct EndingDecisions {
+  /// The consumer has posted `work`.
+  virtual void posted(const Work& /*work*/) {}
+  virtual void peer_closes(const Ending& /*ending*/, PeerCloseReaction& /*reaction*/) {}
+  virtual void disconnects(const Ending& /*ending*/, DisconnectReaction& /*reaction*/) {}
+  /// How work ends that the loss of the LLP connection cuts off (RFC 5041 section 6.2.2).
+  virtual void llp_lost(WorkStatus& /*status*/) {}
+  /// How the LLP connection is closed once all output is sent.
+  virtual void closes(const Ending& /*ending*/, const Choice<Closing>& /*choice*/,
+                      Closing& /*closing*/) {}
+
+ protected:
+  ~EndingDecisions() = default;
+};
+
+}  // namespace rnic::stream
