@@ -5,7 +5,6 @@
 // enumerator, rule id, what it does.
 #pragma once
 
-#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
@@ -39,24 +38,5 @@ struct DeviationInfo {
 [[nodiscard]] std::span<const DeviationInfo> deviations();
 [[nodiscard]] const DeviationInfo& info(Deviation deviation);
 [[nodiscard]] std::optional<Deviation> find_deviation(std::string_view name);
-
-/// Ways in which one object is wrong.
-class DeviationSet {
- public:
-  DeviationSet() = default;
-  explicit DeviationSet(std::span<const Deviation> chosen) {
-    for (Deviation deviation : chosen) chosen_.set(static_cast<std::size_t>(deviation));
-  }
-  [[nodiscard]] bool contains(Deviation deviation) const {
-    return chosen_.test(static_cast<std::size_t>(deviation));
-  }
-  [[nodiscard]] bool empty() const { return chosen_.none(); }
-  void choose(Deviation deviation, bool on = true) {
-    chosen_.set(static_cast<std::size_t>(deviation), on);
-  }
-
- private:
-  std::bitset<deviation_count> chosen_;
-};
 
 }  // namespace rnic::deviants

@@ -21,13 +21,11 @@ void add_from_tables(stream::StreamDecisions& decisions, Deviation deviation) {
 
 stream::StreamDecisions stream_decisions(std::span<const Deviation> chosen) {
   stream::StreamDecisions decisions;
-  decisions.legacy = DeviationSet(chosen);
   for (const Deviation deviation : chosen) add_from_tables(decisions, deviation);
   return decisions;
 }
 
 void choose(stream::StreamDecisions& decisions, Deviation deviation, bool on) {
-  decisions.legacy.choose(deviation, on);
   decisions.remove(static_cast<std::uint32_t>(deviation));
   if (on) add_from_tables(decisions, deviation);
 }

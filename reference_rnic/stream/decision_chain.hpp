@@ -14,11 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "reference_rnic/deviants/deviation.hpp"
-
 namespace rnic::stream {
-
-using deviants::Deviation;  // until every file asks at decision points
 
 /// `Decisions`: an interface whose members are decision points. Each takes the answer by reference
 /// and leaves it alone by default.
@@ -38,11 +34,6 @@ class DecisionChain {
   void ask(void (Interface::*point)(Parameters...), Arguments&&... arguments) const {
     for (const auto& [key, member] : members_) (member.get()->*point)(arguments...);
   }
-
-  // What files that do not ask yet look at; goes with the last of them.
-  [[nodiscard]] bool deviates(Deviation deviation) const { return legacy.contains(deviation); }
-  [[nodiscard]] bool conforming() const { return legacy.empty(); }
-  deviants::DeviationSet legacy;
 
  private:
   std::vector<std::pair<std::uint32_t, std::unique_ptr<Decisions>>> members_;
