@@ -150,7 +150,7 @@ CONFORMANCE_CASE(stags_are_spread_over_the_range, rules("rdmap.security.stag-spa
 
 CONFORMANCE_CASE(overflow_of_a_completion_queue_leaves_other_streams_alone,
                  rules("rdmap.security.cq-overflow-isolated", "sec.cq.overflow-confined"),
-                 needs(capability::completion_overflow), in_both_roles) {
+                 needs(capability::completion_overflow), in_both_roles, deadline_of(20s)) {
   constexpr std::uint32_t asked = 4, messages = 256;  // since an RNIC may give more than asked
   constexpr iut::WorkId first_work = 1000;
   establish({.opening = true});
