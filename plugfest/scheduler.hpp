@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Decides which cell is started next: no host in more cells at once than it allows, no more cells
-// at once than there are slots, and what would end last begins first.
+// at once than there are slots, and the longest cells start first.
 //
 // Pure: no clock, no process. The same engine serves a run and a simulation.
 #pragma once

@@ -44,7 +44,8 @@ struct ListensOnBothFamilies : access::Decisions {
                  std::vector<std::unique_ptr<llp::Listener>>& listeners) override {
     const base::Address local = listeners.front()->local();
     if (local.family != base::Family::ipv4) return;
-    auto other = network.listen(network.address(base::Family::ipv6).with_port(local.port), observer);
+    auto other =
+        network.listen(network.address(base::Family::ipv6).with_port(local.port), observer);
     if (other) listeners.push_back(std::move(*other));
   }
 };

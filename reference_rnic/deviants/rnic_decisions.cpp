@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/deviants/rnic_decisions.hpp"
 
-#include <initializer_list>
 #include <vector>
 
 #include "reference_rnic/deviants/rnic_tables.hpp"
@@ -12,8 +11,7 @@ namespace rnic::deviants {
 verbs::RnicDecisions rnic_decisions(std::span<const Deviation> chosen) {
   verbs::RnicDecisions decisions;
   for (const Deviation deviation : chosen)
-    for (const auto table : {stag_deviants(), queue_pair_deviants(), completion_deviants()})
-      add<verbs::Decisions>(decisions, table, deviation);
+    for (const auto table : rnic_tables()) add<verbs::Decisions>(decisions, table, deviation);
   if (!chosen.empty())
     decisions.of_stream = [all = std::vector(chosen.begin(), chosen.end())] {
       return stream_decisions(all);

@@ -2,6 +2,8 @@
 // The tables of the deviants of an RNIC and of a connection manager, one for each file.
 #pragma once
 
+#include <array>
+
 #include "reference_rnic/access/decisions.hpp"
 #include "reference_rnic/deviants/table.hpp"
 #include "reference_rnic/verbs/decisions.hpp"
@@ -23,5 +25,10 @@ template <class Deviant>
 [[nodiscard]] std::span<const RnicRow> queue_pair_deviants();
 [[nodiscard]] std::span<const RnicRow> completion_deviants();
 [[nodiscard]] std::span<const ConnectionRow> connection_deviants();
+
+/// All those of an RNIC.
+[[nodiscard]] inline auto rnic_tables() {
+  return std::array{stag_deviants(), queue_pair_deviants(), completion_deviants()};
+}
 
 }  // namespace rnic::deviants

@@ -2,6 +2,8 @@
 // The tables of the deviants of a stream, one for each file.
 #pragma once
 
+#include <array>
+
 #include "reference_rnic/deviants/table.hpp"
 #include "reference_rnic/stream/decisions.hpp"
 
@@ -27,5 +29,15 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> work_deviants();
 [[nodiscard]] std::span<const StreamRow> inbound_read_deviants();
 [[nodiscard]] std::span<const StreamRow> atomic_deviants();
+
+/// All of them.
+[[nodiscard]] inline auto stream_tables() {
+  return std::array{
+      startup_deviants(),      startup_frame_deviants(),   enhanced_startup_deviants(),
+      sent_fpdu_deviants(),    received_fpdu_deviants(),   sending_deviants(),
+      terminate_deviants(),    terminate_cause_deviants(), receiving_deviants(),
+      check_deviants(),        ending_deviants(),          work_deviants(),
+      inbound_read_deviants(), atomic_deviants()};
+}
 
 }  // namespace rnic::deviants

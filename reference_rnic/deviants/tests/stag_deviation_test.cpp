@@ -18,14 +18,14 @@ namespace {
 const DomainHandle ours{1}, theirs{2};
 const QueuePairHandle pair{7}, other_pair{8};
 const Requester who{ours, pair};
-constexpr std::uint64_t base = 0x1000;
+constexpr std::uint64_t region_base = 0x1000;
 
 struct Bench {
   explicit Bench(std::vector<Deviation> deviations = {})
       : decisions(rnic_decisions(deviations)), table(decisions, 99), tag(table.allocate()) {
     tag.domain = ours;
     tag.memory = memory;
-    tag.base = base;
+    tag.base = region_base;
     tag.access = test::all_access;
     tag.valid = true;
   }
@@ -50,9 +50,10 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
     Deviation deviation;
     std::function<std::optional<MemoryFault>(Bench&)> attempt;
   };
-  const auto in_bounds = [](Bench& bench) { return bench.fault(bench.tag.stag, base, 8); };
+  const auto in_bounds = [](Bench& bench) { return bench.fault(bench.tag.stag, region_base, 8); };
   const std::vector<Row> rows{
-      {Deviation::stag_key_unchecked, [](Bench& b) { return b.fault(b.tag.stag ^ 1, base, 8); }},
+      {Deviation::stag_key_unchecked,
+       [](Bench& b) { return b.fault(b.tag.stag ^ 1, region_base, 8); }},
       {Deviation::invalid_stag_usable,
        [&](Bench& b) {
          b.tag.valid = false;
@@ -62,7 +63,7 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
        [](Bench& b) {
          const auto stag = b.tag.stag;
          b.table.release(stag);
-         return b.fault(stag, base, 8);
+         return b.fault(stag, region_base, 8);
        }},
       {Deviation::domain_unchecked,
        [&](Bench& b) {
@@ -74,11 +75,12 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
          b.tag.only_for = other_pair;
          return in_bounds(b);
        }},
-      {Deviation::bounds_unchecked, [](Bench& b) { return b.fault(b.tag.stag, base + 32, 4096); }},
+      {Deviation::bounds_unchecked,
+       [](Bench& b) { return b.fault(b.tag.stag, region_base + 32, 4096); }},
       {Deviation::bounds_one_octet_too_wide,
-       [](Bench& b) { return b.fault(b.tag.stag, base + 60, 5); }},
+       [](Bench& b) { return b.fault(b.tag.stag, region_base + 60, 5); }},
       {Deviation::base_one_octet_too_low,
-       [](Bench& b) { return b.fault(b.tag.stag, base - 1, 8); }},
+       [](Bench& b) { return b.fault(b.tag.stag, region_base - 1, 8); }},
       {Deviation::empty_region_gives_all_memory,
        [&](Bench& b) {
          b.tag.memory = {};
@@ -92,12 +94,12 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
       {Deviation::remote_read_right_unchecked,
        [](Bench& b) {
          b.tag.access.remote_read = false;
-         return b.fault(b.tag.stag, base, 8, Need::remote_read);
+         return b.fault(b.tag.stag, region_base, 8, Need::remote_read);
        }},
       {Deviation::remote_atomic_right_unchecked,
        [](Bench& b) {
          b.tag.access.remote_atomic = false;
-         return b.fault(b.tag.stag, base, 8, Need::remote_atomic);
+         return b.fault(b.tag.stag, region_base, 8, Need::remote_atomic);
        }},
       {Deviation::window_rights_ignored,
        [&](Bench& b) {
@@ -106,17 +108,18 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
          return in_bounds(b);
        }},
       {Deviation::stag_index_cut,
-       [](Bench& b) { return b.fault(b.tag.stag ^ 0x80000000U, base, 8); }},
-      {Deviation::stag_range_shifted, [](Bench& b) { return b.fault(b.tag.stag, base + 64, 8); }},
+       [](Bench& b) { return b.fault(b.tag.stag ^ 0x80000000U, region_base, 8); }},
+      {Deviation::stag_range_shifted,
+       [](Bench& b) { return b.fault(b.tag.stag, region_base + 64, 8); }},
       {Deviation::bounds_rounded_to_cache_line,
        [](Bench& b) {
          b.tag.memory = b.tag.memory.first(60);
-         return b.fault(b.tag.stag, base + 56, 8);
+         return b.fault(b.tag.stag, region_base + 56, 8);
        }},
       {Deviation::window_bounds_ignored,
        [](Bench& b) {
          b.tag.window = {1};
-         return b.fault(b.tag.stag, base, 65);
+         return b.fault(b.tag.stag, region_base, 65);
        }},
   };
   for (const Row& row : rows) {
@@ -132,13 +135,13 @@ BOOST_AUTO_TEST_CASE(a_deviating_table_never_hands_out_memory_after_the_region) 
   Bench bench({Deviation::bounds_unchecked});
   bench.memory[63] = std::byte{0xAA};
   const auto octets =
-      bench.table.resolve(who, bench.tag.stag, base + 63, 1 << 20, Need::remote_read);
+      bench.table.resolve(who, bench.tag.stag, region_base + 63, 1 << 20, Need::remote_read);
   BOOST_REQUIRE(octets.has_value());
   BOOST_TEST((octets->front() == std::byte{0xAA}));
   BOOST_TEST((octets->back() == std::byte{0}));
   // One's own pieces stay checked: the fault is towards the peer.
-  BOOST_TEST(
-      (bench.fault(bench.tag.stag, base + 63, 2, Need::local_read) == MemoryFault::base_or_bounds));
+  BOOST_TEST((bench.fault(bench.tag.stag, region_base + 63, 2, Need::local_read) ==
+              MemoryFault::base_or_bounds));
 }
 
 BOOST_AUTO_TEST_CASE(shared_stags_can_be_made_open_to_invalidation) {

@@ -2,8 +2,8 @@
 // How a file of cases is written. Include this, write cases, and end the file with CASES_OF_FILE.
 //
 //   CONFORMANCE_CASE(write_beyond_bounds_is_rejected,
-//                    rules("ddp.tagged.check-end-in-range", "ddp.terminate.tagged-base-or-bounds"))
-//                    {
+//                    rules("ddp.tagged.check-end-in-range",
+//                          "ddp.terminate.tagged-base-or-bounds")) {
 //     const Region region = iut.register_memory(4096, access::remote_write);
 //     peer.send(rdma_write(region.stag, region.base + 4090, payload(16)));
 //     expect_rejection({cause::ddp_tagged_base_or_bounds}, "ddp.tagged.check-end-in-range",

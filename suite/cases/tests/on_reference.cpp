@@ -10,9 +10,9 @@
 #include "base/epoll_loop.hpp"
 #include "base/glob.hpp"
 #include "base/simulated_loop.hpp"
+#include "reference_rnic/deviants/deviation.hpp"
 #include "reference_rnic/llp/memory_network.hpp"
 #include "reference_rnic/llp/tcp_network.hpp"
-#include "reference_rnic/deviants/deviation.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/upper_tester/reference/reference_iut.hpp"
 

@@ -81,7 +81,7 @@ BOOST_AUTO_TEST_CASE(an_interrupted_run_keeps_what_it_judged) {
   for (const auto& [number, name] : {std::pair{SIGINT, "SIGINT"}, {SIGTERM, "SIGTERM"}}) {
     BOOST_TEST_CONTEXT(name) {
       const Scratch scratch;
-      // A failure does not hide that the run was interrupted: 3 goes before 1.
+      // A failure does not hide that the run was interrupted: 3 counts before 1.
       Program program({toy, "--select", "toy.verdict.*", "--select", "toy.slow.waits", "--out",
                        scratch / "out"});
       for (const char* id : {"verdict.pass ", "verdict.pass_too ", "verdict.fail "})

@@ -8,8 +8,8 @@
 #include <span>
 
 #include "base/event_loop.hpp"
-#include "reference_rnic/llp/network.hpp"
 #include "reference_rnic/deviants/deviation.hpp"
+#include "reference_rnic/llp/network.hpp"
 #include "suite/iut/iut.hpp"
 #include "suite/upper_tester/reference/reference_driver.hpp"
 
