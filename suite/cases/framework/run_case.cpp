@@ -92,7 +92,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     // What still comes may tell why: a fault of the sender is often seen whole only then.
     if (end->verdict == Verdict::fail)
       environment.loop.run_until(environment.loop.now() + environment.quiet_window,
-                                  [] { return false; });
+                                 [] { return false; });
   } catch (const std::exception& error) {
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
