@@ -211,9 +211,8 @@ auto ConnectionManager::add(stream::Config config, const StartupOptions& options
   Entry& entry = entries_[id];
   entry.id = id;
   Link::Owner& owner = *this;
-  entry.link =
-      std::make_unique<Link>(loop_, owner, rnic_.streams()->open_stream(std::move(config)),
-                             options.close_timeout, decisions_);
+  entry.link = std::make_unique<Link>(loop_, owner, rnic_.streams()->open_stream(std::move(config)),
+                                      options.close_timeout, decisions_);
   by_link_.emplace(entry.link.get(), id);
   return entry;
 }

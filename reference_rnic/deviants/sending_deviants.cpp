@@ -102,11 +102,7 @@ struct ReadRequestWithPayload : Decisions {
 // ---- the size of segments ----
 
 struct MulpduIgnoresEmssChange : Decisions {
-  void mulpdu(const Context&, const Choice<std::size_t>&, std::size_t& octets) override {
-    if (!first_) first_ = octets;
-    octets = *first_;
-  }
-  std::optional<std::size_t> first_;
+  void emss(const Context& context, std::size_t& octets) override { octets = context.config.emss; }
 };
 
 struct MulpduTwiceAsLarge : Decisions {

@@ -42,7 +42,10 @@ class Stream::Machine final : private SegmentSink {
   void post(Work work, TimePoint now);
   void disconnect(TimePoint now);
   void abort(TimePoint now);
-  void set_emss(std::size_t emss) { context_.config.emss = emss; }
+  void set_emss(std::size_t emss) {
+    context_.decisions.ask(&Decisions::emss, context_, emss);
+    context_.config.emss = emss;
+  }
   [[nodiscard]] std::optional<Event> next_event();
   [[nodiscard]] State state() const { return state_; }
   [[nodiscard]] const Negotiated& negotiated() const { return context_.negotiated; }

@@ -55,6 +55,8 @@ struct SendingDecisions {
   virtual void message(OutgoingMessage&) {}
   /// The MSN of an untagged message (RFC 5041 section 4.3).
   virtual void sequence_number(const Context&, const OutgoingMessage&, std::uint32_t&) {}
+  /// The EMSS that the lower layer reports (RFC 5044 section 4.5).
+  virtual void emss(const Context&, std::size_t&) {}
   /// The longest ULPDU that is sent now (RFC 5044 section 4.5).
   virtual void mulpdu(const Context&, const Choice<std::size_t>&, std::size_t&) {}
   /// The header of a tagged segment (RFC 5041 section 4.2, RFC 5040 section 4.1).

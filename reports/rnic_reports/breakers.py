@@ -9,7 +9,7 @@ import re
 import yaml
 
 PROJECT = pathlib.Path(__file__).resolve().parents[2]
-DEVIATIONS = PROJECT / "reference_rnic" / "stream" / "deviations.def"
+DEVIATIONS = PROJECT / "reference_rnic" / "deviants" / "deviations.def"
 EXPECTATIONS = PROJECT / "suite" / "expectations"
 ENTRY = re.compile(r'^RNIC_DEVIATION\(\s*(\w+),\s*"([^"]+)",\s*((?:"[^"]*"\s*)+)\)', re.MULTILINE)
 

@@ -21,7 +21,8 @@ base::Address parse(const std::string& literal) { return *base::Address::parse(l
 
 }  // namespace
 
-Host::Host(base::EventLoop& loop, std::unique_ptr<llp::Network> the_network, HostDecisions decisions)
+Host::Host(base::EventLoop& loop, std::unique_ptr<llp::Network> the_network,
+           HostDecisions decisions)
     : network(std::move(the_network)), rnic(make_rnic(loop, std::move(decisions.rnic))) {
   domain = *rnic->create_domain();
   queue = *rnic->create_completion_queue(1024, {});

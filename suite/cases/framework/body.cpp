@@ -719,7 +719,7 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
     end = judged(stop);
     if (end->verdict == Verdict::fail)
       context_.loop.run_until(context_.loop.now() + environment_.quiet_window,
-                               [] { return false; });
+                              [] { return false; });
   }
   finish_judging();
   auto [verdict, reason] =
