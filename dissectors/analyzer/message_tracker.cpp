@@ -69,6 +69,10 @@ void MessageTracker::damaged(const FpduSeen& fpdu) {
   state_->terminate.sent({.fpdu = fpdu, .segment = *fpdu.segment});
 }
 
+void MessageTracker::unfinished(Direction direction) {
+  state_->terminate.sent_unreadable(direction);
+}
+
 void MessageTracker::State::segment(const Incoming& incoming) {
   startup.fpdu(incoming);
   terminate.sent(incoming);

@@ -68,6 +68,11 @@ class MpaFraming final : private RuleVoice {
             const SegmentFacts& by);
   /// Nothing more comes in this direction: makes of the rest what can be made of it.
   void finish(Direction direction, Rest rest);
+  /// Part of an FPDU has come, and the rest has not.
+  [[nodiscard]] bool within_fpdu(Direction direction) const {
+    const Half& at = halves_[static_cast<std::size_t>(direction)];
+    return at.phase == Phase::operation && at.assembly.active;
+  }
 
   /// Some octets were taken for MPA.
   [[nodiscard]] bool is_iwarp() const { return is_iwarp_; }

@@ -15,8 +15,9 @@
 #include <string>
 #include <utility>
 
-#include "reference_rnic/dat/forwarding_connection.hpp"
 #include "reference_rnic/dat/socket_loan.hpp"
+#include "reference_rnic/llp/forwarding_connection.hpp"
+#include "reference_rnic/llp/tcp_connection.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
 
 namespace rnic::dat {
@@ -88,10 +89,13 @@ struct Message {
 };
 
 /// A connection of which another process has read the startup frame: here it comes first again.
-class HandedConnection final : public ForwardingConnection {
+class HandedConnection final : public llp::ForwardingConnection<llp::TcpConnection> {
  public:
   HandedConnection(base::EpollLoop& loop, base::FileDescriptor socket, std::vector<std::byte> frame)
-      : ForwardingConnection(loop, std::move(socket)), loop_(loop), frame_(std::move(frame)) {}
+      : ForwardingConnection(std::make_unique<llp::TcpConnection>(loop, std::move(socket),
+                                                                  llp::TcpConnection::State::open)),
+        loop_(loop),
+        frame_(std::move(frame)) {}
 
   [[nodiscard]] llp::TcpConnection& tcp() { return below(); }
   [[nodiscard]] const llp::TcpConnection& tcp() const { return below(); }

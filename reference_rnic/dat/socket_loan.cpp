@@ -8,18 +8,20 @@
 #include <cerrno>
 #include <utility>
 
-#include "reference_rnic/dat/forwarding_connection.hpp"
+#include "reference_rnic/llp/forwarding_connection.hpp"
+#include "reference_rnic/llp/tcp_connection.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 
 namespace rnic::dat {
 
 namespace {
 
-class BorrowedConnection final : public ForwardingConnection {
+class BorrowedConnection final : public llp::ForwardingConnection<llp::TcpConnection> {
  public:
   /// `mode` is what the socket goes back with.
   BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<Loan> loan, int mode)
-      : ForwardingConnection(loop, own_descriptor(loan->socket)),
+      : ForwardingConnection(std::make_unique<llp::TcpConnection>(
+            loop, own_descriptor(loan->socket), llp::TcpConnection::State::open)),
         loan_(std::move(loan)),
         mode_(mode) {}
   ~BorrowedConnection() override {

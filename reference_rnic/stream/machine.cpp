@@ -11,7 +11,7 @@ namespace rnic::stream {
 
 // ---- in ----
 
-void Stream::Machine::received(std::size_t count, TimePoint now) {
+void Machine::received(std::size_t count, TimePoint now) {
   now_ = now;
   deframer_.received(count);
   if (in_startup()) read_startup_frame();
@@ -19,15 +19,15 @@ void Stream::Machine::received(std::size_t count, TimePoint now) {
   run_local_work();
 }
 
-Ending Stream::Machine::ending() const {
+Ending Machine::ending() const {
   return {context_.config.role, state_, llp_, in_startup() && !deframer_.startup_octets().empty()};
 }
 
-void Stream::Machine::llp_becomes(LlpState state) {
+void Machine::llp_becomes(LlpState state) {
   if (llp_ != state) transition(llp_, state);
 }
 
-void Stream::Machine::peer_closed(TimePoint now) {
+void Machine::peer_closed(TimePoint now) {
   now_ = now;
   if (peer_half_closed(llp_) || state_ == State::closed) return;
   PeerCloseReaction reaction;
@@ -60,7 +60,7 @@ void Stream::Machine::peer_closed(TimePoint now) {
   if (reaction.ends_sending) end_transfers(Leaves::begun_fpdu);
 }
 
-void Stream::Machine::lost(TimePoint now) {
+void Machine::lost(TimePoint now) {
   now_ = now;
   if (state_ == State::closed) return;
   WorkStatus unfinished = WorkStatus::flushed;  // RFC 5041 section 6.2.2
@@ -76,20 +76,20 @@ void Stream::Machine::lost(TimePoint now) {
 
 // ---- out ----
 
-void Stream::Machine::gather(std::vector<wire::Bytes>& list, std::size_t limit,
-                             std::vector<std::size_t>* boundaries) {
+void Machine::gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                     std::vector<std::size_t>* boundaries) {
   while (transmitter_.pending() < limit && produce()) {
   }
   transmitter_.gather(list, limit, boundaries);
 }
 
-void Stream::Machine::transmitted(std::size_t count, TimePoint now) {
+void Machine::transmitted(std::size_t count, TimePoint now) {
   now_ = now;
   for (const MessageTag& tag : transmitter_.transmitted(count)) message_sent(tag);
   run_local_work();
 }
 
-bool Stream::Machine::may_send_fpdus() const {
+bool Machine::may_send_fpdus() const {
   // RFC 5044 section 7.1.2: not before both startup frames have come and gone.
   bool permitted = state_ == State::sending_rtr || state_ == State::operational ||
                    (state_ == State::closing && !our_half_closed(llp_));
@@ -98,7 +98,7 @@ bool Stream::Machine::may_send_fpdus() const {
 }
 
 /// Queues one FPDU. False: there is none to be sent now.
-bool Stream::Machine::produce() {
+bool Machine::produce() {
   if (!segmenter_.busy() && !begin_message()) return false;
   if (auto queued = segmenter_.step(); !queued) {
     segmenter_.abandon();
@@ -108,7 +108,7 @@ bool Stream::Machine::produce() {
   return true;
 }
 
-bool Stream::Machine::begin_message() {
+bool Machine::begin_message() {
   auto message = next_message();
   if (!message) {
     fail(message.error(), Leaves::all_queued);
@@ -119,7 +119,7 @@ bool Stream::Machine::begin_message() {
   return true;
 }
 
-std::expected<std::optional<OutgoingMessage>, Fault> Stream::Machine::next_message() {
+std::expected<std::optional<OutgoingMessage>, Fault> Machine::next_message() {
   if (state_ == State::terminating) return next_last_message();
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
@@ -131,7 +131,7 @@ std::expected<std::optional<OutgoingMessage>, Fault> Stream::Machine::next_messa
   return std::nullopt;
 }
 
-void Stream::Machine::message_sent(const MessageTag& tag) {
+void Machine::message_sent(const MessageTag& tag) {
   switch (tag.purpose) {
     case Purpose::startup_frame:
       return startup_frame_sent();
@@ -148,13 +148,13 @@ void Stream::Machine::message_sent(const MessageTag& tag) {
 }
 
 /// Local operations need no octet of the LLP to be carried out.
-void Stream::Machine::run_local_work() {
+void Machine::run_local_work() {
   if (send_queue_.local_is_next() && may_send_fpdus() && !segmenter_.busy()) (void)begin_message();
 }
 
 // ---- the consumer's side ----
 
-void Stream::Machine::post(Work work, TimePoint now) {
+void Machine::post(Work work, TimePoint now) {
   now_ = now;
   context_.decisions.ask(&Decisions::posted, work);
   context_.decisions.ask(&Decisions::depths_in_use, context_.negotiated);
@@ -162,7 +162,7 @@ void Stream::Machine::post(Work work, TimePoint now) {
   run_local_work();
 }
 
-void Stream::Machine::disconnect(TimePoint now) {
+void Machine::disconnect(TimePoint now) {
   now_ = now;
   if (state_ == State::closing || state_ == State::terminating || state_ == State::closed) return;
   if (in_startup()) {
@@ -181,7 +181,7 @@ void Stream::Machine::disconnect(TimePoint now) {
   transition(state_, State::closing);
 }
 
-void Stream::Machine::abort(TimePoint now) {
+void Machine::abort(TimePoint now) {
   now_ = now;
   if (state_ == State::terminating || state_ == State::closed) return;
   if (!in_startup() && may_send_terminate())
@@ -190,7 +190,7 @@ void Stream::Machine::abort(TimePoint now) {
   finish_by_reset();
 }
 
-std::optional<Event> Stream::Machine::next_event() {
+std::optional<Event> Machine::next_event() {
   if (context_.events.empty()) return std::nullopt;
   Event event = std::move(context_.events.front());
   context_.events.pop_front();
@@ -199,18 +199,18 @@ std::optional<Event> Stream::Machine::next_event() {
 
 // ---- the end ----
 
-void Stream::Machine::report_failed_set_up(StartupFault fault) {
+void Machine::report_failed_set_up(StartupFault fault) {
   if (established_ || in_startup()) return;
   established_ = true;
   context_.events.push_back(StartupFailed{fault});
 }
 
-void Stream::Machine::give_up_receive() {
+void Machine::give_up_receive() {
   if (auto failed = untagged_.give_up()) context_.events.push_back(*failed);
 }
 
 /// No further message is begun, but a Terminate.
-void Stream::Machine::end_transfers(Leaves leaves, WorkStatus unfinished) {
+void Machine::end_transfers(Leaves leaves, WorkStatus unfinished) {
   if (leaves == Leaves::begun_message) transmitter_.drop_messages_not_begun();
   if (leaves == Leaves::begun_fpdu) transmitter_.drop_all_but_begun_fpdu();
   std::vector<std::uint64_t> kept;
@@ -224,11 +224,11 @@ void Stream::Machine::end_transfers(Leaves leaves, WorkStatus unfinished) {
   read_queue_.clear();
 }
 
-bool Stream::Machine::drained() const {
+bool Machine::drained() const {
   return transmitter_.pending() == 0 && !segmenter_.busy() && last_messages_.empty();
 }
 
-Closing Stream::Machine::closing() const {
+Closing Machine::closing() const {
   if (our_half_closed(llp_) || !drained()) return Closing::none;
   const Closing graceful =
       llp_ == LlpState::peer_closed ? Closing::full_close : Closing::half_close;
@@ -251,13 +251,13 @@ Closing Stream::Machine::closing() const {
   }
 }
 
-Closing Stream::Machine::chosen(const Choice<Closing>& choice) const {
+Closing Machine::chosen(const Choice<Closing>& choice) const {
   Closing closing = choice.rfc;
   context_.decisions.ask(&Decisions::closes, ending(), choice, closing);
   return closing;
 }
 
-void Stream::Machine::close_done(TimePoint now) {
+void Machine::close_done(TimePoint now) {
   now_ = now;
   const bool ended = peer_half_closed(llp_) || closing() == Closing::reset;
   llp_becomes(ended || state_ == State::closed ? LlpState::closed : LlpState::half_closed);
@@ -267,12 +267,12 @@ void Stream::Machine::close_done(TimePoint now) {
 }
 
 /// A peer that still sends may do so: only silence counts against it.
-void Stream::Machine::keep_alive_while_closing() {
+void Machine::keep_alive_while_closing() {
   if (state_ == State::closing && our_half_closed(llp_) && !deframer_.discarding())
     deadline_ = now_ + context_.config.close_timeout;
 }
 
-void Stream::Machine::wakeup(TimePoint now) {
+void Machine::wakeup(TimePoint now) {
   now_ = now;
   if (!deadline_ || now < *deadline_) return;
   switch (state_) {
@@ -293,7 +293,7 @@ void Stream::Machine::wakeup(TimePoint now) {
   }
 }
 
-void Stream::Machine::finish() {
+void Machine::finish() {
   if (state_ == State::closed) return;
   give_up_receive();
   deadline_.reset();
@@ -305,7 +305,7 @@ void Stream::Machine::finish() {
   context_.events.push_back(Closed{});
 }
 
-void Stream::Machine::finish_by_reset() {
+void Machine::finish_by_reset() {
   llp_becomes(LlpState::to_be_reset);
   transmitter_.drop_all();
   finish();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The stream itself: its state, and how its parts work together. `Stream` is the public face of it.
+// The implementation of Stream: its state, and how its parts work together.
 #pragma once
 
 #include <deque>
@@ -19,37 +19,37 @@
 
 namespace rnic::stream {
 
-class Stream::Machine final : private SegmentSink {
+class Machine final : public Stream, private SegmentSink {
  public:
   Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions);
 
-  // Each of these is the member of Stream with the same name; the contract stands there.
-  [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() {
+  [[nodiscard]] std::span<const wire::MutableBytes> receive_targets() override {
     return deframer_.targets();
   }
-  void received(std::size_t count, TimePoint now);
-  void peer_closed(TimePoint now);
-  void lost(TimePoint now);
+  void received(std::size_t count, TimePoint now) override;
+  void peer_closed(TimePoint now) override;
+  void lost(TimePoint now) override;
   void gather(std::vector<wire::Bytes>& list, std::size_t limit,
-              std::vector<std::size_t>* boundaries);
-  void transmitted(std::size_t count, TimePoint now);
-  [[nodiscard]] Closing closing() const;
-  void close_done(TimePoint now);
-  [[nodiscard]] std::optional<TimePoint> next_wakeup() const { return deadline_; }
-  void wakeup(TimePoint now);
-  void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data, TimePoint now);
-  void reject(wire::Bytes private_data, TimePoint now);
-  void post(Work work, TimePoint now);
-  void disconnect(TimePoint now);
-  void abort(TimePoint now);
-  void set_emss(std::size_t emss) {
+              std::vector<std::size_t>* boundaries) override;
+  void transmitted(std::size_t count, TimePoint now) override;
+  [[nodiscard]] Closing closing() const override;
+  void close_done(TimePoint now) override;
+  [[nodiscard]] std::optional<TimePoint> next_wakeup() const override { return deadline_; }
+  void wakeup(TimePoint now) override;
+  void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
+              TimePoint now) override;
+  void reject(wire::Bytes private_data, TimePoint now) override;
+  void post(Work work, TimePoint now) override;
+  void disconnect(TimePoint now) override;
+  void abort(TimePoint now) override;
+  void set_emss(std::size_t emss) override {
     context_.decisions.ask(&Decisions::emss, context_, emss);
     context_.config.emss = emss;
   }
-  [[nodiscard]] std::optional<Event> next_event();
-  [[nodiscard]] State state() const { return state_; }
-  [[nodiscard]] const Negotiated& negotiated() const { return context_.negotiated; }
-  [[nodiscard]] StreamDecisions& decisions() { return context_.decisions; }
+  [[nodiscard]] std::optional<Event> next_event() override;
+  [[nodiscard]] State state() const override { return state_; }
+  [[nodiscard]] const Negotiated& negotiated() const override { return context_.negotiated; }
+  [[nodiscard]] StreamDecisions& decisions() override { return context_.decisions; }
 
  private:
   // startup.cpp's decisions, carried out (machine_startup.cpp)

@@ -26,7 +26,7 @@ StartupFault startup_fault(wire::TerminateCause cause) {
 
 }  // namespace
 
-std::span<const wire::MutableBytes> Stream::Machine::begin_segment(const IncomingSegment& segment) {
+std::span<const wire::MutableBytes> Machine::begin_segment(const IncomingSegment& segment) {
   segment_.emplace(segment, context_, send_queue_, state_);
   segment_fault_.reset();
   auto places = check_segment(*segment_);
@@ -40,7 +40,7 @@ std::span<const wire::MutableBytes> Stream::Machine::begin_segment(const Incomin
   return {};
 }
 
-std::expected<std::span<const wire::MutableBytes>, Fault> Stream::Machine::check_segment(
+std::expected<std::span<const wire::MutableBytes>, Fault> Machine::check_segment(
     Incoming& incoming) {
   if (auto fault = check_header(incoming)) return std::unexpected(std::move(*fault));
   if (awaits_rtr() && incoming.segment.rdmap().opcode() != Opcode::terminate) {
@@ -54,7 +54,7 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Stream::Machine::check
   return incoming.segment.tagged ? tagged_.begin(incoming) : untagged_.begin(incoming);
 }
 
-std::span<const wire::MutableBytes> Stream::Machine::rest_of_segment(std::size_t left) {
+std::span<const wire::MutableBytes> Machine::rest_of_segment(std::size_t left) {
   if (!segment_->segment.tagged) return untagged_.rest(*segment_, left);
   auto places = tagged_.rest(*segment_, left);
   if (places) return *places;
@@ -62,7 +62,7 @@ std::span<const wire::MutableBytes> Stream::Machine::rest_of_segment(std::size_t
   return {};
 }
 
-void Stream::Machine::end_segment() {
+void Machine::end_segment() {
   const Incoming& incoming = *segment_;
   fpdu_validated_ = true;
   if (segment_fault_) {
@@ -82,13 +82,13 @@ void Stream::Machine::end_segment() {
 }
 
 /// RFC 5040 section 7.1: a fault of what the peer sends ends the stream.
-bool Stream::Machine::passes_over(const Fault& fault) const {
+bool Machine::passes_over(const Fault& fault) const {
   bool passed_over = false;
   context_.decisions.ask(&Decisions::passed_over, *segment_, fault, passed_over);
   return passed_over;
 }
 
-void Stream::Machine::framing_fault(Fault fault) {
+void Machine::framing_fault(Fault fault) {
   // A ULPDU without a DDP header came in an FPDU that MPA found good; a bad CRC or Marker means
   // that no FPDU came at all.
   bool came = fault.cause.layer != wire::layer::mpa;
@@ -98,14 +98,14 @@ void Stream::Machine::framing_fault(Fault fault) {
 }
 
 /// The Initiator's first FPDU lets the Responder send (RFC 5044 section 7.1.2, rule 4).
-void Stream::Machine::first_fpdu_validated() {
+void Machine::first_fpdu_validated() {
   if (state_ != State::awaiting_first_fpdu) return;
   transition(state_, State::operational);
   if (!established_ && segment_ && segment_->segment.rdmap().opcode() != Opcode::terminate)
     establish({});
 }
 
-void Stream::Machine::deliver(const DeliveredMessage& message) {
+void Machine::deliver(const DeliveredMessage& message) {
   switch (message.queue) {
     case wire::Queue::send:
       return deliver_send(message);
@@ -119,7 +119,7 @@ void Stream::Machine::deliver(const DeliveredMessage& message) {
 }
 
 /// Carries out the invalidation that the message in segment_ asks for (RFC 5040 section 5.3).
-std::expected<std::optional<std::uint32_t>, Fault> Stream::Machine::invalidate_for(Opcode opcode) {
+std::expected<std::optional<std::uint32_t>, Fault> Machine::invalidate_for(Opcode opcode) {
   std::optional<std::uint32_t> stag;
   // RFC 5040 section 4.1: in other messages the Invalidate STag field means nothing.
   if (wire::carries_invalidate(opcode)) stag = segment_->segment.untagged_header.ulp_word.value();
@@ -135,7 +135,7 @@ std::expected<std::optional<std::uint32_t>, Fault> Stream::Machine::invalidate_f
   return stag;
 }
 
-void Stream::Machine::deliver_send(const DeliveredMessage& message) {
+void Machine::deliver_send(const DeliveredMessage& message) {
   MessageReceived event;
   event.opcode = segment_->segment.rdmap().opcode();
   event.length = message.length;
@@ -165,7 +165,7 @@ void Stream::Machine::deliver_send(const DeliveredMessage& message) {
   if (report) context_.events.push_back(*report);
 }
 
-void Stream::Machine::deliver_request(const DeliveredMessage& message) {
+void Machine::deliver_request(const DeliveredMessage& message) {
   const bool atomic = segment_->segment.rdmap().opcode() == Opcode::atomic_request;
   const std::size_t expected =
       atomic ? sizeof(wire::AtomicRequestHeader) : sizeof(wire::ReadRequestHeader);
@@ -190,7 +190,7 @@ void Stream::Machine::deliver_request(const DeliveredMessage& message) {
   if (fault) fail(*fault);
 }
 
-void Stream::Machine::deliver_atomic_response(const DeliveredMessage& message) {
+void Machine::deliver_atomic_response(const DeliveredMessage& message) {
   const auto header = read_header<wire::AtomicResponseHeader>(message.octets);
   auto* entry = send_queue_.outstanding(WorkKind::atomic);
   if (entry == nullptr) return;  // untagged_ lets none through without a Request
@@ -213,7 +213,7 @@ void Stream::Machine::deliver_atomic_response(const DeliveredMessage& message) {
 
 /// The Read or Atomic that the peer's Terminate is about ends with the reason, not as merely
 /// flushed.
-void Stream::Machine::blame_terminated_read(const wire::Terminate& terminate) {
+void Machine::blame_terminated_read(const wire::Terminate& terminate) {
   if (terminate.cause.layer != wire::layer::rdmap ||
       terminate.ddp_header.size() != wire::untagged_header_size)
     return;
@@ -224,7 +224,7 @@ void Stream::Machine::blame_terminated_read(const wire::Terminate& terminate) {
                         : WorkStatus::remote_operation);
 }
 
-void Stream::Machine::deliver_terminate(const DeliveredMessage& message) {
+void Machine::deliver_terminate(const DeliveredMessage& message) {
   // Whatever else is wrong with a Terminate, one that names its cause is not to be answered by
   // another.
   const auto cause = wire::parse_terminate_cause(message.octets);

@@ -14,7 +14,7 @@ State first_state(Role role) {
 
 }  // namespace
 
-Stream::Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions)
+Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDecisions decisions)
     : context_{std::move(config), memory, std::move(decisions), {}, {}},
       state_(first_state(context_.config.role)),
       deframer_(context_, *this),
@@ -33,7 +33,7 @@ Stream::Machine::Machine(Config config, Memory& memory, TimePoint now, StreamDec
         format(make_request(context_.config, context_.decisions), context_.decisions));
 }
 
-bool Stream::Machine::in_startup() const {
+bool Machine::in_startup() const {
   switch (state_) {
     case State::awaiting_request:
     case State::awaiting_decision:
@@ -48,14 +48,14 @@ bool Stream::Machine::in_startup() const {
 
 /// Startup frames and the RTR have a time limit (mpa.startup.frames-time-out; RFC 5044 section
 /// 7.1.2).
-void Stream::Machine::limit_startup(std::optional<TimePoint> deadline) {
+void Machine::limit_startup(std::optional<TimePoint> deadline) {
   deadline_ = deadline;
   const StartupWait wait{state_, now_, context_.config.startup_timeout,
                          !deframer_.startup_octets().empty()};
   context_.decisions.ask(&Decisions::startup_deadline, wait, deadline_);
 }
 
-void Stream::Machine::read_startup_frame() {
+void Machine::read_startup_frame() {
   const bool initiator = context_.config.role == Role::initiator;
   if (state_ == State::awaiting_decision || state_ == State::sending_reply) {
     // Nothing may follow a Request before its Reply, so PD_Length was wrong
@@ -78,14 +78,14 @@ void Stream::Machine::read_startup_frame() {
 }
 
 /// Whether octets have come after the Request that are not to be there.
-bool Stream::Machine::request_overrun() const {
+bool Machine::request_overrun() const {
   const wire::Bytes octets = deframer_.startup_octets();
   bool acceptable = octets.empty();
   context_.decisions.ask(&Decisions::octets_after_request, octets, acceptable);
   return !acceptable;
 }
 
-void Stream::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
+void Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   if (!interoperable(parsed.frame, context_.config, context_.decisions))
     return fail_startup(StartupFault::invalid_frame);
   request_ = make_connect_request(parsed.frame, context_.decisions);
@@ -96,8 +96,8 @@ void Stream::Machine::take_request(const wire::ParsedMpaFrame& parsed) {
   context_.report_startup(*request_);
 }
 
-void Stream::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
-                             TimePoint now) {
+void Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
+                     TimePoint now) {
   now_ = now;
   if (state_ != State::awaiting_decision) return;  // the peer was faster in going away
   Acceptance acceptance = accept_request(*request_, context_.config, stated_depth(ird),
@@ -107,7 +107,7 @@ void Stream::Machine::accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes p
   transition(state_, State::sending_reply);
 }
 
-void Stream::Machine::reject(wire::Bytes private_data, TimePoint now) {
+void Machine::reject(wire::Bytes private_data, TimePoint now) {
   now_ = now;
   if (state_ != State::awaiting_decision) return;
   transmitter_.queue_startup_frame(
@@ -117,7 +117,7 @@ void Stream::Machine::reject(wire::Bytes private_data, TimePoint now) {
   transition(state_, State::sending_reply);
 }
 
-void Stream::Machine::startup_frame_sent() {
+void Machine::startup_frame_sent() {
   if (state_ == State::sending_request) return request_sent();
   if (state_ != State::sending_reply) return;
   if (!request_) return end_startup(std::nullopt);
@@ -126,7 +126,7 @@ void Stream::Machine::startup_frame_sent() {
 
 /// Nothing follows before the Reply (mpa.startup.no-fpdu-before-both-frames; RFC 5044 section
 /// 7.1.2).
-void Stream::Machine::request_sent() {
+void Machine::request_sent() {
   transition(state_, State::awaiting_reply);
   std::vector<StartupFrame> frames;
   std::optional<RtrKind> fpdu;
@@ -136,7 +136,7 @@ void Stream::Machine::request_sent() {
     transmitter_.queue_startup_frame(format(frame, context_.decisions));
 }
 
-void Stream::Machine::reply_sent() {
+void Machine::reply_sent() {
   transition(state_, State::awaiting_first_fpdu);
   deframer_.enter_full_operation();
   if (context_.negotiated.peer_to_peer) {
@@ -155,7 +155,7 @@ void Stream::Machine::reply_sent() {
   deframer_.resume();
 }
 
-void Stream::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
+void Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
   ReplyVerdict verdict = judge_reply(parsed.frame, context_.config, context_.decisions);
   deframer_.consume_startup(parsed.consumed);
   switch (verdict.kind) {
@@ -172,7 +172,7 @@ void Stream::Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
   }
 }
 
-void Stream::Machine::enter_operation_after_reply(ReplyVerdict verdict) {
+void Machine::enter_operation_after_reply(ReplyVerdict verdict) {
   context_.negotiated = verdict.negotiated;
   fpdu_validated_ = true;
   deframer_.enter_full_operation();
@@ -189,7 +189,7 @@ void Stream::Machine::enter_operation_after_reply(ReplyVerdict verdict) {
 
 /// The connection can carry FPDUs, yet not serve its purpose: a Terminate says why (RFC 6581
 /// sections 9.1 and 9.2).
-void Stream::Machine::fail_set_up(const ReplyVerdict& verdict) {
+void Machine::fail_set_up(const ReplyVerdict& verdict) {
   const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
   context_.negotiated = verdict.negotiated;
   fpdu_validated_ = true;
@@ -202,13 +202,13 @@ void Stream::Machine::fail_set_up(const ReplyVerdict& verdict) {
         std::nullopt, std::nullopt});
 }
 
-void Stream::Machine::fail_startup(StartupFault fault) {
+void Machine::fail_startup(StartupFault fault) {
   context_.report_startup(StartupFailed{fault});
   end_startup(fault);
 }
 
 /// A close, and no word more (RFC 5044 section 7.1.2). No fault: the rejecting Reply has left.
-void Stream::Machine::end_startup(std::optional<StartupFault> fault) {
+void Machine::end_startup(std::optional<StartupFault> fault) {
   StartupEnd end;
   context_.decisions.ask(&Decisions::startup_ends, StartupEnding{state_, fault}, end);
   if (end.terminate) {
@@ -225,7 +225,7 @@ void Stream::Machine::end_startup(std::optional<StartupFault> fault) {
 }
 
 /// A zero-length Send, RDMA Write or RDMA Read (RFC 6581 section 9.2).
-void Stream::Machine::send_rtr(RtrKind kind) {
+void Machine::send_rtr(RtrKind kind) {
   OutgoingMessage message;
   WorkKind work = WorkKind::send;
   if (kind == RtrKind::write) {
@@ -242,18 +242,18 @@ void Stream::Machine::send_rtr(RtrKind kind) {
   segmenter_.begin(std::move(message));
 }
 
-void Stream::Machine::establish(std::vector<std::byte> private_data) {
+void Machine::establish(std::vector<std::byte> private_data) {
   established_ = true;
   limit_startup(std::nullopt);
   context_.report_startup(Established{context_.negotiated, std::move(private_data)});
 }
 
-bool Stream::Machine::awaits_rtr() const {
+bool Machine::awaits_rtr() const {
   return state_ == State::awaiting_first_fpdu && context_.negotiated.peer_to_peer;
 }
 
 /// One of the three indications of RFC 6581 section 9.2, of a kind that our Reply states.
-bool Stream::Machine::is_rtr(const IncomingSegment& incoming) const {
+bool Machine::is_rtr(const IncomingSegment& incoming) const {
   const RtrKinds& stated = context_.negotiated.rtr;
   const bool empty = incoming.segment.ddp().last() && incoming.payload_length == 0;
   bool taken = false;

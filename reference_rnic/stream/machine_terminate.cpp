@@ -10,7 +10,7 @@
 
 namespace rnic::stream {
 
-void Stream::Machine::fail(const Fault& fault, Leaves leaves) {
+void Machine::fail(const Fault& fault, Leaves leaves) {
   if (state_ == State::closed) return;
   if (state_ == State::terminating) {
     // Only the first error is reported (rdmap.error.first-error-captured).
@@ -36,14 +36,14 @@ void Stream::Machine::fail(const Fault& fault, Leaves leaves) {
 
 /// A Terminate needs full MPA operation and a half that is open (RFC 5044 section 7.1.2, RFC 5040
 /// section 6.2.1).
-bool Stream::Machine::may_send_terminate() const {
+bool Machine::may_send_terminate() const {
   bool may = fpdu_validated_ && !our_half_closed(llp_);
   context_.decisions.ask(&Decisions::may_terminate, may);
   return may;
 }
 
 /// RFC 5040 section 7.1 demands the Terminate that section 6.2.1 recommends (docs/disputes.md).
-Reaction Stream::Machine::reaction_to(const Fault& fault) const {
+Reaction Machine::reaction_to(const Fault& fault) const {
   static constexpr Reaction permitted[] = {{.terminate = true}, {.terminate = false}};
   Reaction reaction{.terminate = may_send_terminate()};
   const Choice<Reaction> choice{"rdmap.terminate.sent-on-rdmap-error", reaction,
@@ -54,7 +54,7 @@ Reaction Stream::Machine::reaction_to(const Fault& fault) const {
 }
 
 /// The messages that still leave after an error: one Terminate (RFC 5040 section 5.4).
-void Stream::Machine::queue_terminate(const Fault& fault) {
+void Machine::queue_terminate(const Fault& fault) {
   OutgoingMessage message;
   message.opcode = wire::Opcode::terminate;
   message.header = build_terminate(fault, context_.decisions);
@@ -64,7 +64,7 @@ void Stream::Machine::queue_terminate(const Fault& fault) {
   context_.decisions.ask(&Decisions::last_messages, last_messages_);
 }
 
-std::optional<OutgoingMessage> Stream::Machine::next_last_message() {
+std::optional<OutgoingMessage> Machine::next_last_message() {
   if (last_messages_.empty()) return std::nullopt;
   OutgoingMessage message = std::move(last_messages_.front());
   last_messages_.pop_front();

@@ -46,60 +46,66 @@ enum class Closing : std::uint8_t { none, half_close, full_close, reset };
 
 class Stream {
  public:
-  Stream(Config config, Memory& memory, TimePoint now, StreamDecisions decisions = {});
-  ~Stream();
+  virtual ~Stream() = default;
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
   // -- in --
   /// Where the next octets from the LLP shall land; never empty before peer_closed(). Valid until
   /// the next call into the stream.
-  [[nodiscard]] std::span<const wire::MutableBytes> receive_targets();
+  [[nodiscard]] virtual std::span<const wire::MutableBytes> receive_targets() = 0;
   /// `count` octets have been written to the targets, in order.
-  void received(std::size_t count, TimePoint now);
+  virtual void received(std::size_t count, TimePoint now) = 0;
+  /// Copies `octets` into the targets and commits them.
   void receive(wire::Bytes octets, TimePoint now);
   /// The peer's FIN came.
-  void peer_closed(TimePoint now);
+  virtual void peer_closed(TimePoint now) = 0;
   /// The LLP connection broke (reset, timeout).
-  void lost(TimePoint now);
+  virtual void lost(TimePoint now) = 0;
 
   // -- out --
   /// Appends the octets that may be sent now to `list`, at most about `limit` octets. Each element
   /// of `boundaries`, if given, receives the running octet count at which an FPDU (or MPA frame)
   /// ends, so that an owner can cut TCP segments there.
-  void gather(std::vector<wire::Bytes>& list, std::size_t limit,
-              std::vector<std::size_t>* boundaries = nullptr);
-  void transmitted(std::size_t count, TimePoint now);
+  virtual void gather(std::vector<wire::Bytes>& list, std::size_t limit,
+                      std::vector<std::size_t>* boundaries = nullptr) = 0;
+  /// The first `count` octets of what was gathered have been sent.
+  virtual void transmitted(std::size_t count, TimePoint now) = 0;
+  /// Gathers and commits all that may be sent now.
   [[nodiscard]] std::vector<std::byte> take_output(TimePoint now);
   /// Meaningful once gather() yields nothing.
-  [[nodiscard]] Closing closing() const;
+  [[nodiscard]] virtual Closing closing() const = 0;
   /// The owner has carried out `closing()`.
-  void close_done(TimePoint now);
+  virtual void close_done(TimePoint now) = 0;
 
   // -- time --
-  [[nodiscard]] std::optional<TimePoint> next_wakeup() const;
-  void wakeup(TimePoint now);
+  [[nodiscard]] virtual std::optional<TimePoint> next_wakeup() const = 0;
+  virtual void wakeup(TimePoint now) = 0;
 
   // -- the consumer's side --
-  void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data, TimePoint now);
-  void reject(wire::Bytes private_data, TimePoint now);
-  void post(Work work, TimePoint now);
+  virtual void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data,
+                      TimePoint now) = 0;
+  virtual void reject(wire::Bytes private_data, TimePoint now) = 0;
+  virtual void post(Work work, TimePoint now) = 0;
   /// Orderly close: what is posted is sent, then our half is closed.
-  void disconnect(TimePoint now);
+  virtual void disconnect(TimePoint now) = 0;
   /// Abortive close on the consumer's wish: Terminate with a local catastrophic error where one may
   /// be sent, then close.
-  void abort(TimePoint now);
-  void set_emss(std::size_t emss);
+  virtual void abort(TimePoint now) = 0;
+  virtual void set_emss(std::size_t emss) = 0;
 
-  [[nodiscard]] std::optional<Event> next_event();
-  [[nodiscard]] State state() const;
-  [[nodiscard]] const Negotiated& negotiated() const;
+  [[nodiscard]] virtual std::optional<Event> next_event() = 0;
+  [[nodiscard]] virtual State state() const = 0;
+  [[nodiscard]] virtual const Negotiated& negotiated() const = 0;
   /// Who takes part in its decisions; a tester may change its mind in mid-stream.
-  [[nodiscard]] StreamDecisions& decisions();
+  [[nodiscard]] virtual StreamDecisions& decisions() = 0;
 
- private:
-  class Machine;
-  std::unique_ptr<Machine> machine_;
+ protected:
+  Stream() = default;
 };
+
+/// A stream in the role of the configuration, at the start of MPA. `memory` must outlive it.
+[[nodiscard]] std::unique_ptr<Stream> make_stream(Config config, Memory& memory, TimePoint now,
+                                                  StreamDecisions decisions = {});
 
 }  // namespace rnic::stream

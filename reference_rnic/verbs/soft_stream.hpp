@@ -4,6 +4,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -17,7 +18,8 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
  public:
   SoftStream(Core& core, stream::Config config)
       : core_(core),
-        machine_(std::move(config), *this, core.host.now(), core.decisions.for_stream()) {}
+        machine_(stream::make_stream(std::move(config), *this, core.host.now(),
+                                     core.decisions.for_stream())) {}
   ~SoftStream() override {
     if (pair_ != nullptr) pair_->stream_ended(false);
   }
@@ -32,47 +34,47 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   }
 
   std::span<const wire::MutableBytes> receive_targets() override {
-    return machine_.receive_targets();
+    return machine_->receive_targets();
   }
   void received(std::size_t count) override {
-    during([&] { machine_.received(count, now()); });
+    during([&] { machine_->received(count, now()); });
   }
   void peer_closed() override {
-    during([&] { machine_.peer_closed(now()); });
+    during([&] { machine_->peer_closed(now()); });
   }
   void lost() override {
-    during([&] { machine_.lost(now()); });
+    during([&] { machine_->lost(now()); });
   }
   void gather(std::vector<wire::Bytes>& list, std::size_t limit,
               std::vector<std::size_t>* boundaries) override {
-    if (!abandoned_) machine_.gather(list, limit, boundaries);
+    if (!abandoned_) machine_->gather(list, limit, boundaries);
   }
   void transmitted(std::size_t count) override {
-    during([&] { machine_.transmitted(count, now()); });
+    during([&] { machine_->transmitted(count, now()); });
   }
   stream::Closing closing() const override {
-    return abandoned_ ? stream::Closing::reset : machine_.closing();
+    return abandoned_ ? stream::Closing::reset : machine_->closing();
   }
   void close_done() override {
-    during([&] { machine_.close_done(now()); });
+    during([&] { machine_->close_done(now()); });
   }
-  std::optional<stream::TimePoint> next_wakeup() const override { return machine_.next_wakeup(); }
+  std::optional<stream::TimePoint> next_wakeup() const override { return machine_->next_wakeup(); }
   void wakeup() override {
-    during([&] { machine_.wakeup(now()); });
+    during([&] { machine_->wakeup(now()); });
   }
-  void set_emss(std::size_t emss) override { machine_.set_emss(emss); }
+  void set_emss(std::size_t emss) override { machine_->set_emss(emss); }
   void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data) override {
-    during([&] { machine_.accept(ird, ord, private_data, now()); });
+    during([&] { machine_->accept(ird, ord, private_data, now()); });
   }
   void reject(wire::Bytes private_data) override {
-    during([&] { machine_.reject(private_data, now()); });
+    during([&] { machine_->reject(private_data, now()); });
   }
   void disconnect() override {
     if (pair_ != nullptr) pair_->closing();
-    during([&] { machine_.disconnect(now()); });
+    during([&] { machine_->disconnect(now()); });
   }
   void abort() override {
-    during([&] { machine_.abort(now()); });
+    during([&] { machine_->abort(now()); });
   }
   std::optional<stream::Event> next_event() override {
     if (events_.empty()) return std::nullopt;
@@ -80,14 +82,14 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     events_.pop_front();
     return event;
   }
-  stream::State state() const override { return machine_.state(); }
-  const stream::Negotiated& negotiated() const override { return machine_.negotiated(); }
+  stream::State state() const override { return machine_->state(); }
+  const stream::Negotiated& negotiated() const override { return machine_->negotiated(); }
 
  private:
   [[nodiscard]] stream::TimePoint now() const { return core_.host.now(); }
 
   // StreamLink: what the queue pair asks of us. Its owner is told, and gathers.
-  void post(stream::Work work) override { machine_.post(std::move(work), now()); }
+  void post(stream::Work work) override { machine_->post(std::move(work), now()); }
   void posted() override {
     during([] {});
     attention();
@@ -118,8 +120,8 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     std::forward<Call>(call)();
     if (pair_ != nullptr) pair_->go_on();
     hand_on();
-    if (abort_due_ && machine_.state() == stream::State::operational) {
-      machine_.abort(now());
+    if (abort_due_ && machine_->state() == stream::State::operational) {
+      machine_->abort(now());
       hand_on();
     }
     abort_due_ = false;
@@ -129,7 +131,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   /// then, and ends as well.
   void hand_on() {
     std::optional<stream::Event> end;
-    while (auto event = machine_.next_event()) {
+    while (auto event = machine_->next_event()) {
       if (std::holds_alternative<stream::Closed>(*event))
         end = std::move(event);
       else
@@ -205,7 +207,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   bool abandoned_ = false;  ///< the queue pair was destroyed under it
   bool ended_ = false;
   bool abort_due_ = false;
-  stream::Stream machine_;  ///< last: it may call us while it dies
+  std::unique_ptr<stream::Stream> machine_;  ///< last: it may call us while it dies
 };
 
 }  // namespace rnic::verbs

@@ -65,7 +65,7 @@ void Peer::send_from(const StartupFrame& frame, std::size_t from, const Cut& cut
                 parsed ? wire::describe(parsed->frame) : "a malformed startup frame",
                 wire::hex(octets));
   sending_frame(octets);
-  send_octets(wire::Bytes(octets).subspan(from), cut);
+  put(wire::Bytes(octets).subspan(from), cut);
   sent_frame();
 }
 
@@ -84,7 +84,7 @@ void Peer::send(const std::vector<Fpdu>& fpdus, const Cut& cut) {
     sending_.position += encoded.size();
     sent_fpdu(fpdu.ulpdu, is_intact(fpdu, sending_));
   }
-  send_octets(octets, cut);
+  put(octets, cut);
 }
 
 std::vector<Fpdu> Peer::prepare(const Outgoing& message) {
@@ -94,6 +94,11 @@ std::vector<Fpdu> Peer::prepare(const Outgoing& message) {
 }
 
 void Peer::send_octets(wire::Bytes octets, const Cut& cut) {
+  if (in_rdma_mode() && !described()) means_nothing_readable();
+  put(octets, cut);
+}
+
+void Peer::put(wire::Bytes octets, const Cut& cut) {
   if (!can_send()) return context_.note(Direction::to_iut, "not sent: the connection has ended");
   const std::uint64_t before = connection().data_segments_sent();
   const auto lengths = cut.lengths(octets.size());

@@ -44,6 +44,8 @@ class Peer final : public WireEnd {
   void send(const Fpdu& fpdu, const Cut& cut = Cut::whole());
   /// All in one TCP segment, as far as its size allows, or cut otherwise.
   void send(const std::vector<Fpdu>& fpdus, const Cut& cut = Cut::whole());
+  /// Octets as they are: of a startup frame, of an FPDU that means_to_send() has described, or of what
+  /// the IUT cannot read.
   void send_octets(wire::Bytes octets, const Cut& cut = Cut::whole());
   /// The FPDUs that send(message) would send. The MSN is taken.
   [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message);
@@ -66,6 +68,7 @@ class Peer final : public WireEnd {
 
  private:
   void send_from(const StartupFrame& frame, std::size_t from, const Cut& cut);
+  void put(wire::Bytes octets, const Cut& cut);
   bool push(wire::Bytes octets);
   void verify_cut(std::uint64_t segments_before, std::size_t wanted);
 

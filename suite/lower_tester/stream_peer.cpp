@@ -61,8 +61,8 @@ void StreamPeer::on_opened() {
   const bool initiator = role() == MpaRole::initiator;
   terms_.config.role = initiator ? stream::Role::initiator : stream::Role::responder;
   terms_.config.emss = connection().emss();
-  stream_ = std::make_unique<Stream>(terms_.config, memory_, now(),
-                                     rnic::deviants::stream_decisions(terms_.deviations));
+  stream_ = stream::make_stream(terms_.config, memory_, now(),
+                                rnic::deviants::stream_decisions(terms_.deviations));
   outbound_ = std::make_unique<Outbound>(
       *this, initiator ? wire::MpaFrameKind::request : wire::MpaFrameKind::reply);
   context_.loop.defer([alive = std::weak_ptr(alive_), this] {

@@ -116,12 +116,18 @@ void WireEnd::sent_frame() {
 }
 
 void WireEnd::sent_fpdu(wire::Bytes ulpdu, bool intact) {
+  described_ = false;
   judge_->sent_fpdu(ulpdu, intact);
   if (!ulpdu.empty())
     within_message_ = !wire::DdpControl{static_cast<std::uint8_t>(ulpdu.front())}.last();
 }
 
-void WireEnd::means_to_send(wire::Bytes ulpdu) { judge_->sent_fpdu(ulpdu, true); }
+void WireEnd::means_to_send(wire::Bytes ulpdu) {
+  judge_->sent_fpdu(ulpdu, true);
+  described_ = true;
+}
+
+void WireEnd::means_nothing_readable() { judge_->sent_fpdu({}, false); }
 
 std::size_t WireEnd::max_ulpdu() const {
   return wire::mulpdu(connection_->emss(), sending_.markers);

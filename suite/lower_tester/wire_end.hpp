@@ -84,6 +84,10 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   [[nodiscard]] bool within_message() const { return within_message_; }
   /// The ULPDU of an FPDU whose octets the case sends itself.
   void means_to_send(wire::Bytes ulpdu);
+  /// The case sends octets of which nobody has said what they mean: part of an FPDU, say. The IUT may
+  /// blame a segment that it finds in them.
+  void means_nothing_readable();
+  [[nodiscard]] bool described() const { return described_; }
   /// What the IUT has sent is judged as far as it goes; what comes later is not.
   void finish_judging();
   [[nodiscard]] rnic::llp::Connection& connection() { return *connection_; }
@@ -137,6 +141,7 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
   bool is_connected_ = false, sent_fin_ = false, iut_closed_ = false, broken_ = false,
        in_rdma_mode_ = false;
   bool within_message_ = false;
+  bool described_ = false;  ///< means_to_send() was called since an FPDU was sent
   std::optional<wire::MpaFlags> sent_flags_;
   std::optional<ReceivedFrame> received_frame_;
   std::deque<Arrival> arrivals_;

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "reference_rnic/llp/forwarding_connection.hpp"
+
 namespace suite::runner {
 
 namespace {
@@ -35,62 +37,27 @@ class Mark {
   std::sig_atomic_t before_;
 };
 
-class GuardedConnection final : public Connection, Connection::Observer {
+class GuardedConnection final : public rnic::llp::ForwardingConnection<Connection> {
  public:
-  GuardedConnection(std::unique_ptr<Connection> inner, Connection::Observer* observer)
-      : inner_(std::move(inner)), observer_(observer) {}
-  /// For connect(): the observer must exist before the connection does.
-  Connection::Observer& relay() { return *this; }
-  void take(std::unique_ptr<Connection> inner) { inner_ = std::move(inner); }
-
-  void set_observer(Connection::Observer& observer) override {
-    observer_ = &observer;
-    inner_->set_observer(*this);
-  }
-  Received receive(std::span<const rnic::wire::MutableBytes> targets) override {
-    return inner_->receive(targets);
-  }
-  std::size_t send(std::span<const rnic::wire::Bytes> pieces, bool end_segment) override {
-    return inner_->send(pieces, end_segment);
-  }
-  void shutdown_send() override { inner_->shutdown_send(); }
-  void reset() override { inner_->reset(); }
-  Address local() const override { return inner_->local(); }
-  Address remote() const override { return inner_->remote(); }
-  std::size_t emss() const override { return inner_->emss(); }
-  std::size_t unacknowledged() const override { return inner_->unacknowledged(); }
-  std::uint64_t data_segments_sent() const override { return inner_->data_segments_sent(); }
-  std::uint64_t data_segments_received() const override { return inner_->data_segments_received(); }
-  bool change_emss(std::size_t octets) override { return inner_->change_emss(octets); }
-  bool can_disturb() const override { return inner_->can_disturb(); }
-  bool send_lost(rnic::wire::Bytes octets) override { return inner_->send_lost(octets); }
-  bool inject(std::int64_t offset, rnic::wire::Bytes octets) override {
-    return inner_->inject(offset, octets);
-  }
-  void pause_receiving(bool paused) override { inner_->pause_receiving(paused); }
-  void set_receive_buffer(std::size_t octets) override { inner_->set_receive_buffer(octets); }
+  using ForwardingConnection::ForwardingConnection;
 
  private:
-  // The IUT may destroy this connection in any of these: nothing of it is touched after the call.
   void connected() noexcept override {
     const Mark mark(true);
-    observer_->connected();
+    ForwardingConnection::connected();
   }
   void readable() noexcept override {
     const Mark mark(true);
-    observer_->readable();
+    ForwardingConnection::readable();
   }
   void writable() noexcept override {
     const Mark mark(true);
-    observer_->writable();
+    ForwardingConnection::writable();
   }
   void ended(rnic::llp::Ending ending) noexcept override {
     const Mark mark(true);
-    observer_->ended(ending);
+    ForwardingConnection::ended(ending);
   }
-
-  std::unique_ptr<Connection> inner_;
-  Connection::Observer* observer_;
 };
 
 class GuardedListener final : public Listener, Listener::Observer {
@@ -103,7 +70,7 @@ class GuardedListener final : public Listener, Listener::Observer {
  private:
   void accepted(std::unique_ptr<Connection> connection) noexcept override {
     const Mark mark(true);
-    observer_.accepted(std::make_unique<GuardedConnection>(std::move(connection), nullptr));
+    observer_.accepted(std::make_unique<GuardedConnection>(std::move(connection)));
   }
   Listener::Observer& observer_;
   std::unique_ptr<Listener> inner_;
@@ -123,7 +90,7 @@ class GuardedNetwork final : public rnic::llp::Network {
   }
   std::expected<std::unique_ptr<Connection>, Error> connect(
       const Address& remote, Connection::Observer& observer) override {
-    auto guarded = std::make_unique<GuardedConnection>(nullptr, &observer);
+    auto guarded = std::make_unique<GuardedConnection>(observer);
     auto made = inner_.connect(remote, guarded->relay());
     if (!made) return std::unexpected(made.error());
     guarded->take(std::move(*made));

@@ -83,6 +83,8 @@ class Conversation final : public Voice {
   /// An FPDU that says that it has `length` octets, of which the capture kept those of `ulpdu`.
   void send_cut(Direction direction, const Octets& ulpdu, std::uint16_t length);
   void hole(Direction direction);
+  /// The direction ends within an FPDU.
+  void end_within_fpdu(Direction direction) { tracker_.unfinished(direction); }
   void reset(Direction direction);
   /// The next events come from frames before those that came last.
   void turn_back(std::uint32_t frames) { frame_ -= frames; }

@@ -893,6 +893,19 @@ BOOST_AUTO_TEST_CASE(a_fault_of_layout_hides_no_other) {
               Rules{layout, "rdmap.terminate.code-invalid-version"}));
 }
 
+BOOST_AUTO_TEST_CASE(a_segment_that_never_came_whole_may_be_blamed) {
+  for (const bool unfinished : {false, true}) {
+    Conversation it;
+    sends(it, {a_write});
+    if (unfinished) it.end_within_fpdu(initiator);
+    it.send(responder, terminate(blame(wire::cause::ddp_untagged_no_buffer, a_send)));
+    it.finish();
+    std::set<std::string_view> rules;
+    for (const Finding& finding : it.findings) rules.insert(finding.rule.id);
+    BOOST_TEST(rules.contains("rdmap.terminate.ddp-header-copied") != unfinished);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(each_rule_that_a_trace_shows_is_checked) {
   const auto checked = [](std::string_view id) {
     return std::ranges::binary_search(checked_rules(), id, {}, &rules::RuleId::id);

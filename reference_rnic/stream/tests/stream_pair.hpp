@@ -16,10 +16,11 @@ namespace rnic::stream::test {
 class End {
  public:
   explicit End(Config config, StreamDecisions decisions = {})
-      : stream(std::move(config), memory, TimePoint{}, std::move(decisions)) {}
+      : owned(make_stream(std::move(config), memory, TimePoint{}, std::move(decisions))) {}
 
   TestMemory memory;
-  Stream stream;
+  const std::unique_ptr<Stream> owned;
+  Stream& stream = *owned;
   std::vector<Event> events;
   std::vector<std::byte> sent;  ///< all octets this end ever sent
   bool closed_half = false;     ///< closing() asked for FIN and it has been given to the other end

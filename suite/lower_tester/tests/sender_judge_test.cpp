@@ -228,6 +228,17 @@ BOOST_AUTO_TEST_CASE(a_message_without_its_last_flag_is_named) {
   BOOST_TEST(iut->messages.size() == 2u);
 }
 
+BOOST_AUTO_TEST_CASE(octets_that_nobody_has_described_may_be_blamed) {
+  for (const bool more : {false, true}) {
+    const auto iut = Observed::started();
+    iut->gets(send_message(payload(8)));
+    if (more) iut->judge.sent_fpdu({}, false);
+    iut->sends(
+        terminate_about(rdma_write(1, 2, payload(8)), wire::cause::ddp_tagged_invalid_stag, false));
+    BOOST_TEST(iut->breaks("rdmap.terminate.ddp-header-copied") != more);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(a_message_may_be_cut_off_by_a_terminate_or_by_the_close) {
   const auto terminated = Observed::started();
   terminated->sends(send_message(payload(30)).with_segments_of(10).segments(1440, 1).front());

@@ -19,8 +19,10 @@ using rnic::llp::Listener;
 
 namespace {
 
+Address host(const char* literal) { return Address::parse(literal).value(); }
+
 // Where the toy dies.
-enum class Place { nowhere, post, timer, accepted, readable, ended };
+enum class Place { nowhere, post, timer, accepted, connected, readable, ended };
 
 class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection::Observer {
  public:
@@ -28,6 +30,8 @@ class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection:
       : loop_(loop), place_(place) {
     listener_ = std::move(
         network.listen(network.address(base::Family::ipv4).with_port(4791), *this).value());
+    if (place == Place::connected)
+      connection_ = std::move(network.connect(host("10.77.0.1").with_port(4791), *this).value());
     if (place == Place::timer) loop.schedule(loop.now() + 1ms, [this] { die_at(Place::timer); });
   }
   const suite::iut::Hello& hello() const override { return hello_; }
@@ -49,6 +53,7 @@ class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection:
     connection_ = std::move(connection);
     connection_->set_observer(*this);
   }
+  void connected() override { die_at(Place::connected); }
   void readable() override {
     die_at(Place::readable);
     std::array<std::byte, 8> buffer;
@@ -66,8 +71,8 @@ class FragileIut final : public suite::iut::Iut, Listener::Observer, Connection:
 };
 
 // A tester that connects, sends, resets, and may die in its own callback, dispatched while the IUT
-// pumps the event loop.
-struct Tester final : Connection::Observer {
+// pumps the event loop. It accepts what the IUT connects.
+struct Tester final : Connection::Observer, Listener::Observer {
   explicit Tester(bool dies) : dies_(dies) {}
   void connected() override {
     if (dies_) std::raise(SIGSEGV);
@@ -78,11 +83,10 @@ struct Tester final : Connection::Observer {
   void readable() override {}
   void writable() override {}
   void ended(rnic::llp::Ending) override {}
-  std::unique_ptr<Connection> connection;
+  void accepted(std::unique_ptr<Connection> from_iut) override { accepted_ = std::move(from_iut); }
+  std::unique_ptr<Connection> connection, accepted_;
   bool dies_;
 };
-
-Address host(const char* literal) { return Address::parse(literal).value(); }
 
 // What the process of such a pair says as its last word; "alive" if it does not die.
 std::string last_word(Place place, bool tester_dies) {
@@ -95,12 +99,13 @@ std::string last_word(Place place, bool tester_dies) {
     rnic::llp::MemoryFabric fabric(loop);
     const auto tester_network = fabric.add_host(host("10.77.0.1"), host("fd77::1"));
     const auto iut_network = fabric.add_host(host("10.77.0.2"), host("fd77::2"));
+    Tester tester(tester_dies);
+    const auto listener = tester_network->listen(host("10.77.0.1").with_port(4791), tester).value();
     const auto iut =
         guarded_iut(loop, *iut_network, [&](base::EventLoop& w, rnic::llp::Network& n) {
           return std::make_unique<FragileIut>(w, n, place);
         });
     iut->post(suite::iut::Reset{});
-    Tester tester(tester_dies);
     tester.connection =
         std::move(tester_network->connect(host("10.77.0.2").with_port(4791), tester).value());
     static_cast<void>(iut->next_event(loop.now() + 1s));
@@ -123,8 +128,8 @@ std::string last_word(Place place, bool tester_dies) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(every_way_into_the_iut_is_marked) {
-  for (const Place place :
-       {Place::post, Place::timer, Place::accepted, Place::readable, Place::ended}) {
+  for (const Place place : {Place::post, Place::timer, Place::accepted, Place::connected,
+                            Place::readable, Place::ended}) {
     BOOST_TEST(last_word(place, false) == "\n{\"died\":{\"signal\":11,\"in_iut\":true}}\n");
   }
 }
