@@ -69,7 +69,7 @@ void MessageTracker::damaged(const FpduSeen& fpdu) {
   state_->terminate.sent({.fpdu = fpdu, .segment = *fpdu.segment});
 }
 
-void MessageTracker::unfinished(Direction direction) {
+void MessageTracker::unseen_segment(Direction direction) {
   state_->terminate.sent_unreadable(direction);
 }
 

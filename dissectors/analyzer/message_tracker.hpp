@@ -45,8 +45,8 @@ class MessageTracker {
   void fpdu(const FpduSeen&);
   /// One that is made wrong on purpose, so that the receiver must not take it: it may be blamed.
   void damaged(const FpduSeen&);
-  /// The direction has ended within an FPDU.
-  void unfinished(Direction direction);
+  /// Octets of this direction may hold a segment that was not seen whole: the other end may blame it.
+  void unseen_segment(Direction direction);
   /// Octets of this direction were not seen: what depends on them is not judged until it is known
   /// again.
   void hole(Direction, const Place&);

@@ -42,9 +42,11 @@ void StreamJudge::sent(Bytes ulpdu, const Place& place, bool intact) {
     tracker().damaged(seen);
 }
 
+void StreamJudge::sent_undescribed() { tracker().unseen_segment(knowledge_->tester); }
+
 void StreamJudge::finish(Direction direction, Rest rest) {
   // The other end may blame the segment in it, whose header it has read (RFC 5040 section 4.8).
-  if (framing_.within_fpdu(direction)) tracker().unfinished(direction);
+  if (framing_.within_fpdu(direction)) tracker().unseen_segment(direction);
   framing_.finish(direction, rest);
   if (tracker_ && rest == Rest::none_comes) tracker_->nothing_follows(direction);
 }

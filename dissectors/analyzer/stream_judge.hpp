@@ -73,6 +73,9 @@ class StreamJudge final : private FramingListener, private Voice {
   /// The ULPDU of an FPDU. One that is not `intact`, with a wrong CRC say, may be blamed by the other
   /// end, and must have no other effect.
   void sent(Bytes ulpdu, const Place& place, bool intact);
+  /// Octets of which it does not say what they mean, part of an FPDU, say: what the other end reads in
+  /// them it may blame, and nothing else follows from them.
+  void sent_undescribed();
 
   // -- the end --
   /// Nothing more comes in this direction: makes of the rest what can be made of it.

@@ -56,6 +56,10 @@ void SenderJudge::sent_fpdu(wire::Bytes ulpdu, bool intact) {
   if (!finished_) judge_.sent(ulpdu, next_place(ours, ulpdu.size()), intact);
 }
 
+void SenderJudge::sent_undescribed() {
+  if (!finished_) judge_.sent_undescribed();
+}
+
 void SenderJudge::received(wire::Bytes octets, std::size_t emss) {
   if (finished_) return;
   const analyzer::Place place = next_place(theirs, octets.size());

@@ -26,6 +26,8 @@ class SenderJudge final : private dissectors::analyzer::Sink {
   void sent_frame(wire::MpaFrameKind kind, wire::Bytes octets);
   /// The ULPDU of an FPDU of the tester's, which the IUT must take for one if it is `intact`.
   void sent_fpdu(wire::Bytes ulpdu, bool intact);
+  /// Octets of the tester's of which nobody says what they mean.
+  void sent_undescribed();
   /// `emss`: of the connection, now.
   void received(wire::Bytes octets, std::size_t emss);
 

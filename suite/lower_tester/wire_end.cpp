@@ -127,7 +127,7 @@ void WireEnd::means_to_send(wire::Bytes ulpdu) {
   described_ = true;
 }
 
-void WireEnd::means_nothing_readable() { judge_->sent_fpdu({}, false); }
+void WireEnd::means_nothing_readable() { judge_->sent_undescribed(); }
 
 std::size_t WireEnd::max_ulpdu() const {
   return wire::mulpdu(connection_->emss(), sending_.markers);

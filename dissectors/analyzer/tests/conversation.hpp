@@ -84,7 +84,7 @@ class Conversation final : public Voice {
   void send_cut(Direction direction, const Octets& ulpdu, std::uint16_t length);
   void hole(Direction direction);
   /// The direction ends within an FPDU.
-  void end_within_fpdu(Direction direction) { tracker_.unfinished(direction); }
+  void end_within_fpdu(Direction direction) { tracker_.unseen_segment(direction); }
   void reset(Direction direction);
   /// The next events come from frames before those that came last.
   void turn_back(std::uint32_t frames) { frame_ -= frames; }

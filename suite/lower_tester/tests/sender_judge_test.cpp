@@ -232,7 +232,7 @@ BOOST_AUTO_TEST_CASE(octets_that_nobody_has_described_may_be_blamed) {
   for (const bool more : {false, true}) {
     const auto iut = Observed::started();
     iut->gets(send_message(payload(8)));
-    if (more) iut->judge.sent_fpdu({}, false);
+    if (more) iut->judge.sent_undescribed();
     iut->sends(
         terminate_about(rdma_write(1, 2, payload(8)), wire::cause::ddp_tagged_invalid_stag, false));
     BOOST_TEST(iut->breaks("rdmap.terminate.ddp-header-copied") != more);
@@ -374,6 +374,14 @@ BOOST_AUTO_TEST_CASE(who_speaks_before_its_turn_is_named) {
   responder.comes(mpa_reply().encode());
   responder.comes(fpdu);
   BOOST_TEST((responder.faults == Faults{"mpa.startup.responder-silent-before-first-fpdu"}));
+
+  // Part of an FPDU gives it no turn (RFC 5044 section 7.1.2).
+  Observed hasty;
+  hasty.judge.sent_frame(wire::MpaFrameKind::request, mpa_request().encode());
+  hasty.comes(mpa_reply().encode());
+  hasty.judge.sent_undescribed();
+  hasty.comes(fpdu);
+  BOOST_TEST((hasty.faults == Faults{"mpa.startup.responder-silent-before-first-fpdu"}));
 
   Observed patient;
   patient.judge.sent_frame(wire::MpaFrameKind::request, mpa_request().encode());
