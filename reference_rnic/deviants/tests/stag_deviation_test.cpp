@@ -5,40 +5,19 @@
 #include <functional>
 
 #include "reference_rnic/deviants/rnic_decisions.hpp"
-#include "reference_rnic/verbs/stag_table.hpp"
-#include "reference_rnic/verbs/tests/two_rnics.hpp"
+#include "reference_rnic/verbs/tests/one_tag.hpp"
 
 using namespace rnic::verbs;
+using namespace rnic::verbs::test;
 using rnic::deviants::Deviation;
 using rnic::deviants::rnic_decisions;
 using rnic::stream::MemoryFault;
 
 namespace {
 
-const DomainHandle ours{1}, theirs{2};
-const QueuePairHandle pair{7}, other_pair{8};
-const Requester who{ours, pair};
-constexpr std::uint64_t region_base = 0x1000;
-
-struct Bench {
-  explicit Bench(std::vector<Deviation> deviations = {})
-      : decisions(rnic_decisions(deviations)), table(decisions, 99), tag(table.allocate()) {
-    tag.domain = ours;
-    tag.memory = memory;
-    tag.base = region_base;
-    tag.access = test::all_access;
-    tag.valid = true;
-  }
-  std::optional<MemoryFault> fault(std::uint32_t stag, std::uint64_t offset, std::size_t length,
-                                   Need need = Need::remote_write,
-                                   const Requester& requester = who) {
-    const auto result = table.resolve(requester, stag, offset, length, need);
-    return result ? std::nullopt : std::optional(result.error());
-  }
-  RnicDecisions decisions;
-  std::vector<std::byte> memory = std::vector<std::byte>(64);
-  StagTable table;
-  Tag& tag;
+struct Bench : OneTag {
+  explicit Bench(const std::vector<Deviation>& deviations = {})
+      : OneTag(rnic_decisions(deviations)) {}
 };
 
 }  // namespace

@@ -6,48 +6,16 @@
 #include <map>
 #include <set>
 
-#include "reference_rnic/verbs/stag_table.hpp"
+#include "reference_rnic/verbs/tests/one_tag.hpp"
 
 using namespace rnic::verbs;
+using namespace rnic::verbs::test;
 using rnic::stream::MemoryFault;
-
-namespace {
-
-const DomainHandle ours{1}, theirs{2};
-const QueuePairHandle pair{7}, other_pair{8};
-const Requester who{ours, pair};
-constexpr std::uint64_t region_base = 0x1000;
-
-struct Bench {
-  Bench() : table(decisions, 99), tag(table.allocate()) {
-    tag.domain = ours;
-    tag.memory = memory;
-    tag.base = region_base;
-    tag.access = {.local_write = true,
-                  .remote_read = true,
-                  .remote_write = true,
-                  .remote_atomic = true,
-                  .bind_window = true};
-    tag.valid = true;
-  }
-  std::optional<MemoryFault> fault(std::uint32_t stag, std::uint64_t offset, std::size_t length,
-                                   Need need = Need::remote_write,
-                                   const Requester& requester = who) {
-    const auto result = table.resolve(requester, stag, offset, length, need);
-    return result ? std::nullopt : std::optional(result.error());
-  }
-  RnicDecisions decisions;
-  std::vector<std::byte> memory = std::vector<std::byte>(64);
-  StagTable table;
-  Tag& tag;
-};
-
-}  // namespace
 
 BOOST_AUTO_TEST_SUITE(stag_table)
 
 BOOST_AUTO_TEST_CASE(bounds_are_exact_to_the_octet) {
-  Bench bench;
+  OneTag bench;
   const std::uint32_t stag = bench.tag.stag;
   BOOST_TEST((!bench.fault(stag, region_base, 64)));
   BOOST_TEST((!bench.fault(stag, region_base + 63, 1)));
@@ -60,7 +28,7 @@ BOOST_AUTO_TEST_CASE(bounds_are_exact_to_the_octet) {
 }
 
 BOOST_AUTO_TEST_CASE(the_octets_are_those_of_the_offset) {
-  Bench bench;
+  OneTag bench;
   const auto octets =
       bench.table.resolve(who, bench.tag.stag, region_base + 5, 3, Need::remote_read);
   BOOST_REQUIRE(octets.has_value());
@@ -69,7 +37,7 @@ BOOST_AUTO_TEST_CASE(the_octets_are_those_of_the_offset) {
 }
 
 BOOST_AUTO_TEST_CASE(an_offset_that_wraps_is_told_from_one_out_of_bounds) {
-  Bench bench;
+  OneTag bench;
   bench.tag.base = std::numeric_limits<std::uint64_t>::max() - 63;
   const std::uint64_t last = std::numeric_limits<std::uint64_t>::max();
   BOOST_TEST((!bench.fault(bench.tag.stag, last - 63, 63)));
@@ -78,7 +46,7 @@ BOOST_AUTO_TEST_CASE(an_offset_that_wraps_is_told_from_one_out_of_bounds) {
 }
 
 BOOST_AUTO_TEST_CASE(key_index_and_state_all_count) {
-  Bench bench;
+  OneTag bench;
   const std::uint32_t stag = bench.tag.stag;
   BOOST_TEST((bench.fault(stag ^ 1, region_base, 1) == MemoryFault::invalid_stag));
   BOOST_TEST((bench.fault(stag ^ 0x100, region_base, 1) == MemoryFault::invalid_stag));
@@ -89,7 +57,7 @@ BOOST_AUTO_TEST_CASE(key_index_and_state_all_count) {
 }
 
 BOOST_AUTO_TEST_CASE(domain_and_stream_are_checked_before_bounds) {
-  Bench bench;
+  OneTag bench;
   const std::uint32_t stag = bench.tag.stag;
   BOOST_TEST(
       (bench.fault(stag, 0, 1, Need::remote_read, {theirs, pair}) == MemoryFault::not_associated));
@@ -109,7 +77,7 @@ BOOST_AUTO_TEST_CASE(each_use_needs_its_own_right) {
                          Row{Need::remote_atomic, {.remote_atomic = true}},
                          Row{Need::read_sink, {.remote_write = true}},
                          Row{Need::local_write, {.local_write = true}}}) {
-    Bench bench;
+    OneTag bench;
     bench.tag.access = row.enough;
     BOOST_TEST((!bench.fault(bench.tag.stag, region_base, 8, row.need)));
     const Access full{.local_write = true,
@@ -125,27 +93,27 @@ BOOST_AUTO_TEST_CASE(each_use_needs_its_own_right) {
     BOOST_TEST(
         (bench.fault(bench.tag.stag, region_base, 8, row.need) == MemoryFault::access_rights));
   }
-  Bench bench;
+  OneTag bench;
   bench.tag.access = {};
   BOOST_TEST((!bench.fault(bench.tag.stag, region_base, 8, Need::local_read)));
 }
 
 BOOST_AUTO_TEST_CASE(an_empty_region_grants_nothing) {
-  Bench bench;
+  OneTag bench;
   bench.tag.memory = {};
   BOOST_TEST((bench.fault(bench.tag.stag, region_base, 1) == MemoryFault::base_or_bounds));
   BOOST_TEST((bench.fault(bench.tag.stag, 0, 1) == MemoryFault::base_or_bounds));
 }
 
 BOOST_AUTO_TEST_CASE(a_released_stag_is_invalid) {
-  Bench bench;
+  OneTag bench;
   const std::uint32_t stag = bench.tag.stag;
   bench.table.release(stag);
   BOOST_TEST((bench.fault(stag, region_base, 1) == MemoryFault::invalid_stag));
 }
 
 BOOST_AUTO_TEST_CASE(what_a_peer_may_invalidate) {
-  Bench bench;
+  OneTag bench;
   const std::uint32_t stag = bench.tag.stag;
   BOOST_TEST((bench.table.may_invalidate(who, stag, false).has_value()));
   BOOST_TEST(

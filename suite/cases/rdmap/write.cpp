@@ -3,6 +3,22 @@
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
+namespace {
+
+/// The IUT has sent the Request of a Read whose success its consumer does not ask to hear of.
+Work leave_unsignaled_read_unanswered(Body& test) {
+  iut::PostWork silent;
+  silent.operation = operation::read;
+  silent.signaled = false;
+  silent.remote_stag = 0x01020304;
+  const Region sink = test.iut.register_memory(16, access::remote_write);
+  silent.pieces = {{sink.handle, 0, 16}};
+  const Work unsignaled = test.iut.post(silent);
+  static_cast<void>(test.expect_message(Opcode::read_request));
+  return unsignaled;
+}
+
+}  // namespace
 
 CONFORMANCE_CASE(writes_are_well_formed,
                  rules("rdmap.write.tagged-buffer", "ddp.tagged.header-format",
@@ -74,14 +90,7 @@ CONFORMANCE_CASE(failed_write_is_told_to_consumer_and_peer,
                  rules("rdmap.write.error-passed-up-and-terminated"), in_both_roles) {
   const Region region = iut.register_memory(64, access::remote_write);
   see_iut_send();
-  iut::PostWork silent;
-  silent.operation = operation::read;
-  silent.signaled = false;
-  silent.remote_stag = 0x01020304;
-  const Region sink = iut.register_memory(16, access::remote_write);
-  silent.pieces = {{sink.handle, 0, 16}};
-  const Work unsignaled = iut.post(silent);
-  static_cast<void>(expect_message(Opcode::read_request));
+  const Work unsignaled = leave_unsignaled_read_unanswered(*this);
   peer.send(rdma_write(region.stag, region.base + 60, payload(8)));
   expect(peer, any_terminate() | advisory(torn_down()));
   expect(iut, asynchronous_error() | disconnected());
@@ -96,14 +105,7 @@ CONFORMANCE_CASE(unsignaled_work_that_fails_completes,
   let_iut_send();
   const Work read = iut.post_read(16, 0x01020304, 0);
   static_cast<void>(expect_message(Opcode::read_request));
-  iut::PostWork silent;
-  silent.operation = operation::read;
-  silent.signaled = false;
-  silent.remote_stag = 0x01020304;
-  const Region sink = iut.register_memory(16, access::remote_write);
-  silent.pieces = {{sink.handle, 0, 16}};
-  const Work unsignaled = iut.post(silent);
-  static_cast<void>(expect_message(Opcode::read_request));
+  const Work unsignaled = leave_unsignaled_read_unanswered(*this);
   peer.send(terminate_message(cause::rdmap_invalid_stag));
   expect(read, completes_in_error());
   expect(unsignaled, completes_in_error());
