@@ -15,6 +15,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 namespace fs = std::filesystem;

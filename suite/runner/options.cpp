@@ -17,6 +17,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 constexpr const char* exit_codes =

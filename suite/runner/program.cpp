@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/standard_streams.hpp"
+#include "suite/jobs/worker_process.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/coverage.hpp"
@@ -21,6 +22,8 @@
 #include "suite/runner/worker.hpp"
 
 namespace suite::runner {
+
+using jobs::ExitCode;
 
 namespace {
 
@@ -128,7 +131,7 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
   base::keep_standard_streams();
   const std::vector<std::string> command(argv, argv + argc);
   std::vector<std::string> arguments(command.begin() + 1, command.end());
-  if (!arguments.empty() && arguments.front() == "--worker") return run_worker(parts);
+  if (!arguments.empty() && arguments.front() == jobs::worker_argument) return run_worker(parts);
   const Descendants descendants;
   const auto options = parse_options(arguments);
   if (!options) {

@@ -2,9 +2,9 @@
 // When a worker counts as hung.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/hang_limit.hpp"
+#include "suite/jobs/hang_limit.hpp"
 
-using namespace suite::runner;
+using namespace suite::jobs;
 using namespace std::chrono_literals;
 
 namespace {
@@ -28,7 +28,6 @@ BOOST_FIXTURE_TEST_SUITE(hang_limit, Fixture)
 BOOST_AUTO_TEST_CASE(silence_is_noticed_once) {
   limit.set(20ms, 10s);
   loop.run_until(start + 10s, [this] { return calls > 0; });
-  BOOST_TEST(limit.passed());
   BOOST_TEST((loop.now() - start >= 20ms));
   limit.alive();  // too late
   run_to(100ms);
@@ -44,22 +43,13 @@ BOOST_AUTO_TEST_CASE(signs_of_life_count_up_to_the_latest_end) {
   BOOST_TEST(calls == 0);
   loop.run_until(start + 10s, [this] { return calls > 0; });
   BOOST_TEST((loop.now() - start >= 60ms));
-  BOOST_TEST(limit.passed());
 }
 
 BOOST_AUTO_TEST_CASE(a_limit_that_is_lifted_passes_no_more) {
   limit.set(10ms, 10ms);
   limit.lift();
   run_to(40ms);
-  BOOST_TEST(!limit.passed());
   BOOST_TEST(calls == 0);
 }
 
 BOOST_AUTO_TEST_SUITE_END()
-
-BOOST_AUTO_TEST_CASE(a_case_may_be_silent_for_its_deadline_twice_and_more) {
-  suite::cases::Case one;
-  one.deadline = 5s;
-  BOOST_TEST((tolerated_silence(one, 1) > 10s));
-  BOOST_TEST((tolerated_silence(one, 3) - tolerated_silence(one, 1) == 20s));
-}

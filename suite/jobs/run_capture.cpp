@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/run_capture.hpp"
+#include "suite/jobs/run_capture.hpp"
 
 #include <sys/epoll.h>
 
 #include <utility>
 
-namespace suite::runner {
+namespace suite::jobs {
 
 namespace {
 
 using namespace dissectors::capture;
 
-constexpr std::size_t capacity = 512UL * 1024 * 1024;  // octets of frames that wait for their case
-constexpr auto timeout = std::chrono::seconds(2);  // libpcap delivers within 10 ms on an idle host
+constexpr auto timeout = std::chrono::seconds(3);  // libpcap delivers within 10 ms on an idle host
 
 }  // namespace
 
 std::expected<std::unique_ptr<RunCapture>, std::string> RunCapture::open(
-    base::EpollLoop& loop, const std::string& interface, std::uint64_t nonce) {
+    base::EpollLoop& loop, const std::string& interface, std::uint64_t nonce, const Keep& keep) {
   auto live = LiveCapture::open(interface);
   if (!live) return std::unexpected(live.error());
   auto sentinel = Sentinel::open(interface, nonce);
   if (!sentinel) return std::unexpected(sentinel.error());
-  return std::unique_ptr<RunCapture>(new RunCapture(loop, std::move(*live), std::move(*sentinel)));
+  return std::unique_ptr<RunCapture>(
+      new RunCapture(loop, std::move(*live), std::move(*sentinel), keep));
 }
 
-RunCapture::RunCapture(base::EpollLoop& loop, LiveCapture live, Sentinel sentinel)
+RunCapture::RunCapture(base::EpollLoop& loop, LiveCapture live, Sentinel sentinel, const Keep& keep)
     : loop_(loop),
       live_(std::move(live)),
       sentinel_(std::move(sentinel)),
-      splitter_(live_.link(), capacity) {
+      keep_(keep),
+      splitter_(live_.link(), keep.capacity) {
   loop_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
 }
 
@@ -55,7 +56,7 @@ void RunCapture::poll() {
     if (const auto number = sentinel_.recognise(live_.link(), frame.octets)) {
       highest = std::max(highest, *number);
     } else {
-      splitter_.add(std::move(frame));
+      keep(std::move(frame));
     }
   });
   if (highest > 0) seen_up_to(highest, true);
@@ -63,6 +64,16 @@ void RunCapture::poll() {
   broken_ = polled.error();
   loop_.unwatch(live_.fd());
   if (!waiting_.empty()) seen_up_to(waiting_.rbegin()->first, false);
+}
+
+void RunCapture::keep(Frame frame) {
+  if (keep_.by_connection) return splitter_.add(std::move(frame));
+  octets_ += frame.octets.size();
+  if (octets_ <= keep_.capacity) {
+    frames_.push_back(std::move(frame));
+  } else {
+    ++given_up_;
+  }
 }
 
 void RunCapture::seen_up_to(std::uint64_t number, bool complete) {
@@ -73,4 +84,4 @@ void RunCapture::seen_up_to(std::uint64_t number, bool complete) {
   }
 }
 
-}  // namespace suite::runner
+}  // namespace suite::jobs

@@ -2,10 +2,10 @@
 // The order in which cases start, and what may run beside what.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/exit_code.hpp"
-#include "suite/runner/schedule.hpp"
+#include "suite/jobs/exit_code.hpp"
+#include "suite/jobs/schedule.hpp"
 
-using namespace suite::runner;
+using namespace suite::jobs;
 
 namespace {
 
@@ -21,7 +21,7 @@ std::vector<std::size_t> start_all(Schedule& schedule) {
 }
 
 void end(Schedule& schedule, std::size_t count) {
-  for (std::size_t i = 0; i < count; ++i) schedule.ended();
+  for (std::size_t i = 0; i < count; ++i) schedule.ended({});
 }
 
 using Numbers = std::vector<std::size_t>;
@@ -29,7 +29,7 @@ using Numbers = std::vector<std::size_t>;
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(sentinels_run_alone_first_and_last) {
-  Schedule schedule({job(0, 0, true), job(1, 0), job(2, 0), job(3, 0, true)}, false);
+  Schedule schedule({job(0, 0, true), job(1, 0), job(2, 0), job(3, 0, true)}, {});
   BOOST_TEST(start_all(schedule) == Numbers{0}, boost::test_tools::per_element());
   end(schedule, 1);
   BOOST_TEST(start_all(schedule) == (Numbers{1, 2}), boost::test_tools::per_element());
@@ -43,12 +43,12 @@ BOOST_AUTO_TEST_CASE(sentinels_run_alone_first_and_last) {
 }
 
 BOOST_AUTO_TEST_CASE(without_a_barrier_groups_only_give_the_order) {
-  Schedule schedule({job(1, 0), job(2, 1), job(3, 0), job(4, 1)}, false);
+  Schedule schedule({job(1, 0), job(2, 1), job(3, 0), job(4, 1)}, {});
   BOOST_TEST(start_all(schedule) == (Numbers{1, 3, 2, 4}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(with_a_barrier_a_group_begins_when_the_last_one_has_ended) {
-  Schedule schedule({job(1, 0), job(2, 1), job(3, 0), job(4, 1)}, true);
+  Schedule schedule({job(1, 0), job(2, 1), job(3, 0), job(4, 1)}, {.barrier = true});
   BOOST_TEST(start_all(schedule) == (Numbers{1, 3}), boost::test_tools::per_element());
   end(schedule, 1);
   BOOST_TEST(start_all(schedule).empty());
@@ -57,15 +57,15 @@ BOOST_AUTO_TEST_CASE(with_a_barrier_a_group_begins_when_the_last_one_has_ended) 
 }
 
 BOOST_AUTO_TEST_CASE(a_job_may_be_repeated_beside_others) {
-  Schedule schedule({job(1, 0), job(2, 0)}, false);
+  Schedule schedule({job(1, 0), job(2, 0)}, {});
   BOOST_TEST(schedule.next()->number == 1U);
-  schedule.ended();
+  schedule.ended({});
   schedule.repeat(job(1, 0));
   BOOST_TEST(start_all(schedule) == (Numbers{1, 2}), boost::test_tools::per_element());
 }
 
 BOOST_AUTO_TEST_CASE(repetitions_run_before_all_else_one_at_a_time) {
-  Schedule schedule({job(1, 0), job(2, 0), job(3, 0)}, false);
+  Schedule schedule({job(1, 0), job(2, 0), job(3, 0)}, {});
   BOOST_TEST(schedule.next()->number == 1U);
   BOOST_TEST(schedule.next()->number == 2U);
   end(schedule, 2);
@@ -78,7 +78,7 @@ BOOST_AUTO_TEST_CASE(repetitions_run_before_all_else_one_at_a_time) {
 }
 
 BOOST_AUTO_TEST_CASE(what_is_given_up_never_starts) {
-  Schedule schedule({job(1, 0), job(2, 0, true)}, false);
+  Schedule schedule({job(1, 0), job(2, 0, true)}, {});
   BOOST_TEST(schedule.next()->number == 1U);
   schedule.give_up();
   BOOST_TEST(!schedule.done());

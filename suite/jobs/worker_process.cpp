@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/worker_process.hpp"
+#include "suite/jobs/worker_process.hpp"
 
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <csignal>
 
-namespace suite::runner {
+namespace suite::jobs {
 
 namespace {
 
@@ -36,21 +36,19 @@ bool read_available(int fd, Take take) {
 }  // namespace
 
 std::expected<std::unique_ptr<WorkerProcess>, std::string> WorkerProcess::start(
-    base::EpollLoop& loop, std::uint32_t number, const WorkerSetup& setup, Observer& observer) {
-  auto child = iut::ChildProcess::start({"/proc/self/exe", "--worker"});
+    base::EpollLoop& loop, std::uint32_t number, Observer& observer) {
+  auto child = iut::ChildProcess::start({"/proc/self/exe", worker_argument});
   if (!child) return std::unexpected(child.error());
-  std::unique_ptr<WorkerProcess> worker(
+  return std::unique_ptr<WorkerProcess>(
       new WorkerProcess(loop, number, std::move(*child), observer));
-  worker->send(setup);
-  return worker;
 }
 
 WorkerProcess::WorkerProcess(base::EpollLoop& loop, std::uint32_t number, iut::ChildProcess child,
                              Observer& observer)
     : loop_(loop), number_(number), child_(std::move(child)), observer_(observer) {
   loop_.watch(child_.words(), EPOLLIN, [this](std::uint32_t events) {
-    if ((events & EPOLLOUT) != 0) write_words();
-    if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_words();
+    if ((events & EPOLLOUT) != 0) write_messages();
+    if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_messages();
   });
   loop_.watch(child_.errors(), EPOLLIN, [this](std::uint32_t) { read_stderr(); });
   loop_.watch(child_.exited(), EPOLLIN, [this](std::uint32_t) { finish(); });
@@ -58,42 +56,39 @@ WorkerProcess::WorkerProcess(base::EpollLoop& loop, std::uint32_t number, iut::C
 
 WorkerProcess::~WorkerProcess() {
   if (kill_timer_) loop_.cancel(*kill_timer_);
-  if (!words_ended_) loop_.unwatch(child_.words());
+  if (!messages_ended_) loop_.unwatch(child_.words());
   if (!stderr_ended_) loop_.unwatch(child_.errors());
   loop_.unwatch(child_.exited());
 }
 
-void WorkerProcess::send(const ParentMessage& word) {
-  output_ += format(word).on_the_pipe();
-  write_words();
+void WorkerProcess::send(const Message& message) {
+  output_ += message.on_the_pipe();
+  write_messages();
 }
 
-void WorkerProcess::write_words() {
+void WorkerProcess::write_messages() {
   while (!output_.empty()) {
     const ssize_t count = ::send(child_.words(), output_.data(), output_.size(), MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
-    if (count < 0 && errno != EAGAIN) output_.clear();  // it is dying; finish() will tell
+    if (count < 0 && errno != EAGAIN) output_.clear();  // it is dying; finish() reports that
     if (count < 0) break;
     output_.erase(0, static_cast<std::size_t>(count));
   }
-  if (!words_ended_) loop_.change(child_.words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
+  if (!messages_ended_)
+    loop_.change(child_.words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
-void WorkerProcess::read_words() {
+void WorkerProcess::read_messages() {
   const bool more =
       read_available(child_.words(), [this](std::string_view text) { input_.append(text); });
-  if (!more && !words_ended_) {
-    words_ended_ = true;
+  if (!more && !messages_ended_) {
+    messages_ended_ = true;
     loop_.unwatch(child_.words());
   }
   while (const auto message = input_.next()) {
-    auto word = parse_worker_message(*message);
-    if (word) {
-      observer_.word(*this, std::move(*word));
-    } else {
-      nonsense_ = true;
-      kill();
-    }
+    if (observer_.message(*this, *message)) continue;
+    broke_protocol_ = true;
+    kill();
   }
 }
 
@@ -123,9 +118,9 @@ void WorkerProcess::abort() {
 }
 
 void WorkerProcess::finish() {
-  if (!words_ended_) read_words();
+  if (!messages_ended_) read_messages();
   if (!stderr_ended_) read_stderr();
   if (const auto how = child_.reap()) observer_.ended(*this, *how);
 }
 
-}  // namespace suite::runner
+}  // namespace suite::jobs

@@ -8,21 +8,15 @@
 #include <optional>
 
 #include "base/epoll_loop.hpp"
-#include "suite/cases/framework/case.hpp"
 
-namespace suite::runner {
+namespace suite::jobs {
 
-/// For a worker to start, and its agent with it.
-constexpr auto time_to_start = std::chrono::seconds(60);  // an agent on a slow host, through ssh
-/// Each data row of a case has a deadline of its own.
-constexpr int most_rows = 64;
-/// How long a worker that runs this case may give no sign of life.
-[[nodiscard]] std::chrono::nanoseconds tolerated_silence(const cases::Case& one,
-                                                         double deadline_scale);
+/// For a worker to start, and its agent with it: one on a slow host, say, through ssh.
+constexpr auto time_to_start = std::chrono::seconds(60);
 
 class HangLimit {
  public:
-  /// `hung` is called from the event loop when a limit is passed.
+  /// `hung` is called from the event loop when a limit is passed, once for each set().
   HangLimit(base::EpollLoop& loop, std::function<void()> hung);
   ~HangLimit() { lift(); }
   HangLimit(const HangLimit&) = delete;
@@ -34,8 +28,6 @@ class HangLimit {
   void alive();
   /// There is nothing to wait for.
   void lift();
-  /// A limit was passed.
-  [[nodiscard]] bool passed() const { return passed_; }
 
  private:
   void schedule();
@@ -45,7 +37,6 @@ class HangLimit {
   std::optional<base::TimerId> timer_;
   std::chrono::nanoseconds silence_{};
   base::TimePoint latest_end_{};
-  bool passed_ = false;
 };
 
-}  // namespace suite::runner
+}  // namespace suite::jobs

@@ -1,22 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/runner/hang_limit.hpp"
+#include "suite/jobs/hang_limit.hpp"
 
 #include <algorithm>
 #include <utility>
 
-namespace suite::runner {
-
-namespace {
-
-// Beyond twice a case's deadline: for its reset, which has a timeout of its own, and its report.
-constexpr auto grace = std::chrono::seconds(14);
-
-}  // namespace
-
-std::chrono::nanoseconds tolerated_silence(const cases::Case& one, double deadline_scale) {
-  const auto twice = one.deadline * (2 * deadline_scale);
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(twice) + grace;
-}
+namespace suite::jobs {
 
 HangLimit::HangLimit(base::EpollLoop& loop, std::function<void()> hung)
     : loop_(loop), hung_(std::move(hung)) {}
@@ -28,7 +16,7 @@ void HangLimit::set(std::chrono::nanoseconds silence, std::chrono::nanoseconds t
 }
 
 void HangLimit::alive() {
-  if (!passed_) schedule();
+  if (timer_) schedule();
 }
 
 void HangLimit::lift() {
@@ -40,9 +28,8 @@ void HangLimit::schedule() {
   lift();
   timer_ = loop_.schedule(std::min(loop_.now() + silence_, latest_end_), [this] {
     timer_.reset();
-    passed_ = true;
     hung_();
   });
 }
 
-}  // namespace suite::runner
+}  // namespace suite::jobs

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Cuts what a pipe delivers into lines and what is attached to them. For words between processes of
-// this program: the size of a message is not limited.
+// A message between processes of one program, over a pipe: a line, and octets that may be attached
+// to it. Its size is not limited.
 #pragma once
 
 #include <charconv>
@@ -9,10 +9,10 @@
 #include <string_view>
 #include <system_error>
 
-namespace suite::runner {
+namespace suite::jobs {
 
 /// On the pipe: the line and a newline; with an attachment, its size in octets and a space in front
-/// of the line, and the octets as they are behind the newline.
+/// of the line, and the octets as they are after the newline.
 struct Message {
   std::string line;
   std::string attachment;
@@ -23,6 +23,7 @@ struct Message {
   }
 };
 
+/// Cuts what a pipe delivers into messages.
 class MessageReader {
  public:
   void append(std::string_view text) { buffer_.append(text); }
@@ -49,7 +50,8 @@ class MessageReader {
 
  private:
   std::string buffer_;
-  std::size_t searched_ = 0;  ///< no newline before it
+  /// There is no newline before it.
+  std::size_t searched_ = 0;
 };
 
-}  // namespace suite::runner
+}  // namespace suite::jobs
