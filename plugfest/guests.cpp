@@ -185,7 +185,7 @@ std::vector<std::string> Guests::agent_command(const Participant& participant,
       "/bin/sh", "-c",
       "/bin/siw-configure revision=2 crc=off peer_to_peer=off rtr=write,read && exec \"$@\"", "sh",
       "/bin/rnic-agent", "--configure-script", "/bin/siw-configure", "--driver", participant.driver,
-      // What no call of verbs tells of siw.
+      // What no call of verbs reports of siw.
       "--claim", "enhanced_startup", "--claim", "peer_to_peer"};
   if (participant.driver == "dat")
     argv.insert(argv.end(), {"--ia", "ofa-v2-siw"});

@@ -5,6 +5,8 @@
 
 namespace plugfest {
 
+using suite::jobs::ExitCode;
+
 namespace {
 
 constexpr const char* footer =

@@ -50,7 +50,7 @@ std::string_view word(Fault fault) {
 bool unaligned(const Cuts& cuts) {
   // Seen with the kernel's TCP: up to a fifth where each FPDU is handed to it as a record, up to four
   // fifths where it merely has the EMSS's size, which section 5.1 gives for an example; nine tenths
-  // where no heed is paid.
+  // where it pays no attention to that.
   constexpr std::uint64_t enough = 100, all = 8, most = 7;
   return cuts.segments >= enough && all * cuts.within >= most * cuts.segments;
 }

@@ -41,7 +41,7 @@ struct WireFinding {
   bool provoked = false;  ///< the scenario had it done
 };
 
-/// How TCP cut the octets of one side into segments. It is told of each cell, and no ground of a
+/// How TCP cut the octets of one side into segments. It is recorded of each cell, and no ground of a
 /// verdict where TCP's timing may have done it (docs/disputes.md, D53).
 struct Cuts {
   std::optional<Side> side;    ///< nothing: neither address fits
