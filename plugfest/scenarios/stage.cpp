@@ -293,7 +293,7 @@ Octets content(std::size_t length, std::uint64_t seed) {
   std::mt19937_64 numbers(seed);
   Octets octets(length);
   constexpr std::uint64_t mask = 0xFF;
-  std::ranges::generate(octets, [&] { return static_cast<std::uint8_t>(numbers() & mask); });
+  std::ranges::generate(octets, [&] { return static_cast<std::byte>(numbers() & mask); });
   return octets;
 }
 

@@ -134,20 +134,20 @@ void shared_queue(Stage& stage) {
 /// RFC 7306 section 6: eight octets, which the receive's completion brings.
 void immediate(Stage& stage) {
   const Link link = open(stage);
-  constexpr std::array<std::uint8_t, 8> value{1, 2, 3, 4, 5, 6, 7, 8};
+  const Octets value = content(8, 1);
   for (const Side from : sides) {
     const Handle theirs = link.of(other(from));
     const auto receive = stage.of(other(from)).receive(theirs, nullptr);
     iut::PostWork work;
     work.endpoint = link.of(from);
     work.operation = iut::operation::immediate;
-    work.immediate = value;
+    std::ranges::copy(value, work.immediate.begin());
     const auto posted = stage.of(from).post(work);
     const auto received =
         stage.of(other(from)).expect_completion(receive, "the receive of immediate data");
     stage.of(from).expect_completion(posted, "immediate data");
     if (received.immediate)  // not every API shows it
-      stage.record.expect(other(from), "immediate data", hash(Octets(value.begin(), value.end())),
+      stage.record.expect(other(from), "immediate data", hash(value),
                           hash(Octets(received.immediate->begin(), received.immediate->end())));
   }
   close(stage, link);
@@ -156,7 +156,7 @@ void immediate(Stage& stage) {
 /// RFC 7306 section 5: FetchAdd, then CompareSwap of what it left.
 void atomics(Stage& stage) {
   const Link link = open(stage);
-  const Region word = stage.responder.memory_of(Octets(8, 0), rights::atomic);
+  const Region word = stage.responder.memory_of(Octets(8), rights::atomic);
   const auto carry_out = [&](const char* operation, std::uint64_t operand, std::uint64_t compare) {
     const Region original = stage.initiator.memory(8, rights::write);
     iut::PostWork work;
@@ -171,7 +171,7 @@ void atomics(Stage& stage) {
     return stage.initiator.contents(original);
   };
   const auto expect = [&](Side side, const std::string& what, const Octets& octets, bool zero) {
-    const bool is_zero = octets == Octets(8, 0);
+    const bool is_zero = octets == Octets(8);
     stage.record.expect(side, what, zero ? "zero" : "changed", is_zero ? "zero" : "changed");
   };
   constexpr std::uint64_t added = 0x0102030405060708;
