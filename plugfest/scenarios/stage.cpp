@@ -28,7 +28,7 @@ const T* as(const iut::Event& event) {
   const Fault its = side == Side::initiator ? Fault::initiator : Fault::responder;
   throw ScenarioStop{
       died ? Verdict::fail : Verdict::error, died ? its : Fault::unknown,
-      fmt::format("the {}'s agent is gone ({}): {}", word(side), iut::word(gone.why), gone.detail)};
+      fmt::format("the {}'s agent is gone ({}): {}", word(side), name(gone.why), gone.detail)};
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ const Misbehaviour later[] = {
     {"garbage", Why::bad_protocol, "Segmentation fault"},
     {"misspelt", Why::bad_protocol, "\"outcome\" is missing"},
     {"second_hello", Why::bad_protocol, "second hello"},
-    {"gone", Why::bad_protocol, "no word of an agent"},
+    {"gone", Why::bad_protocol, "an agent does not send the type"},
     {"twice", Why::bad_protocol, "waits for none"},
     {"unasked", Why::bad_protocol, "waits for none"},
     {"oversize", Why::bad_protocol, "longer than 4194304"},
