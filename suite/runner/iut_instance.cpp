@@ -207,8 +207,14 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
 
 void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
-  consider_death(attempt, outcome);
-  consider_kernel(attempt, outcome, record);
+  const VerdictInputs inputs{.seen = {.verdict = outcome.verdict, .reason = outcome.reason},
+                             .earlier_death = earlier_death(attempt, outcome),
+                             .kernel = look_at_kernel(attempt)};
+  Decision decision = decide(inputs);
+  outcome.verdict = decision.ruling.verdict;
+  outcome.reason = std::move(decision.ruling.reason);
+  record.decided_by = decision.by;
+  record.kernel_log = inputs.kernel.excerpt;
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt, std::move(outcome),
                       [this, job = attempt.job, complaint](auto completed) {
@@ -319,21 +325,22 @@ void IutInstance::release_held(bool all_again) {
 
 // A worker that dies takes its evidence with it: the case runs again alone, so that all that is
 // captured is its own. What the first attempt came to stands, whether the second dies too or not.
-void IutInstance::consider_death(const Attempt& attempt, cases::CaseOutcome& outcome) {
+std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
+                                                 const cases::CaseOutcome& outcome) {
   const std::size_t number = attempt.job.number;
   const auto before = deaths_.find(number);
-  if (before != deaths_.end() && !attempt.died) {
-    outcome.verdict = before->second.verdict;
-    outcome.reason = before->second.reason + "; not when it ran again alone";
-  } else if (attempt.died && !attempt.job.alone) {
-    deaths_.emplace(number, outcome);
+  if (before != deaths_.end() && !attempt.died) return before->second;
+  if (attempt.died && !attempt.job.alone) {
+    deaths_.emplace(number, Ruling{outcome.verdict, outcome.reason});
     repeat_alone(attempt);
   }
+  return std::nullopt;
 }
 
-// What the IUT's kernel has to say decides over what the case saw.
-void IutInstance::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
-                                  results::CaseRecord& record) {
+// What the IUT's kernel wrote since this was last asked. Where other cases ran, each of them runs
+// again alone.
+KernelEvidence IutInstance::look_at_kernel(const Attempt& attempt) {
+  using Kind = KernelEvidence::Kind;
   const std::size_t number = attempt.job.number;
   const std::string excerpt = network_->kernel_complaints();
   std::erase_if(recent_, [this](const Recent& one) {
@@ -341,13 +348,7 @@ void IutInstance::consider_kernel(const Attempt& attempt, cases::CaseOutcome& ou
   });
   if (!excerpt.empty()) {
     const auto others = flight(attempt);
-    if (attempt.job.alone || others.empty()) {
-      outcome.verdict = cases::Verdict::fail;
-      outcome.reason = results::kernel_complained;
-      outcome.reason += excerpt.substr(0, excerpt.find('\n'));
-      record.kernel_log = excerpt;
-      return;
-    }
+    if (attempt.job.alone || others.empty()) return {.kind = Kind::alone, .excerpt = excerpt};
     std::vector<std::size_t> suspects = others;
     suspects.push_back(number);
     incidents_.open(excerpt, suspects);
@@ -355,13 +356,10 @@ void IutInstance::consider_kernel(const Attempt& attempt, cases::CaseOutcome& ou
       if (incidents_.suspected(one.attempt.job.number)) repeat_suspect(one.attempt);
     }
   }
-  if (const auto suspicion = incidents_.suspected(number)) {
-    outcome.verdict = cases::Verdict::error;
-    outcome.reason =
-        "the IUT's kernel complained while this case ran beside others; it runs again alone";
-    record.kernel_log = *suspicion;
-    repeat_suspect(attempt);
-  }
+  const auto suspicion = incidents_.suspected(number);
+  if (!suspicion) return {};
+  repeat_suspect(attempt);
+  return {.kind = Kind::beside_others, .excerpt = *suspicion};
 }
 
 // The cases, sentinels aside, that run beside this one or have only just ended.

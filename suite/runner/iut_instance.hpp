@@ -21,6 +21,7 @@
 #include "suite/runner/plan.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 #include "suite/runner/test_network.hpp"
+#include "suite/runner/verdict.hpp"
 
 namespace suite::runner {
 
@@ -113,9 +114,9 @@ class IutInstance final : jobs::WorkerPool::Client {
   void wait_and_ask_again();
   void release_held(bool all_again);
 
-  void consider_death(const jobs::Attempt& attempt, cases::CaseOutcome& outcome);
-  void consider_kernel(const jobs::Attempt& attempt, cases::CaseOutcome& outcome,
-                       results::CaseRecord& record);
+  [[nodiscard]] std::optional<Ruling> earlier_death(const jobs::Attempt& attempt,
+                                                    const cases::CaseOutcome& outcome);
+  [[nodiscard]] KernelEvidence look_at_kernel(const jobs::Attempt& attempt);
   [[nodiscard]] std::vector<std::size_t> flight(const jobs::Attempt& attempt) const;
   void repeat_alone(const jobs::Attempt& attempt);
   void repeat_suspect(const jobs::Attempt& attempt);
@@ -137,8 +138,8 @@ class IutInstance final : jobs::WorkerPool::Client {
   std::string no_capture_;
   std::optional<CasePcaps> evidence_;
   Incidents incidents_;
-  std::map<std::size_t, cases::CaseOutcome>
-      deaths_;  ///< of workers, by case: what the first attempt came to
+  /// Of workers, by case: what the first attempt came to.
+  std::map<std::size_t, Ruling> deaths_;
   struct Recent {
     jobs::Attempt attempt;
     base::TimePoint ended;
