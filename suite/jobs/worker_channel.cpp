@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "base/line_file.hpp"
 #include "base/standard_streams.hpp"
 
 namespace suite::jobs {
@@ -31,14 +32,7 @@ std::optional<Message> WorkerChannel::next() {
 }
 
 void WorkerChannel::send(const Message& message) {
-  const std::string text = message.on_the_pipe();
-  std::string_view rest = text;
-  while (!rest.empty()) {
-    const ssize_t count = ::write(output_.get(), rest.data(), rest.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return;
-    rest.remove_prefix(static_cast<std::size_t>(count));
-  }
+  static_cast<void>(base::write_all(output_.get(), message.on_the_pipe()));
 }
 
 }  // namespace suite::jobs
