@@ -41,6 +41,7 @@ class CellRun {
   void play(AgentClient& initiator, AgentClient& responder);
   void look_at_the_wire();
   void stop(const ScenarioStop& why);
+
   const CellOrder& order_;
   const Scenario& scenario_;
   EpollLoop loop_;
@@ -157,14 +158,7 @@ Outcome CellRun::run() {
     if (client != nullptr)
       if (std::string text = client->take_diagnostics(); !text.empty())
         outcome_.said.emplace_back(side, std::move(text));
-  judge(outcome_);
-  if (stopped_ && stopped_->verdict) {
-    // What the wire shows of the fault stands; the rest is as the scenario says.
-    outcome_.verdict = *stopped_->verdict;
-    outcome_.reason = stopped_->reason;
-    const bool shown = outcome_.fault != Fault::none && outcome_.fault != Fault::unknown;
-    if (!shown || *stopped_->verdict == Verdict::not_applicable) outcome_.fault = stopped_->fault;
-  }
+  judge(outcome_, stopped_);
   return std::move(outcome_);
 }
 

@@ -14,6 +14,7 @@
 #include "plugfest/cell.hpp"
 #include "plugfest/journal.hpp"
 #include "suite/jobs/progress.hpp"
+#include "suite/jobs/schedule.hpp"
 
 namespace plugfest {
 

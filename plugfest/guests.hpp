@@ -45,7 +45,7 @@ class Guests {
   void bring_up(std::size_t participant);
   /// Why the participant cannot play now; empty: it can.
   [[nodiscard]] std::string trouble(std::size_t participant) const;
-  /// Lays at their door what the kernels of its guests have complained of since the cell began, and
+  /// Adds to the record what the kernels of its guests have complained of since the cell began, and
   /// their death.
   void look_back(const Cell& cell, nlohmann::json& record);
 

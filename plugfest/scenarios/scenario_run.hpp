@@ -20,13 +20,6 @@ namespace iut = suite::iut;
 using iut::Handle;
 using iut::Octets;
 
-/// Ends a scenario before its last line; the checks made so far stand.
-struct ScenarioStop {
-  std::optional<Verdict> verdict;  ///< nothing: as the checks say
-  Fault fault = Fault::unknown;
-  std::string reason;
-};
-
 /// What is kept of a scenario while it is played.
 struct Record {
   base::EventLoop& loop;

@@ -2,7 +2,6 @@
 // Runs the tests, or serves as a worker of one of them.
 #define BOOST_TEST_MODULE plugfest
 #define BOOST_TEST_NO_MAIN
-#define BOOST_TEST_ALTERNATIVE_INIT_API
 #include <boost/test/unit_test.hpp>
 
 #include <string_view>

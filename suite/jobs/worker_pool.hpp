@@ -67,12 +67,12 @@ struct WorkerDeath {
     ended,
   };
   Cause cause = Cause::ended;
-  base::ExitStatus how;
+  base::ExitStatus how{};
   bool in_iut = false;
   /// After the attempt's start.
   base::Duration after{};
   /// Of an unreachable one, in one line.
-  std::string why;
+  std::string why{};
 };
 
 class WorkerPool final : WorkerProcess::Observer {
