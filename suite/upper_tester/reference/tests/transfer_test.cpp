@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Two reference IUTs transfer by commands: every operation, and what their consumers are told.
+#include <algorithm>
+
 #include <boost/test/unit_test.hpp>
 
 #include "suite/upper_tester/reference/tests/two_iuts.hpp"
@@ -99,16 +101,16 @@ BOOST_AUTO_TEST_CASE(atomics_bring_the_original) {
   swap.add_or_swap = 1;
   a.must(swap);
   BOOST_TEST(completion(a).status == "success");
-  BOOST_TEST(read_memory(a, 16, 1)[0] == 5);
-  BOOST_TEST(read_memory(a, 24, 1)[0] == 8);
-  BOOST_TEST(read_memory(b, 8, 1)[0] == 1);
+  BOOST_TEST((read_memory(a, 16, 1) == octets(5)));
+  BOOST_TEST((read_memory(a, 24, 1) == octets(8)));
+  BOOST_TEST((read_memory(b, 8, 1) == octets(1)));
 }
 
 BOOST_AUTO_TEST_CASE(immediate_data_and_invalidation_are_told) {
   b.must(receive(7, 0, 8));
   b.must(receive(8, 8, 8));
   auto immediate = work(1, operation::immediate);
-  immediate.immediate = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::ranges::copy(octets(1, 2, 3, 4, 5, 6, 7, 8), immediate.immediate.begin());
   a.must(immediate);
   const auto first = completion(b);
   BOOST_REQUIRE(first.immediate.has_value());
@@ -140,7 +142,7 @@ BOOST_AUTO_TEST_CASE(a_window_is_bound_used_and_unbound) {
   a.must(write);
   BOOST_TEST(completion(a).status == "success");
   static_cast<void>(a.quiet());
-  BOOST_TEST(read_memory(b, 64, 1)[0] == 42);
+  BOOST_TEST((read_memory(b, 64, 1) == octets(42)));
   auto unbind = work(4, operation::bind_window);
   unbind.window = 3;
   b.must(unbind);
