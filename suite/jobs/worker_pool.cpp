@@ -59,9 +59,9 @@ void WorkerPool::open_slot() {
 
 // Where this process was busy, what the worker sent in time has only not been read yet.
 void WorkerPool::check_for_hang(Slot& slot) {
-  const auto before = slot.state;
+  slot.in_time = false;
   slot.worker->read_messages();
-  if (slot.state != before) return;
+  if (slot.in_time) return;
   slot.hung = true;
   slot.worker->abort();
 }
@@ -91,6 +91,7 @@ void WorkerPool::take(Slot& slot, WorkerReport report) {
   const bool killed = slot.state == Slot::State::leaving;  // and it said this before it knew
   if (killed && !std::holds_alternative<Dying>(report)) return;
   if (std::holds_alternative<Ready>(report)) {
+    slot.in_time = true;
     slot.limit->lift();
     slot.state = Slot::State::idle;
     failed_starts_ = 0;
@@ -108,6 +109,7 @@ void WorkerPool::take(Slot& slot, WorkerReport report) {
 }
 
 void WorkerPool::done(Slot& slot, Done done) {
+  slot.in_time = true;
   slot.attempt->stderr_text = std::move(done.stderr_text);
   // Until it is ready again: its agent may have to be restarted.
   slot.state = Slot::State::starting;

@@ -128,6 +128,8 @@ class WorkerPool final : WorkerProcess::Observer {
     /// Of what it does now.
     std::optional<HangLimit> limit;
     bool hung = false;
+    /// It ended what its limit was about.
+    bool in_time = false;
     /// It never could take a job.
     bool failed = false;
   };
