@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/glob.hpp"
+#include "base/version.hpp"
 #include "rules/catalogue.hpp"
 
 namespace dissectors::lint {
@@ -58,6 +59,7 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--jobs", o.jobs,
                  "analyzers side by side (default: one for each core, and one for small files)")
       ->check(CLI::Range(1U, 256U));
+  app.set_version_flag("--version", base::version_text("rnic-lint"));
   app.footer(footer);
 }
 
@@ -102,6 +104,8 @@ std::expected<Options, Stop> parse_options(int count, const char* const* words) 
     app.parse(count, words);
   } catch (const CLI::CallForHelp&) {
     return std::unexpected(Stop{ExitCode::clean, app.help()});
+  } catch (const CLI::CallForVersion& version) {
+    return std::unexpected(Stop{ExitCode::clean, std::string(version.what()) + "\n"});
   } catch (const CLI::ParseError& problem) {
     return wrong(problem.what());
   }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ struct Request {
   std::string capture_interface;       ///< empty: the one that the route to the first address takes
   bool capture = true;
   std::filesystem::path guest_cache;  ///< of `siw_vm`
+  /// Why the suite's own files (known issues, report templates) cannot be used, if they cannot.
+  std::optional<std::string> files_fault;
+  /// How a person starts rnic-lab.
+  std::string lab_command = "rnic-lab";
 };
 
 /// All findings, in the order of the checks. Changes nothing

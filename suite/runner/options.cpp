@@ -13,6 +13,7 @@
 #include "base/address.hpp"
 #include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
+#include "base/version.hpp"
 #include "suite/iut/agent_client.hpp"
 
 namespace suite::runner {
@@ -343,7 +344,7 @@ class CommandLine {
  public:
   CommandLine() {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", RNIC_SUITE_VERSION);
+    app_.set_version_flag("--version", base::version_text("rnic-suite"));
     app_.footer(std::string("Without a command it is `run`; each has its own --help.\n") +
                 exit_codes);
     add_run_options(command("run", "run cases against an implementation", Command::run), options_,

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"
@@ -88,8 +89,19 @@ ExitCode collect(const SuiteParts& parts, const Options& options) {
   return exit_code(findings_of(*document, parts.sentinel.id));
 }
 
+/// What cannot be done rightly without the files that belong to the suite: a known issue would show
+/// as a new failure, the report would be missing.
+bool needs_shipped_files(Command command) {
+  return command == Command::run || command == Command::explain || command == Command::collect;
+}
+
 ExitCode perform(const SuiteParts& parts, const Options& options,
                  const std::vector<std::string>& command) {
+  if (const auto fault = base::shipped_files_fault();
+      fault && needs_shipped_files(options.command)) {
+    base::say(stderr, "rnic-suite: {}\n", *fault);
+    return ExitCode::harness;
+  }
   switch (options.command) {
     case Command::run:
       base::outlive_the_terminal();

@@ -130,12 +130,20 @@ BOOST_AUTO_TEST_CASE(what_the_reference_run_needs) {
   expect_complaint({}, host, Severity::warning, "report tools", "Jinja2");
 }
 
+BOOST_AUTO_TEST_CASE(a_run_without_the_suites_own_files_is_no_run) {
+  Request request;
+  request.files_fault = "they are neither here nor there";
+  expect_complaint(request, FakeHost(), Severity::failure, "suite files", "neither here");
+}
+
 BOOST_AUTO_TEST_CASE(what_the_guest_needs) {
   FakeHost host;
   Request request;
   request.iut = Request::Iut::siw_vm;
   request.guest_cache = "/cache";
+  request.lab_command = "bin/rnic-lab";
   expect_complaint(request, host, Severity::warning, "guest kernel", "not in the cache");
+  BOOST_TEST(complaint(request, host).remedy == "bin/rnic-lab siw-vm --prepare-only");
   host.space = 1 << 20;
   expect_complaint(request, host, Severity::failure, "guest kernel", "1 MiB are free");
   host.folders["/cache/kernel"] = {"6.1.1-1"};
