@@ -77,7 +77,7 @@ ConnectionState& Analyzer::State::open(const capture::Flow& flow) {
   if (std::ranges::any_of(ports, [&](std::uint16_t port) {
         return port == flow.from.port || port == flow.to.port;
       }))
-    opened.insist();
+    opened.force_iwarp();
   return opened;
 }
 
@@ -130,7 +130,7 @@ void Analyzer::treat_as_iwarp(std::uint16_t port) {
   state_->ports.push_back(port);
   for (ConnectionState& each : state_->connections)
     if (each.connection().first.port == port || each.connection().second.port == port)
-      each.insist();
+      each.force_iwarp();
 }
 
 void Analyzer::finish() {

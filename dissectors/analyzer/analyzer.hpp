@@ -42,7 +42,7 @@ class Analyzer {
   void segment(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time);
   /// Decode As: from now on a connection with this port is taken for iWARP even if nothing fits yet.
   void treat_as_iwarp(std::uint16_t port);
-  /// Says what is left to say of every connection. To be called once, behind the last segment.
+  /// Says what is left to say of every connection. To be called once, after the last segment.
   void finish();
   [[nodiscard]] const Counts& counts() const;
   /// Octets held at this moment, for the stated bound: connections x (reorder_octets x 2 + state).

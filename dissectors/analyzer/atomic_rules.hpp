@@ -12,21 +12,21 @@ namespace dissectors::analyzer {
 
 class AtomicRules {
  public:
-  explicit AtomicRules(Complaints complaints) : complaints_(complaints) {}
+  explicit AtomicRules(Findings findings) : findings_(findings) {}
 
   /// A Request that is complete. Its header, if it can be read.
   std::optional<rnic::wire::AtomicRequestHeader> request(const Incoming& incoming,
                                                          const MessageStep& step) const;
   std::optional<rnic::wire::AtomicResponseHeader> response(const Incoming& incoming,
                                                            const MessageStep& step) const;
-  [[nodiscard]] static const Statement& unasked();
+  [[nodiscard]] static const Statement& unsolicited();
   void wrong_identifier(const Incoming& incoming, std::uint32_t expected) const;
   void out_of_order(const Incoming& incoming, std::uint32_t expected) const;
   void read_before_atomic(const Incoming& incoming) const;
   void atomic_before_read(const Incoming& incoming) const;
 
  private:
-  Complaints complaints_;
+  Findings findings_;
 };
 
 [[nodiscard]] std::span<const rules::RuleId> atomic_rules();

@@ -93,7 +93,7 @@ void ConnectionState::stream_ended(Direction direction, Ending ending, std::uint
 void ConnectionState::close() {
   if (closed_) return;
   for (Side& each : sides_) each.stream.finish(each.receiver);
-  if (closed_) return;  // a FIN that waited behind missing octets closed it
+  if (closed_) return;  // a FIN that waited for missing octets closed it
   closed_ = true;
   for (const Side& each : sides_)
     if (!each.ended) judge_.finish(each.receiver.direction, Rest::unknown);

@@ -23,7 +23,7 @@ class ConnectionState final {
     return flow.from == connection().first ? Direction::from_first : Direction::from_second;
   }
   /// Decode As.
-  void insist() { judge_.insist(); }
+  void force_iwarp() { judge_.force_iwarp(); }
   void segment(Direction direction, const capture::Segment& segment, std::uint32_t frame,
                std::uint64_t time);
   /// The segment, a SYN, opens the same addresses and ports anew.

@@ -73,26 +73,27 @@ std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) 
   const Bytes covered = parts.covered, field = parts.field;
   const std::string right =
       fmt::format("{:#010x}, over all before the CRC field", number(wire::crc32c_trailer(covered)));
-  const auto told = [&](framing::Broken broken, const char* what) {
+  const auto computed = [&](framing::Broken broken, const char* what) {
     return explained(shape, broken,
                      fmt::format("CRC field {:#010x}: computed {}", number(field), what), right);
   };
   const std::size_t behind_length = shape.length_field() + wire::fpdu_length_size;
   if (is_crc(wire::Crc32c().update(covered.subspan(behind_length)), field))
-    return told(framing::crc_coverage, "without ULPDU_Length");
+    return computed(framing::crc_coverage, "without ULPDU_Length");
   if (shape.pad > 0 && !shape.markers &&
       is_crc(wire::Crc32c().update(covered.first(covered.size() - shape.pad)), field))
-    return told(framing::crc_without_pad, "without the pad");
+    return computed(framing::crc_without_pad, "without the pad");
   if (!shape.markers) return std::nullopt;
   if (shape.leading_marker() &&
       is_crc(crc_with(covered, shape, [](std::size_t at) { return at != 0; }), field))
-    return told(framing::crc_without_leading_marker, "without the Marker before ULPDU_Length");
+    return computed(framing::crc_without_leading_marker, "without the Marker before ULPDU_Length");
   const std::size_t last = covered.size() - wire::marker_size;
   if (wire::marker_at(shape.position + last) && last > shape.length_field() &&
       is_crc(crc_with(covered, shape, [&](std::size_t at) { return at != last; }), field))
-    return told(framing::crc_without_marker_behind_pad, "without the Marker before the CRC field");
+    return computed(framing::crc_without_marker_behind_pad,
+                    "without the Marker before the CRC field");
   if (is_crc(crc_with(covered, shape, [](std::size_t) { return false; }), field))
-    return told(framing::crc_without_markers, "without the Markers");
+    return computed(framing::crc_without_markers, "without the Markers");
   return std::nullopt;
 }
 
@@ -181,7 +182,7 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
   if (!presumed.markers) {
     const auto shape = shape_with_markers(octets, presumed.position);
     if (!shape) return std::nullopt;
-    return direction(*shape, framing::markers_unasked,
+    return direction(*shape, framing::markers_unrequested,
                      "an FPDU that fits its CRC only with Markers in it",
                      "no Markers: the peer's startup frame has M = 0");
   }

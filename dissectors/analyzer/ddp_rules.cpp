@@ -39,44 +39,43 @@ std::span<const rules::RuleId> ddp_rules() { return checked; }
 void DdpRules::header_short(const FpduSeen& fpdu) {
   const bool tagged = !fpdu.ulpdu.empty() &&
                       wire::DdpControl{std::to_integer<std::uint8_t>(fpdu.ulpdu.front())}.tagged();
-  complaints_.raise(tagged ? check::tagged_header_short : check::untagged_header_short, fpdu.place,
-                    fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu),
-                    fmt::format("a ULPDU of at least {} octets",
-                                tagged ? wire::tagged_header_size : wire::untagged_header_size));
+  findings_.raise(tagged ? check::tagged_header_short : check::untagged_header_short, fpdu.place,
+                  fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu),
+                  fmt::format("a ULPDU of at least {} octets",
+                              tagged ? wire::tagged_header_size : wire::untagged_header_size));
 }
 
 /// RFC 5041 section 4.1
 void DdpRules::check_control(const Incoming& incoming, bool version_zero_possible) {
   if ((incoming.segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
-    complaints_.raise(check::reserved_bits, incoming, "reserved DDP bits zero");
+    findings_.raise(check::reserved_bits, incoming, "reserved DDP bits zero");
   check_version(incoming, version_zero_possible);
 }
 
 /// Version 0 is the RDMA Consortium's: right where startup was of its kind, then in both directions
 /// (RFC 5044 appendix C.1).
 void DdpRules::check_version(const Incoming& incoming, bool version_zero_possible) {
-  Lane& own = lane(incoming.direction());
-  const Lane& other = lane(opposite(incoming.direction()));
+  DirectionState& own = state_of(incoming.direction());
+  const DirectionState& other = state_of(opposite(incoming.direction()));
   const std::uint8_t version = incoming.segment.ddp().version();
   const bool lawful = version == wire::ddp_version || (version == 0 && version_zero_possible);
   if (!lawful) {
-    complaints_.raise(check::version, incoming, "DV 1");
+    findings_.raise(check::version, incoming, "DV 1");
     return;
   }
   constexpr std::uint8_t none = 0xFF;
   if (own.version != none && own.version != version)
-    complaints_.raise(check::version_changes, incoming,
-                      fmt::format("DV {} as before", own.version));
+    findings_.raise(check::version_changes, incoming, fmt::format("DV {} as before", own.version));
   else if (own.version == none && other.version != none && other.version != version)
-    complaints_.raise(check::version_differs, incoming,
-                      fmt::format("DV {} as in the other direction", other.version));
+    findings_.raise(check::version_differs, incoming,
+                    fmt::format("DV {} as in the other direction", other.version));
   own.version = version;
 }
 
 // ------------------------------------------------------------------- segments to messages
 
 MessageStep DdpRules::take(const Incoming& incoming, bool version_zero_possible) {
-  Lane& own = lane(incoming.direction());
+  DirectionState& own = state_of(incoming.direction());
   if (incoming.fpdu.certainty == Certainty::likely && !own.picked_up) {
     if (own.messages == 0) lose(incoming.direction());
     own.picked_up = true;
@@ -102,7 +101,8 @@ MessageStep DdpRules::take(const Incoming& incoming, bool version_zero_possible)
 }
 
 /// Whether the segment belongs to the message, be it with one field wrong.
-bool DdpRules::continues(const Lane& lane, const Message& message, const Incoming& incoming) {
+bool DdpRules::continues(const DirectionState& state, const Message& message,
+                         const Incoming& incoming) {
   const wire::Segment& segment = incoming.segment;
   if (!message.active || segment.tagged != message.tagged) return false;
   const std::uint64_t offset = offset_of(segment);
@@ -119,72 +119,72 @@ bool DdpRules::continues(const Lane& lane, const Message& message, const Incomin
   const bool stag = segment.tagged_header.stag.value() == message.stag;
   if (contiguous) return opcode || stag;
   // At another offset: a segment of this message, unless the one before looks like the last.
-  return opcode && stag && message.last_length == lane.longest_payload && message.last_length > 0;
+  return opcode && stag && message.last_length == state.longest_payload && message.last_length > 0;
 }
 
-DdpRules::Message& DdpRules::find_message(Lane& lane, const Incoming& incoming) {
-  if (continues(lane, lane.open, incoming)) {
-    check_sameness(lane.open, incoming);
-    return lane.open;
+DdpRules::Message& DdpRules::find_message(DirectionState& state, const Incoming& incoming) {
+  if (continues(state, state.open, incoming)) {
+    check_sameness(state.open, incoming);
+    return state.open;
   }
-  if (continues(lane, lane.suspended, incoming)) {
-    if (lane.suspended.ended)
-      complaints_.raise(check::segment_after_last, incoming,
-                        "no segment of a message behind the one with L");
+  if (continues(state, state.suspended, incoming)) {
+    if (state.suspended.ended)
+      findings_.raise(check::segment_after_last, incoming,
+                      "no segment of a message behind the one with L");
     else
-      complaints_.raise(check::interleaved, incoming, "one message after the other");
-    std::swap(lane.open, lane.suspended);
-    return lane.open;
+      findings_.raise(check::interleaved, incoming, "one message after the other");
+    std::swap(state.open, state.suspended);
+    return state.open;
   }
-  settle_suspended(lane);
-  if (lane.open.active) {
-    if (lane.open.known) lane.suspended = lane.open;
-    lane.open.active = false;
+  settle_suspended(state);
+  if (state.open.active) {
+    if (state.open.known) state.suspended = state.open;
+    state.open.active = false;
   }
-  begin(lane, incoming);
-  return lane.open;
+  begin(state, incoming);
+  return state.open;
 }
 
 /// The message left open is not gone on with: its L was missing, or octets before its L are.
-void DdpRules::settle_suspended(Lane& lane) {
-  Message& message = lane.suspended;
+void DdpRules::settle_suspended(DirectionState& state) {
+  Message& message = state.suspended;
   if (!message.active) return;
   message.active = false;
   // A Terminate may cut any message short (RFC 5040 sections 4.8 and 7.1).
-  const bool cut_short = lane.open.rdmap.opcode() == wire::Opcode::terminate;
+  const bool cut_short = state.open.rdmap.opcode() == wire::Opcode::terminate;
   if (message.ended)
-    complain_of_gaps(message);
+    report_gaps(message);
   else if (!cut_short)
-    complain_of_missing_last(message);
+    report_missing_last(message);
 }
 
-void DdpRules::complain_of_missing_last(const Message& message) {
-  complaints_.raise(
+void DdpRules::report_missing_last(const Message& message) {
+  findings_.raise(
       check::last_missing, message.place, message.certainty,
       fmt::format("message {} ends at {} octets without L", message.number, message.octets),
       "L on the last segment of a message");
 }
 
 void DdpRules::nothing_follows(Direction direction) {
-  Message& message = lane(direction).open;
+  Message& message = state_of(direction).open;
   if (!message.active || !message.known) return;
   message.active = false;
-  complain_of_missing_last(message);
+  report_missing_last(message);
 }
 
-void DdpRules::begin(Lane& lane, const Incoming& incoming) {
+void DdpRules::begin(DirectionState& state, const Incoming& incoming) {
   const wire::Segment& segment = incoming.segment;
-  Message& message = lane.open;
+  Message& message = state.open;
   const Place& place = incoming.fpdu.place;
   message.active = true;
   message.tagged = segment.tagged;
-  message.known = lane.at_boundary || lane.suspended.active;
+  message.known = state.at_boundary || state.suspended.active;
   message.ended = false;
   message.rdmap = segment.rdmap();
   message.base = message.next = offset_of(segment);
   message.octets = 0;
   message.segments = message.last_length = 0;
-  message.told = {};
+  message.reported = {};
   message.gaps_lost = false;
   message.gap_count = 0;
   message.content_length = 0;
@@ -195,14 +195,14 @@ void DdpRules::begin(Lane& lane, const Incoming& incoming) {
   if (segment.tagged) {
     message.stag = segment.tagged_header.stag.value();
   } else {
-    another = begin_untagged(lane, message, incoming);
+    another = begin_untagged(state, message, incoming);
   }
-  if (another) message.number = ++lane.messages;
+  if (another) message.number = ++state.messages;
 }
 
 /// MSN and MO of a message's first segment (RFC 5041 section 4.3). False if the segment belongs to
 /// the message that has ended already.
-bool DdpRules::begin_untagged(Lane& lane, Message& message, const Incoming& incoming) {
+bool DdpRules::begin_untagged(DirectionState& state, Message& message, const Incoming& incoming) {
   const wire::UntaggedHeader& header = incoming.segment.untagged_header;
   message.ulp_word = header.ulp_word.value();
   message.queue = header.queue_number.value();
@@ -211,17 +211,17 @@ bool DdpRules::begin_untagged(Lane& lane, Message& message, const Incoming& inco
   message.known = message.known || offset == 0;
   if (message.known) message.base = message.next = 0;
   if (message.queue >= queues) return true;
-  QueueState& queue = lane.queue[message.queue];
+  QueueState& queue = state.queue[message.queue];
   if (queue.ended && offset > 0 && message.msn == queue.ended_msn && offset == queue.ended_at) {
-    complaints_.raise(check::last_early, incoming, "L clear on all segments but the last");
+    findings_.raise(check::last_early, incoming, "L clear on all segments but the last");
     message.known = false;
     message.base = message.next = offset;
     message.number = queue.ended_number;
     return false;
   }
   if (queue.known && message.msn != queue.next_msn)
-    complaints_.raise(queue.used ? check::msn_not_next : check::msn_not_one, incoming,
-                      fmt::format("MSN {} on queue {}", queue.next_msn, message.queue));
+    findings_.raise(queue.used ? check::msn_not_next : check::msn_not_one, incoming,
+                    fmt::format("MSN {} on queue {}", queue.next_msn, message.queue));
   queue.known = queue.used = true;
   queue.next_msn = message.msn + 1;
   return true;
@@ -229,28 +229,30 @@ bool DdpRules::begin_untagged(Lane& lane, Message& message, const Incoming& inco
 
 /// RFC 5041 sections 4.2 and 4.3: what all segments of a message have in common.
 void DdpRules::check_sameness(Message& message, const Incoming& incoming) {
-  const auto once = [&](bool same, bool& told, const Statement& statement, const char* text) {
-    if (same || std::exchange(told, true)) return;
-    complaints_.raise(statement, incoming,
-                      fmt::format("the {} of the message's other segments", text));
+  const auto once = [&](bool same, bool& reported, const Statement& statement, const char* text) {
+    if (same || std::exchange(reported, true)) return;
+    findings_.raise(statement, incoming,
+                    fmt::format("the {} of the message's other segments", text));
   };
   const wire::Segment& segment = incoming.segment;
-  Told& told = message.told;
+  Reported& reported = message.reported;
   if (segment.tagged) {
-    once(segment.rdmap() == message.rdmap, told.rsvdulp, check::tagged_rsvdulp, "RsvdULP");
-    once(segment.tagged_header.stag.value() == message.stag, told.stag,
+    once(segment.rdmap() == message.rdmap, reported.rsvdulp, check::tagged_rsvdulp, "RsvdULP");
+    once(segment.tagged_header.stag.value() == message.stag, reported.stag,
          message.rdmap.opcode() == wire::Opcode::read_response ? check::response_stag
                                                                : check::write_stag,
          "STag");
     return;
   }
   const wire::UntaggedHeader& header = segment.untagged_header;
-  once(header.rdmap == message.rdmap && header.ulp_word.value() == message.ulp_word, told.rsvdulp,
+  once(header.rdmap == message.rdmap && header.ulp_word.value() == message.ulp_word,
+       reported.rsvdulp,
        wire::carries_invalidate(message.rdmap.opcode()) ? check::invalidate_rsvdulp
                                                         : check::untagged_rsvdulp,
        "RsvdULP");
-  once(header.queue_number.value() == message.queue, told.queue, check::queue_changes, "QN");
-  once(header.message_sequence_number.value() == message.msn, told.msn, check::msn_changes, "MSN");
+  once(header.queue_number.value() == message.queue, reported.queue, check::queue_changes, "QN");
+  once(header.message_sequence_number.value() == message.msn, reported.msn, check::msn_changes,
+       "MSN");
 }
 
 // ------------------------------------------------------------- offsets (RFC 5041 section 5)
@@ -267,7 +269,7 @@ void DdpRules::account(Message& message, const Incoming& incoming) {
     return;
   }
   if (message.segments > 1 && message.octets == 0 && incoming.segment.ddp().last())
-    complaints_.raise(check::empty_message_cut, incoming, "one segment for an empty message");
+    findings_.raise(check::empty_message_cut, incoming, "one segment for an empty message");
   // STag and TO of a tagged segment without payload may hold anything (section 5.2).
   if (message.tagged && incoming.payload_length == 0) return;
   keep_content(message, incoming);
@@ -281,14 +283,14 @@ void DdpRules::account(Message& message, const Incoming& incoming) {
   message.next = end;
 }
 
-/// A segment that does not lie behind all others: in a gap that they left (discouraged), or wrong.
+/// A segment that does not lie after all others: in a gap that they left (discouraged), or wrong.
 void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t begin,
                     std::uint64_t end) {
   if (message.gaps_lost) return;
   if (first_was_shifted(message, begin, end)) {
     message.next = end;
-    complaints_.raise(check::first_offset, incoming,
-                      "offsets that count from 0, in the first segment too");
+    findings_.raise(check::first_offset, incoming,
+                    "offsets that count from 0, in the first segment too");
     return;
   }
   const bool before_all = message.tagged && end <= message.base;
@@ -301,9 +303,9 @@ void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t be
   const auto gap =
       std::ranges::find_if(gaps, [&](const Gap& it) { return it.begin <= begin && end <= it.end; });
   if (!before_all && gap == gaps.end()) {
-    if (!std::exchange(message.told.offset, true))
-      complaints_.raise(message.tagged ? check::tagged_offset : check::message_offset, incoming,
-                        fmt::format("offset {:#x}", message.next));
+    if (!std::exchange(message.reported.offset, true))
+      findings_.raise(message.tagged ? check::tagged_offset : check::message_offset, incoming,
+                      fmt::format("offset {:#x}", message.next));
     return;
   }
   if (!before_all) {
@@ -315,10 +317,10 @@ void DdpRules::fill(Message& message, const Incoming& incoming, std::uint64_t be
       message.gaps[message.gap_count++] = {end, old.end};
   }
   if (!message.tagged && incoming.segment.ddp().last())
-    complaints_.raise(check::last_not_highest, incoming, "L on the segment with the highest MO");
-  else if (!message.ended && !std::exchange(message.told.order, true))
-    complaints_.raise(message.tagged ? check::tagged_offset_falls : check::message_offset_falls,
-                      incoming, "segments in the order of their offsets");
+    findings_.raise(check::last_not_highest, incoming, "L on the segment with the highest MO");
+  else if (!message.ended && !std::exchange(message.reported.order, true))
+    findings_.raise(message.tagged ? check::tagged_offset_falls : check::message_offset_falls,
+                    incoming, "segments in the order of their offsets");
 }
 
 /// Whether the second segment of an untagged message goes on as if the first one, which began
@@ -346,9 +348,9 @@ void DdpRules::keep_content(Message& message, const Incoming& incoming) {
   message.content_whole = incoming.whole();
 }
 
-void DdpRules::close(Lane& lane, Message& message) {
+void DdpRules::close(DirectionState& state, Message& message) {
   if (!message.tagged && message.queue < queues) {
-    QueueState& queue = lane.queue[message.queue];
+    QueueState& queue = state.queue[message.queue];
     queue.ended = true;
     queue.ended_msn = message.msn;
     queue.ended_at = message.next;
@@ -356,39 +358,39 @@ void DdpRules::close(Lane& lane, Message& message) {
   }
   message.active = false;
   if (!message.known || message.gaps_lost || message.gap_count == 0) return;
-  // What is missing may still come, behind the L.
-  settle_suspended(lane);
+  // What is missing may still come, after the L.
+  settle_suspended(state);
   message.ended = true;
-  lane.suspended = message;
-  lane.suspended.active = true;
+  state.suspended = message;
+  state.suspended.active = true;
 }
 
-void DdpRules::complain_of_gaps(const Message& message) {
-  if (message.told.offset || message.gap_count == 0) return;
+void DdpRules::report_gaps(const Message& message) {
+  if (message.reported.offset || message.gap_count == 0) return;
   const auto gaps = std::span(message.gaps).first(message.gap_count);
   const bool at_front =
       std::ranges::any_of(gaps, [](const Gap& gap) { return gap.begin == 0; }) && !message.tagged;
   const Gap& gap = gaps.front();
-  complaints_.raise(message.tagged ? check::tagged_offset
-                    : at_front     ? check::first_offset
-                                   : check::message_offset,
-                    message.place, message.certainty,
-                    fmt::format("offsets {:#x} to {:#x} are in no segment of message {}", gap.begin,
-                                gap.end - 1, message.number),
-                    "offsets without a gap from the message's beginning");
+  findings_.raise(message.tagged ? check::tagged_offset
+                  : at_front     ? check::first_offset
+                                 : check::message_offset,
+                  message.place, message.certainty,
+                  fmt::format("offsets {:#x} to {:#x} are in no segment of message {}", gap.begin,
+                              gap.end - 1, message.number),
+                  "offsets without a gap from the message's beginning");
 }
 
 // ------------------------------------------------------------------------ what is not seen
 
 void DdpRules::lose(Direction direction) {
-  Lane& own = lane(direction);
+  DirectionState& own = state_of(direction);
   own.open.active = own.suspended.active = false;
   own.at_boundary = false;
   for (QueueState& queue : own.queue) queue.known = queue.ended = false;
 }
 
 void DdpRules::finish() {
-  for (Lane& own : lanes_) settle_suspended(own);
+  for (DirectionState& own : directions_) settle_suspended(own);
 }
 
 }  // namespace dissectors::analyzer

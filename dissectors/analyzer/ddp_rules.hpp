@@ -23,7 +23,7 @@ struct MessageStep {
 
 class DdpRules {
  public:
-  explicit DdpRules(Complaints complaints) : complaints_(complaints) {}
+  explicit DdpRules(Findings findings) : findings_(findings) {}
 
   /// A ULPDU too short for its header.
   void header_short(const FpduSeen& fpdu);
@@ -44,7 +44,7 @@ class DdpRules {
     std::uint64_t begin = 0, end = 0;
   };
   /// Why a message has been complained of: each fault once.
-  struct Told {
+  struct Reported {
     bool rsvdulp = false, stag = false, queue = false, msn = false, offset = false, order = false;
   };
   struct Message {
@@ -56,10 +56,10 @@ class DdpRules {
     std::uint32_t ulp_word = 0, queue = 0, msn = 0, stag = 0;
     std::uint64_t number = 0;
     std::uint64_t base = 0;  ///< lowest offset so far
-    std::uint64_t next = 0;  ///< the offset behind the highest octet so far
+    std::uint64_t next = 0;  ///< the offset after the highest octet so far
     std::uint64_t octets = 0;
     std::uint32_t segments = 0, last_length = 0;
-    Told told;
+    Reported reported;
     bool gaps_lost = false;  ///< more gaps than are kept: offsets are not judged
     std::uint8_t gap_count = 0;
     std::array<Gap, gaps_kept> gaps{};
@@ -78,7 +78,7 @@ class DdpRules {
     std::uint64_t ended_at = 0;
     std::uint64_t ended_number = 0;
   };
-  struct Lane {
+  struct DirectionState {
     Message open, suspended;
     std::array<QueueState, queues> queue;
     std::uint64_t messages = 0;
@@ -88,26 +88,26 @@ class DdpRules {
     std::uint8_t version = 0xFF;  ///< of the latest segment; 0xFF: none yet
   };
 
-  Lane& lane(Direction direction) { return lanes_[index_of(direction)]; }
+  DirectionState& state_of(Direction direction) { return directions_[index_of(direction)]; }
   void check_control(const Incoming& incoming, bool version_zero_possible);
   void check_version(const Incoming& incoming, bool version_zero_possible);
-  [[nodiscard]] static bool continues(const Lane& lane, const Message& message,
+  [[nodiscard]] static bool continues(const DirectionState& state, const Message& message,
                                       const Incoming& incoming);
-  Message& find_message(Lane& lane, const Incoming& incoming);
-  void begin(Lane& lane, const Incoming& incoming);
-  bool begin_untagged(Lane& lane, Message& message, const Incoming& incoming);
-  void settle_suspended(Lane& lane);
-  void complain_of_missing_last(const Message& message);
+  Message& find_message(DirectionState& state, const Incoming& incoming);
+  void begin(DirectionState& state, const Incoming& incoming);
+  bool begin_untagged(DirectionState& state, Message& message, const Incoming& incoming);
+  void settle_suspended(DirectionState& state);
+  void report_missing_last(const Message& message);
   void check_sameness(Message& message, const Incoming& incoming);
   void account(Message& message, const Incoming& incoming);
   void fill(Message& message, const Incoming& incoming, std::uint64_t begin, std::uint64_t end);
   static bool first_was_shifted(Message& message, std::uint64_t begin, std::uint64_t end);
   void keep_content(Message& message, const Incoming& incoming);
-  void close(Lane& lane, Message& message);
-  void complain_of_gaps(const Message& message);
+  void close(DirectionState& state, Message& message);
+  void report_gaps(const Message& message);
 
-  Complaints complaints_;
-  std::array<Lane, 2> lanes_;
+  Findings findings_;
+  std::array<DirectionState, 2> directions_;
 };
 
 [[nodiscard]] std::span<const rules::RuleId> ddp_rules();

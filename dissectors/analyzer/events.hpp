@@ -22,7 +22,7 @@ namespace dissectors::analyzer {
 using rnic::wire::Bytes;
 
 /// Which end sent it. `first` is the end whose octets were seen first; who of the two opened the
-/// connection and who is the MPA Initiator is told apart (Roles), since a capture may begin later.
+/// connection and who is the MPA Initiator is distinguished (Roles), since a capture may begin later.
 enum class Direction : std::uint8_t { from_first, from_second };
 [[nodiscard]] constexpr Direction opposite(Direction direction) {
   return direction == Direction::from_first ? Direction::from_second : Direction::from_first;
@@ -50,7 +50,7 @@ struct Connection {
 struct Place {
   Direction direction = Direction::from_first;
   std::uint64_t offset =
-      0;  ///< octets of the direction's TCP stream before it, 0 behind the SYN (or the first octet seen)
+      0;  ///< octets of the direction's TCP stream before it, 0 after the SYN (or the first octet seen)
   std::uint64_t length = 0;       ///< octets of the stream, Markers included
   std::uint32_t first_frame = 0;  ///< frame of its first octet; numbers count from 1
   std::uint32_t last_frame = 0;   ///< frame of its last octet: when all of it was there

@@ -84,7 +84,7 @@ std::optional<Fit> fit_at_position(Bytes octets, std::uint64_t position, const K
 }
 
 /// Looks for a Marker that points to the front of `octets`, directly before it or within one
-/// interval behind it, and takes the FPDU by it.
+/// interval after it, and takes the FPDU by it.
 std::optional<Fit> fit_by_pointer(Bytes octets, const Known& known) {
   if (octets.size() < 2 * wire::marker_size) return std::nullopt;
   const auto zero = [](std::byte octet) { return octet == std::byte{0}; };
@@ -156,7 +156,7 @@ bool plausible_fpdu(Bytes fpdu, bool markers, std::uint64_t position) {
 
 std::optional<Fit> fit(Bytes octets, std::uint64_t offset, const Known& known) {
   if (known.markers == true && known.origin)
-    // Positions repeat every 512 octets, so an origin behind the offset does as well.
+    // Positions repeat every 512 octets, so an origin after the offset does as well.
     return fit_at_position(octets, (offset - *known.origin) % wire::marker_interval, known, 1);
   if (known.markers != true) {
     if (auto found = fit_without_markers(octets, known)) return found;

@@ -39,7 +39,7 @@ struct Shape {
 /// ULPDU_Length of an FPDU of which the beginning is given; nothing as long as it is not there.
 [[nodiscard]] std::optional<std::uint16_t> ulpdu_length(Bytes fpdu, bool leading_marker);
 /// Whether the last four octets of the FPDU are the CRC32c of all before them. `octets` may go on
-/// behind it; false where they do not hold all of it.
+/// after it; false where they do not hold all of it.
 [[nodiscard]] bool crc_fits(Bytes octets, const Shape& shape);
 /// Whether the beginning of a ULPDU, of which `length` octets are said to exist, can be a DDP
 /// segment of RDMAP: versions, reserved bits, opcode, queue, lengths. Octets that are not there are

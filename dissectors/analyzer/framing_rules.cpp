@@ -44,15 +44,15 @@ constexpr rules::RuleId checked[]{
 
 std::span<const rules::RuleId> framing_rules() { return checked; }
 
-void FramingRules::fpdu(const FramedFpdu& fpdu, RuleVoice& voice) {
+void FramingRules::fpdu(const FramedFpdu& fpdu, RuleReporter& reporter) {
   const FpduSeen& seen = fpdu.seen;
-  if (!seen.pad.empty()) check_pad(fpdu, voice);
-  check_sizes(fpdu, voice);
-  if (!seen.markers.empty()) check_markers(fpdu, voice);
+  if (!seen.pad.empty()) check_pad(fpdu, reporter);
+  check_sizes(fpdu, reporter);
+  if (!seen.markers.empty()) check_markers(fpdu, reporter);
   if (mss_ != 0) {
     largest_segment_ = std::max(largest_segment_, fpdu.last.end - fpdu.last.begin);
-    check_alignment(fpdu, voice);
-    check_fullness(fpdu, voice);
+    check_alignment(fpdu, reporter);
+    check_fullness(fpdu, reporter);
   }
   remember_start(fpdu);
 }
@@ -69,20 +69,20 @@ void FramingRules::remember_start(const FramedFpdu& fpdu) {
   }
 }
 
-void FramingRules::check_pad(const FramedFpdu& fpdu, RuleVoice& voice) const {
+void FramingRules::check_pad(const FramedFpdu& fpdu, RuleReporter& reporter) const {
   const Bytes pad = fpdu.seen.pad;
   const bool zero = std::ranges::all_of(pad, [](std::byte octet) { return octet == std::byte{0}; });
   if (zero || !trusted(fpdu.seen)) return;
-  voice.broken(framing::pad_not_zero, fpdu.seen.place, "pad " + base::to_hex(pad, " "),
-               "pad octets of 0x00", fpdu.seen.certainty);
+  reporter.broken(framing::pad_not_zero, fpdu.seen.place, "pad " + base::to_hex(pad, " "),
+                  "pad octets of 0x00", fpdu.seen.certainty);
 }
 
-void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {
+void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleReporter& reporter) {
   const FpduSeen& seen = fpdu.seen;
   if (!trusted(seen)) return;
   const auto broken = [&](framing::Broken rules, std::size_t most, const std::string& why) {
-    voice.broken(rules, seen.place, fmt::format("a ULPDU of {} octets", fpdu.shape.ulpdu),
-                 fmt::format("at most {}{}", most, why), seen.certainty);
+    reporter.broken(rules, seen.place, fmt::format("a ULPDU of {} octets", fpdu.shape.ulpdu),
+                    fmt::format("at most {}{}", most, why), seen.certainty);
   };
   if (fpdu.shape.ulpdu > wire::max_mulpdu) {
     broken(framing::ulpdu_too_long, wire::max_mulpdu, "");
@@ -104,24 +104,24 @@ void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleVoice& voice) {
     broken(framing::over_mulpdu, most, why);
 }
 
-void FramingRules::check_markers(const FramedFpdu& fpdu, RuleVoice& voice) const {
+void FramingRules::check_markers(const FramedFpdu& fpdu, RuleReporter& reporter) const {
   for (const MarkerSeen& marker : fpdu.seen.markers) {
     const bool halves_swapped =
         marker.expected != 0 && marker.reserved == marker.expected && marker.fpdu_pointer == 0;
     if (marker.reserved != 0 && !halves_swapped)
-      voice.broken(framing::marker_reserved, fpdu.seen.place, marker_text(marker),
-                   "16 reserved bits of zero", fpdu.seen.certainty);
+      reporter.broken(framing::marker_reserved, fpdu.seen.place, marker_text(marker),
+                      "16 reserved bits of zero", fpdu.seen.certainty);
     const unsigned low = marker.fpdu_pointer & low_bits;
     const bool points_right = (marker.fpdu_pointer & ~low_bits) == marker.expected;
     if (low != 0 && points_right)
-      voice.broken(framing::marker_low_bits, fpdu.seen.place, marker_text(marker),
-                   "the two low bits of FPDUPTR zero", fpdu.seen.certainty);
-    if (!points_right) check_pointer(fpdu, marker, voice);
+      reporter.broken(framing::marker_low_bits, fpdu.seen.place, marker_text(marker),
+                      "the two low bits of FPDUPTR zero", fpdu.seen.certainty);
+    if (!points_right) check_pointer(fpdu, marker, reporter);
   }
 }
 
 void FramingRules::check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker,
-                                 RuleVoice& voice) const {
+                                 RuleReporter& reporter) const {
   const unsigned pointer = marker.fpdu_pointer;
   const auto others = fpdu.seen.markers;
   framing::Broken rules = framing::marker_pointer;
@@ -140,16 +140,16 @@ void FramingRules::check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marke
              return other.expected != 0 && target(other) != target(marker);
            }))
     rules = framing::markers_disagree;
-  voice.broken(rules, fpdu.seen.place, marker_text(marker),
-               fmt::format("FPDUPTR {:#06x}", marker.expected), fpdu.seen.certainty);
+  reporter.broken(rules, fpdu.seen.place, marker_text(marker),
+                  fmt::format("FPDUPTR {:#06x}", marker.expected), fpdu.seen.certainty);
 }
 
-bool FramingRules::segments_are_real(const FramedFpdu& fpdu, RuleVoice& voice) {
+bool FramingRules::segments_are_real(const FramedFpdu& fpdu, RuleReporter& reporter) {
   if (offloaded_) return false;
   const std::uint64_t payload = fpdu.last.end - fpdu.last.begin;
   if (payload <= mss_) return true;
   offloaded_ = true;
-  voice.not_judged(
+  reporter.not_judged(
       fpdu.seen.place,
       fmt::format("alignment of FPDUs to segments: {} octets in one segment, more than "
                   "the MSS of {}, so the capture was made before segmentation or "
@@ -159,7 +159,7 @@ bool FramingRules::segments_are_real(const FramedFpdu& fpdu, RuleVoice& voice) {
 }
 
 // What section 5.1 asks of a sender is not in its hands where the other end's window ends: TCP sends
-// what fits, or a single octet behind it to learn whether the window is open again.
+// what fits, or a single octet after it to learn whether the window is open again.
 bool FramingRules::cut_by_window(const FramedFpdu& fpdu) const {
   const auto sequence = [&](std::uint64_t offset) {
     return fpdu.origin_sequence + static_cast<std::uint32_t>(offset);
@@ -169,9 +169,9 @@ bool FramingRules::cut_by_window(const FramedFpdu& fpdu) const {
          (probe && window_.ends_at(sequence(fpdu.first.begin)));
 }
 
-void FramingRules::check_alignment(const FramedFpdu& fpdu, RuleVoice& voice) {
+void FramingRules::check_alignment(const FramedFpdu& fpdu, RuleReporter& reporter) {
   const FpduSeen& seen = fpdu.seen;
-  if (!segments_are_real(fpdu, voice)) return;
+  if (!segments_are_real(fpdu, reporter)) return;
   if (seen.begins_segment) alignment_lost_ = false;
   if (seen.in_one_segment || alignment_lost_ || fpdu.follows_hole || !trusted(seen) ||
       seen.place.length > mss_)
@@ -181,14 +181,14 @@ void FramingRules::check_alignment(const FramedFpdu& fpdu, RuleVoice& voice) {
   const std::string actual = fmt::format(
       "the segment in frame {} begins {} octets within an FPDU of {}", fpdu.last.frame,
       fpdu.last.begin - std::min(fpdu.last.begin, seen.place.offset), seen.place.length);
-  voice.broken(seen.begins_segment ? framing::Broken(framing::segment_within_fpdu)
-                                   : framing::Broken(framing::packed_in_part),
-               seen.place, actual,
-               fmt::format("segments that begin with an FPDU: this one fits an MSS of {}", mss_),
-               Certainty::likely);
+  reporter.broken(seen.begins_segment ? framing::Broken(framing::segment_within_fpdu)
+                                      : framing::Broken(framing::packed_in_part),
+                  seen.place, actual,
+                  fmt::format("segments that begin with an FPDU: this one fits an MSS of {}", mss_),
+                  Certainty::likely);
 }
 
-void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
+void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleReporter& reporter) {
   const FpduSeen& seen = fpdu.seen;
   if (offloaded_ || !not_last_segment(seen) || !seen.in_one_segment || !seen.ends_segment ||
       !trusted(seen))
@@ -203,23 +203,23 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleVoice& voice) {
   const std::size_t emss = most - most_options;
   if (!seen.begins_segment) {
     if (fpdu.shape.ulpdu < wire::min_mulpdu && seen.segment_payload >= emss)
-      voice.broken(framing::chopped_to_fit, seen.place,
-                   fmt::format("a segment of a longer message cut to {} octets of ULPDU, which "
-                               "fill a packed TCP segment",
-                               fpdu.shape.ulpdu),
-                   "MULPDU of 128 or more: the next TCP segment", Certainty::likely);
+      reporter.broken(framing::chopped_to_fit, seen.place,
+                      fmt::format("a segment of a longer message cut to {} octets of ULPDU, which "
+                                  "fill a packed TCP segment",
+                                  fpdu.shape.ulpdu),
+                      "MULPDU of 128 or more: the next TCP segment", Certainty::likely);
     return;
   }
   // Half a segment free cannot come from rounding, options or Markers.
   const std::size_t mulpdu = wire::mulpdu(emss, fpdu.shape.markers);
   if (half_full_ || fpdu.shape.ulpdu > mulpdu * 3 / 4) return;
   half_full_ = true;
-  voice.broken(framing::half_full, seen.place,
-               fmt::format("a ULPDU of {} octets alone in its TCP segment, and more of the message "
-                           "follows (said once for this direction)",
-                           fpdu.shape.ulpdu),
-               fmt::format("segments of a long message near the MULPDU of {}", mulpdu),
-               Certainty::likely);
+  reporter.broken(
+      framing::half_full, seen.place,
+      fmt::format("a ULPDU of {} octets alone in its TCP segment, and more of the message "
+                  "follows (said once for this direction)",
+                  fpdu.shape.ulpdu),
+      fmt::format("segments of a long message near the MULPDU of {}", mulpdu), Certainty::likely);
 }
 
 }  // namespace dissectors::analyzer

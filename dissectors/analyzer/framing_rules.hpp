@@ -37,11 +37,11 @@ struct Diagnosis {
 };
 
 /// Explains an FPDU whose CRC does not fit its presumed shape; nothing if no reading tried makes it
-/// fit. `octets` begin with it and may go on behind it. `origin_sequence` is the TCP sequence number
+/// fit. `octets` begin with it and may go on after it. `origin_sequence` is the TCP sequence number
 /// at position 0.
 [[nodiscard]] std::optional<Diagnosis> diagnose(Bytes octets, const Shape& presumed,
                                                 std::uint32_t origin_sequence);
-/// An FPDU whose CRC does not fit and which diagnose() cannot explain may go on behind `octets`: with
+/// An FPDU whose CRC does not fit and which diagnose() cannot explain may go on after `octets`: with
 /// Markers that were not presumed, or without those that were. The octets that the shortest such reading
 /// needs, where all that is there of it speaks for it; nothing if none does.
 [[nodiscard]] std::optional<std::size_t> longer_reading(Bytes octets, const Shape& presumed,
@@ -59,9 +59,9 @@ struct FramedFpdu {
 };
 
 /// Says what is broken. The reader's sentences are made only then.
-class RuleVoice {
+class RuleReporter {
  public:
-  virtual ~RuleVoice() = default;
+  virtual ~RuleReporter() = default;
   virtual void broken(framing::Broken rules, const Place& place, std::string actual,
                       std::string admissible, Certainty certainty) = 0;
   virtual void not_judged(const Place& place, std::string why) = 0;
@@ -81,19 +81,20 @@ class FramingRules {
   /// The other end's.
   [[nodiscard]] ReceiveWindow& window() { return window_; }
   /// To be called for each FPDU, in stream order.
-  void fpdu(const FramedFpdu& fpdu, RuleVoice& voice);
+  void fpdu(const FramedFpdu& fpdu, RuleReporter& reporter);
   /// What stands before the next FPDU is not known: alignment and Markers are judged anew.
   void hole() { first_behind_marker_.reset(); }
 
  private:
   void remember_start(const FramedFpdu& fpdu);
-  void check_pad(const FramedFpdu& fpdu, RuleVoice& voice) const;
-  void check_sizes(const FramedFpdu& fpdu, RuleVoice& voice);
-  void check_markers(const FramedFpdu& fpdu, RuleVoice& voice) const;
-  void check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker, RuleVoice& voice) const;
-  void check_alignment(const FramedFpdu& fpdu, RuleVoice& voice);
-  void check_fullness(const FramedFpdu& fpdu, RuleVoice& voice);
-  [[nodiscard]] bool segments_are_real(const FramedFpdu& fpdu, RuleVoice& voice);
+  void check_pad(const FramedFpdu& fpdu, RuleReporter& reporter) const;
+  void check_sizes(const FramedFpdu& fpdu, RuleReporter& reporter);
+  void check_markers(const FramedFpdu& fpdu, RuleReporter& reporter) const;
+  void check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker,
+                     RuleReporter& reporter) const;
+  void check_alignment(const FramedFpdu& fpdu, RuleReporter& reporter);
+  void check_fullness(const FramedFpdu& fpdu, RuleReporter& reporter);
+  [[nodiscard]] bool segments_are_real(const FramedFpdu& fpdu, RuleReporter& reporter);
   [[nodiscard]] bool cut_by_window(const FramedFpdu& fpdu) const;
 
   std::uint16_t mss_ = 0;
@@ -103,7 +104,7 @@ class FramingRules {
   bool alignment_lost_ = false;  ///< said already; until alignment is regained
   bool half_full_ = false;       ///< said already
   std::uint64_t largest_segment_ = 0;
-  /// Where the first FPDU behind the last Marker began: the target of a common mistake.
+  /// Where the first FPDU after the last Marker began: the target of a common mistake.
   std::optional<std::uint64_t> first_behind_marker_;
 };
 

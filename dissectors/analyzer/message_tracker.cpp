@@ -9,21 +9,21 @@ namespace dissectors::analyzer {
 namespace wire = rnic::wire;
 
 struct MessageTracker::State {
-  State(Voice& the_voice, Order order)
-      : voice(the_voice),
-        complaints(the_voice),
-        startup(complaints, order),
-        ddp(complaints),
-        rdmap(complaints, startup, order),
-        terminate(complaints, rdmap, order) {}
+  State(Reporter& the_reporter, Order order)
+      : reporter(the_reporter),
+        findings(the_reporter),
+        startup(findings, order),
+        ddp(findings),
+        rdmap(findings, startup, order),
+        terminate(findings, rdmap, order) {}
 
   void segment(const Incoming& incoming);
   void unreadable(const FpduSeen& fpdu);
   void lose(Direction direction);
-  void tell(const FpduSeen& fpdu, MessageSeen message);
+  void report(const FpduSeen& fpdu, MessageSeen message);
 
-  Voice& voice;
-  Complaints complaints;
+  Reporter& reporter;
+  Findings findings;
   StartupRules startup;
   DdpRules ddp;
   RdmapRules rdmap;
@@ -31,8 +31,8 @@ struct MessageTracker::State {
   std::string summary;
 };
 
-MessageTracker::MessageTracker(Voice& voice, Order order)
-    : state_(std::make_unique<State>(voice, order)) {}
+MessageTracker::MessageTracker(Reporter& reporter, Order order)
+    : state_(std::make_unique<State>(reporter, order)) {}
 MessageTracker::MessageTracker(MessageTracker&&) noexcept = default;
 MessageTracker& MessageTracker::operator=(MessageTracker&&) noexcept = default;
 MessageTracker::~MessageTracker() = default;
@@ -81,29 +81,29 @@ void MessageTracker::State::segment(const Incoming& incoming) {
       !incoming.segment.tagged && incoming.segment.rdmap().opcode() == wire::Opcode::terminate;
   if (is_terminate && step.last) terminate.terminate(incoming, step);
   const RdmapRules::Answer answer = rdmap.take(incoming, step);
-  tell(incoming.fpdu, {.fpdu = &incoming.fpdu,
-                       .summary = {},
-                       .first_segment = step.first,
-                       .last_segment = step.last,
-                       .message = step.number,
-                       .message_octets = step.octets,
-                       .request_frame = answer.request_frame,
-                       .response_time = answer.response_time});
+  report(incoming.fpdu, {.fpdu = &incoming.fpdu,
+                         .summary = {},
+                         .first_segment = step.first,
+                         .last_segment = step.last,
+                         .message = step.number,
+                         .message_octets = step.octets,
+                         .request_frame = answer.request_frame,
+                         .response_time = answer.response_time});
 }
 
 void MessageTracker::State::unreadable(const FpduSeen& fpdu) {
   startup.unreadable(fpdu);
   MessageSeen seen;
   seen.fpdu = &fpdu;
-  tell(fpdu, seen);
+  report(fpdu, seen);
 }
 
-void MessageTracker::State::tell(const FpduSeen& fpdu, MessageSeen message) {
-  if (voice.wants_summaries()) {
+void MessageTracker::State::report(const FpduSeen& fpdu, MessageSeen message) {
+  if (reporter.wants_summaries()) {
     summary = wire::describe_ulpdu(fpdu.ulpdu);
     message.summary = summary;
   }
-  voice.message(message);
+  reporter.message(message);
 }
 
 void MessageTracker::State::lose(Direction direction) {

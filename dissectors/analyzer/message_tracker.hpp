@@ -10,10 +10,10 @@
 
 namespace dissectors::analyzer {
 
-/// Where findings, notes and messages go: the front adds the connection.
-class Voice {
+/// Takes findings, notes and messages of one connection; the judge adds the connection.
+class Reporter {
  public:
-  virtual ~Voice() = default;
+  virtual ~Reporter() = default;
   virtual void finding(const Finding&) = 0;
   virtual void note(const Note&) = 0;
   virtual void message(const MessageSeen&) = 0;
@@ -35,7 +35,7 @@ enum class Order : std::uint8_t {
 /// and at most 64 invalidated STags (the oldest forgotten, which can only hide a fault).
 class MessageTracker {
  public:
-  explicit MessageTracker(Voice& voice, Order order = Order::of_the_capture);
+  explicit MessageTracker(Reporter& reporter, Order order = Order::of_the_capture);
   MessageTracker(MessageTracker&&) noexcept;
   MessageTracker& operator=(MessageTracker&&) noexcept;
   ~MessageTracker();

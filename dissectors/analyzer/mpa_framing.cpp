@@ -24,7 +24,7 @@ constexpr int most_doubtful = 4;
 /// Octets without a Marker that show that there are none.
 constexpr std::uint64_t shows_no_markers = 2 * wire::marker_interval;
 
-/// What is left of a chunk behind `done` octets.
+/// What is left of a chunk after `done` octets.
 Chunk behind(const Chunk& chunk, std::uint64_t done) {
   const std::size_t captured =
       static_cast<std::size_t>(std::min<std::uint64_t>(done, chunk.octets.size()));
@@ -356,8 +356,8 @@ void MpaFraming::markers_begin(Half& at, const Place& place, std::string actual)
   const auto& asked_by = peer(at).startup;
   if (!asked_by) {
     not_judged(place, "Markers begin, and the startup frame that asks for them was not seen");
-  } else if (!asked_by->flags.markers() && !std::exchange(at.told_unasked, true)) {
-    broken(framing::markers_unasked, place, std::move(actual),
+  } else if (!asked_by->flags.markers() && !std::exchange(at.unrequested_reported, true)) {
+    broken(framing::markers_unrequested, place, std::move(actual),
            "no Markers: the peer's startup frame has M = 0", at.certainty);
   }
 }

@@ -44,13 +44,13 @@ enum class Rest : std::uint8_t {
 
 /// Held at most, per direction: 192 KiB while searching or waiting for the peer's startup frame,
 /// one FPDU (about 66 KiB) while its segments come in.
-class MpaFraming final : private RuleVoice {
+class MpaFraming final : private RuleReporter {
  public:
   /// `pick_up`: take a connection for iWARP whose startup was not seen, where its octets fit.
   MpaFraming(FramingListener& listener, FramingScratch& scratch, bool pick_up);
 
   /// Decode As: never give the connection up.
-  void insist() { insisted_ = true; }
+  void force_iwarp() { forced_ = true; }
   /// The end that sends in this direction owes this frame first, whatever it sends.
   void expects(Direction from, rnic::wire::MpaFrameKind kind) { half(from).owed = kind; }
   /// A direction that is not read: the startup frame that its end, the tester, means to have sent.
@@ -128,9 +128,9 @@ class MpaFraming final : private RuleVoice {
     std::uint64_t origin = 0;  ///< offset of position 0 of Full Operation, or of a Marker
     Certainty certainty = Certainty::certain;
     bool any_fpdu = false, follows_hole = false, length_swapped = false;
-    bool no_crc_field = false;  ///< its sender leaves the field out
-    int doubtful = 0;           ///< implausible FPDUs in a row
-    bool told_unasked = false;  ///< Markers came though the peer wants none
+    bool no_crc_field = false;          ///< its sender leaves the field out
+    int doubtful = 0;                   ///< implausible FPDUs in a row
+    bool unrequested_reported = false;  ///< Markers came though the peer wants none
     int diagnoses = 0, relayouts = 0;
     std::uint64_t without_marker = 0;  ///< octets followed since found again, no Marker in them
     Assembly assembly;
@@ -140,7 +140,7 @@ class MpaFraming final : private RuleVoice {
     int aligned_cuts = 0;        ///< cut segments in a row that were one plausible FPDU each
     FramingRules rules;
   };
-  /// Octets of one piece: what there is of an FPDU and behind it.
+  /// Octets of one piece: what there is of an FPDU and after it.
   struct Piece {
     Bytes octets;          ///< captured
     std::uint64_t offset;  ///< of the stream
@@ -209,7 +209,7 @@ class MpaFraming final : private RuleVoice {
   FramingListener* listener_;
   FramingScratch* scratch_;
   bool pick_up_;
-  bool insisted_ = false, is_iwarp_ = false, given_up_ = false;
+  bool forced_ = false, is_iwarp_ = false, given_up_ = false;
   int nested_ = 0;  ///< stores being fed
   std::array<Half, 2> halves_;
 };

@@ -11,7 +11,7 @@ namespace dissectors::analyzer {
 struct OutstandingRequest {
   bool atomic = false;
   bool rtr = false;    ///< the RTR indication of MPA startup
-  bool fresh = false;  ///< sent behind the latest hole
+  bool fresh = false;  ///< sent after the latest hole
   std::uint32_t msn = 0;
   std::uint32_t sink_stag = 0, length = 0, source_stag = 0;
   std::uint64_t sink_offset = 0, source_offset = 0;

@@ -93,8 +93,8 @@ RdmapRules::Answer RdmapRules::take(const Incoming& incoming, const MessageStep&
   const Direction direction = incoming.direction();
   confirm_unasked(incoming);
   if (terminated_[index_of(direction)] &&
-      !std::exchange(told_terminated_[index_of(direction)], true))
-    complaints_.raise(check::after_terminate, incoming, "nothing behind a Terminate");
+      !std::exchange(after_terminate_reported_[index_of(direction)], true))
+    findings_.raise(check::after_terminate, incoming, "nothing behind a Terminate");
   stags_[index_of(direction)].forget();
   if (!check_control(incoming)) return {};
   const wire::Opcode opcode = incoming.segment.rdmap().opcode();
@@ -141,16 +141,16 @@ bool RdmapRules::check_control(const Incoming& incoming) {
   const OpcodeRules& of = rules_of(opcode);
   check_version(incoming);
   if ((control.octet & wire::RdmapControl::reserved_mask) != 0)
-    complaints_.raise(of.reserved, incoming, "reserved RDMAP bits zero");
+    findings_.raise(of.reserved, incoming, "reserved RDMAP bits zero");
   if (!wire::is_defined(opcode)) {
     if (opcode != experimental)
-      complaints_.raise(check::opcode, incoming, "an opcode that an RFC defines");
+      findings_.raise(check::opcode, incoming, "an opcode that an RFC defines");
     else
-      complaints_.note(NoteKind::not_judged, incoming.fpdu.place, "an experimental opcode");
+      findings_.note(NoteKind::not_judged, incoming.fpdu.place, "an experimental opcode");
     return false;
   }
   if (wire::is_tagged(opcode) != incoming.segment.tagged) {
-    complaints_.raise(of.tag, incoming, wire::is_tagged(opcode) ? "T set" : "T clear");
+    findings_.raise(of.tag, incoming, wire::is_tagged(opcode) ? "T set" : "T clear");
     return false;
   }
   if (!incoming.segment.tagged) check_untagged(incoming);
@@ -166,7 +166,7 @@ void RdmapRules::check_version(const Incoming& incoming) {
   // A DDP version that is wrong by itself is DDP's to complain of.
   const bool only_ddp = version == wire::rdmap_version && !startup_->version_zero_possible();
   if (!consortium && !only_ddp)
-    complaints_.raise(rules_of(incoming.segment.rdmap().opcode()).version, incoming, "RV 1");
+    findings_.raise(rules_of(incoming.segment.rdmap().opcode()).version, incoming, "RV 1");
 }
 
 void RdmapRules::check_untagged(const Incoming& incoming) {
@@ -176,12 +176,12 @@ void RdmapRules::check_untagged(const Incoming& incoming) {
   const std::uint32_t queue = static_cast<std::uint32_t>(wire::queue_of(opcode));
   const std::uint32_t found = header.queue_number.value();
   if (found != queue)
-    complaints_.raise(found == static_cast<std::uint32_t>(wire::Queue::atomic_response)
-                          ? of.queue_three
-                          : of.queue,
-                      incoming, fmt::format("QN {}", queue));
+    findings_.raise(found == static_cast<std::uint32_t>(wire::Queue::atomic_response)
+                        ? of.queue_three
+                        : of.queue,
+                    incoming, fmt::format("QN {}", queue));
   if (!wire::carries_invalidate(opcode) && header.ulp_word.value() != 0)
-    complaints_.raise(of.invalidate, incoming, "zero in place of the Invalidate STag");
+    findings_.raise(of.invalidate, incoming, "zero in place of the Invalidate STag");
 }
 
 // ------------------------------------------------------------------------------- messages
@@ -190,16 +190,16 @@ void RdmapRules::check_write(const Incoming& incoming, const MessageStep& step) 
   if (!step.first || incoming.payload_length == 0) return;
   const std::uint32_t stag = incoming.segment.tagged_header.stag.value();
   if (stags_[index_of(opposite(incoming.direction()))].invalid(stag))
-    complaints_.raise(check::invalidated_stag, incoming,
-                      fmt::format("another STag: {:#010x} was invalidated by this end, and nothing "
-                                  "has come from its owner since",
-                                  stag));
+    findings_.raise(check::invalidated_stag, incoming,
+                    fmt::format("another STag: {:#010x} was invalidated by this end, and nothing "
+                                "has come from its owner since",
+                                stag));
 }
 
 /// RFC 7306 section 6.3
 void RdmapRules::immediate(const Incoming& incoming, const MessageStep& step) {
   if (!step.known || step.octets == wire::immediate_size) return;
-  complaints_.raise(
+  findings_.raise(
       step.octets < wire::immediate_size ? check::immediate_short : check::immediate_long, incoming,
       "eight octets of Immediate Data");
 }
@@ -208,8 +208,8 @@ void RdmapRules::immediate(const Incoming& incoming, const MessageStep& step) {
 void RdmapRules::read_request(const Incoming& incoming, const MessageStep& step) {
   constexpr std::size_t size = sizeof(wire::ReadRequestHeader);
   if (step.known && step.octets != size)
-    complaints_.raise(step.octets < size ? check::request_short : check::request_long, incoming,
-                      fmt::format("{} octets behind the DDP header", size));
+    findings_.raise(step.octets < size ? check::request_short : check::request_long, incoming,
+                    fmt::format("{} octets behind the DDP header", size));
   wire::Reader in(step.content);
   const auto header = in.read<wire::ReadRequestHeader>();
   if (in.truncated()) {
@@ -247,7 +247,7 @@ void RdmapRules::push(const Incoming& incoming, OutstandingRequest request,
                       const MessageStep& step) {
   const Direction requester = incoming.direction();
   // Its Response came first, by the order of the capture.
-  auto& early = unasked_[index_of(opposite(requester))];
+  auto& early = unsolicited_[index_of(opposite(requester))];
   if (early && early->atomic == request.atomic &&
       (request.atomic ? early->identifier == request.identifier
                       : early->stag == request.sink_stag && early->offset == request.sink_offset)) {
@@ -259,9 +259,9 @@ void RdmapRules::push(const Incoming& incoming, OutstandingRequest request,
   request.frame = incoming.fpdu.place.last_frame;
   request.time = incoming.fpdu.place.time;
   if (requests(requester).push(request)) return;
-  complaints_.note(NoteKind::memory_bound, incoming.fpdu.place,
-                   fmt::format("more than {} Requests outstanding: Responses are not judged",
-                               OutstandingRequests::bound));
+  findings_.note(NoteKind::memory_bound, incoming.fpdu.place,
+                 fmt::format("more than {} Requests outstanding: Responses are not judged",
+                             OutstandingRequests::bound));
   lose(requester);
   requests(requester).clear();
 }
@@ -320,10 +320,10 @@ std::optional<std::size_t> RdmapRules::find_atomic(const Incoming& incoming,
   }
   if (doubt(requester)) return same;
   if (!first) {
-    Unasked early;
+    Unsolicited early;
     early.atomic = true;
     early.identifier = identifier;
-    unasked(incoming, std::move(early));
+    unsolicited(incoming, std::move(early));
     return std::nullopt;
   }
   const std::uint32_t expected = waiting.at(*first).identifier;
@@ -336,8 +336,8 @@ std::optional<std::size_t> RdmapRules::find_atomic(const Incoming& incoming,
 // ------------------------------------------------------------- Responses without a Request
 
 /// The capture may bring the two directions in another order than the wire: the Request may come.
-void RdmapRules::unasked(const Incoming& incoming, Unasked response) {
-  auto& slot = unasked_[index_of(incoming.direction())];
+void RdmapRules::unsolicited(const Incoming& incoming, Unsolicited response) {
+  auto& slot = unsolicited_[index_of(incoming.direction())];
   if (slot) raise(*slot);
   response.place = incoming.fpdu.place;
   response.certainty = incoming.fpdu.certainty;
@@ -348,7 +348,7 @@ void RdmapRules::unasked(const Incoming& incoming, Unasked response) {
 
 /// What the requester sent after it, with no Request before, shows that there was none.
 void RdmapRules::confirm_unasked(const Incoming& by) {
-  auto& slot = unasked_[index_of(opposite(by.direction()))];
+  auto& slot = unsolicited_[index_of(opposite(by.direction()))];
   if (!slot || by.fpdu.place.first_frame <= slot->place.last_frame) return;
   const wire::Opcode opcode = by.segment.rdmap().opcode();
   const bool may_be_the_request =
@@ -357,12 +357,12 @@ void RdmapRules::confirm_unasked(const Incoming& by) {
   if (!may_be_the_request) raise(*std::exchange(slot, std::nullopt));
 }
 
-void RdmapRules::raise(const Unasked& response) {
-  const Statement& statement = response.atomic     ? AtomicRules::unasked()
+void RdmapRules::raise(const Unsolicited& response) {
+  const Statement& statement = response.atomic     ? AtomicRules::unsolicited()
                                : response.repeated ? check::response_repeated
-                                                   : check::response_unasked;
-  complaints_.raise(statement, response.place, response.certainty, response.text,
-                    "no Response without a Request");
+                                                   : check::response_unsolicited;
+  findings_.raise(statement, response.place, response.certainty, response.text,
+                  "no Response without a Request");
 }
 
 // ------------------------------------------------------------------------ what is not seen
@@ -372,14 +372,14 @@ void RdmapRules::lose(Direction direction) {
   for (OutstandingRequests& waiting : requests_)
     for (std::size_t i = 0; i < waiting.size(); ++i) waiting.at(i).fresh = false;
   responses_[index_of(direction)] = Response{};
-  unasked_[index_of(opposite(direction))].reset();
+  unsolicited_[index_of(opposite(direction))].reset();
   answered_ = {};
   for (StagTable& table : stags_) table.forget();
 }
 
 void RdmapRules::finish() {
   for (Response& response : responses_) settle_short(response);
-  for (auto& slot : unasked_)
+  for (auto& slot : unsolicited_)
     if (slot) raise(*std::exchange(slot, std::nullopt));
 }
 

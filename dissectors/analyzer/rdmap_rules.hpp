@@ -16,8 +16,8 @@ namespace dissectors::analyzer {
 
 class RdmapRules {
  public:
-  RdmapRules(Complaints complaints, StartupRules& startup, Order order)
-      : complaints_(complaints), startup_(&startup), order_(order), atomics_(complaints) {}
+  RdmapRules(Findings findings, StartupRules& startup, Order order)
+      : findings_(findings), startup_(&startup), order_(order), atomics_(findings) {}
 
   /// The Request that a Response answers.
   struct Answer {
@@ -49,14 +49,14 @@ class RdmapRules {
     bool active = false;
     bool matched = false;
     bool ended_short = false;  ///< its L came before all octets asked for
-    bool told_offset = false, told_length = false;
+    bool offset_reported = false, length_reported = false;
     OutstandingRequest request;
     std::uint64_t octets = 0, lowest = 0, next = 0;
     Place place;
     Certainty certainty = Certainty::certain;
   };
   /// A Response whose Request was not seen yet: the capture may bring it later.
-  struct Unasked {
+  struct Unsolicited {
     bool atomic = false;
     bool repeated = false;
     std::uint32_t stag = 0, identifier = 0;
@@ -85,16 +85,16 @@ class RdmapRules {
   Answer atomic_response(const Incoming& incoming, const MessageStep& step);
   [[nodiscard]] std::optional<std::size_t> find_atomic(const Incoming& incoming,
                                                        std::uint32_t identifier);
-  void unasked(const Incoming& incoming, Unasked response);
+  void unsolicited(const Incoming& incoming, Unsolicited response);
   void confirm_unasked(const Incoming& by);
-  void raise(const Unasked& response);
+  void raise(const Unsolicited& response);
   Answer answer_to(const OutstandingRequest& request, const Incoming& incoming) const;
   void immediate(const Incoming& incoming, const MessageStep& step);
 
   OutstandingRequests& requests(Direction requester) { return requests_[index_of(requester)]; }
   bool& doubt(Direction requester) { return doubt_[index_of(requester)]; }
 
-  Complaints complaints_;
+  Findings findings_;
   StartupRules* startup_;
   Order order_;
   AtomicRules atomics_;
@@ -103,9 +103,9 @@ class RdmapRules {
   std::array<bool, 2> doubt_{true, true};
   std::array<Response, 2> responses_;
   std::array<std::optional<OutstandingRequest>, 2> answered_;  ///< the Read answered last
-  std::array<std::optional<Unasked>, 2> unasked_;
+  std::array<std::optional<Unsolicited>, 2> unsolicited_;
   std::array<StagTable, 2> stags_;
-  std::array<bool, 2> terminated_{}, told_terminated_{};
+  std::array<bool, 2> terminated_{}, after_terminate_reported_{};
 };
 
 [[nodiscard]] std::span<const rules::RuleId> rdmap_rules();

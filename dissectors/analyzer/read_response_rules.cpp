@@ -30,7 +30,7 @@ RdmapRules::Answer RdmapRules::read_response(const Incoming& incoming, const Mes
         response.ended_short && header.stag.value() == response.request.sink_stag &&
         header.tagged_offset.value() == response.next && incoming.payload_length > 0;
     if (goes_on) {
-      complaints_.raise(
+      findings_.raise(
           check::response_last_early, response.place, response.certainty,
           fmt::format("L set after {} octets of {}", response.octets, response.request.length),
           "L clear on all segments but the last");
@@ -62,12 +62,12 @@ bool RdmapRules::match(const Incoming& incoming, Response& response) {
   }
   const wire::TaggedHeader& header = incoming.segment.tagged_header;
   const auto& last = answered_[index_of(requester)];
-  Unasked early;
+  Unsolicited early;
   early.repeated = last && header.stag.value() == last->sink_stag &&
                    header.tagged_offset.value() == last->sink_offset;
   early.stag = header.stag.value();
   early.offset = header.tagged_offset.value();
-  unasked(incoming, std::move(early));
+  unsolicited(incoming, std::move(early));
   return false;
 }
 
@@ -108,27 +108,25 @@ bool RdmapRules::match_front(const Incoming& incoming, Response& response) {
   for (std::size_t i = chosen + 1; !fits && !empty && i < end; ++i) {
     const OutstandingRequest& later = waiting.at(i);
     if (later.atomic || later.sink_stag != stag || later.sink_offset != offset) continue;
-    complaints_.raise(
-        check::response_order, incoming,
-        fmt::format("first the Response to the Read Request of frame {}", front.frame));
+    findings_.raise(check::response_order, incoming,
+                    fmt::format("first the Response to the Read Request of frame {}", front.frame));
     response.request = later;
     waiting.erase(i);
     return true;
   }
   const auto& last = answered_[index_of(requester)];
   if (!fits && !empty && last && stag == last->sink_stag && offset == last->sink_offset) {
-    complaints_.raise(check::response_repeated, incoming, "one Response to a Read Request");
+    findings_.raise(check::response_repeated, incoming, "one Response to a Read Request");
     return false;
   }
   response.request = front;
   waiting.erase(chosen);
   if (empty || fits) return true;
   if (stag != front.sink_stag)
-    complaints_.raise(check::response_stag, incoming,
-                      fmt::format("STag {:#010x}", front.sink_stag));
+    findings_.raise(check::response_stag, incoming, fmt::format("STag {:#010x}", front.sink_stag));
   if (!within(front)) {
-    complaints_.raise(check::response_offset, incoming, fmt::format("TO {:#x}", front.sink_offset));
-    response.told_offset = true;
+    findings_.raise(check::response_offset, incoming, fmt::format("TO {:#x}", front.sink_offset));
+    response.offset_reported = true;
   }
   return true;
 }
@@ -141,15 +139,15 @@ void RdmapRules::account(const Incoming& incoming, const MessageStep& step, Resp
   response.place = incoming.fpdu.place;
   response.certainty = incoming.fpdu.certainty;
   const std::uint32_t length = response.request.length;
-  if (response.octets > length && !std::exchange(response.told_length, true))
-    complaints_.raise(check::response_length, incoming,
-                      fmt::format("{} octets, as the Request asked", length));
+  if (response.octets > length && !std::exchange(response.length_reported, true))
+    findings_.raise(check::response_length, incoming,
+                    fmt::format("{} octets, as the Request asked", length));
   if (!step.last) return;
   response.active = false;
   if (response.octets > 0 && response.lowest != response.request.sink_offset &&
-      !response.told_offset)
-    complaints_.raise(check::response_offset, incoming,
-                      fmt::format("TO {:#x}", response.request.sink_offset));
+      !response.offset_reported)
+    findings_.raise(check::response_offset, incoming,
+                    fmt::format("TO {:#x}", response.request.sink_offset));
   response.ended_short = response.octets < length;
   answered_[index_of(opposite(incoming.direction()))] = response.request;
 }
@@ -157,9 +155,9 @@ void RdmapRules::account(const Incoming& incoming, const MessageStep& step, Resp
 /// Nothing went on with it: the Response was too short.
 void RdmapRules::settle_short(Response& response) {
   if (!std::exchange(response.ended_short, false)) return;
-  complaints_.raise(check::response_length, response.place, response.certainty,
-                    fmt::format("{} octets", response.octets),
-                    fmt::format("{} octets, as the Request asked", response.request.length));
+  findings_.raise(check::response_length, response.place, response.certainty,
+                  fmt::format("{} octets", response.octets),
+                  fmt::format("{} octets, as the Request asked", response.request.length));
 }
 
 }  // namespace dissectors::analyzer

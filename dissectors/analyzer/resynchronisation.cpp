@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The search of MpaFraming: finds where FPDUs begin in a direction that was joined in mid-connection,
-// or behind a hole (RFC 5044 section 6: by Markers, else by lengths and CRCs that fit).
+// or after a hole (RFC 5044 section 6: by Markers, else by lengths and CRCs that fit).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ void MpaFraming::search(Half& at, const Chunk& chunk) {
   }
   const SegmentFacts& by = chunk.segment;
   const Place place{at.direction, chunk.offset, chunk.length, by.frame, by.frame, by.time};
-  if (!pick_up_ && !insisted_ && !is_iwarp_) {
+  if (!pick_up_ && !forced_ && !is_iwarp_) {
     give_up(at, place);
     return;
   }
@@ -67,7 +67,7 @@ void MpaFraming::search(Half& at, const Chunk& chunk) {
   } else {
     trim(at);
   }
-  if (!insisted_ && !is_iwarp_ && at.searched + at.store.octets.size() > given_up_behind)
+  if (!forced_ && !is_iwarp_ && at.searched + at.store.octets.size() > given_up_behind)
     give_up(at, place);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The startup phase of MpaFraming: finds the Request and the Reply Frame and settles how the FPDUs
-// behind them lie (RFC 5044 section 7.1).
+// after them lie (RFC 5044 section 7.1).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -88,7 +88,7 @@ void MpaFraming::no_startup(Half& at) {
   at.assembly = {};
   at.refused_startup = seen.begin;
   // From the first octet on the stream is something else: only a startup frame can change that.
-  at.startup_lost = !at.from_syn || insisted_ || seen.cut();
+  at.startup_lost = !at.from_syn || forced_ || seen.cut();
   at.phase = at.startup_lost ? Phase::searching : Phase::given_up;
   if (at.startup_lost && peer(at).phase == Phase::awaiting_peer) settle_without_peer(peer(at));
   octets(at.direction, {seen.begin, seen.length, seen.octets, seen.last});
@@ -198,7 +198,7 @@ void MpaFraming::settle(Half& at) {
     half->unread = 0;  // what comes now was sent knowing of the peer's frame
     half->known.origin = half->origin;
     if (!half->store.octets.empty()) judge_early_octets(*half);
-    // Behind a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.
+    // After a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.
     const bool sure = !reply.reject() && !half->follows_hole;
     half->phase = sure ? Phase::operation : Phase::searching;
     if (sure)

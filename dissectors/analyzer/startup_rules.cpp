@@ -63,8 +63,8 @@ const Negotiated& StartupRules::frame(const MpaFrameSeen& seen) {
   const bool request = seen.frame.kind == wire::MpaFrameKind::request;
   auto& slot = request ? request_ : reply_;
   if (slot) {
-    complaints_.note(NoteKind::not_judged, seen.place,
-                     request ? "a second MPA Request" : "a second MPA Reply");
+    findings_.note(NoteKind::not_judged, seen.place,
+                   request ? "a second MPA Request" : "a second MPA Reply");
     return negotiated_;
   }
   check_frame(seen);
@@ -84,7 +84,7 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
   const bool request = frame.kind == wire::MpaFrameKind::request;
   const std::string text = wire::describe(frame);
   const auto raise = [&](const Statement& statement, std::string admissible) {
-    complaints_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
+    findings_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
   };
   if (request && frame.flags.reject()) raise(check::request_r_bit, "R clear in a Request");
   const bool reserved = (frame.flags.octet & wire::MpaFlags::reserved_mask) != 0;
@@ -111,7 +111,7 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
 void StartupRules::check_enhanced(const MpaFrameSeen& seen, const std::string& text) {
   const bool request = seen.frame.kind == wire::MpaFrameKind::request;
   const auto raise = [&](const Statement& statement, std::string admissible) {
-    complaints_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
+    findings_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
   };
   const auto values = seen.frame.enhanced();
   if (!values) return raise(check::enhanced_data_missing, "4 octets of enhanced data with S");
@@ -129,13 +129,13 @@ void StartupRules::check_enhanced(const MpaFrameSeen& seen, const std::string& t
 void StartupRules::check_reply() {
   if (!request_) return;
   const auto raise = [&](const Statement& statement, std::string admissible) {
-    complaints_.raise(statement, reply_->place, Certainty::certain, reply_->text,
-                      std::move(admissible));
+    findings_.raise(statement, reply_->place, Certainty::certain, reply_->text,
+                    std::move(admissible));
   };
   if (early_initiator_ && early_initiator_->place.first_frame < reply_->place.last_frame)
-    complaints_.raise(check::fpdu_before_reply, early_initiator_->place,
-                      early_initiator_->certainty, early_initiator_->text,
-                      fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
+    findings_.raise(check::fpdu_before_reply, early_initiator_->place, early_initiator_->certainty,
+                    early_initiator_->text,
+                    fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
   early_initiator_.reset();
   const bool asked = request_->flags.enhanced() && request_->revision >= 2;
   const bool answered = reply_->flags.enhanced() && reply_->revision >= 2;
@@ -149,8 +149,8 @@ void StartupRules::check_reply() {
 
 void StartupRules::check_reply_values(const Values& request, const Values& reply) {
   const auto raise = [&](const Statement& statement, std::string admissible) {
-    complaints_.raise(statement, reply_->place, Certainty::certain, reply_->text,
-                      std::move(admissible));
+    findings_.raise(statement, reply_->place, Certainty::certain, reply_->text,
+                    std::move(admissible));
   };
   if (request.peer_to_peer && !reply.peer_to_peer) raise(check::flag_a_dropped, "A set, as asked");
   if (!request.peer_to_peer && reply.peer_to_peer) raise(check::flag_a_added, "A clear, as asked");
@@ -217,9 +217,9 @@ void StartupRules::unreadable(const FpduSeen& fpdu) {
 void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
   const bool before_reply =
       sender == Role::initiator && reply_ && fpdu.place.first_frame < reply_->place.last_frame;
-  if (negotiated_.rejected && !told_reject_ && !before_reply) {
-    told_reject_ = true;
-    complaints_.raise(
+  if (negotiated_.rejected && !reject_reported_ && !before_reply) {
+    reject_reported_ = true;
+    findings_.raise(
         sender == Role::initiator ? check::initiator_after_reject : check::responder_after_reject,
         fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu),
         "no FPDU after a rejecting Reply");
@@ -232,9 +232,8 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
     if (!reply_)
       early_initiator_ = std::move(first);
     else if (before_reply)
-      complaints_.raise(
-          check::fpdu_before_reply, first.place, first.certainty, first.text,
-          fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
+      findings_.raise(check::fpdu_before_reply, first.place, first.certainty, first.text,
+                      fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
     return;
   }
   const std::size_t initiator = index_of(opposite(fpdu.place.direction));
@@ -248,8 +247,8 @@ void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
   const bool lawful = by_initiator != nullptr &&
                       by_initiator->place.last_frame <= early_responder_->place.first_frame;
   if (!lawful)
-    complaints_.raise(check::responder_first, early_responder_->place, early_responder_->certainty,
-                      early_responder_->text, "no FPDU before the Initiator's first one");
+    findings_.raise(check::responder_first, early_responder_->place, early_responder_->certainty,
+                    early_responder_->text, "no FPDU before the Initiator's first one");
   early_responder_.reset();
 }
 
@@ -266,9 +265,8 @@ void StartupRules::finish() {
   confirm_early_responder(nullptr);
   // Whoever takes part knows that no Reply was sent; of a capture it may be missing.
   if (early_initiator_ && order_ == Order::as_it_happened)
-    complaints_.raise(check::fpdu_before_reply, early_initiator_->place,
-                      early_initiator_->certainty, early_initiator_->text,
-                      "no FPDU before the Reply");
+    findings_.raise(check::fpdu_before_reply, early_initiator_->place, early_initiator_->certainty,
+                    early_initiator_->text, "no FPDU before the Reply");
   early_initiator_.reset();
 }
 
@@ -303,16 +301,16 @@ void StartupRules::check_rtr(const Incoming& incoming) {
       break;
     }
     default:
-      return complaints_.raise(check::rtr_missing, incoming,
-                               "first a zero-length " + kinds(both) + " as RTR indication");
+      return findings_.raise(check::rtr_missing, incoming,
+                             "first a zero-length " + kinds(both) + " as RTR indication");
   }
   if (!any_rtr(both))
-    complaints_.raise(check::rtr_without_match, incoming,
-                      "a Terminate 2/0/0x07, since Request and Reply have no RTR kind in common");
+    findings_.raise(check::rtr_without_match, incoming,
+                    "a Terminate 2/0/0x07, since Request and Reply have no RTR kind in common");
   else if (!agreed)
-    complaints_.raise(check::rtr_kind, incoming, "an RTR indication of kind " + kinds(both));
+    findings_.raise(check::rtr_kind, incoming, "an RTR indication of kind " + kinds(both));
   else if (!empty)
-    complaints_.raise(check::rtr_with_payload, incoming, "an RTR indication without payload");
+    findings_.raise(check::rtr_with_payload, incoming, "an RTR indication without payload");
 }
 
 /// An Initiator that ends the set-up says why: RFC 6581 sections 8, 9.1, 9.2 and 9.3. Nothing can
@@ -321,18 +319,18 @@ void StartupRules::check_first_terminate(const Incoming& incoming) {
   const auto cause = wire::parse_terminate_cause(incoming.segment.payload);
   if (!cause) return;
   if (cause->layer != wire::layer::mpa || cause->type != wire::error_type::mpa)
-    return complaints_.raise(check::term_layer, incoming, "layer 2, type 0");
+    return findings_.raise(check::term_layer, incoming, "layer 2, type 0");
   const Values request = *negotiated_.request, reply = *negotiated_.reply;
   const bool match = any_rtr(common(request, reply));
   if (*cause == wire::cause::mpa_no_rtr && match)
-    complaints_.raise(check::term_code_not_true, incoming,
-                      "not code 7, since Request and Reply have an RTR kind in common");
+    findings_.raise(check::term_code_not_true, incoming,
+                    "not code 7, since Request and Reply have an RTR kind in common");
   else if (*cause == wire::cause::mpa_insufficient_ird && !ird_insufficient(request, reply))
-    complaints_.raise(match ? check::term_code_not_true : check::term_not_for_rtr, incoming,
-                      match ? "not code 6, since the Responder's ORD is within the Initiator's IRD"
-                            : "code 7, since there is no RTR kind in common");
+    findings_.raise(match ? check::term_code_not_true : check::term_not_for_rtr, incoming,
+                    match ? "not code 6, since the Responder's ORD is within the Initiator's IRD"
+                          : "code 7, since there is no RTR kind in common");
   else if (cause->code < wire::cause::mpa_local_catastrophic.code && wire::is_registered(*cause))
-    complaints_.raise(check::term_code, incoming, "code 5 for an error without a code of its own");
+    findings_.raise(check::term_code, incoming, "code 5 for an error without a code of its own");
 }
 
 bool StartupRules::is_rtr(const FpduSeen& fpdu) const {
@@ -348,9 +346,9 @@ void StartupRules::reads_outstanding(const Incoming& incoming, std::uint32_t out
     return depth != wire::read_depth_unnegotiated && outstanding > depth;
   };
   const auto raise = [&](const Statement& statement, std::uint16_t depth) {
-    complaints_.raise(statement, incoming.fpdu.place, incoming.fpdu.certainty,
-                      fmt::format("{} Reads outstanding", outstanding),
-                      fmt::format("at most {}", depth));
+    findings_.raise(statement, incoming.fpdu.place, incoming.fpdu.certainty,
+                    fmt::format("{} Reads outstanding", outstanding),
+                    fmt::format("at most {}", depth));
   };
   if (role(incoming.direction()) == Role::initiator) {
     if (above(reply.ird)) raise(check::reads_above_responder_ird, reply.ird);

@@ -12,7 +12,7 @@ namespace dissectors::analyzer {
 
 class StartupRules {
  public:
-  StartupRules(Complaints complaints, Order order) : complaints_(complaints), order_(order) {}
+  StartupRules(Findings findings, Order order) : findings_(findings), order_(order) {}
 
   const Negotiated& frame(const MpaFrameSeen& seen);
   /// To be told of every FPDU before anything else looks at it.
@@ -59,12 +59,12 @@ class StartupRules {
   void check_first_terminate(const Incoming& incoming);
   void confirm_early_responder(const FpduSeen* by_initiator);
 
-  Complaints complaints_;
+  Findings findings_;
   Order order_;
   Negotiated negotiated_;
   std::optional<Frame> request_, reply_;
   std::array<bool, 2> holes_{}, sent_{};
-  bool told_reject_ = false;
+  bool reject_reported_ = false;
   std::optional<First> early_initiator_, early_responder_;
   std::uint64_t rtr_offset_ = ~std::uint64_t{0};  ///< of the Read Request that was the RTR
 };

@@ -5,8 +5,8 @@
 
 namespace dissectors::analyzer {
 
-void Complaints::raise(const Statement& statement, const Incoming& incoming,
-                       std::string admissible) const {
+void Findings::raise(const Statement& statement, const Incoming& incoming,
+                     std::string admissible) const {
   raise(statement, incoming.fpdu.place, incoming.fpdu.certainty,
         rnic::wire::describe_ulpdu(incoming.fpdu.ulpdu), std::move(admissible));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a check says when it strikes, and how the checks say it: findings and notes for a Voice.
+// What a check reports when it finds a fault, and how: findings and notes for a Reporter.
 //
 // Each rules file has its statements in a .def file beside it, one line for one check:
 //   ANALYZER_CHECK(name, "rule it reports", "rule that the same fault breaks as well", ...)
@@ -15,7 +15,7 @@
 
 namespace dissectors::analyzer {
 
-/// One check: the rule that it reports comes first, behind it those that the same fault breaks.
+/// One check: the rule that it reports comes first, after it those that the same fault breaks.
 struct Statement {
   std::span<const rules::RuleId> ids;
 };
@@ -34,27 +34,27 @@ struct Incoming {
   [[nodiscard]] bool whole() const { return segment.payload.size() == payload_length; }
 };
 
-/// Gives what checks have found the form that a Voice takes.
-class Complaints {
+/// Gives the results of checks the form that a Reporter takes.
+class Findings {
  public:
-  explicit Complaints(Voice& voice) : voice_(&voice) {}
+  explicit Findings(Reporter& reporter) : reporter_(&reporter) {}
   void raise(const Statement& statement, const Place& place, Certainty certainty,
              std::string actual, std::string admissible) const {
-    voice_->finding({.rule = statement.ids.front(),
-                     .place = place,
-                     .actual = std::move(actual),
-                     .admissible = std::move(admissible),
-                     .certainty = certainty,
-                     .also = statement.ids.subspan(1)});
+    reporter_->finding({.rule = statement.ids.front(),
+                        .place = place,
+                        .actual = std::move(actual),
+                        .admissible = std::move(admissible),
+                        .certainty = certainty,
+                        .also = statement.ids.subspan(1)});
   }
   /// The segment itself is what came.
   void raise(const Statement& statement, const Incoming& incoming, std::string admissible) const;
   void note(NoteKind kind, const Place& place, std::string text) const {
-    voice_->note({.kind = kind, .place = place, .text = std::move(text)});
+    reporter_->note({.kind = kind, .place = place, .text = std::move(text)});
   }
 
  private:
-  Voice* voice_;
+  Reporter* reporter_;
 };
 
 /// An array with one element for each end of a connection.

@@ -65,7 +65,7 @@ void StreamJudge::close() {
 MessageTracker& StreamJudge::tracker() {
   if (!tracker_)
     tracker_ = std::make_unique<MessageTracker>(
-        static_cast<Voice&>(*this), knowledge_ ? Order::as_it_happened : Order::of_the_capture);
+        static_cast<Reporter&>(*this), knowledge_ ? Order::as_it_happened : Order::of_the_capture);
   return *tracker_;
 }
 

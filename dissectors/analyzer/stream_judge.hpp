@@ -31,7 +31,7 @@ struct Knowledge {
   Role role_of_tester = Role::initiator;
 };
 
-class StreamJudge final : private FramingListener, private Voice {
+class StreamJudge final : private FramingListener, private Reporter {
  public:
   /// `pick_up`: take a connection for iWARP whose startup was not seen, where its octets fit.
   StreamJudge(Shared& shared, const Connection& connection, bool pick_up);
@@ -49,7 +49,7 @@ class StreamJudge final : private FramingListener, private Voice {
 
   // -- what is known besides the octets --
   /// Decode As.
-  void insist() { framing_.insist(); }
+  void force_iwarp() { framing_.force_iwarp(); }
   void announced_mss(Direction from, std::uint16_t mss) { framing_.announced_mss(from, mss); }
   void advertised(Direction from, const capture::Segment& segment) {
     framing_.advertised(from, segment);

@@ -70,7 +70,7 @@ void TcpReassembly::add(const capture::Segment& segment, std::uint32_t frame, st
   }
   if (segment.payload_length > 0)
     place({first, segment.payload_length, segment.payload, facts}, receiver);
-  tell_end(receiver);
+  report_end(receiver);
 }
 
 void TcpReassembly::place(Chunk chunk, StreamReceiver& receiver) {
@@ -161,18 +161,18 @@ void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std:
     if (waiting_.empty() && until - next_ == 1) return;
     give_up_until(std::min(waiting, until), false, by, receiver);
   }
-  tell_end(receiver);
+  report_end(receiver);
 }
 
 void TcpReassembly::finish(StreamReceiver& receiver) {
   while (!waiting_.empty())
     give_up_until(waiting_.begin()->first, false, waiting_.begin()->second.segment, receiver);
-  tell_end(receiver);
+  report_end(receiver);
 }
 
-void TcpReassembly::tell_end(StreamReceiver& receiver) {
-  if (fin_told_ || !fin_ || next_ < *fin_) return;
-  fin_told_ = true;
+void TcpReassembly::report_end(StreamReceiver& receiver) {
+  if (fin_reported_ || !fin_ || next_ < *fin_) return;
+  fin_reported_ = true;
   receiver.ended(Ending::fin, *fin_, fin_segment_);
 }
 

@@ -35,7 +35,7 @@ class StreamReceiver {
   virtual ~StreamReceiver() = default;
   virtual void octets(const Chunk& chunk) = 0;
   /// Octets that were sent but are not in the capture: acknowledged, or (`for_want_of_room`) waited
-  /// for in vain until the buffer was full. `by`: what told.
+  /// for in vain until the buffer was full. `by`: the segment that showed it.
   virtual void hole(std::uint64_t offset, std::uint64_t length, bool for_want_of_room,
                     const SegmentFacts& by) = 0;
   /// A retransmission carried other octets than before in this range.
@@ -58,7 +58,7 @@ class TcpReassembly {
   /// capture only.
   void acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
                     StreamReceiver& receiver);
-  /// Hands on what still waits behind missing octets.
+  /// Hands on what still waits for missing octets.
   void finish(StreamReceiver& receiver);
 
   [[nodiscard]] bool started() const { return started_; }
@@ -93,12 +93,12 @@ class TcpReassembly {
                      StreamReceiver& receiver);
   void remember(const Chunk& chunk);
   void compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const;
-  void tell_end(StreamReceiver& receiver);
+  void report_end(StreamReceiver& receiver);
 
   std::size_t limit_;
-  bool started_ = false, from_syn_ = false, fin_told_ = false;
+  bool started_ = false, from_syn_ = false, fin_reported_ = false;
   std::uint32_t origin_ = 0;
-  std::uint64_t next_ = 0;  ///< offset behind the last octet handed on
+  std::uint64_t next_ = 0;  ///< offset after the last octet handed on
   std::optional<std::uint64_t> fin_;
   SegmentFacts fin_segment_;
   Waiting waiting_;

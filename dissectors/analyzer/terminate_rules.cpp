@@ -63,7 +63,7 @@ wire::Terminate control_of_host(wire::Bytes content) {
   return terminate;
 }
 
-/// Whether the control octets make sense, and behind them is what they announce and nothing else.
+/// Whether the control octets make sense, and after them is what they announce and nothing else.
 bool agrees(const wire::Terminate& terminate, wire::Bytes rest) {
   const std::size_t length = terminate.m || terminate.d ? sizeof(wire::be16) : 0;
   if (terminate.reserved != 0 || !wire::is_registered(terminate.cause) || rest.size() < length)
@@ -101,8 +101,8 @@ void TerminateRules::sent(const Incoming& incoming) {
 
 void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step) {
   if (!step.known || step.content.size() != step.octets) {
-    complaints_.note(NoteKind::not_judged, incoming.fpdu.place,
-                     "a Terminate of which octets are missing");
+    findings_.note(NoteKind::not_judged, incoming.fpdu.place,
+                   "a Terminate of which octets are missing");
     return;
   }
   const auto parsed = layout(incoming, step.content);
@@ -110,7 +110,7 @@ void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step
   Parts parts{incoming, *parsed, std::nullopt};
   if (const auto blamed = wire::parse_segment(parts.terminate.ddp_header)) parts.blamed = *blamed;
   if (parts.terminate.reserved != 0)
-    complaints_.raise(check::reserved_bits, incoming, "13 reserved bits zero");
+    findings_.raise(check::reserved_bits, incoming, "13 reserved bits zero");
   check_cause(parts);
   check_included(parts);
   if (parts.terminate.d) check_blamed(parts);
@@ -127,7 +127,7 @@ wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes co
   if (rest.empty() || agrees(stated, rest)) return stated;
   const auto read_as = [&](const Statement& statement, const wire::Terminate& meant,
                            const char* how) {
-    complaints_.raise(
+    findings_.raise(
         statement, incoming.fpdu.place, incoming.fpdu.certainty,
         fmt::format("{} with {}; read so: {}", wire::describe_ulpdu(incoming.fpdu.ulpdu), how,
                     wire::describe(meant.cause)),
@@ -150,7 +150,7 @@ wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes co
 std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
                                                       wire::Bytes content) const {
   if (content.size() < sizeof(wire::TerminateControl)) {
-    complaints_.raise(check::layout, incoming, "four octets of control at least");
+    findings_.raise(check::layout, incoming, "four octets of control at least");
     return std::nullopt;
   }
   wire::Terminate terminate = control(incoming, content);
@@ -172,12 +172,12 @@ std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
   return terminate;
 }
 
-/// Whether there is what the bits M, D and R announce in the octets behind them.
+/// Whether there is what the bits M, D and R announce in the octets after them.
 bool TerminateRules::check_headers(const Incoming& incoming, const wire::Terminate& terminate,
                                    wire::Bytes rest) const {
   constexpr std::size_t length_size = sizeof(wire::be16);
   const auto raise = [&](const Statement& statement, const char* admissible) {
-    complaints_.raise(statement, incoming, admissible);
+    findings_.raise(statement, incoming, admissible);
     return false;
   };
   if (terminate.d) {
@@ -208,7 +208,7 @@ void TerminateRules::check_tail(const Incoming& incoming, const wire::Terminate&
                                                                sizeof(wire::ReadRequestHeader);
   if (atomic_header) return;
   const auto raise = [&](const Statement& statement, const char* admissible) {
-    complaints_.raise(statement, incoming, admissible);
+    findings_.raise(statement, incoming, admissible);
   };
   const bool headers = rest.size() >= wire::tagged_header_size;
   if (!terminate.d && !terminate.m && rest.size() == sizeof(wire::be16))
@@ -226,7 +226,7 @@ void TerminateRules::check_tail(const Incoming& incoming, const wire::Terminate&
 void TerminateRules::check_cause(const Parts& parts) const {
   const wire::TerminateCause cause = parts.terminate.cause;
   const auto raise = [&](const Statement& statement, const char* admissible) {
-    complaints_.raise(statement, parts.incoming, admissible);
+    findings_.raise(statement, parts.incoming, admissible);
   };
   if (wire::is_registered(cause)) {
     if (parts.blamed) check_code(parts);
@@ -246,7 +246,7 @@ void TerminateRules::check_code(const Parts& parts) const {
   const wire::RdmapControl control = parts.blamed->rdmap();
   const wire::Opcode opcode = control.opcode();
   const auto raise = [&](const Statement& statement, const char* admissible) {
-    complaints_.raise(statement, parts.incoming, admissible);
+    findings_.raise(statement, parts.incoming, admissible);
   };
   const bool version_right = control.version() == wire::rdmap_version;
   const bool opcode_right =
@@ -276,7 +276,7 @@ void TerminateRules::check_included(const Parts& parts) const {
   const wire::Terminate& terminate = parts.terminate;
   const wire::TerminateCause cause = terminate.cause;
   const auto raise = [&](const Statement& statement, const char* admissible) {
-    complaints_.raise(statement, parts.incoming, admissible);
+    findings_.raise(statement, parts.incoming, admissible);
   };
   const bool any = terminate.m || terminate.d || terminate.r;
   if (is_rdmap(cause, wire::error_type::rdmap_local)) {
@@ -311,7 +311,7 @@ void TerminateRules::check_included(const Parts& parts) const {
 void TerminateRules::check_rdma_included(const Parts& parts) const {
   const wire::Terminate& terminate = parts.terminate;
   const auto raise = [&](const Statement& statement, const char* admissible) {
-    complaints_.raise(statement, parts.incoming, admissible);
+    findings_.raise(statement, parts.incoming, admissible);
   };
   // Both readings stand for Send with Invalidate (docs/disputes.md D2). Of an Atomic Request Figure 10
   // knows nothing, and the header is zero if it is there (RFC 7306 section 8.1).
@@ -350,19 +350,19 @@ void TerminateRules::check_blamed(const Parts& parts) {
   const auto found = std::ranges::find_if(all, is_blamed);
   if (found == all.end()) {
     if (sent.complete && sent.count <= kept_)
-      complaints_.raise(check::ddp_header, parts.incoming,
-                        "the DDP header of a segment that the other end sent");
+      findings_.raise(check::ddp_header, parts.incoming,
+                      "the DDP header of a segment that the other end sent");
     else
-      complaints_.note(NoteKind::not_judged, parts.incoming.fpdu.place,
-                       "the Terminate blames a segment that is not remembered");
+      findings_.note(NoteKind::not_judged, parts.incoming.fpdu.place,
+                     "the Terminate blames a segment that is not remembered");
     return;
   }
   const bool right_length = std::ranges::any_of(all, [&](const SentSegment& it) {
     return is_blamed(it) && it.ulpdu_length == *terminate.segment_length;
   });
   if (terminate.m && !right_length)
-    complaints_.raise(check::segment_length, parts.incoming,
-                      fmt::format("a segment length of {}", found->ulpdu_length));
+    findings_.raise(check::segment_length, parts.incoming,
+                    fmt::format("a segment length of {}", found->ulpdu_length));
   if (terminate.r && is_read_request(parts.blamed)) check_read(parts);
 }
 
@@ -380,10 +380,10 @@ void TerminateRules::check_read(const Parts& parts) {
   const bool stags =
       is.sink_stag.value() == was.sink_stag && is.source_stag.value() == was.source_stag;
   const auto raise = [&](const Statement& statement) {
-    complaints_.raise(statement, parts.incoming,
-                      fmt::format("{:#x}+{:#x} of {:#x}+{:#x}, {} octets, less the {} served",
-                                  was.sink_stag, was.sink_offset, was.source_stag,
-                                  was.source_offset, was.length, progress->served));
+    findings_.raise(statement, parts.incoming,
+                    fmt::format("{:#x}+{:#x} of {:#x}+{:#x}, {} octets, less the {} served",
+                                was.sink_stag, was.sink_offset, was.source_stag, was.source_offset,
+                                was.length, progress->served));
   };
   if (progress->served == 0 && (!stags || sink != source || sink != left))
     return raise(check::read_header);
@@ -396,8 +396,8 @@ void TerminateRules::check_read(const Parts& parts) {
 void TerminateRules::ended(Direction direction, Ending ending, const Place& place) {
   Log& own = log(direction);
   if (ending == Ending::reset && !own.fin && rdmap_->terminated(direction))
-    complaints_.raise(check::reset, place, Certainty::certain, "a reset behind the Terminate",
-                      "the connection closed gracefully, so that the Terminate arrives");
+    findings_.raise(check::reset, place, Certainty::certain, "a reset behind the Terminate",
+                    "the connection closed gracefully, so that the Terminate arrives");
   own.fin = own.fin || ending == Ending::fin;
 }
 

@@ -14,8 +14,8 @@ namespace dissectors::analyzer {
 
 class TerminateRules {
  public:
-  TerminateRules(Complaints complaints, RdmapRules& rdmap, Order order)
-      : complaints_(complaints),
+  TerminateRules(Findings findings, RdmapRules& rdmap, Order order)
+      : findings_(findings),
         rdmap_(&rdmap),
         kept_(order == Order::as_it_happened ? kept_of_ones_own : kept_of_a_capture) {}
 
@@ -40,7 +40,7 @@ class TerminateRules {
     bool complete = true;  ///< every segment of this direction was seen
     bool fin = false;
   };
-  /// A Terminate with its parts told apart.
+  /// A Terminate with its parts distinguished.
   struct Parts {
     const Incoming& incoming;
     rnic::wire::Terminate terminate;
@@ -63,7 +63,7 @@ class TerminateRules {
   void check_blamed(const Parts& parts);
   void check_read(const Parts& parts);
 
-  Complaints complaints_;
+  Findings findings_;
   RdmapRules* rdmap_;
   std::size_t kept_;
   std::array<Log, 2> logs_;

@@ -150,7 +150,7 @@ Parsed parse_ipv6(base::Bytes octets) {
   return packet;
 }
 
-// Takes VLAN tags and MPLS labels (RFC 3032) off; false where what is behind them is no IP.
+// Takes VLAN tags and MPLS labels (RFC 3032) off; false where what is after them is no IP.
 bool strip_tags(std::uint16_t type, Cursor& cursor) {
   for (int tags = 0; tags < most_vlan_tags; ++tags) {
     if (type != ethertype_vlan && type != ethertype_service_vlan &&
@@ -163,7 +163,7 @@ bool strip_tags(std::uint16_t type, Cursor& cursor) {
     constexpr std::uint32_t bottom_of_stack = 0x100;
     while (cursor.good() && (cursor.u32() & bottom_of_stack) == 0) {
     }
-    return true;  // what is behind says itself what it is
+    return true;  // what follows says itself what it is
   }
   return type == ethertype_ipv4 || type == ethertype_ipv6;
 }
@@ -178,7 +178,7 @@ bool strip_link(LinkType link, Cursor& cursor) {
       return true;
     case LinkType::null_loopback:
     case LinkType::loop:
-      // The family's number differs between systems; the IP version behind it does not.
+      // The family's number differs between systems; the IP version after it does not.
       cursor.take(4);
       return true;
     case LinkType::ethernet:

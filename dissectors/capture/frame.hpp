@@ -83,7 +83,7 @@ enum class NoSegment : std::uint8_t {
   malformed,  ///< lengths that do not fit, or headers that the capture cut
 };
 
-/// The segment in a frame: behind VLAN tags (up to four), MPLS labels, IPv6 extension headers, a
+/// The segment in a frame: after VLAN tags (up to four), MPLS labels, IPv6 extension headers, a
 /// whole packet's fragment header, and tunnels (up to four of IP in IP, GRE, VXLAN, GENEVE).
 [[nodiscard]] std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame);
 

@@ -148,7 +148,7 @@ class GzipSource final : public UnpackingSource {
     while (!done_) {
       const base::Bytes there = packed_.peek(1);
       if (there.empty()) return stop(between_members_ ? "" : "the gzip stream ends too early");
-      // A file may hold several gzip streams, one behind the other; zeros may pad its end.
+      // A file may hold several gzip streams, one after the other; zeros may pad its end.
       if (between_members_ && there.front() == std::byte{0}) {
         packed_.drop(1);
         continue;

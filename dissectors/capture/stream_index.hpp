@@ -34,7 +34,7 @@ class StreamIndex {
   struct Direction {
     bool started = false;
     std::uint32_t origin = 0;   ///< sequence number of offset 0
-    std::uint64_t highest = 0;  ///< offset behind the last octet seen
+    std::uint64_t highest = 0;  ///< offset after the last octet seen
     std::vector<Piece> pieces;
     std::optional<std::uint32_t> syn, fin, reset;
   };

@@ -24,7 +24,7 @@ def summed(connections, member):
 
 
 def judge(lint, file):
-    """Violations by rule, and complaints about what is no traffic of a stock tool at all."""
+    """Violations by rule, and findings about what is no traffic of a stock tool at all."""
     code, connections, said = test_samples.judged(lint, file)
     by_rule = summed(connections, "by_rule")
     if code != (1 if by_rule else 0):

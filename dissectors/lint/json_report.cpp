@@ -75,7 +75,7 @@ class JsonReport final : public Report {
   JsonReport(std::FILE* out, bool summary) : out_(out), summary_(summary) {}
 
   void record(const Record& record) override {
-    std::visit([&](const auto& what) { tell(record, what); }, record.what);
+    std::visit([&](const auto& what) { print(record, what); }, record.what);
   }
 
   void finish(const Totals& totals) override {
@@ -123,9 +123,9 @@ class JsonReport final : public Report {
             {"length", place.length}};
   }
 
-  void tell(const Record&, const Opened&) {}
+  void print(const Record&, const Opened&) {}
 
-  void tell(const Record& record, const Violation& violation) {
+  void print(const Record& record, const Violation& violation) {
     if (summary_) return;
     const analyzer::Finding& found = violation.finding;
     Json line = begin(record, "violation", found.place);
@@ -143,7 +143,7 @@ class JsonReport final : public Report {
     write(line);
   }
 
-  void tell(const Record& record, const analyzer::Note& note) {
+  void print(const Record& record, const analyzer::Note& note) {
     if (summary_) return;
     Json line = begin(record, "note", note.place);
     line["kind"] = analyzer::name(note.kind);
@@ -151,7 +151,7 @@ class JsonReport final : public Report {
     write(line);
   }
 
-  void tell(const Record& record, const Message& message) {
+  void print(const Record& record, const Message& message) {
     if (summary_) return;
     Json line = begin(record, "message", message.place);
     line["text"] = message.text;
@@ -162,7 +162,7 @@ class JsonReport final : public Report {
     write(line);
   }
 
-  void tell(const Record& record, const ConnectionSummary& summary) {
+  void print(const Record& record, const ConnectionSummary& summary) {
     if (!summary.iwarp && summary.violations.empty()) return;
     write({{"type", "connection"},
            {"connection", record.connection.number},

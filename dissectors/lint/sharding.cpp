@@ -90,9 +90,10 @@ struct Sharding::State {
       Round* round = nullptr;
       {
         std::unique_lock lock(mutex);
-        work_there.wait(lock, [&] { return stopping || next < told_off + in_flight.size(); });
+        work_there.wait(lock,
+                        [&] { return stopping || next < rounds_reported + in_flight.size(); });
         if (stopping) return;
-        round = in_flight[static_cast<std::size_t>(next - told_off)].get();
+        round = in_flight[static_cast<std::size_t>(next - rounds_reported)].get();
       }
       for (const Piece& piece : round->pieces[index]) shards[index]->take(piece);
       round->records[index] = shards[index]->collector.take();
@@ -135,18 +136,18 @@ struct Sharding::State {
       round_done.wait(lock, [&] { return in_flight.front()->pending == 0; });
       spare = std::move(in_flight.front());
       in_flight.pop_front();
-      ++told_off;
+      ++rounds_reported;
     }
-    tell(spare->records);
+    report(spare->records);
   }
 
   // A frame belongs to one shard, so frames alone give the order.
-  void tell(std::vector<std::vector<Record>>& lists) {
+  void report(std::vector<std::vector<Record>>& lists) {
     std::vector<std::pair<std::size_t, Record*>> all;
     for (std::size_t shard = 0; shard < lists.size(); ++shard)
       for (Record& record : lists[shard]) all.emplace_back(shard, &record);
     std::ranges::stable_sort(all, {}, [](const auto& entry) { return entry.second->frame; });
-    for (const auto& [shard, record] : all) tell(*shards[shard], std::move(*record));
+    for (const auto& [shard, record] : all) report(*shards[shard], std::move(*record));
     for (auto& list : lists) list.clear();
   }
 
@@ -163,13 +164,13 @@ struct Sharding::State {
     }
   }
 
-  void tell(Shard& shard, Record&& record) {
+  void report(Shard& shard, Record&& record) {
     number(shard, record);
     output(std::move(record));
   }
 
-  // What analyzers say behind the last frame comes connection by connection.
-  void tell_the_end() {
+  // What analyzers say after the last frame comes connection by connection.
+  void report_the_end() {
     std::vector<Record> all;
     for (const auto& shard : shards) {
       shard->collector.at(frame_number, time);  // of the last frame, whichever shard had it
@@ -190,7 +191,7 @@ struct Sharding::State {
       Shard& shard = *shards.front();
       shard.take(piece);
       if (shard.collector.empty()) return;  // as after nearly every frame
-      for (Record& record : shard.collector.take()) tell(shard, std::move(record));
+      for (Record& record : shard.collector.take()) report(shard, std::move(record));
       return;
     }
     const std::size_t size = segment.payload.size();
@@ -214,7 +215,7 @@ struct Sharding::State {
   std::mutex mutex;  ///< of the four below, and of `pending` in each round
   std::condition_variable work_there, round_done;
   std::deque<std::unique_ptr<Round>> in_flight;  ///< changed by the caller's thread only
-  std::uint64_t told_off = 0;                    ///< rounds that are no longer in flight
+  std::uint64_t rounds_reported = 0;             ///< rounds that are no longer in flight
   bool stopping = false;
   std::vector<std::jthread> threads;  ///< last: joined before anything else goes
 };
@@ -252,7 +253,7 @@ Totals Sharding::finish() {
   State& state = *state_;
   flush();
   // All rounds are told, so the shards' threads wait and touch nothing.
-  state.tell_the_end();
+  state.report_the_end();
   Totals totals;
   totals.frames = state.counts;
   for (const auto& shard : state.shards) {

@@ -36,7 +36,7 @@ class Sharding {
   Sharding& operator=(const Sharding&) = delete;
   ~Sharding();
 
-  /// Takes the next frame; it need not outlive the call. Blocks while the shards are behind by more
+  /// Takes the next frame; it need not outlive the call. Blocks while the shards lag by more
   /// than a few MiB.
   void frame(const capture::FrameView& frame);
   /// Waits until all that came is analyzed and told: for a live capture.

@@ -28,11 +28,11 @@ class TextReport final : public Report {
   TextReport(std::FILE* out, const TextReportOptions& options) : out_(out), options_(options) {}
 
   void record(const Record& record) override {
-    std::visit([&](const auto& what) { tell(record, what); }, record.what);
+    std::visit([&](const auto& what) { print(record, what); }, record.what);
   }
 
   void finish(const Totals& totals) override {
-    tell_violations(totals);
+    print_violations(totals);
     const FrameCounts& frames = totals.frames;
     print("{}: {} TCP, {} other\n", plural(frames.frames, "frame"), frames.tcp,
           frames.frames - frames.tcp - frames.fragments - frames.malformed);
@@ -49,7 +49,7 @@ class TextReport final : public Report {
           totals.iwarp_connections, plural(totals.fpdus, "FPDU"));
     const std::string notes = describe_notes(totals.notes);
     if (!notes.empty()) print("notes: {}\n", notes);
-    tell_source(totals);
+    print_source(totals);
     const std::uint64_t count = totals.violation_count();
     print("{}{}{}\n", colour(count > 0 ? red : bold),
           count > 0 ? plural(count, "violation") : "no violation", colour(end));
@@ -65,11 +65,11 @@ class TextReport final : public Report {
     return options_.colour ? sequence : std::string_view{};
   }
 
-  void tell(const Record& record, const Opened&) {
+  void print(const Record& record, const Opened&) {
     if (base_ == 0) base_ = record.time;
   }
 
-  void tell(const Record& record, const Violation& violation) {
+  void print(const Record& record, const Violation& violation) {
     if (options_.summary) return;
     const analyzer::Finding& found = violation.finding;
     const analyzer::Place& place = found.place;
@@ -89,7 +89,7 @@ class TextReport final : public Report {
       print("  certainty   likely: the capture does not prove it\n");
   }
 
-  void tell(const Record& record, const analyzer::Note& note) {
+  void print(const Record& record, const analyzer::Note& note) {
     // That a connection is none of ours is counted; said one by one it would drown the rest.
     if (options_.summary || note.kind == analyzer::NoteKind::not_iwarp) return;
     auto& said = said_[record.connection.number][std::to_underlying(note.kind)];
@@ -102,7 +102,7 @@ class TextReport final : public Report {
           said == notes_said ? "; further ones of this connection are only counted" : "");
   }
 
-  void tell(const Record& record, const Message& message) {
+  void print(const Record& record, const Message& message) {
     if (options_.summary) return;
     const std::uint64_t since = record.time >= base_ ? record.time - base_ : 0;
     print("{}.{:06} #{} frame {} {} {}", since / 1'000'000'000, since % 1'000'000'000 / 1000,
@@ -115,22 +115,22 @@ class TextReport final : public Report {
     print("\n");
   }
 
-  void tell(const Record& record, const ConnectionSummary& summary) {
+  void print(const Record& record, const ConnectionSummary& summary) {
     said_.erase(record.connection.number);
     if (!summary.iwarp && summary.violations.empty()) return;
     print("{}connection {}{}  {} - {}, frames {} to {}\n", colour(bold), record.connection.number,
           colour(end), summary.connection.first.text(), summary.connection.second.text(),
           summary.first_frame, summary.last_frame);
     print("  options     {}\n", plain(describe_options(summary.negotiated)));
-    tell_end(summary, analyzer::Direction::from_first);
-    tell_end(summary, analyzer::Direction::from_second);
+    report_end(summary, analyzer::Direction::from_first);
+    report_end(summary, analyzer::Direction::from_second);
     const std::string notes = describe_notes(summary.notes);
     if (!notes.empty()) print("  not judged  {}\n", notes);
     for (const auto& [rule, count] : summary.violations)
       print("  {}{} x {}{}\n", colour(red), count, rule, colour(end));
   }
 
-  void tell_end(const ConnectionSummary& summary, analyzer::Direction direction) {
+  void report_end(const ConnectionSummary& summary, analyzer::Direction direction) {
     const Sent& sent = summary.sent(direction);
     print("  {:<10}  {}: {}; {}, {}", name(summary.connection.role(direction)),
           summary.connection.sender(direction).text(), describe_operations(sent),
@@ -140,12 +140,12 @@ class TextReport final : public Report {
     print("\n");
   }
 
-  void tell_violations(const Totals& totals) {
+  void print_violations(const Totals& totals) {
     for (const auto& [rule, count] : totals.violations)
       print("{:>8} x {}{}{}  {}\n", count, colour(red), rule, colour(end), describe_rule(rule));
   }
 
-  void tell_source(const Totals& totals) {
+  void print_source(const Totals& totals) {
     if (totals.tear)
       print("{}the capture is {}{} at {}\n", colour(yellow),
             totals.tear->unsupported ? "not read further" : "torn", colour(end),

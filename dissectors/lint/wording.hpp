@@ -22,7 +22,7 @@ namespace dissectors::lint {
 [[nodiscard]] std::string describe_frames(const Record& record, const analyzer::Place& place);
 /// What stands in the comment of a frame: rule, what came, what is admissible. One line.
 [[nodiscard]] std::string describe_violation(const Violation& violation);
-/// `octet 812 of the file, behind frame 7: ...`.
+/// `octet 812 of the file, after frame 7: ...`.
 [[nodiscard]] std::string describe_tear(const capture::Tear& tear);
 
 }  // namespace dissectors::lint

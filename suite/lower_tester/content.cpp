@@ -8,7 +8,7 @@
 
 namespace suite::lower_tester {
 
-Octets Draw::octets(std::size_t size) {
+Octets PayloadGenerator::octets(std::size_t size) {
   Octets data(size);
   std::uint64_t word = 0;
   for (std::size_t i = 0; i < size; ++i) {

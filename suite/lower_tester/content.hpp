@@ -10,9 +10,9 @@
 
 namespace suite::lower_tester {
 
-class Draw {
+class PayloadGenerator {
  public:
-  explicit Draw(std::uint64_t seed) : engine_(seed) {}
+  explicit PayloadGenerator(std::uint64_t seed) : engine_(seed) {}
   /// Octets without a period, so that a piece at a wrong place shows wherever it came from.
   [[nodiscard]] Octets octets(std::size_t size);
   /// A number from `least` to `most`.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a case leaves behind: expectation records, the decoded exchange, and the octets of each
+// What a case leaves: expectation records, the decoded exchange, and the octets of each
 // connection. Plain values.
 #pragma once
 

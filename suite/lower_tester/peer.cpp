@@ -18,7 +18,7 @@ using rnic::llp::Connection;
 
 namespace {
 
-constexpr auto cut_patience = std::chrono::seconds(1);
+constexpr auto cut_timeout = std::chrono::seconds(1);
 constexpr auto cut_look_again = std::chrono::milliseconds(1);
 
 /// Whether its receiver cannot but take it for an FPDU: where CRCs are in use, the CRC fits.
@@ -29,9 +29,9 @@ bool is_intact(const Fpdu& fpdu, const Framing& framing) {
 
 }  // namespace
 
-// ---------------------------------------------------------------- entrance
+// ---------------------------------------------------------------- acceptor
 
-Entrance::Entrance(Context& context, base::Family family) : context_(context) {
+Acceptor::Acceptor(Context& context, base::Family family) : context_(context) {
   auto listener = context.network.listen(context.network.address(family).with_port(0), *this);
   if (listener)
     listener_ = std::move(*listener);
@@ -39,11 +39,11 @@ Entrance::Entrance(Context& context, base::Family family) : context_(context) {
     error_ = listener.error().message;
 }
 
-void Entrance::accepted(std::unique_ptr<Connection> connection) {
+void Acceptor::accepted(std::unique_ptr<Connection> connection) {
   waiting_.push_back(std::move(connection));
 }
 
-std::unique_ptr<Connection> Entrance::next(TimePoint deadline) {
+std::unique_ptr<Connection> Acceptor::next(TimePoint deadline) {
   if (!context_.loop.run_until(deadline, [this] { return !waiting_.empty(); })) return nullptr;
   auto connection = std::move(waiting_.front());
   waiting_.pop_front();
@@ -142,7 +142,7 @@ bool Peer::push(wire::Bytes octets) {
 /// A cut counts only if that many segments left:
 /// the kernel may have joined what waited for its window.
 void Peer::verify_cut(std::uint64_t segments_before, std::size_t wanted) {
-  const TimePoint deadline = std::min(context_.deadline, context_.loop.now() + cut_patience);
+  const TimePoint deadline = std::min(context_.deadline, context_.loop.now() + cut_timeout);
   const auto acknowledged = [this] { return !can_send() || connection().unacknowledged() == 0; };
   while (!acknowledged() && context_.loop.now() < deadline)
     context_.loop.run_until(std::min(deadline, context_.loop.now() + cut_look_again), acknowledged);

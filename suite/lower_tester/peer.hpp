@@ -13,9 +13,9 @@
 namespace suite::lower_tester {
 
 /// Where IUTs connect to: a listening port of the tester.
-class Entrance final : public rnic::llp::Listener::Observer {
+class Acceptor final : public rnic::llp::Listener::Observer {
  public:
-  Entrance(Context& context, base::Family family);
+  Acceptor(Context& context, base::Family family);
   [[nodiscard]] const std::string& error() const { return error_; }  ///< empty if it listens
   [[nodiscard]] base::Address address() const { return listener_->local(); }
   /// The next connection, or nothing by the deadline.

@@ -50,7 +50,7 @@ class SenderJudge final : private dissectors::analyzer::Sink {
             const dissectors::analyzer::FpduSeen& seen) override;
   [[nodiscard]] bool wants_summaries() const override { return false; }
 
-  /// A place behind all that went by so far.
+  /// A place after all that went by so far.
   [[nodiscard]] dissectors::analyzer::Place next_place(dissectors::analyzer::Direction direction,
                                                        std::size_t length);
   void passed(const dissectors::analyzer::Place& place, wire::Bytes octets);

@@ -23,10 +23,10 @@ constexpr std::size_t gather_limit = 65536;
 // ---------------------------------------------------------------- what our stream sends, as read
 // from its octets
 
-class StreamPeer::Outbound final : public Intake::Listener {
+class StreamPeer::Outbound final : public Reception::Listener {
  public:
-  Outbound(StreamPeer& peer, wire::MpaFrameKind kind) : peer_(peer), intake_(kind, *this) {}
-  void take(wire::Bytes octets) { intake_.take(octets); }
+  Outbound(StreamPeer& peer, wire::MpaFrameKind kind) : peer_(peer), reception_(kind, *this) {}
+  void take(wire::Bytes octets) { reception_.take(octets); }
 
   void on_frame(const ReceivedFrame& frame) override {
     note({{}, frame});
@@ -36,7 +36,7 @@ class StreamPeer::Outbound final : public Intake::Listener {
   }
   /// Both frames are known. CRCs may be wrong on purpose, so nobody looks.
   void start() {
-    if (peer_.in_rdma_mode()) intake_.start_fpdus(false, peer_.sending_.markers);
+    if (peer_.in_rdma_mode()) reception_.start_fpdus(false, peer_.sending_.markers);
   }
   void on_fpdu(wire::Bytes ulpdu) override { peer_.sent_fpdu(ulpdu, true); }
   void on_message(const Message& message) override { note({{}, message}); }
@@ -47,7 +47,7 @@ class StreamPeer::Outbound final : public Intake::Listener {
     peer_.context_.note(Direction::to_iut, sent.text(), sent.hex());
   }
   StreamPeer& peer_;
-  Intake intake_;
+  Reception reception_;
 };
 
 // ---------------------------------------------------------------- the connection

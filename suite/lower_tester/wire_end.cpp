@@ -32,9 +32,9 @@ WireEnd::~WireEnd() {
 void WireEnd::begin(MpaRole role) {
   role_ = role;
   const bool initiator = role == MpaRole::initiator;
-  intake_ =
-      std::make_unique<Intake>(initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request,
-                               static_cast<Intake::Listener&>(*this));
+  reception_ = std::make_unique<Reception>(
+      initiator ? wire::MpaFrameKind::reply : wire::MpaFrameKind::request,
+      static_cast<Reception::Listener&>(*this));
   judge_ = std::make_unique<SenderJudge>(
       initiator ? dissectors::analyzer::Role::initiator : dissectors::analyzer::Role::responder,
       [this](SenderFault fault) {
@@ -141,7 +141,7 @@ void WireEnd::begin_rdma_mode() {
   in_rdma_mode_ = true;
   sending_.crc = theirs.crc() || sent_flags_->crc();
   sending_.markers = theirs.markers();
-  intake_->start_fpdus(sending_.crc, sent_flags_->markers());
+  reception_->start_fpdus(sending_.crc, sent_flags_->markers());
 }
 
 // ---------------------------------------------------------------- what comes
@@ -151,8 +151,8 @@ Arrival WireEnd::next(TimePoint deadline) {
   context_.loop.run_until(deadline, [this] {
     return !arrivals_.empty() || (context_.is_abandoned && context_.is_abandoned());
   });
-  if (arrivals_.empty() && deadline >= context_.deadline && intake_) {
-    intake_->examine_rest();
+  if (arrivals_.empty() && deadline >= context_.deadline && reception_) {
+    reception_->examine_rest();
     judge_->nothing_more_comes();
   }
   if (arrivals_.empty()) return {context_.now(), Nothing{context_.loop.now() - since}};
@@ -173,15 +173,15 @@ void WireEnd::readable() {
   const auto [count, closed] = connection_->receive(targets);
   if (count > 0) {
     mark(Mark::Kind::data, Direction::from_iut, wire::Bytes(buffer).first(count));
-    intake_->take(wire::Bytes(buffer).first(count));
+    reception_->take(wire::Bytes(buffer).first(count));
     judge_->received(wire::Bytes(buffer).first(count), connection_->emss());
     on_octets(wire::Bytes(buffer).first(count));
   }
   if (closed && !iut_closed_) {
     iut_closed_ = true;
     mark(Mark::Kind::fin, Direction::from_iut);
-    const bool middle = intake_->in_the_middle();
-    intake_->examine_rest(true);
+    const bool middle = reception_->in_the_middle();
+    reception_->examine_rest(true);
     judge_->closed();
     arrive(PeerClosed{middle});
     on_iut_closed();

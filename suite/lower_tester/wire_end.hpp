@@ -9,7 +9,7 @@
 
 #include "base/event_loop.hpp"
 #include "reference_rnic/llp/network.hpp"
-#include "suite/lower_tester/intake.hpp"
+#include "suite/lower_tester/reception.hpp"
 #include "suite/lower_tester/sender_fault.hpp"
 
 namespace suite::lower_tester {
@@ -34,7 +34,7 @@ struct Context {
   void note(Direction direction, std::string text, std::string hex = {});
 };
 
-class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Listener {
+class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Listener {
  public:
   enum class MpaRole : std::uint8_t { initiator, responder };  ///< the tester's own
 
@@ -135,7 +135,7 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Intake::Liste
 
   MpaRole role_ = MpaRole::initiator;
   std::unique_ptr<SenderJudge> judge_;
-  std::unique_ptr<Intake> intake_;
+  std::unique_ptr<Reception> reception_;
   std::unique_ptr<rnic::llp::Connection> connection_;
   std::size_t record_ = 0;  ///< index of our ConnectionRecord
   bool is_connected_ = false, sent_fin_ = false, iut_closed_ = false, broken_ = false,

@@ -28,7 +28,7 @@ class AgentBench final : public Bench {
     });  // an agent that died while nobody looked is noticed here
     if (client_ && !client_->gone()) return {};
     if (client_) {
-      environment_->standing.reset();
+      environment_->current_configuration.reset();
       if (auto again = client_->restart(); !again) return std::unexpected(text(again.error()));
       return {};
     }
@@ -46,7 +46,7 @@ class AgentBench final : public Bench {
                                             .iut_ipv4 = iut_ipv4_,
                                             .iut_ipv6 = iut_ipv6_,
                                             .pics = {},
-                                            .standing = {}});
+                                            .current_configuration = {}});
     apply(setup_, *environment_);
     return {};
   }

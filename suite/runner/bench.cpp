@@ -41,7 +41,7 @@ class InProcessBench : public Bench {
                                             .iut_ipv4 = iut_network.address(base::Family::ipv4),
                                             .iut_ipv6 = iut_network.address(base::Family::ipv6),
                                             .pics = {},
-                                            .standing = {}});
+                                            .current_configuration = {}});
     apply(setup, *environment_);
   }
 

@@ -78,7 +78,7 @@ class Worker {
  private:
   void execute(const cases::Case& one, const RunWord& run, Bench& bench) {
     cases::Environment& environment = bench.environment();
-    if (run.group != group_) environment.standing.reset();
+    if (run.group != group_) environment.current_configuration.reset();
     group_ = run.group;
     environment.deadline_scale = run.deadline_scale;
     OutcomeWord word;

@@ -25,7 +25,7 @@ namespace dissectors::analyzer::tests {
 
 namespace {
 
-class Nobody final : public Voice {
+class NullReporter final : public Reporter {
  public:
   void finding(const Finding&) override { ++findings; }
   void note(const Note&) override {}
@@ -52,8 +52,8 @@ void set_msn(Octets& sent, std::uint32_t msn) {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(no_memory_is_asked_for_by_fpdu) {
-  Nobody nobody;
-  MessageTracker tracker(nobody);
+  NullReporter reporter;
+  MessageTracker tracker(reporter);
   Octets first = ulpdu(Untagged{.payload = octets(100), .last = false});
   Octets second = ulpdu(Untagged{.mo = 100, .payload = octets(9)});
   const Octets write = ulpdu(Tagged{.payload = octets(100)});
@@ -71,7 +71,7 @@ BOOST_AUTO_TEST_CASE(no_memory_is_asked_for_by_fpdu) {
   }
   const std::size_t after = allocations;
   BOOST_TEST(after == before);
-  BOOST_TEST(nobody.findings == 0U);
+  BOOST_TEST(reporter.findings == 0U);
 }
 
 }  // namespace dissectors::analyzer::tests

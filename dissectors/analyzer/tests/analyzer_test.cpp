@@ -123,13 +123,13 @@ BOOST_AUTO_TEST_CASE(decode_as_takes_what_fits_nothing_yet) {
   octets.insert(octets.end(),
                 pair.client.octets.begin() + static_cast<std::ptrdiff_t>(pair.client.origin),
                 pair.client.octets.end());
-  for (const bool insisted : {false, true}) {
+  for (const bool forced : {false, true}) {
     Link link;
-    if (insisted) link.analyzer.treat_as_iwarp(5445);
+    if (forced) link.analyzer.treat_as_iwarp(5445);
     link.carry_all(to_server, octets);
     link.analyzer.finish();
-    BOOST_TEST(link.record.fpdus.size() == (insisted ? 20U : 0U));
-    BOOST_TEST(link.record.noted(NoteKind::not_iwarp) == (insisted ? 0U : 1U));
+    BOOST_TEST(link.record.fpdus.size() == (forced ? 20U : 0U));
+    BOOST_TEST(link.record.noted(NoteKind::not_iwarp) == (forced ? 0U : 1U));
   }
 }
 

@@ -67,7 +67,7 @@ struct Read {
 
 // ---- the conversation ----
 
-class Conversation final : public Voice {
+class Conversation final : public Reporter {
  public:
   Conversation() : tracker_(*this) {}
 

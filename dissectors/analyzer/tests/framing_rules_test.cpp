@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Each check of framing strikes at its fault, and reads on behind it.
+// Each check of framing strikes at its fault, and reads on after it.
 #include <boost/test/unit_test.hpp>
 #include <functional>
 
@@ -13,9 +13,10 @@ BOOST_AUTO_TEST_SUITE(framing_rules)
 namespace {
 
 /// Three FPDUs to the server; `spoil` gets the pair and the place of the second of them.
-struct Spoilt {
+struct DamagedFpdu {
   template <typename Spoil>
-  Spoilt(bool markers, bool crc, std::size_t payload, Spoil&& spoil) : pair(markers, false, crc) {
+  DamagedFpdu(bool markers, bool crc, std::size_t payload, Spoil&& spoil)
+      : pair(markers, false, crc) {
     pair.client.send(300);
     begin = pair.client.send(payload);
     end = pair.client.octets.size();
@@ -45,19 +46,19 @@ struct Spoilt {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(one_wrong_bit_in_a_crc) {
-  Spoilt(false, true, 100, [](Spoilt& it) {
+  DamagedFpdu(false, true, 100, [](DamagedFpdu& it) {
     it.pair.client.octets.back() ^= std::byte{1};
   }).expect_only("mpa.crc.field-holds-crc32c");
 }
 
 BOOST_AUTO_TEST_CASE(a_crc_with_its_octets_reversed) {
-  Spoilt(false, true, 100, [](Spoilt& it) {
+  DamagedFpdu(false, true, 100, [](DamagedFpdu& it) {
     std::ranges::reverse(std::span(it.pair.client.octets).last(4));
   }).expect_only("mpa.crc.crc32c-as-in-iscsi");
 }
 
 BOOST_AUTO_TEST_CASE(a_crc_without_the_length_field) {
-  Spoilt(false, true, 100, [](Spoilt& it) {
+  DamagedFpdu(false, true, 100, [](DamagedFpdu& it) {
     const auto all = wire::Bytes(it.pair.client.octets).subspan(it.begin);
     const auto crc = wire::crc32c_trailer(all.subspan(2, all.size() - 6));
     std::ranges::copy(crc, it.pair.client.octets.end() - 4);
@@ -65,7 +66,7 @@ BOOST_AUTO_TEST_CASE(a_crc_without_the_length_field) {
 }
 
 BOOST_AUTO_TEST_CASE(a_crc_without_the_markers) {
-  Spoilt(true, true, 900, [](Spoilt& it) {
+  DamagedFpdu(true, true, 900, [](DamagedFpdu& it) {
     Sender bare(false);
     bare.fpdu(it.pair.client.ulpdus.back());
     std::ranges::copy(std::span(bare.octets).last(4), it.pair.client.octets.end() - 4);
@@ -73,14 +74,14 @@ BOOST_AUTO_TEST_CASE(a_crc_without_the_markers) {
 }
 
 BOOST_AUTO_TEST_CASE(pad_octets_that_are_not_zero) {
-  Spoilt(false, true, 101, [](Spoilt& it) {
+  DamagedFpdu(false, true, 101, [](DamagedFpdu& it) {
     it.octet(2 + 18 + 101) = std::byte{0x55};
     it.reseal();
   }).expect_only("mpa.framing.pad-sent-as-zero");
 }
 
 BOOST_AUTO_TEST_CASE(a_pad_left_out) {
-  Spoilt(false, true, 101, [](Spoilt& it) {
+  DamagedFpdu(false, true, 101, [](DamagedFpdu& it) {
     Octets& octets = it.pair.client.octets;
     octets.resize(octets.size() - 3);
     it.pair.client.reseal(it.begin, octets.size());
@@ -89,14 +90,14 @@ BOOST_AUTO_TEST_CASE(a_pad_left_out) {
 
 BOOST_AUTO_TEST_CASE(a_length_that_counts_itself_or_the_pad) {
   for (const unsigned excess : {1U, 2U, 3U})
-    Spoilt(false, true, 97 + (4 - excess), [&](Spoilt& it) {
+    DamagedFpdu(false, true, 97 + (4 - excess), [&](DamagedFpdu& it) {
       it.octet(1) = static_cast<std::byte>(18 + 97 + (4 - excess) + excess);
       it.reseal();
     }).expect_only("mpa.framing.length-counts-ulpdu-only");
 }
 
 BOOST_AUTO_TEST_CASE(a_little_endian_length) {
-  Spoilt(false, true, 100, [](Spoilt& it) {
+  DamagedFpdu(false, true, 100, [](DamagedFpdu& it) {
     std::swap(it.octet(0), it.octet(1));
     it.reseal();
     it.pair.client.send(90);
@@ -118,25 +119,26 @@ BOOST_AUTO_TEST_CASE(a_little_endian_length) {
 }
 
 BOOST_AUTO_TEST_CASE(marker_fields) {
-  // The second FPDU, at position 328, has its first Marker 512 - 328 octets behind its beginning.
+  // The second FPDU, at position 328, has its first Marker 512 - 328 octets after its beginning.
   const auto spoil = [](std::size_t at, std::uint8_t value) {
-    return [=](Spoilt& it) {
+    return [=](DamagedFpdu& it) {
       it.octet(184 + at) = static_cast<std::byte>(value);
       it.reseal();
     };
   };
-  Spoilt(true, true, 300, spoil(1, 1)).expect_only("mpa.markers.reserved-sent-as-zero");
-  Spoilt(true, true, 300, spoil(3, 184 | 2))
+  DamagedFpdu(true, true, 300, spoil(1, 1)).expect_only("mpa.markers.reserved-sent-as-zero");
+  DamagedFpdu(true, true, 300, spoil(3, 184 | 2))
       .expect_only("mpa.markers.pointer-low-bits-sent-as-zero");
-  Spoilt(true, true, 300, spoil(3, 184 + 8)).expect_only("mpa.markers.pointer-distance-to-header");
-  Spoilt(true, true, 300, spoil(3, 0)).expect_only("mpa.markers.pointer-distance-to-header");
-  Spoilt(true, true, 900, spoil(3, 8)).expect_only("mpa.markers.several-in-fpdu-same-target");
-  Spoilt(true, true, 300, [](Spoilt& it) {
+  DamagedFpdu(true, true, 300, spoil(3, 184 + 8))
+      .expect_only("mpa.markers.pointer-distance-to-header");
+  DamagedFpdu(true, true, 300, spoil(3, 0)).expect_only("mpa.markers.pointer-distance-to-header");
+  DamagedFpdu(true, true, 900, spoil(3, 8)).expect_only("mpa.markers.several-in-fpdu-same-target");
+  DamagedFpdu(true, true, 300, [](DamagedFpdu& it) {
     std::swap(it.octet(186), it.octet(187));
     it.reseal();
   }).expect_only("mpa.markers.field-layout");
-  // Points to the first FPDU behind the Marker before.
-  Spoilt(true, true, 300, [](Spoilt& it) {
+  // Points to the first FPDU after the Marker before.
+  DamagedFpdu(true, true, 300, [](DamagedFpdu& it) {
     it.octet(186) = std::byte{(512 - 4) >> 8};
     it.octet(187) = std::byte{(512 - 4) & 0xFF};
     it.reseal();
@@ -254,7 +256,7 @@ BOOST_AUTO_TEST_CASE(an_fpdu_is_not_judged_when_what_tells_of_markers_in_it_did_
     it.link.analyzer.finish();
     BOOST_TEST_INFO(it.link.record.texts);
     if (goes_on) {
-      // The FPDUs behind the hole show the Markers.
+      // The FPDUs after the hole show the Markers.
       BOOST_TEST(it.link.record.findings.size() == 1U);
       BOOST_TEST(it.link.record.broken("mpa.markers.none-when-peer-m-zero"));
       BOOST_TEST(it.link.record.noted(NoteKind::framing_lost) == 1U);
@@ -286,7 +288,7 @@ BOOST_AUTO_TEST_CASE(what_looks_like_a_marker_does_not_excuse_a_wrong_crc) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(a_wrong_crc_is_told_without_waiting_for_more) {
+BOOST_AUTO_TEST_CASE(a_wrong_crc_is_reported_without_waiting_for_more) {
   Pair pair(false, false);
   pair.client.send(300);
   pair.client.octets.back() ^= std::byte{1};
@@ -544,23 +546,24 @@ BOOST_AUTO_TEST_CASE(startup_frames) {
 }
 
 BOOST_AUTO_TEST_CASE(private_data_above_the_limit_in_several_segments) {
-  struct Told final : Sink {
+  struct CollectedRules final : Sink {
     std::vector<std::string> rules;
     void finding(const Connection&, const Finding& it) override { rules.emplace_back(it.rule.id); }
   };
   for (const std::size_t first : {20, 21, 300, 531, 532, 619, 620}) {
     Sender client;
     client.startup(wire::MpaFrameKind::request, flag_c, 600);
-    Told told;
+    CollectedRules collected;
     Link link;
-    link.analyzer = Analyzer(Options{}, told);
+    link.analyzer = Analyzer(Options{}, collected);
     link.open();
     link.carry(to_server, client.octets, 0, first);
     link.carry_all(to_server, client.octets, first, 100);
     link.close(to_client, 0);
     link.analyzer.finish();
     BOOST_TEST_CONTEXT(first) {
-      BOOST_TEST((told.rules == std::vector<std::string>{"mpa.private-data.at-most-512-octets"}));
+      BOOST_TEST(
+          (collected.rules == std::vector<std::string>{"mpa.private-data.at-most-512-octets"}));
     }
   }
 }

@@ -51,8 +51,8 @@ class Judge final : public StreamReceiver {
 
 // Six octets tell of one segment: flags, how much of it was captured, sequence number relative to
 // the first one's, length.
-struct Told {
-  explicit Told(std::span<const std::byte, 6> octets) {
+struct SegmentInput {
+  explicit SegmentInput(std::span<const std::byte, 6> octets) {
     const auto at = [&](std::size_t i) { return std::to_integer<std::uint32_t>(octets[i]); };
     syn = (at(0) & 1U) != 0;
     fin = (at(0) & 2U) != 0;
@@ -77,24 +77,27 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::uint32_t frame = 0;
   std::array<std::byte, longest> payload{};
   for (; input.size() >= 6; input = input.subspan(6)) {
-    const Told told(input.first<6>());
+    const SegmentInput input_segment(input.first<6>());
     // Near the end of the numbers, so that they wrap.
-    const std::uint32_t sequence = 0xFFFFF000U + (told.backwards ? 0U - told.offset : told.offset);
+    const std::uint32_t sequence =
+        0xFFFFF000U + (input_segment.backwards ? 0U - input_segment.offset : input_segment.offset);
     ++frame;
-    if (told.acknowledgement) {
+    if (input_segment.acknowledgement) {
       reassembly.acknowledged(sequence, frame, frame, judge);
       continue;
     }
     capture::Segment segment;
     segment.sequence = sequence;
-    segment.syn = told.syn;
-    segment.fin = told.fin;
-    segment.rst = told.rst;
-    for (std::size_t i = 0; i < told.length; ++i)
-      payload[i] = octet_at(sequence + (told.syn ? 1U : 0U) + static_cast<std::uint32_t>(i));
-    segment.payload_length = told.length;
-    segment.payload =
-        std::span(payload).first(told.cut == 0 ? told.length : std::min(told.length, told.cut));
+    segment.syn = input_segment.syn;
+    segment.fin = input_segment.fin;
+    segment.rst = input_segment.rst;
+    for (std::size_t i = 0; i < input_segment.length; ++i)
+      payload[i] =
+          octet_at(sequence + (input_segment.syn ? 1U : 0U) + static_cast<std::uint32_t>(i));
+    segment.payload_length = input_segment.length;
+    segment.payload = std::span(payload).first(
+        input_segment.cut == 0 ? input_segment.length
+                               : std::min(input_segment.length, input_segment.cut));
     reassembly.add(segment, frame, frame, judge);
     require(reassembly.memory() <= limit, "memory is bounded");
   }

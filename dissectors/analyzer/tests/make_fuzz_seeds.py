@@ -52,7 +52,7 @@ def late_markers(into, size):
     return out + segments(0, connection.up.octets, size) + step(0, FLAG | FIN)
 
 
-def told(flags, offset, length, cut=0):
+def segment_input(flags, offset, length, cut=0):
     return struct.pack(">BBHH", flags, cut, offset, length)
 
 
@@ -65,11 +65,11 @@ def main():
         "analyzer/lossy": conversation(loss=True),
         "analyzer/late_markers": late_markers(200, 100),
         "analyzer/late_marker_at_the_front": late_markers(0, 70),
-        "reassembly/in_order": told(1, 0, 0) + told(0, 1, 100) + told(0, 101, 1400) + told(2, 1501, 10),
-        "reassembly/reordered": told(1, 0, 0) + told(0, 701, 700) + told(0, 1, 700) + told(0, 1, 1400),
-        "reassembly/wrapping": told(1, 4000, 0) + told(0, 4001, 1000) + told(0, 5001, 1000),
-        "reassembly/hole": told(0, 0, 100) + told(0, 300, 50, 20) + told(16, 400, 0) + told(12, 500, 0),
-        "reassembly/too_much": b"".join(told(0, 2000 * i, 1500) for i in range(1, 6)) + told(32, 9, 4),
+        "reassembly/in_order": segment_input(1, 0, 0) + segment_input(0, 1, 100) + segment_input(0, 101, 1400) + segment_input(2, 1501, 10),
+        "reassembly/reordered": segment_input(1, 0, 0) + segment_input(0, 701, 700) + segment_input(0, 1, 700) + segment_input(0, 1, 1400),
+        "reassembly/wrapping": segment_input(1, 4000, 0) + segment_input(0, 4001, 1000) + segment_input(0, 5001, 1000),
+        "reassembly/hole": segment_input(0, 0, 100) + segment_input(0, 300, 50, 20) + segment_input(16, 400, 0) + segment_input(12, 500, 0),
+        "reassembly/too_much": b"".join(segment_input(0, 2000 * i, 1500) for i in range(1, 6)) + segment_input(32, 9, 4),
     }
     for name, octets in seeds.items():
         path = HERE / "corpus" / name

@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(markers_from_none_to_128_in_one_fpdu) {
   }
 }
 
-BOOST_AUTO_TEST_CASE(places_and_segments_are_told) {
+BOOST_AUTO_TEST_CASE(places_and_segments_are_reported) {
   Pair pair(false, false);
   const std::size_t first = pair.client.send(30);
   const std::size_t second = pair.client.send(40);

@@ -11,7 +11,7 @@ BOOST_AUTO_TEST_SUITE(tcp_reassembly)
 
 namespace {
 
-struct Heard final : StreamReceiver {
+struct RecordedStream final : StreamReceiver {
   void octets(const Chunk& chunk) override {
     BOOST_TEST(chunk.offset == next);
     next = chunk.offset + chunk.length;
@@ -48,21 +48,21 @@ struct Direction {
     capture::Segment segment = at(offset);
     segment.payload = std::as_bytes(std::span(octets)).first(std::min(kept, octets.size()));
     segment.payload_length = octets.size();
-    stream.add(segment, ++frame, 0, heard);
+    stream.add(segment, ++frame, 0, recorded);
   }
   void syn() {
     capture::Segment segment = at(0);
     segment.sequence = origin - 1;
     segment.syn = true;
-    stream.add(segment, ++frame, 0, heard);
+    stream.add(segment, ++frame, 0, recorded);
   }
   void fin(std::uint32_t offset) {
     capture::Segment segment = at(offset);
     segment.fin = true;
-    stream.add(segment, ++frame, 0, heard);
+    stream.add(segment, ++frame, 0, recorded);
   }
   void acknowledge(std::uint32_t offset) {
-    stream.acknowledged(origin + offset, ++frame, 0, heard);
+    stream.acknowledged(origin + offset, ++frame, 0, recorded);
   }
   [[nodiscard]] capture::Segment at(std::uint32_t offset) const {
     capture::Segment segment;
@@ -71,7 +71,7 @@ struct Direction {
   }
   std::uint32_t origin;
   TcpReassembly stream;
-  Heard heard;
+  RecordedStream recorded;
   std::uint32_t frame = 0;
 };
 
@@ -82,8 +82,8 @@ BOOST_AUTO_TEST_CASE(in_order_octets_are_not_copied) {
   to.syn();
   const std::string_view octets = "hello";
   to.data(0, octets);
-  BOOST_TEST(to.heard.text == "hello");
-  BOOST_TEST(static_cast<const void*>(to.heard.last_data) == octets.data());
+  BOOST_TEST(to.recorded.text == "hello");
+  BOOST_TEST(static_cast<const void*>(to.recorded.last_data) == octets.data());
   BOOST_TEST(to.stream.from_syn());
 }
 
@@ -95,8 +95,8 @@ BOOST_AUTO_TEST_CASE(order_is_restored_across_the_wrap) {
     to.data(2, "cd");
     BOOST_TEST(to.stream.memory() > 4U);
     to.data(0, "ab");
-    BOOST_TEST(to.heard.text == "abcdef");
-    BOOST_TEST(to.heard.frames == (std::vector<std::uint32_t>{4, 3, 2}));
+    BOOST_TEST(to.recorded.text == "abcdef");
+    BOOST_TEST(to.recorded.frames == (std::vector<std::uint32_t>{4, 3, 2}));
     BOOST_TEST(to.stream.memory() == 0U);
   }
 }
@@ -108,10 +108,10 @@ BOOST_AUTO_TEST_CASE(overlaps_count_once) {
   to.data(1, "bcdefgh");
   to.data(5, "fghi");
   to.data(0, "abcd");
-  BOOST_TEST(to.heard.text == "abcdefghi");
+  BOOST_TEST(to.recorded.text == "abcdefghi");
   to.data(0, "abcdefghijk");
-  BOOST_TEST(to.heard.text == "abcdefghijk");
-  BOOST_TEST(to.heard.differing.empty());
+  BOOST_TEST(to.recorded.text == "abcdefghijk");
+  BOOST_TEST(to.recorded.differing.empty());
 }
 
 BOOST_AUTO_TEST_CASE(a_retransmission_with_other_octets_is_noticed) {
@@ -119,12 +119,12 @@ BOOST_AUTO_TEST_CASE(a_retransmission_with_other_octets_is_noticed) {
   to.syn();
   to.data(0, "abcd");
   to.data(0, "abXd");
-  BOOST_TEST(to.heard.differing.size() == 1U);
+  BOOST_TEST(to.recorded.differing.size() == 1U);
   to.data(8, "ijkl");
   to.data(6, "ghiX");  // differs from what waits
-  BOOST_TEST(to.heard.differing.size() == 2U);
+  BOOST_TEST(to.recorded.differing.size() == 2U);
   to.data(4, "efghij");  // and so does what is there by now
-  BOOST_TEST(to.heard.text == "abcdefghijkl");
+  BOOST_TEST(to.recorded.text == "abcdefghijkl");
 }
 
 BOOST_AUTO_TEST_CASE(keep_alives_and_old_segments_are_silent) {
@@ -133,8 +133,8 @@ BOOST_AUTO_TEST_CASE(keep_alives_and_old_segments_are_silent) {
   to.data(0, "abcd");
   to.data(3, "?");
   to.data(static_cast<std::uint32_t>(-1), "?");
-  BOOST_TEST(to.heard.text == "abcd");
-  BOOST_TEST(to.heard.differing.empty());
+  BOOST_TEST(to.recorded.text == "abcd");
+  BOOST_TEST(to.recorded.differing.empty());
 }
 
 BOOST_AUTO_TEST_CASE(octets_that_were_acknowledged_but_not_seen_are_a_hole) {
@@ -143,14 +143,14 @@ BOOST_AUTO_TEST_CASE(octets_that_were_acknowledged_but_not_seen_are_a_hole) {
   to.data(0, "ab");
   to.data(5, "f");
   to.acknowledge(2);
-  BOOST_TEST(to.heard.text == "ab");
+  BOOST_TEST(to.recorded.text == "ab");
   to.acknowledge(6);
-  BOOST_TEST(to.heard.text == "ab---f");
+  BOOST_TEST(to.recorded.text == "ab---f");
   to.acknowledge(7);  // a FIN that was not captured, perhaps
-  BOOST_TEST(to.heard.text == "ab---f");
+  BOOST_TEST(to.recorded.text == "ab---f");
   to.acknowledge(0x70000000);  // nonsense
   to.data(6, "g");
-  BOOST_TEST(to.heard.text == "ab---fg");
+  BOOST_TEST(to.recorded.text == "ab---fg");
 }
 
 BOOST_AUTO_TEST_CASE(what_waits_is_bounded) {
@@ -160,10 +160,10 @@ BOOST_AUTO_TEST_CASE(what_waits_is_bounded) {
     to.data(10 + 2 * at, "x");
     BOOST_TEST(to.stream.memory() <= 2000U);
   }
-  BOOST_TEST(to.heard.bounded > 0);
-  to.stream.finish(to.heard);
+  BOOST_TEST(to.recorded.bounded > 0);
+  to.stream.finish(to.recorded);
   BOOST_TEST(to.stream.memory() == 0U);
-  BOOST_TEST(std::ranges::count(to.heard.text, 'x') == 1000);
+  BOOST_TEST(std::ranges::count(to.recorded.text, 'x') == 1000);
 }
 
 BOOST_AUTO_TEST_CASE(cut_segments_tell_how_much_is_missing) {
@@ -171,19 +171,19 @@ BOOST_AUTO_TEST_CASE(cut_segments_tell_how_much_is_missing) {
   to.syn();
   to.data(4, "efgh", 2);
   to.data(0, "abcd", 3);
-  BOOST_TEST(to.heard.text == "abc.ef..");
+  BOOST_TEST(to.recorded.text == "abc.ef..");
 }
 
-BOOST_AUTO_TEST_CASE(a_fin_is_told_when_all_before_it_is_there) {
+BOOST_AUTO_TEST_CASE(a_fin_is_reported_when_all_before_it_is_there) {
   Direction to(1);
   to.syn();
   to.fin(4);
   to.data(2, "cd");
-  BOOST_TEST(to.heard.text == "");
+  BOOST_TEST(to.recorded.text == "");
   to.data(0, "ab");
-  BOOST_TEST(to.heard.text == "abcd$");
+  BOOST_TEST(to.recorded.text == "abcd$");
   to.fin(4);
-  BOOST_TEST(to.heard.text == "abcd$");
+  BOOST_TEST(to.recorded.text == "abcd$");
 }
 
 BOOST_AUTO_TEST_CASE(a_syn_may_carry_octets) {
@@ -194,19 +194,19 @@ BOOST_AUTO_TEST_CASE(a_syn_may_carry_octets) {
   const std::string_view octets = "ab";
   segment.payload = std::as_bytes(std::span(octets));
   segment.payload_length = octets.size();
-  to.stream.add(segment, 1, 1, to.heard);
+  to.stream.add(segment, 1, 1, to.recorded);
   to.data(2, "cd");
-  BOOST_TEST(to.heard.text == "abcd");
+  BOOST_TEST(to.recorded.text == "abcd");
 }
 
-BOOST_AUTO_TEST_CASE(a_reset_is_told_at_once) {
+BOOST_AUTO_TEST_CASE(a_reset_is_reported_at_once) {
   Direction to(1);
   to.syn();
   to.data(2, "cd");
   capture::Segment segment = to.at(4);
   segment.rst = true;
-  to.stream.add(segment, 9, 9, to.heard);
-  BOOST_TEST(to.heard.text == "!");
+  to.stream.add(segment, 9, 9, to.recorded);
+  BOOST_TEST(to.recorded.text == "!");
 }
 
 BOOST_AUTO_TEST_SUITE_END()

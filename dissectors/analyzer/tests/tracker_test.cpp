@@ -597,7 +597,7 @@ void blamed(Conversation& it, const Octets& sent, wire::TerminateCause cause, au
   it.send(responder, terminate(contents));
 }
 
-/// The same, with the octets behind the DDP header changed.
+/// The same, with the octets after the DDP header changed.
 void blamed_octets(Conversation& it, const Octets& sent, wire::TerminateCause cause, auto change) {
   sends(it, {sent});
   Octets octets_of_it = terminate(blame(cause, sent));

@@ -94,7 +94,7 @@ File operator+(File left, const File& right) {
   return left;
 }
 
-// Two frames, of 2 and 3 octets; records of 18 and 19 octets behind the 24 of the header.
+// Two frames, of 2 and 3 octets; records of 18 and 19 octets after the 24 of the header.
 const std::vector<Frame> two{
     {.time = 1'000'000'007, .original_length = 5, .octets = octets("aabb")},
     {.time = 2'000'000'000, .original_length = 3, .octets = octets("ccddee")}};
@@ -212,7 +212,7 @@ BOOST_AUTO_TEST_CASE(several_link_types_in_one_pcapng_are_one_clear_error) {
 BOOST_AUTO_TEST_CASE(packed_files) {
   expect_two(read(gzip(plain)));
   expect_two(read(zstd(plain)));
-  // Several streams one behind the other, cut anywhere; gzip files may be padded with zeros.
+  // Several streams one after the other, cut anywhere; gzip files may be padded with zeros.
   expect_two(read(gzip(first(plain, 30)) + gzip(File(plain.begin() + 30, plain.end())) + File(5)));
   expect_two(read(zstd(first(plain, 30)) + zstd(File(plain.begin() + 30, plain.end()))));
 }

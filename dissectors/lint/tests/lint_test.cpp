@@ -136,7 +136,7 @@ BOOST_AUTO_TEST_CASE(a_collector_sums_up_and_filters) {
   BOOST_REQUIRE(records.size() == 5U);  // opened, three findings, the summary
   BOOST_TEST(std::get<Violation>(records[1].what).octets == "61 62 63 64");
   BOOST_TEST(std::get<Violation>(records[2].what).octets == "61 62 63 64");
-  BOOST_TEST(std::get<Violation>(records[3].what).octets.empty());  // behind that FPDU
+  BOOST_TEST(std::get<Violation>(records[3].what).octets.empty());  // after that FPDU
   const auto& summary = std::get<ConnectionSummary>(records[4].what);
   BOOST_TEST(summary.iwarp);
   BOOST_TEST((summary.first_frame == 3 && summary.last_frame == 5));

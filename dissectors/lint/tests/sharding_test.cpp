@@ -17,24 +17,24 @@ std::string line_of(const Record& record) {
                      record.connection.first.port, record.what.index());
 }
 
-struct Told {
+struct Reported {
   std::vector<std::string> lines;
   Totals totals;
 };
 
-Told run(unsigned shards, const std::vector<capture::Frame>& frames, bool flush_often = false) {
-  Told told;
+Reported run(unsigned shards, const std::vector<capture::Frame>& frames, bool flush_often = false) {
+  Reported reported;
   ShardingOptions options;
   options.shards = shards;
   options.collector.messages = true;
   Sharding sharding(capture::LinkType::ethernet, options,
-                    [&](Record&& record) { told.lines.push_back(line_of(record)); });
+                    [&](Record&& record) { reported.lines.push_back(line_of(record)); });
   for (std::size_t i = 0; i < frames.size(); ++i) {
     sharding.frame(lint::tests::view(frames[i]));
     if (flush_often && i % 7 == 0) sharding.flush();
   }
-  told.totals = sharding.finish();
-  return told;
+  reported.totals = sharding.finish();
+  return reported;
 }
 
 // Connections that open, speak and end in turns, some between the same ports as before.
@@ -58,10 +58,10 @@ BOOST_AUTO_TEST_SUITE(sharding)
 
 BOOST_AUTO_TEST_CASE(shards_change_nothing_that_is_told) {
   const auto frames = busy();
-  const Told one = run(1, frames);
+  const Reported one = run(1, frames);
   BOOST_TEST(one.lines.size() > 800U);
   for (const unsigned shards : {2U, 3U, 8U}) {
-    const Told many = run(shards, frames);
+    const Reported many = run(shards, frames);
     BOOST_TEST(many.lines == one.lines, boost::test_tools::per_element());
     BOOST_TEST(many.totals.connections == one.totals.connections);
     BOOST_TEST(many.totals.iwarp_connections == one.totals.iwarp_connections);
@@ -72,12 +72,12 @@ BOOST_AUTO_TEST_CASE(shards_change_nothing_that_is_told) {
 }
 
 BOOST_AUTO_TEST_CASE(connections_count_from_1_in_the_order_of_their_first_frames) {
-  const Told told = run(4, busy());
+  const Reported reported = run(4, busy());
   std::uint64_t next = 1;
-  for (const std::string& line : told.lines)
+  for (const std::string& line : reported.lines)
     if (line.ends_with(" 0"))
       BOOST_TEST(line.find(fmt::format("#{} ", next++)) != std::string::npos, line);
-  BOOST_TEST(next - 1 == told.totals.connections);
+  BOOST_TEST(next - 1 == reported.totals.connections);
 }
 
 BOOST_AUTO_TEST_CASE(more_octets_than_a_round_holds) {
@@ -91,9 +91,9 @@ BOOST_AUTO_TEST_CASE(more_octets_than_a_round_holds) {
 
 BOOST_AUTO_TEST_CASE(nothing_at_all) {
   for (const unsigned shards : {1U, 4U}) {
-    const Told told = run(shards, {});
-    BOOST_TEST(told.lines.empty());
-    BOOST_TEST(told.totals.frames.frames == 0U);
+    const Reported reported = run(shards, {});
+    BOOST_TEST(reported.lines.empty());
+    BOOST_TEST(reported.totals.frames.frames == 0U);
   }
 }
 
@@ -107,12 +107,12 @@ BOOST_AUTO_TEST_CASE(frames_that_hold_no_segment_are_counted) {
   nonsense.octets[14] = std::byte{0x44};  // a header of 16 octets
   cut.octets.resize(cut.octets.size() - 2);
   for (const auto& frame : {fragment, other, nonsense, cut}) frames.push_back(frame);
-  const Told told = run(1, frames);
-  BOOST_TEST(told.totals.frames.frames == 5U);
-  BOOST_TEST(told.totals.frames.tcp == 2U);
-  BOOST_TEST(told.totals.frames.fragments == 1U);
-  BOOST_TEST(told.totals.frames.malformed == 1U);
-  BOOST_TEST(told.totals.frames.cut == 1U);
+  const Reported reported = run(1, frames);
+  BOOST_TEST(reported.totals.frames.frames == 5U);
+  BOOST_TEST(reported.totals.frames.tcp == 2U);
+  BOOST_TEST(reported.totals.frames.fragments == 1U);
+  BOOST_TEST(reported.totals.frames.malformed == 1U);
+  BOOST_TEST(reported.totals.frames.cut == 1U);
 }
 
 BOOST_AUTO_TEST_CASE(it_may_be_given_up_half_way) {

@@ -63,7 +63,7 @@ class EveryKind {
     all.push_back({"RSP", {DAT_HANDLE_TYPE_RSP, rsp}});
   }
 
-  Strangers objects_;
+  LiveObjects objects_;
   Rmr rmr_;
   Evd pair_requests_;
   Psp psp_;

@@ -11,9 +11,9 @@ namespace suite::cases::dat {
 namespace {
 
 /// A CNO, and an EVD for software events that feeds it.
-struct Fed {
-  explicit Fed(const Ia& ia) : Fed(ia, ia.cno()) {}
-  Fed(const Ia& ia, Cno with) : cno(std::move(with)), evd(feed(ia)) {}
+struct CnoWithEvd {
+  explicit CnoWithEvd(const Ia& ia) : CnoWithEvd(ia, ia.cno()) {}
+  CnoWithEvd(const Ia& ia, Cno with) : cno(std::move(with)), evd(feed(ia)) {}
   [[nodiscard]] Evd feed(const Ia& ia) const { return ia.evd(DAT_EVD_SOFTWARE_FLAG, 8, cno.get()); }
   Cno cno;
   Evd evd;
@@ -26,12 +26,12 @@ DAT_RETURN post(const Evd& evd) {
 }
 
 /// What an agent is told.
-struct Told {
+struct AgentCalls {
   std::atomic<int> count = 0;
   std::atomic<DAT_EVD_HANDLE> evd = DAT_HANDLE_NULL;
   [[nodiscard]] DAT_OS_WAIT_PROXY_AGENT agent() {
     return {.instance_data = this, .proxy_agent_func = [](DAT_PVOID data, DAT_EVD_HANDLE by) {
-              auto& told = *static_cast<Told*>(data);
+              auto& told = *static_cast<AgentCalls*>(data);
               told.evd = by;
               ++told.count;
             }};
@@ -95,7 +95,7 @@ DAT_CASE(cno_without_agent_says_so, calls(dat_cno_create, dat_cno_query),
 
 DAT_CASE(cno_tells_its_agent, calls(dat_cno_create, dat_cno_query),
          rules("dat.cno-query.success")) {
-  Told told;
+  AgentCalls told;
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
   const DAT_OS_WAIT_PROXY_AGENT agent = told.agent();
   expect(CALL(dat_cno_create, ia().get(), agent, &handle), succeeds);
@@ -108,10 +108,10 @@ DAT_CASE(cno_tells_its_agent, calls(dat_cno_create, dat_cno_query),
 }
 
 DAT_CASE(agent_is_called_with_the_evd, calls(dat_cno_create), rules("dat.cno-create.agent")) {
-  Told told;
+  AgentCalls told;
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
   expect(CALL(dat_cno_create, ia().get(), told.agent(), &handle), succeeds);
-  const Fed fed(ia(), Cno(handle));
+  const CnoWithEvd fed(ia(), Cno(handle));
   expect_that(told.count == 0, "no call before an event", "a call");
   need(post(fed.evd), "no software event");
   told.wait();
@@ -168,7 +168,7 @@ DAT_HANDLE_CASES(query, dat_cno_query, "dat.cno-query.invalid-handle", DAT_HANDL
 
 DAT_CASE(wait_names_the_evd_of_an_earlier_event, calls(dat_cno_wait),
          rules("dat.cno-wait.success")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   need(post(fed.evd), "no software event");
   DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
   expect(CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evd), succeeds);
@@ -176,7 +176,7 @@ DAT_CASE(wait_names_the_evd_of_an_earlier_event, calls(dat_cno_wait),
 }
 
 DAT_CASE(wait_is_ended_by_an_event, calls(dat_cno_wait), rules("dat.cno-wait.success")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
   DAT_RETURN got = DAT_INTERNAL_ERROR;
   Blocked waiter([&] { got = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evd); });
@@ -188,7 +188,7 @@ DAT_CASE(wait_is_ended_by_an_event, calls(dat_cno_wait), rules("dat.cno-wait.suc
 }
 
 DAT_CASE(wait_leaves_the_event_in_its_evd, calls(dat_cno_wait), rules("dat.cno-wait.success")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   need(post(fed.evd), "no software event");
   expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);
   expect_event(fed.evd, DAT_SOFTWARE_EVENT);
@@ -207,7 +207,7 @@ DAT_CASE(wait_is_ended_by_a_completion, calls(dat_cno_wait), rules("dat.cno-wait
 }
 
 DAT_CASE(wait_without_events_times_out, calls(dat_cno_wait), rules("dat.cno-wait.timeout")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   for (const DAT_TIMEOUT timeout : {DAT_TIMEOUT{0}, DAT_TIMEOUT{1}, DAT_TIMEOUT{50'000}})
     row(fmt::format("{} microseconds", timeout), [&] {
       DAT_EVD_HANDLE evd = fed.evd.get();
@@ -222,7 +222,7 @@ DAT_CASE(wait_without_events_times_out, calls(dat_cno_wait), rules("dat.cno-wait
 }
 
 DAT_CASE(disabled_evd_does_not_notify, calls(dat_cno_wait), rules("dat.cno-wait.disabled")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   need(CALL(dat_evd_disable, fed.evd.get()), "not disabled");
   need(post(fed.evd), "no software event");
   expect(wait(fed.cno.get(), 20'000), returns(DAT_QUEUE_EMPTY));
@@ -232,7 +232,7 @@ DAT_CASE(disabled_evd_does_not_notify, calls(dat_cno_wait), rules("dat.cno-wait.
 }
 
 DAT_CASE(signal_ends_a_wait, calls(dat_cno_wait), rules("dat.cno-wait.interrupted-call")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   DAT_RETURN got = DAT_SUCCESS;
   DAT_EVD_HANDLE evd = DAT_HANDLE_NULL;
   Blocked blocked([&] { got = CALL(dat_cno_wait, fed.cno.get(), DAT_TIMEOUT_INFINITE, &evd); });
@@ -247,7 +247,7 @@ DAT_CASE(signal_ends_a_wait, calls(dat_cno_wait), rules("dat.cno-wait.interrupte
 
 DAT_CASE(waiters_go_when_the_last_evd_is_freed, calls(dat_cno_wait, dat_evd_free),
          rules("dat.cno-wait.evds-freed")) {
-  Fed fed(ia());
+  CnoWithEvd fed(ia());
   Evd other = fed.feed(ia());
   struct Result {
     DAT_RETURN code = DAT_SUCCESS;
@@ -273,18 +273,18 @@ DAT_CASE(waiters_go_when_the_last_evd_is_freed, calls(dat_cno_wait, dat_evd_free
 
 DAT_CASE(agent_is_called_when_the_last_evd_is_freed, calls(dat_cno_create, dat_evd_free),
          rules("dat.cno-wait.evds-freed")) {
-  Told told;
+  AgentCalls told;
   told.evd = ia().async_evd();
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
   need(CALL(dat_cno_create, ia().get(), told.agent(), &handle), "no CNO");
-  Fed fed(ia(), Cno(handle));
+  CnoWithEvd fed(ia(), Cno(handle));
   expect(CALL(dat_evd_free, fed.evd.release()), succeeds);
   told.wait();
   same(*this, "EVD", told.evd.load(), DAT_EVD_HANDLE{DAT_HANDLE_NULL});
 }
 
 DAT_CASE(several_threads_wait_on_one_cno, calls(dat_cno_wait), rules("dat.cno-wait.concurrent")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   std::array<DAT_RETURN, 4> got{};
   std::array<DAT_EVD_HANDLE, 4> evds{};
   std::vector<std::unique_ptr<Blocked>> waiters;
@@ -318,10 +318,10 @@ DAT_HANDLE_CASES(wait, dat_cno_wait, "dat.cno-wait.invalid-handle", DAT_HANDLE_T
 
 DAT_CASE(later_agent_is_called, calls(dat_cno_modify_agent),
          rules("dat.cno-modify-agent.success")) {
-  Told first, second;
+  AgentCalls first, second;
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
   need(CALL(dat_cno_create, ia().get(), first.agent(), &handle), "no CNO");
-  const Fed fed(ia(), Cno(handle));
+  const CnoWithEvd fed(ia(), Cno(handle));
   expect(CALL(dat_cno_modify_agent, handle, second.agent()), succeeds);
   need(post(fed.evd), "no software event");
   second.wait();
@@ -331,10 +331,10 @@ DAT_CASE(later_agent_is_called, calls(dat_cno_modify_agent),
 
 DAT_CASE(agent_is_taken_away, calls(dat_cno_modify_agent, dat_cno_query),
          rules("dat.cno-modify-agent.success")) {
-  Told told;
+  AgentCalls told;
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
   need(CALL(dat_cno_create, ia().get(), told.agent(), &handle), "no CNO");
-  const Fed fed(ia(), Cno(handle));
+  const CnoWithEvd fed(ia(), Cno(handle));
   expect(CALL(dat_cno_modify_agent, handle, DAT_OS_WAIT_PROXY_AGENT_NULL), succeeds);
   same(*this, "proxy", query(*this, handle).proxy_type, DAT_PROXY_TYPE_NONE);
   need(post(fed.evd), "no software event");
@@ -344,8 +344,8 @@ DAT_CASE(agent_is_taken_away, calls(dat_cno_modify_agent, dat_cno_query),
 
 DAT_CASE(agent_does_not_keep_waiters_waiting, calls(dat_cno_modify_agent, dat_cno_wait),
          rules("dat.cno-modify-agent.success")) {
-  Told told;
-  const Fed fed(ia());
+  AgentCalls told;
+  const CnoWithEvd fed(ia());
   expect(CALL(dat_cno_modify_agent, fed.cno.get(), told.agent()), succeeds);
   DAT_RETURN got = DAT_INTERNAL_ERROR;
   Blocked waiter([&] { got = wait(fed.cno.get(), DAT_TIMEOUT_INFINITE); });
@@ -426,8 +426,8 @@ DAT_CASE(trigger_of_what_is_freed_is_refused, calls(dat_cno_trigger),
 
 DAT_CASE(trigger_of_another_kind_is_refused, calls(dat_cno_trigger),
          rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_CNO))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_CNO))
     row(name, [&] { expect(trigger(handle), returns(DAT_INVALID_HANDLE)); });
 }
 
@@ -443,7 +443,7 @@ DAT_CASE(cno_without_users_is_freed, calls(dat_cno_free), rules("dat.cno-free.su
 }
 
 DAT_CASE(cno_of_an_evd_is_not_freed, calls(dat_cno_free), rules("dat.cno-free.invalid-state")) {
-  const Fed fed(ia());
+  const CnoWithEvd fed(ia());
   expect(CALL(dat_cno_free, fed.cno.get()), returns(DAT_INVALID_STATE));
   need(post(fed.evd), "no software event");
   expect(wait(fed.cno.get(), DAT_TIMEOUT_INFINITE), succeeds);  // it is still good

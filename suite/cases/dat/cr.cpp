@@ -39,9 +39,9 @@ void expect_private_data_refused(DatBody& body, Call call) {
 }
 
 DAT_CR_HANDLE answered_cr(DatBody& body) {
-  Asked asked(body);
-  const DAT_CR_HANDLE handle = asked.cr;
-  body.need(asked.reject(), "no reject");
+  PendingRequest pending(body);
+  const DAT_CR_HANDLE handle = pending.cr;
+  body.need(pending.reject(), "no reject");
   return handle;
 }
 
@@ -50,8 +50,8 @@ DAT_CR_HANDLE answered_cr(DatBody& body) {
 // ---------------------------------------------------------------- dat_cr_query
 
 DAT_CASE(query_tells_where_the_peer_is, calls(dat_cr_query), rules("dat.cr-query.success")) {
-  const Asked asked(*this);
-  const DAT_CR_PARAM param = query(*this, asked.cr);
+  const PendingRequest pending(*this);
+  const DAT_CR_PARAM param = query(*this, pending.cr);
   const auto* remote = reinterpret_cast<const sockaddr*>(param.remote_ia_address_ptr);
   const auto* own = reinterpret_cast<const sockaddr*>(ia().address());
   expect_that(remote != nullptr, "an address", "null");
@@ -68,16 +68,16 @@ DAT_CASE(query_tells_the_private_data, calls(dat_cr_query), rules("dat.cr-query.
   for (const DAT_COUNT size : {1, 48, 64, most})
     row(fmt::format("{} octets", size), [&] {
       const auto sent = private_octets(static_cast<std::size_t>(size));
-      const Asked asked(*this, sent);
-      const DAT_CR_PARAM param = query(*this, asked.cr);
+      const PendingRequest pending(*this, sent);
+      const DAT_CR_PARAM param = query(*this, pending.cr);
       expect_private_data(*this, sent, param.private_data, param.private_data_size);
     });
 }
 
 DAT_CASE(request_without_private_data_has_none, calls(dat_cr_query),
          rules("dat.cr-query.success")) {
-  const Asked asked(*this);
-  const DAT_CR_PARAM param = query(*this, asked.cr);
+  const PendingRequest pending(*this);
+  const DAT_CR_PARAM param = query(*this, pending.cr);
   // A transport may pad private data, so a size alone says nothing against it.
   advise_that(param.private_data_size == 0, "0 octets",
               fmt::format("{} octets", param.private_data_size));
@@ -86,12 +86,12 @@ DAT_CASE(request_without_private_data_has_none, calls(dat_cr_query),
 
 DAT_CASE(several_threads_query_at_once, calls(dat_cr_query), rules("dat.cr-query.success")) {
   const auto sent = private_octets(32);
-  const Asked asked(*this, sent);
+  const PendingRequest pending(*this, sent);
   std::array<DAT_CR_PARAM, 4> params{};
   std::array<DAT_RETURN, 4> got{};
   at_once(4, [&](int i) {
     const auto at = static_cast<std::size_t>(i);
-    got[at] = CALL(dat_cr_query, asked.cr, DAT_CR_FIELD_ALL, &params[at]);
+    got[at] = CALL(dat_cr_query, pending.cr, DAT_CR_FIELD_ALL, &params[at]);
   });
   for (std::size_t i = 0; i < params.size(); ++i) {
     expect(got[i], succeeds);
@@ -101,16 +101,16 @@ DAT_CASE(several_threads_query_at_once, calls(dat_cr_query), rules("dat.cr-query
 
 DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_cr_query),
          rules("dat.cr-query.invalid-parameter")) {
-  const Asked asked(*this);
+  const PendingRequest pending(*this);
   DAT_CR_PARAM param{};
-  expect(CALL(dat_cr_query, asked.cr, no_such<DAT_CR_PARAM_MASK>(0x100), &param),
+  expect(CALL(dat_cr_query, pending.cr, no_such<DAT_CR_PARAM_MASK>(0x100), &param),
          returns(DAT_INVALID_PARAMETER));
 }
 
 DAT_CASE(query_without_a_place_is_refused, calls(dat_cr_query),
          rules("dat.cr-query.invalid-parameter"), with_hostile_handles) {
-  const Asked asked(*this);
-  expect(CALL(dat_cr_query, asked.cr, DAT_CR_FIELD_ALL, nullptr), returns(DAT_INVALID_PARAMETER));
+  const PendingRequest pending(*this);
+  expect(CALL(dat_cr_query, pending.cr, DAT_CR_FIELD_ALL, nullptr), returns(DAT_INVALID_PARAMETER));
 }
 
 DAT_HANDLE_CASES(query, dat_cr_query, "dat.cr-query.invalid-handle", DAT_HANDLE_TYPE_CR,
@@ -120,9 +120,9 @@ DAT_HANDLE_CASES(query, dat_cr_query, "dat.cr-query.invalid-handle", DAT_HANDLE_
 
 DAT_CASE(accept_connects_both, calls(dat_cr_accept),
          rules("dat.cr-accept.success", "dat.cr-accept.event-fields")) {
-  Asked asked(*this);
-  expect(asked.accept(), succeeds);
-  for (const Side* side : {&asked.active, &asked.passive}) {
+  PendingRequest pending(*this);
+  expect(pending.accept(), succeeds);
+  for (const Side* side : {&pending.active, &pending.passive}) {
     const auto event = expect_event(side->connection, DAT_CONNECTION_EVENT_ESTABLISHED);
     same(*this, "endpoint", event.event_data.connect_event_data.ep_handle, side->ep.get(),
          "dat.cr-accept.event-fields");
@@ -133,9 +133,9 @@ DAT_CASE(accept_connects_both, calls(dat_cr_accept),
 
 DAT_CASE(accepted_request_is_gone, calls(dat_cr_accept), rules("dat.cr-accept.success"),
          with_hostile_handles) {
-  Asked asked(*this);
-  const DAT_CR_HANDLE cr = asked.cr;
-  expect(asked.accept(), succeeds);
+  PendingRequest pending(*this);
+  const DAT_CR_HANDLE cr = pending.cr;
+  expect(pending.accept(), succeeds);
   expect(query(cr), returns(DAT_INVALID_HANDLE));
 }
 
@@ -145,9 +145,9 @@ DAT_CASE(private_data_of_an_accept_comes_with_the_event, calls(dat_cr_accept),
   for (const DAT_COUNT size : {1, 48, 64, most})
     row(fmt::format("{} octets", size), [&] {
       const auto sent = private_octets(static_cast<std::size_t>(size));
-      Asked asked(*this);
-      expect(asked.accept(sent), succeeds);
-      const auto data = expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED)
+      PendingRequest pending(*this);
+      expect(pending.accept(sent), succeeds);
+      const auto data = expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED)
                             .event_data.connect_event_data;
       expect_private_data(*this, sent, data.private_data, data.private_data_size);
     });
@@ -155,17 +155,17 @@ DAT_CASE(private_data_of_an_accept_comes_with_the_event, calls(dat_cr_accept),
 
 DAT_CASE(passive_side_gets_no_private_data, calls(dat_cr_accept),
          rules("dat.cr-accept.private-data")) {
-  Asked asked(*this, private_octets(16));
-  expect(asked.accept(private_octets(8)), succeeds);
-  const auto data = expect_event(asked.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED)
+  PendingRequest pending(*this, private_octets(16));
+  expect(pending.accept(private_octets(8)), succeeds);
+  const auto data = expect_event(pending.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED)
                         .event_data.connect_event_data;
   same(*this, "size", data.private_data_size, 0);
 }
 
 DAT_CASE(accept_of_no_request_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.invalid-handle")) {
-  const Asked asked(*this);
-  expect(CALL(dat_cr_accept, DAT_HANDLE_NULL, asked.passive.ep.get(), 0, nullptr),
+  const PendingRequest pending(*this);
+  expect(CALL(dat_cr_accept, DAT_HANDLE_NULL, pending.passive.ep.get(), 0, nullptr),
          returns(DAT_INVALID_HANDLE));
 }
 
@@ -180,59 +180,59 @@ DAT_CASE(accept_of_an_answered_request_is_refused, calls(dat_cr_accept),
 
 DAT_CASE(accept_with_what_is_no_endpoint_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.invalid-handle"), with_hostile_handles) {
-  Asked asked(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_EP);
-  others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), asked.pz).ep)));
+  PendingRequest pending(*this);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_EP);
+  others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), pending.pz).ep)));
   for (const auto& [name, handle] : others)
-    row(name, [&] { expect(asked.accept(handle, 0, nullptr), returns(DAT_INVALID_HANDLE)); });
+    row(name, [&] { expect(pending.accept(handle, 0, nullptr), returns(DAT_INVALID_HANDLE)); });
 }
 
 DAT_CASE(accept_without_any_endpoint_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.invalid-handle")) {
-  Asked asked(*this);  // of a service point that brings none
-  expect(asked.accept(DAT_HANDLE_NULL, 0, nullptr),
+  PendingRequest pending(*this);  // of a service point that brings none
+  expect(pending.accept(DAT_HANDLE_NULL, 0, nullptr),
          returns(DAT_INVALID_HANDLE).or_tolerably(DAT_INVALID_PARAMETER));
 }
 
 DAT_CASE(accept_with_impossible_private_data_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.invalid-parameter"), with_hostile_handles) {
-  Asked asked(*this);
+  PendingRequest pending(*this);
   expect_private_data_refused(*this, [&](DAT_COUNT size, DAT_PVOID data) {
-    return asked.accept(asked.passive.ep.get(), size, data);
+    return pending.accept(pending.passive.ep.get(), size, data);
   });
 }
 
 DAT_CASE(request_can_be_accepted_after_a_refused_accept, calls(dat_cr_accept),
          rules("dat.cr-accept.invalid-parameter")) {
-  Asked asked(*this);
+  PendingRequest pending(*this);
   const DAT_COUNT most = most_private_data(ia());
   auto octets = private_octets(static_cast<std::size_t>(most) + 1);
-  expect(asked.accept(asked.passive.ep.get(), most + 1, octets.data()),
+  expect(pending.accept(pending.passive.ep.get(), most + 1, octets.data()),
          returns(DAT_INVALID_PARAMETER));
-  expect_state(asked.passive.ep, DAT_EP_STATE_UNCONNECTED);
-  expect(asked.accept(), succeeds);
-  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_state(pending.passive.ep, DAT_EP_STATE_UNCONNECTED);
+  expect(pending.accept(), succeeds);
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(accept_with_a_connected_endpoint_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.ep-state")) {
   const Pair pair = connected();
-  Asked asked(*this);
-  expect(asked.accept(pair.passive.ep.get(), 0, nullptr),
+  PendingRequest pending(*this);
+  expect(pending.accept(pair.passive.ep.get(), 0, nullptr),
          returns_one_of({DAT_INVALID_STATE, DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE}));
   expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);
-  expect(asked.accept(), succeeds);  // the request is still there
-  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect(pending.accept(), succeeds);  // the request is still there
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(accept_with_the_endpoint_of_another_request_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.ep-state")) {
-  Asked asked(*this);
+  PendingRequest pending(*this);
   // The endpoint that asks is waiting for its own connection.
-  expect(asked.accept(asked.active.ep.get(), 0, nullptr),
+  expect(pending.accept(pending.active.ep.get(), 0, nullptr),
          returns_one_of({DAT_INVALID_STATE, DAT_INVALID_PARAMETER, DAT_INVALID_HANDLE}));
-  expect_state(asked.active.ep, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
+  expect_state(pending.active.ep, DAT_EP_STATE_ACTIVE_CONNECTION_PENDING);
 }
 
 DAT_CASE(endpoint_of_another_ia_cannot_accept, calls(dat_cr_accept),
@@ -240,28 +240,28 @@ DAT_CASE(endpoint_of_another_ia_cannot_accept, calls(dat_cr_accept),
   const Ia other(target());
   const Pz pz = other.pz();
   const Side side = make_side(other, pz);
-  Asked asked(*this);
-  expect(asked.accept(side.ep.get(), 0, nullptr),
+  PendingRequest pending(*this);
+  expect(pending.accept(side.ep.get(), 0, nullptr),
          returns(DAT_INVALID_HANDLE).or_tolerably(DAT_INVALID_PARAMETER));
 }
 
 // ---------------------------------------------------------------- dat_cr_reject
 
 DAT_CASE(reject_is_told_to_the_peer, calls(dat_cr_reject), rules("dat.cr-reject.success")) {
-  Asked asked(*this);
-  expect(asked.reject(), succeeds);
-  const auto event = expect_event(asked.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
-  same(*this, "endpoint", event.event_data.connect_event_data.ep_handle, asked.active.ep.get());
-  expect_state(asked.active.ep, DAT_EP_STATE_DISCONNECTED);
+  PendingRequest pending(*this);
+  expect(pending.reject(), succeeds);
+  const auto event = expect_event(pending.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
+  same(*this, "endpoint", event.event_data.connect_event_data.ep_handle, pending.active.ep.get());
+  expect_state(pending.active.ep, DAT_EP_STATE_DISCONNECTED);
 }
 
 DAT_CASE(reject_leaves_the_service_point, calls(dat_cr_reject), rules("dat.cr-reject.success")) {
-  Asked asked(*this);
-  expect(asked.reject(), succeeds);
-  const Side again = make_side(ia(), asked.pz);
-  need(ask(ia(), again.ep, asked.qualifier), "no connect");
-  asked.cr = arrival(*this, asked.requests).cr_handle;
-  expect(asked.accept(), succeeds);
+  PendingRequest pending(*this);
+  expect(pending.reject(), succeeds);
+  const Side again = make_side(ia(), pending.pz);
+  need(ask(ia(), again.ep, pending.qualifier), "no connect");
+  pending.cr = arrival(*this, pending.requests).cr_handle;
+  expect(pending.accept(), succeeds);
   expect_event(again.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
@@ -271,9 +271,9 @@ DAT_CASE(private_data_of_a_reject_comes_with_the_event, calls(dat_cr_reject),
   for (const DAT_COUNT size : {1, 48, 64, most})
     row(fmt::format("{} octets", size), [&] {
       auto sent = private_octets(static_cast<std::size_t>(size));
-      Asked asked(*this);
-      expect(asked.reject(size, sent.data()), succeeds);
-      const auto data = expect_event(asked.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED)
+      PendingRequest pending(*this);
+      expect(pending.reject(size, sent.data()), succeeds);
+      const auto data = expect_event(pending.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED)
                             .event_data.connect_event_data;
       expect_private_data(*this, sent, data.private_data, data.private_data_size);
     });
@@ -297,9 +297,9 @@ DAT_CASE(endpoint_of_a_reserved_service_point_is_free_after_a_reject,
 
 DAT_CASE(reject_with_impossible_private_data_is_refused, calls(dat_cr_reject),
          rules("dat.cr-reject.invalid-parameter"), with_hostile_handles) {
-  Asked asked(*this);
+  PendingRequest pending(*this);
   expect_private_data_refused(
-      *this, [&](DAT_COUNT size, DAT_PVOID data) { return asked.reject(size, data); });
+      *this, [&](DAT_COUNT size, DAT_PVOID data) { return pending.reject(size, data); });
 }
 
 DAT_HANDLE_CASES(reject, dat_cr_reject, "dat.cr-reject.invalid-handle", DAT_HANDLE_TYPE_CR,
@@ -310,37 +310,37 @@ DAT_HANDLE_CASES(reject, dat_cr_reject, "dat.cr-reject.invalid-handle", DAT_HAND
 DAT_CASE(request_is_handed_to_another_service_point, calls(dat_cr_handoff),
          rules("dat.cr-handoff.success")) {
   const auto sent = private_octets(24);
-  Asked asked(*this, sent);
+  PendingRequest pending(*this, sent);
   const Evd others = ia().evd(DAT_EVD_CR_FLAG);
   const auto [psp, qualifier] = ia().psp(others);
-  expect(CALL(dat_cr_handoff, asked.cr, qualifier), succeeds);
-  asked.cr = DAT_HANDLE_NULL;
+  expect(CALL(dat_cr_handoff, pending.cr, qualifier), succeeds);
+  pending.cr = DAT_HANDLE_NULL;
   const auto request = arrival(*this, others);
   same(*this, "service point", request.sp_handle.psp_handle, psp.get());
   same(*this, "Connection Qualifier", request.conn_qual, qualifier);
   const DAT_CR_PARAM param = query(*this, request.cr_handle);
   expect_private_data(*this, sent, param.private_data, param.private_data_size);
-  expect(CALL(dat_cr_accept, request.cr_handle, asked.passive.ep.get(), 0, nullptr), succeeds);
-  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  expect_event(asked.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect(CALL(dat_cr_accept, request.cr_handle, pending.passive.ep.get(), 0, nullptr), succeeds);
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(pending.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(handed_off_request_is_gone, calls(dat_cr_handoff), rules("dat.cr-handoff.success"),
          with_hostile_handles) {
-  Asked asked(*this);
+  PendingRequest pending(*this);
   const Evd others = ia().evd(DAT_EVD_CR_FLAG);
   const auto [psp, qualifier] = ia().psp(others);
-  const DAT_CR_HANDLE cr = std::exchange(asked.cr, DAT_HANDLE_NULL);
+  const DAT_CR_HANDLE cr = std::exchange(pending.cr, DAT_HANDLE_NULL);
   expect(CALL(dat_cr_handoff, cr, qualifier), succeeds);
   expect(query(cr), returns(DAT_INVALID_HANDLE));
 }
 
 DAT_CASE(handoff_to_nobody_is_refused, calls(dat_cr_handoff),
          rules("dat.cr-handoff.invalid-parameter")) {
-  Asked asked(*this);
-  expect(CALL(dat_cr_handoff, asked.cr, free_qualifier(ia())), returns(DAT_INVALID_PARAMETER));
-  expect(asked.accept(), succeeds);  // the request is still there
-  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  PendingRequest pending(*this);
+  expect(CALL(dat_cr_handoff, pending.cr, free_qualifier(ia())), returns(DAT_INVALID_PARAMETER));
+  expect(pending.accept(), succeeds);  // the request is still there
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_HANDLE_CASES(handoff, dat_cr_handoff, "dat.cr-handoff.invalid-handle", DAT_HANDLE_TYPE_CR,

@@ -117,10 +117,10 @@ DAT_CASE(service_point_that_lacks_something_is_refused, calls(dat_csp_create),
 DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_csp_create),
          rules("dat.csp-create.invalid-handle"), with_hostile_handles) {
   Common common(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_EVD);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_EVD);
   others.insert(others.begin(),
-                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
+                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", live.evd.get()}});
   for (const auto& [name, handle] : others)
     row(name, [&] {
       expect(common.create(&common.comm, common.pointer(), handle), returns(DAT_INVALID_HANDLE));
@@ -194,8 +194,8 @@ DAT_CASE(free_of_another_kind_is_refused, calls(dat_csp_free), rules("dat.csp-fr
          with_hostile_handles) {
   Common common(*this);
   expect(common.create(), succeeds);  // there are such service points
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_CSP))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_CSP))
     row(name, [&] { expect(CALL(DAT_CSP_FREE, handle), returns(DAT_INVALID_HANDLE)); });
 }
 

@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::byte own_octet{0xA5}, peer_octet{0x3C};
 
-struct Stage {
-  explicit Stage(DatBody& body)
+struct PairWithMemory {
+  explicit PairWithMemory(DatBody& body)
       : pair(body.connected()),
         own(body.ia(), pair.pz.get(), 256),
         peer(body.ia(), pair.pz.get(), 256, DAT_MEM_PRIV_ALL_FLAG, peer_octet) {}
@@ -61,53 +61,53 @@ void expect_untouched(DatBody& body, Lmr& lmr, std::byte octet, RuleRef rule = {
 }
 
 /// What the names of memory need to last: zones behind their regions.
-struct Kept {
+struct HeldMemory {
   Pz zone;
   std::vector<Lmr> regions;
 };
 
 /// Ways to name memory of the peer that it has not opened for the operation.
-struct Closed {
+struct ClosedMemory {
   const char* name;
-  std::function<DAT_RMR_TRIPLET(DatBody&, Stage&, Kept&)> triplet;
+  std::function<DAT_RMR_TRIPLET(DatBody&, PairWithMemory&, HeldMemory&)> triplet;
 };
 
-std::vector<Closed> closed_memory(DAT_MEM_PRIV_FLAGS other_privileges) {
+std::vector<ClosedMemory> closed_memory(DAT_MEM_PRIV_FLAGS other_privileges) {
   return {
       {"a context of nothing",
-       [](DatBody&, Stage& stage, Kept&) {
-         DAT_RMR_TRIPLET triplet = stage.peer.remote(0, 16);
+       [](DatBody&, PairWithMemory& setup, HeldMemory&) {
+         DAT_RMR_TRIPLET triplet = setup.peer.remote(0, 16);
          triplet.rmr_context ^= 0x5A5A00;
          return triplet;
        }},
       {"one octet past the end",
-       [](DatBody&, Stage& stage, Kept&) {
-         DAT_RMR_TRIPLET triplet = stage.peer.remote(0, 16);
+       [](DatBody&, PairWithMemory& setup, HeldMemory&) {
+         DAT_RMR_TRIPLET triplet = setup.peer.remote(0, 16);
          triplet.virtual_address += 241;
          return triplet;
        }},
       {"one octet below",
-       [](DatBody&, Stage& stage, Kept&) {
-         DAT_RMR_TRIPLET triplet = stage.peer.remote(0, 16);
+       [](DatBody&, PairWithMemory& setup, HeldMemory&) {
+         DAT_RMR_TRIPLET triplet = setup.peer.remote(0, 16);
          triplet.virtual_address -= 1;
          return triplet;
        }},
       {"without the privilege",
-       [=](DatBody& body, Stage& stage, Kept& kept) {
-         kept.regions.emplace_back(body.ia(), stage.pair.pz.get(), 64, other_privileges,
+       [=](DatBody& body, PairWithMemory& setup, HeldMemory& held) {
+         held.regions.emplace_back(body.ia(), setup.pair.pz.get(), 64, other_privileges,
                                    peer_octet);
-         return kept.regions.back().remote(0, 16);
+         return held.regions.back().remote(0, 16);
        }},
       {"of another zone",
-       [](DatBody& body, Stage&, Kept& kept) {
-         kept.zone = body.ia().pz();
-         kept.regions.emplace_back(body.ia(), kept.zone.get(), 64, DAT_MEM_PRIV_ALL_FLAG,
+       [](DatBody& body, PairWithMemory&, HeldMemory& held) {
+         held.zone = body.ia().pz();
+         held.regions.emplace_back(body.ia(), held.zone.get(), 64, DAT_MEM_PRIV_ALL_FLAG,
                                    peer_octet);
-         return kept.regions.back().remote(0, 16);
+         return held.regions.back().remote(0, 16);
        }},
       {"of a region that is gone",
-       [](DatBody& body, Stage& stage, Kept&) {
-         Lmr gone(body.ia(), stage.pair.pz.get(), 64);
+       [](DatBody& body, PairWithMemory& setup, HeldMemory&) {
+         Lmr gone(body.ia(), setup.pair.pz.get(), 64);
          const DAT_RMR_TRIPLET triplet = gone.remote(0, 16);
          body.need(CALL(dat_lmr_free, gone.release()), "not freed");
          return triplet;
@@ -126,20 +126,20 @@ constexpr auto write_alone = static_cast<DAT_MEM_PRIV_FLAGS>(
 
 DAT_CASE(message_too_long_for_its_receive_ends_the_connection, calls(dat_ep_post_recv),
          rules("dat.ep-post-recv.too-small", "dat.ep-connect.error-event")) {
-  Stage stage(*this);
-  need(post_recv(stage.passive(), {stage.peer.triplet(0, 8)}, 1), "no receive");
-  need(post_send(stage.active(), {stage.own.triplet(0, 9)}, 2), "no send");
-  (void)expect_completion(stage.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_LENGTH);
-  expect_both_broken(*this, stage.pair);
+  PairWithMemory setup(*this);
+  need(post_recv(setup.passive(), {setup.peer.triplet(0, 8)}, 1), "no receive");
+  need(post_send(setup.active(), {setup.own.triplet(0, 9)}, 2), "no send");
+  (void)expect_completion(setup.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_LENGTH);
+  expect_both_broken(*this, setup.pair);
 }
 
 DAT_CASE(message_too_long_leaves_the_rest_of_memory_alone, calls(dat_ep_post_recv),
          rules("dat.ep-post-recv.too-small")) {
-  Stage stage(*this);
-  need(post_recv(stage.passive(), {stage.peer.triplet(100, 8)}, 1), "no receive");
-  need(post_send(stage.active(), {stage.own.triplet()}, 2), "no send");
-  (void)expect_completion(stage.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_LENGTH);
-  const auto& octets = stage.peer.octets();
+  PairWithMemory setup(*this);
+  need(post_recv(setup.passive(), {setup.peer.triplet(100, 8)}, 1), "no receive");
+  need(post_send(setup.active(), {setup.own.triplet()}, 2), "no send");
+  (void)expect_completion(setup.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_LENGTH);
+  const auto& octets = setup.peer.octets();
   bool outside = true;
   for (std::size_t i = 0; i < octets.size(); ++i)
     outside = outside && ((i >= 100 && i < 108) || octets[i] == peer_octet);
@@ -148,38 +148,38 @@ DAT_CASE(message_too_long_leaves_the_rest_of_memory_alone, calls(dat_ep_post_rec
 
 DAT_CASE(receives_behind_a_fault_are_flushed, calls(dat_ep_post_recv),
          rules("dat.ep-disconnect.flush", "dat.ep-post-recv.too-small")) {
-  Stage stage(*this);
+  PairWithMemory setup(*this);
   for (DAT_UINT64 id = 1; id <= 4; ++id)
-    need(post_recv(stage.passive(), {stage.peer.triplet(0, 8)}, id), "no receive");
-  need(post_send(stage.active(), {stage.own.triplet(0, 8)}, 1), "no send");
-  need(post_send(stage.active(), {stage.own.triplet(0, 9)}, 2), "no send");
-  (void)expect_completion(stage.pair.passive.receives, 1, DAT_DTO_SUCCESS);
-  (void)expect_completion(stage.pair.passive.receives, 2, DAT_DTO_ERR_LOCAL_LENGTH,
+    need(post_recv(setup.passive(), {setup.peer.triplet(0, 8)}, id), "no receive");
+  need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");
+  need(post_send(setup.active(), {setup.own.triplet(0, 9)}, 2), "no send");
+  (void)expect_completion(setup.pair.passive.receives, 1, DAT_DTO_SUCCESS);
+  (void)expect_completion(setup.pair.passive.receives, 2, DAT_DTO_ERR_LOCAL_LENGTH,
                           "dat.ep-post-recv.too-small");
-  (void)expect_completion(stage.pair.passive.receives, 3, DAT_DTO_ERR_FLUSHED);
-  (void)expect_completion(stage.pair.passive.receives, 4, DAT_DTO_ERR_FLUSHED);
-  expect_no_event(stage.pair.passive.receives);
+  (void)expect_completion(setup.pair.passive.receives, 3, DAT_DTO_ERR_FLUSHED);
+  (void)expect_completion(setup.pair.passive.receives, 4, DAT_DTO_ERR_FLUSHED);
+  expect_no_event(setup.pair.passive.receives);
 }
 
 DAT_CASE(message_without_a_receive_ends_the_connection, calls(dat_ep_post_send),
          rules("dat.ep-connect.error-event")) {
-  const Stage stage(*this);
-  need(post_send(stage.active(), {stage.own.triplet(0, 8)}, 1), "no send");
-  (void)expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
-  expect_both_broken(*this, stage.pair);
+  const PairWithMemory setup(*this);
+  need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");
+  (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+  expect_both_broken(*this, setup.pair);
 }
 
 DAT_CASE(receive_into_a_region_that_is_gone_fails, calls(dat_ep_post_recv, dat_lmr_free),
          rules("dat.ep-disconnect.flush")) {
-  const Stage stage(*this);
-  Lmr gone(ia(), stage.pair.pz.get(), 64);
-  need(post_recv(stage.passive(), {gone.triplet()}, 1), "no receive");
+  const PairWithMemory setup(*this);
+  Lmr gone(ia(), setup.pair.pz.get(), 64);
+  need(post_recv(setup.passive(), {gone.triplet()}, 1), "no receive");
   if (CALL(dat_lmr_free, gone.get()) != DAT_SUCCESS)
     stop("not_applicable", "a region in use is not freed");
   gone.release();
-  need(post_send(stage.active(), {stage.own.triplet(0, 8)}, 2), "no send");
-  expect_failure(*this, stage.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_PROTECTION);
-  expect_both_broken(*this, stage.pair);
+  need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 2), "no send");
+  expect_failure(*this, setup.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_PROTECTION);
+  expect_both_broken(*this, setup.pair);
 }
 
 DAT_CASE(receives_are_flushed_by_each_end_of_a_connection, calls(dat_ep_disconnect),
@@ -187,12 +187,12 @@ DAT_CASE(receives_are_flushed_by_each_end_of_a_connection, calls(dat_ep_disconne
   for (const auto& [name, flag] :
        {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
     row(name, [&] {
-      const Stage stage(*this);
-      for (const Side* side : {&stage.pair.active, &stage.pair.passive})
+      const PairWithMemory setup(*this);
+      for (const Side* side : {&setup.pair.active, &setup.pair.passive})
         for (DAT_UINT64 id = 1; id <= 3; ++id)
-          need(post_recv(side->ep.get(), {stage.peer.triplet(0, 8)}, id), "no receive");
-      need(CALL(dat_ep_disconnect, stage.active(), flag), "no disconnect");
-      for (const Side* side : {&stage.pair.active, &stage.pair.passive})
+          need(post_recv(side->ep.get(), {setup.peer.triplet(0, 8)}, id), "no receive");
+      need(CALL(dat_ep_disconnect, setup.active(), flag), "no disconnect");
+      for (const Side* side : {&setup.pair.active, &setup.pair.passive})
         for (DAT_UINT64 id = 1; id <= 3; ++id) {
           const auto data = expect_completion(side->receives, id, DAT_DTO_ERR_FLUSHED);
           expect_that(data.ep_handle == side->ep.get(), "the endpoint", "another handle");
@@ -202,15 +202,15 @@ DAT_CASE(receives_are_flushed_by_each_end_of_a_connection, calls(dat_ep_disconne
 
 DAT_CASE(receive_posted_behind_a_fault_is_flushed, calls(dat_ep_post_recv, dat_ep_post_send),
          rules("dat.ep-post-recv.flushed", "dat.ep-post-send.flushed")) {
-  Stage stage(*this);
-  need(post_send(stage.active(), {stage.own.triplet(0, 8)}, 1), "no send");
-  (void)expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
-  expect_both_broken(*this, stage.pair);
-  expect(post_recv(stage.passive(), {stage.peer.triplet(0, 8)}, 2), succeeds);
-  (void)expect_completion(stage.pair.passive.receives, 2, DAT_DTO_ERR_FLUSHED);
-  expect(post_send(stage.passive(), {stage.peer.triplet(0, 8)}, 3), succeeds,
+  PairWithMemory setup(*this);
+  need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");
+  (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+  expect_both_broken(*this, setup.pair);
+  expect(post_recv(setup.passive(), {setup.peer.triplet(0, 8)}, 2), succeeds);
+  (void)expect_completion(setup.pair.passive.receives, 2, DAT_DTO_ERR_FLUSHED);
+  expect(post_send(setup.passive(), {setup.peer.triplet(0, 8)}, 3), succeeds,
          "dat.ep-post-send.flushed");
-  (void)expect_completion(stage.pair.passive.requests, 3, DAT_DTO_ERR_FLUSHED,
+  (void)expect_completion(setup.pair.passive.requests, 3, DAT_DTO_ERR_FLUSHED,
                           "dat.ep-post-send.flushed");
 }
 
@@ -218,143 +218,143 @@ DAT_CASE(receive_posted_behind_a_fault_is_flushed, calls(dat_ep_post_recv, dat_e
 
 DAT_CASE(write_to_memory_that_is_not_open_ends_the_connection, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.remote", "dat.ep-connect.error-event"), deadline_of(20s)) {
-  for (const Closed& closed : closed_memory(read_alone))
+  for (const ClosedMemory& closed : closed_memory(read_alone))
     row(closed.name, [&] {
-      Stage stage(*this);
-      Kept kept;
-      const DAT_RMR_TRIPLET to = closed.triplet(*this, stage, kept);
+      PairWithMemory setup(*this);
+      HeldMemory held;
+      const DAT_RMR_TRIPLET to = closed.triplet(*this, setup, held);
       expect(
-          post_write(stage.active(), {stage.own.triplet(0, 16)}, to, 1),
+          post_write(setup.active(), {setup.own.triplet(0, 16)}, to, 1),
           succeeds.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_PRIVILEGES_VIOLATION));
       // A Write is over for its sender before the peer has seen it.
-      (void)expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
-      expect_both_broken(*this, stage.pair);
-      expect_untouched(*this, stage.peer, peer_octet);
-      for (Lmr& each : kept.regions) expect_untouched(*this, each, peer_octet);
+      (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+      expect_both_broken(*this, setup.pair);
+      expect_untouched(*this, setup.peer, peer_octet);
+      for (Lmr& each : held.regions) expect_untouched(*this, each, peer_octet);
     });
 }
 
 DAT_CASE(read_of_memory_that_is_not_open_fails, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.remote", "dat.ep-connect.error-event"), deadline_of(20s)) {
-  for (const Closed& closed : closed_memory(write_alone))
+  for (const ClosedMemory& closed : closed_memory(write_alone))
     row(closed.name, [&] {
-      Stage stage(*this);
-      Kept kept;
-      const DAT_RMR_TRIPLET from = closed.triplet(*this, stage, kept);
+      PairWithMemory setup(*this);
+      HeldMemory held;
+      const DAT_RMR_TRIPLET from = closed.triplet(*this, setup, held);
       expect(
-          post_read(stage.active(), {stage.own.triplet(0, 16)}, from, 1),
+          post_read(setup.active(), {setup.own.triplet(0, 16)}, from, 1),
           succeeds.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_PRIVILEGES_VIOLATION));
-      expect_failure(*this, stage.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
-      expect_both_broken(*this, stage.pair);
-      expect_untouched(*this, stage.own, own_octet);
+      expect_failure(*this, setup.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
+      expect_both_broken(*this, setup.pair);
+      expect_untouched(*this, setup.own, own_octet);
     });
 }
 
 DAT_CASE(read_to_a_window_of_memory_that_is_not_open_fails, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.remote", "dat.ep-connect.error-event"),
          deadline_of(20s)) {
-  for (const Closed& closed : closed_memory(write_alone))
+  for (const ClosedMemory& closed : closed_memory(write_alone))
     row(closed.name, [&] {
-      Stage stage(*this);
-      const Window window = bind_window(stage.pair, stage.pair.active, stage.own);
-      Kept kept;
-      const DAT_RMR_TRIPLET from = closed.triplet(*this, stage, kept);
-      const DAT_RMR_TRIPLET to = window.triplet(stage.own, 16);
-      expect(post_read_to_rmr(stage.active(), &to, &from, 1), succeeds);
-      expect_failure(*this, stage.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
-      expect_both_broken(*this, stage.pair);
-      expect_untouched(*this, stage.own, own_octet);
+      PairWithMemory setup(*this);
+      const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+      HeldMemory held;
+      const DAT_RMR_TRIPLET from = closed.triplet(*this, setup, held);
+      const DAT_RMR_TRIPLET to = window.triplet(setup.own, 16);
+      expect(post_read_to_rmr(setup.active(), &to, &from, 1), succeeds);
+      expect_failure(*this, setup.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
+      expect_both_broken(*this, setup.pair);
+      expect_untouched(*this, setup.own, own_octet);
     });
 }
 
 DAT_CASE(read_to_a_context_of_nothing_fails, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.remote")) {
-  Stage stage(*this);
-  DAT_RMR_TRIPLET to = stage.own.remote(0, 16);
+  PairWithMemory setup(*this);
+  DAT_RMR_TRIPLET to = setup.own.remote(0, 16);
   to.rmr_context ^= 0x5A5A00;
-  const DAT_RMR_TRIPLET from = stage.peer.remote(0, 16);
-  const DAT_RETURN got = post_read_to_rmr(stage.active(), &to, &from, 1);
+  const DAT_RMR_TRIPLET from = setup.peer.remote(0, 16);
+  const DAT_RETURN got = post_read_to_rmr(setup.active(), &to, &from, 1);
   expect(got, returns_one_of({DAT_SUCCESS, DAT_PRIVILEGES_VIOLATION, DAT_PROTECTION_VIOLATION,
                               DAT_INVALID_PARAMETER}));
   if (got == DAT_SUCCESS) {
-    const auto data = expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT)
+    const auto data = expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT)
                           .event_data.dto_completion_event_data;
     expect_that(data.status != DAT_DTO_SUCCESS, "a failure", status_text(data.status));
   }
-  expect_untouched(*this, stage.own, own_octet);
+  expect_untouched(*this, setup.own, own_octet);
 }
 
 DAT_CASE(window_that_only_reads_is_not_written, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.remote", "dat.ep-connect.error-event")) {
-  Stage stage(*this);
+  PairWithMemory setup(*this);
   const Window window = bind_window(
-      stage.pair, stage.pair.passive, stage.peer,
+      setup.pair, setup.pair.passive, setup.peer,
       flags_of<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG));
-  need(post_write(stage.active(), {stage.own.triplet(0, 16)}, window.triplet(stage.peer, 16), 1),
+  need(post_write(setup.active(), {setup.own.triplet(0, 16)}, window.triplet(setup.peer, 16), 1),
        "no write");
-  (void)expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
-  expect_both_broken(*this, stage.pair);
-  expect_untouched(*this, stage.peer, peer_octet);
+  (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+  expect_both_broken(*this, setup.pair);
+  expect_untouched(*this, setup.peer, peer_octet);
 }
 
 DAT_CASE(window_that_only_writes_is_not_read, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.remote", "dat.ep-connect.error-event")) {
-  Stage stage(*this);
+  PairWithMemory setup(*this);
   const Window window = bind_window(
-      stage.pair, stage.pair.passive, stage.peer,
+      setup.pair, setup.pair.passive, setup.peer,
       flags_of<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_WRITE_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG));
-  need(post_read(stage.active(), {stage.own.triplet(0, 16)}, window.triplet(stage.peer, 16), 1),
+  need(post_read(setup.active(), {setup.own.triplet(0, 16)}, window.triplet(setup.peer, 16), 1),
        "no read");
-  expect_failure(*this, stage.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
-  expect_both_broken(*this, stage.pair);
-  expect_untouched(*this, stage.own, own_octet);
+  expect_failure(*this, setup.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS);
+  expect_both_broken(*this, setup.pair);
+  expect_untouched(*this, setup.own, own_octet);
 }
 
 DAT_CASE(invalidate_of_a_context_of_nothing_ends_the_connection,
          calls(dat_ep_post_send_with_invalidate), rules("dat.ep-connect.error-event")) {
-  Stage stage(*this);
-  need(post_recv(stage.passive(), {stage.peer.triplet(0, 64)}, 1), "no receive");
-  expect(post_send_with_invalidate(stage.active(), {stage.own.triplet(0, 8)}, 2, 0x5A5A0000),
+  PairWithMemory setup(*this);
+  need(post_recv(setup.passive(), {setup.peer.triplet(0, 64)}, 1), "no receive");
+  expect(post_send_with_invalidate(setup.active(), {setup.own.triplet(0, 8)}, 2, 0x5A5A0000),
          succeeds);
-  const auto data = expect_event(stage.pair.passive.receives, DAT_DTO_COMPLETION_EVENT)
+  const auto data = expect_event(setup.pair.passive.receives, DAT_DTO_COMPLETION_EVENT)
                         .event_data.dto_completion_event_data;
   expect_that(data.operation != DAT_DTO_RECEIVE_WITH_INVALIDATE || data.status != DAT_DTO_SUCCESS,
               "no invalidation", "an invalidation");
-  expect_both_broken(*this, stage.pair);
+  expect_both_broken(*this, setup.pair);
 }
 
 // ---------------------------------------------------------------- what is left behind a fault
 
 DAT_CASE(requests_behind_a_failed_read_are_flushed, calls(dat_ep_post_rdma_read),
          rules("dat.ep-disconnect.flush", "dat.ep-post-rdma-read.remote")) {
-  Stage stage(*this);
-  DAT_RMR_TRIPLET nothing = stage.peer.remote(0, 16);
+  PairWithMemory setup(*this);
+  DAT_RMR_TRIPLET nothing = setup.peer.remote(0, 16);
   nothing.rmr_context ^= 0x5A5A00;
-  need(post_read(stage.active(), {stage.own.triplet(0, 16)}, nothing, 1), "no read");
+  need(post_read(setup.active(), {setup.own.triplet(0, 16)}, nothing, 1), "no read");
   for (DAT_UINT64 id = 2; id <= 4; ++id)
-    need(post_read(stage.active(), {stage.own.triplet(0, 16)}, stage.peer.remote(0, 16), id),
+    need(post_read(setup.active(), {setup.own.triplet(0, 16)}, setup.peer.remote(0, 16), id),
          "no read");
-  expect_failure(*this, stage.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS,
+  expect_failure(*this, setup.pair.active.requests, 1, DAT_DTO_ERR_REMOTE_ACCESS,
                  "dat.ep-post-rdma-read.remote");
   for (DAT_UINT64 id = 2; id <= 4; ++id)
-    (void)expect_completion(stage.pair.active.requests, id, DAT_DTO_ERR_FLUSHED);
-  expect_no_event(stage.pair.active.requests);
-  expect_untouched(*this, stage.own, own_octet);
+    (void)expect_completion(setup.pair.active.requests, id, DAT_DTO_ERR_FLUSHED);
+  expect_no_event(setup.pair.active.requests);
+  expect_untouched(*this, setup.own, own_octet);
 }
 
 DAT_CASE(nothing_succeeds_behind_a_failed_read, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.remote", "dat.ep-post-send.order")) {
-  Stage stage(*this);
-  DAT_RMR_TRIPLET nothing = stage.peer.remote(0, 16);
+  PairWithMemory setup(*this);
+  DAT_RMR_TRIPLET nothing = setup.peer.remote(0, 16);
   nothing.rmr_context ^= 0x5A5A00;
   for (DAT_UINT64 id = 1; id <= 5; ++id)
-    need(post_read(stage.active(), {stage.own.triplet(16 * id, 16)},
-                   id == 4 ? nothing : stage.peer.remote(0, 16), id),
+    need(post_read(setup.active(), {setup.own.triplet(16 * id, 16)},
+                   id == 4 ? nothing : setup.peer.remote(0, 16), id),
          "no read");
   // The peer may end the connection before it has answered the Reads before the wrong one.
   bool failed = false;
   for (DAT_UINT64 id = 1; id <= 5; ++id) {
-    const auto data = expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT)
+    const auto data = expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT)
                           .event_data.dto_completion_event_data;
     expect_that(data.user_cookie.as_64 == id, fmt::format("completion {}", id),
                 fmt::format("completion {}", data.user_cookie.as_64), "dat.ep-post-send.order");
@@ -366,42 +366,42 @@ DAT_CASE(nothing_succeeds_behind_a_failed_read, calls(dat_ep_post_rdma_read),
 
 DAT_CASE(broken_endpoints_connect_again, calls(dat_ep_reset, dat_ep_connect),
          rules("dat.ep-reset.success")) {
-  const Stage stage(*this);
-  need(post_send(stage.active(), {stage.own.triplet(0, 8)}, 1), "no send");
-  (void)expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
-  expect_both_broken(*this, stage.pair);
-  for (const Side* side : {&stage.pair.active, &stage.pair.passive})
+  const PairWithMemory setup(*this);
+  need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");
+  (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+  expect_both_broken(*this, setup.pair);
+  for (const Side* side : {&setup.pair.active, &setup.pair.passive})
     expect(CALL(dat_ep_reset, side->ep.get()), succeeds);
   const Listener listener(ia());
-  expect(start_connect(ia(), stage.active(), listener.qualifier), succeeds);
-  need(CALL(dat_cr_accept, listener.next(), stage.passive(), 0, nullptr), "no accept");
-  (void)expect_event(stage.pair.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  (void)expect_event(stage.pair.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  expect(post_read(stage.active(), {stage.own.triplet(0, 16)}, stage.peer.remote(0, 16), 5),
+  expect(start_connect(ia(), setup.active(), listener.qualifier), succeeds);
+  need(CALL(dat_cr_accept, listener.next(), setup.passive(), 0, nullptr), "no accept");
+  (void)expect_event(setup.pair.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  (void)expect_event(setup.pair.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect(post_read(setup.active(), {setup.own.triplet(0, 16)}, setup.peer.remote(0, 16), 5),
          succeeds);
-  (void)expect_completion(stage.pair.active.requests, 5, DAT_DTO_SUCCESS);
+  (void)expect_completion(setup.pair.active.requests, 5, DAT_DTO_SUCCESS);
 }
 
 DAT_CASE(disconnect_behind_a_fault_changes_nothing, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.no-op")) {
-  const Stage stage(*this);
-  need(post_send(stage.active(), {stage.own.triplet(0, 8)}, 1), "no send");
-  (void)expect_event(stage.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
-  expect_both_broken(*this, stage.pair);
-  expect(CALL(dat_ep_disconnect, stage.active(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
-  expect_state(stage.pair.active.ep, DAT_EP_STATE_DISCONNECTED);
-  expect_no_event(stage.pair.active.connection);
+  const PairWithMemory setup(*this);
+  need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");
+  (void)expect_event(setup.pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+  expect_both_broken(*this, setup.pair);
+  expect(CALL(dat_ep_disconnect, setup.active(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
+  expect_state(setup.pair.active.ep, DAT_EP_STATE_DISCONNECTED);
+  expect_no_event(setup.pair.active.connection);
 }
 
 DAT_CASE(fault_of_one_connection_leaves_the_others, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.success")) {
-  Stage stage(*this);
+  PairWithMemory setup(*this);
   const Pair other = connected();
   const Lmr memory(ia(), other.pz.get(), 64);
-  DAT_RMR_TRIPLET nothing = stage.peer.remote(0, 16);
+  DAT_RMR_TRIPLET nothing = setup.peer.remote(0, 16);
   nothing.rmr_context ^= 0x5A5A00;
-  need(post_write(stage.active(), {stage.own.triplet(0, 16)}, nothing, 1), "no write");
-  expect_broken(*this, stage.pair.active);
+  need(post_write(setup.active(), {setup.own.triplet(0, 16)}, nothing, 1), "no write");
+  expect_broken(*this, setup.pair.active);
   expect(post_write(other.active.ep.get(), {memory.triplet(0, 8)}, memory.remote(8, 8), 2),
          succeeds);
   (void)expect_completion(other.active.requests, 2, DAT_DTO_SUCCESS);

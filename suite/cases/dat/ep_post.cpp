@@ -53,8 +53,8 @@ Returns at_once(DatBody& body, const Returns& wanted) {
   return attr.dto_async_return_guaranteed != DAT_FALSE ? wanted.or_tolerably(DAT_SUCCESS) : wanted;
 }
 
-struct Stage {
-  explicit Stage(DatBody& body, const PairOptions& options = {})
+struct PairWithMemory {
+  explicit PairWithMemory(DatBody& body, const PairOptions& options = {})
       : pair(body.connected(options)),
         own(body.ia(), pair.pz.get(), 256),
         peer(body.ia(), pair.pz.get(), 256, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x3C}) {}
@@ -63,39 +63,39 @@ struct Stage {
 };
 
 void judge_segments(DatBody& body, Post post, DAT_COUNT DAT_EP_ATTR::* limit, bool passive) {
-  const Stage stage(body);
-  const Ep& ep = passive ? stage.pair.passive.ep : stage.pair.active.ep;
+  const PairWithMemory setup(body);
+  const Ep& ep = passive ? setup.pair.passive.ep : setup.pair.active.ep;
   const DAT_COUNT most = attributes_of(body, ep).*limit;
   const auto refused = [&](const char* name, Segments segments, std::optional<DAT_COUNT> count) {
     body.row(name, [&] {
       PostOptions options;
       options.count = count;
-      body.expect(post(stage.pair, stage.peer, std::move(segments), 1, options),
+      body.expect(post(setup.pair, setup.peer, std::move(segments), 1, options),
                   returns(DAT_INVALID_PARAMETER));
     });
   };
-  refused("a negative number", {stage.own.triplet(0, 8)}, -1);
+  refused("a negative number", {setup.own.triplet(0, 8)}, -1);
   refused("one more than the endpoint takes",
-          Segments(static_cast<std::size_t>(most) + 1, stage.own.triplet(0, 1)), std::nullopt);
-  body.expect_state(stage.pair.active.ep, DAT_EP_STATE_CONNECTED);
+          Segments(static_cast<std::size_t>(most) + 1, setup.own.triplet(0, 1)), std::nullopt);
+  body.expect_state(setup.pair.active.ep, DAT_EP_STATE_CONNECTED);
 }
 
 void judge_missing_segments(DatBody& body, Post post) {
-  const Stage stage(body);
+  const PairWithMemory setup(body);
   PostOptions options;
   options.count = 1;
-  body.expect(post(stage.pair, stage.peer, {}, 1, options), returns(DAT_INVALID_PARAMETER));
+  body.expect(post(setup.pair, setup.peer, {}, 1, options), returns(DAT_INVALID_PARAMETER));
 }
 
 void judge_outside(DatBody& body, Post post) {
-  const Stage stage(body);
+  const PairWithMemory setup(body);
   const Returns refused = at_once(body, returns(DAT_INVALID_PARAMETER));
   const auto attempt = [&](const char* name, DAT_VADDR shift, DAT_SEG_LENGTH length) {
     body.row(name, [&] {
-      DAT_LMR_TRIPLET segment = stage.own.triplet();
+      DAT_LMR_TRIPLET segment = setup.own.triplet();
       segment.virtual_address += shift;
       segment.segment_length = length;
-      body.expect(post(stage.pair, stage.peer, {segment}, 1, {}), refused);
+      body.expect(post(setup.pair, setup.peer, {segment}, 1, {}), refused);
     });
   };
   attempt("one octet too long", 0, 257);
@@ -105,57 +105,57 @@ void judge_outside(DatBody& body, Post post) {
 }
 
 void judge_protection(DatBody& body, Post post) {
-  const Stage stage(body);
+  const PairWithMemory setup(body);
   const Pz other = body.ia().pz();
   const Lmr foreign(body.ia(), other.get(), 64);
-  body.expect(post(stage.pair, stage.peer, {foreign.triplet(0, 8)}, 1, {}),
+  body.expect(post(setup.pair, setup.peer, {foreign.triplet(0, 8)}, 1, {}),
               at_once(body, returns(DAT_PROTECTION_VIOLATION)));
 }
 
 void judge_privileges(DatBody& body, Post post, bool sink) {
-  const Stage stage(body);
+  const PairWithMemory setup(body);
   const Returns refused = at_once(body, returns(DAT_PRIVILEGES_VIOLATION));
   body.row("a context of no region", [&] {
-    DAT_LMR_TRIPLET segment = stage.own.triplet(0, 8);
+    DAT_LMR_TRIPLET segment = setup.own.triplet(0, 8);
     segment.lmr_context ^= 0x5A5A00;
-    body.expect(post(stage.pair, stage.peer, {segment}, 1, {}),
+    body.expect(post(setup.pair, setup.peer, {segment}, 1, {}),
                 refused.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_INVALID_PARAMETER));
   });
   body.row("a region that is gone", [&] {
-    Lmr gone(body.ia(), stage.pair.pz.get(), 64);
+    Lmr gone(body.ia(), setup.pair.pz.get(), 64);
     const DAT_LMR_TRIPLET segment = gone.triplet(0, 8);
     body.need(CALL(dat_lmr_free, gone.release()), "not freed");
-    body.expect(post(stage.pair, stage.peer, {segment}, 1, {}),
+    body.expect(post(setup.pair, setup.peer, {segment}, 1, {}),
                 refused.or_tolerably(DAT_PROTECTION_VIOLATION).or_tolerably(DAT_INVALID_PARAMETER));
   });
   if (!sink) return;  // local read is always granted
   body.row("no local write", [&] {
     const Lmr readable(
-        body.ia(), stage.pair.pz.get(), 64,
+        body.ia(), setup.pair.pz.get(), 64,
         flags_of<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG));
-    body.expect(post(stage.pair, stage.peer, {readable.triplet(0, 8)}, 1, {}), refused);
+    body.expect(post(setup.pair, setup.peer, {readable.triplet(0, 8)}, 1, {}), refused);
   });
 }
 
 void judge_flags(DatBody& body, Post post) {
-  const Stage stage(body);
+  const PairWithMemory setup(body);
   body.row("unsignalled, which the endpoint does not have", [&] {
-    body.expect(post(stage.pair, stage.peer, {stage.own.triplet(0, 8)}, 1,
+    body.expect(post(setup.pair, setup.peer, {setup.own.triplet(0, 8)}, 1,
                      with_flags(DAT_COMPLETION_UNSIGNALLED_FLAG)),
                 returns(DAT_INVALID_PARAMETER));
   });
   body.row("flags that no header names", [&] {
-    body.expect(post(stage.pair, stage.peer, {stage.own.triplet(0, 8)}, 1, with_flags(0x4000)),
+    body.expect(post(setup.pair, setup.peer, {setup.own.triplet(0, 8)}, 1, with_flags(0x4000)),
                 returns(DAT_INVALID_PARAMETER));
   });
 }
 
 void judge_flush(DatBody& body, Post post, bool receive) {
-  const Stage stage(body);
-  end_connection(stage.pair);
+  const PairWithMemory setup(body);
+  end_connection(setup.pair);
   for (DAT_UINT64 id = 1; id <= 3; ++id)
-    body.expect(post(stage.pair, stage.peer, {stage.own.triplet(0, 8)}, id, {}), succeeds);
-  const Evd& evd = receive ? stage.pair.passive.receives : stage.pair.active.requests;
+    body.expect(post(setup.pair, setup.peer, {setup.own.triplet(0, 8)}, id, {}), succeeds);
+  const Evd& evd = receive ? setup.pair.passive.receives : setup.pair.active.requests;
   for (DAT_UINT64 id = 1; id <= 3; ++id) (void)body.expect_completion(evd, id, DAT_DTO_ERR_FLUSHED);
   body.expect_no_event(evd);
 }
@@ -243,29 +243,29 @@ namespace {
 
 /// Posts one request more than the endpoint takes while its RDMA Reads are under way. They may be
 /// over too soon to matter, so it tries often; a provider may take more than it was asked for.
-void judge_one_request_more(DatBody& body,
-                            const std::function<DAT_RETURN(const Stage&, DAT_UINT64)>& one_more) {
+void judge_one_request_more(
+    DatBody& body, const std::function<DAT_RETURN(const PairWithMemory&, DAT_UINT64)>& one_more) {
   const Pz pz = body.ia().pz();
   DAT_EP_ATTR attr = attributes_of(body, make_side(body.ia(), pz).ep);
   attr.max_request_dtos = 2;
   PairOptions options;
   options.attributes = &attr;
-  Stage stage(body, options);
-  const Ep& ep = stage.pair.active.ep;
+  PairWithMemory setup(body, options);
+  const Ep& ep = setup.pair.active.ep;
   const auto most = static_cast<DAT_UINT64>(attributes_of(body, ep).max_request_dtos);
   if (most > 64) body.stop("not_applicable", "the provider takes many more than asked for");
   const std::size_t size = std::size_t{64} * 1024;
-  const Lmr sink(body.ia(), stage.pair.pz.get(), size),
-      source(body.ia(), stage.pair.pz.get(), size);
+  const Lmr sink(body.ia(), setup.pair.pz.get(), size),
+      source(body.ia(), setup.pair.pz.get(), size);
   bool refused = false;
   for (int round = 0; round < 30 && !refused; ++round) {
     for (DAT_UINT64 id = 0; id < most; ++id)
       body.need(post_read(ep.get(), {sink.triplet()}, source.remote(), id), "no read");
-    const DAT_RETURN got = one_more(stage, most);
+    const DAT_RETURN got = one_more(setup, most);
     body.expect(got, returns_one_of({DAT_INSUFFICIENT_RESOURCES, DAT_SUCCESS}));
     refused = got != DAT_SUCCESS;
     for (DAT_UINT64 id = 0; id < most + (refused ? 0 : 1); ++id)
-      (void)body.expect_completion(stage.pair.active.requests, id, DAT_DTO_SUCCESS);
+      (void)body.expect_completion(setup.pair.active.requests, id, DAT_DTO_SUCCESS);
   }
   body.advise_that(refused, "DAT_INSUFFICIENT_RESOURCES", "DAT_SUCCESS each time");
 }
@@ -274,97 +274,97 @@ void judge_one_request_more(DatBody& body,
 
 DAT_CASE(read_beyond_the_endpoint_is_refused, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.insufficient-resources"), deadline_of(20s)) {
-  judge_one_request_more(*this, [](const Stage& stage, DAT_UINT64 id) {
-    return post_read(stage.pair.active.ep.get(), {stage.own.triplet()}, stage.peer.remote(), id);
+  judge_one_request_more(*this, [](const PairWithMemory& setup, DAT_UINT64 id) {
+    return post_read(setup.pair.active.ep.get(), {setup.own.triplet()}, setup.peer.remote(), id);
   });
 }
 
 DAT_CASE(send_beyond_the_endpoint_is_refused, calls(dat_ep_post_send),
          rules("dat.ep-post-send.insufficient-resources"), deadline_of(20s)) {
-  judge_one_request_more(*this, [this](const Stage& stage, DAT_UINT64 id) {
-    need(post_recv(stage.pair.passive.ep.get(), {stage.peer.triplet()}, id), "no receive");
-    return post_send(stage.pair.active.ep.get(), {stage.own.triplet()}, id);
+  judge_one_request_more(*this, [this](const PairWithMemory& setup, DAT_UINT64 id) {
+    need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet()}, id), "no receive");
+    return post_send(setup.pair.active.ep.get(), {setup.own.triplet()}, id);
   });
 }
 
 DAT_CASE(write_beyond_the_endpoint_is_refused, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.insufficient-resources"), deadline_of(20s)) {
-  judge_one_request_more(*this, [](const Stage& stage, DAT_UINT64 id) {
-    return post_write(stage.pair.active.ep.get(), {stage.own.triplet()}, stage.peer.remote(), id);
+  judge_one_request_more(*this, [](const PairWithMemory& setup, DAT_UINT64 id) {
+    return post_write(setup.pair.active.ep.get(), {setup.own.triplet()}, setup.peer.remote(), id);
   });
 }
 
 DAT_CASE(write_into_too_little_is_refused, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.length")) {
-  const Stage stage(*this);
+  const PairWithMemory setup(*this);
   expect(
-      post_write(stage.pair.active.ep.get(), {stage.own.triplet(0, 9)}, stage.peer.remote(0, 8), 1),
+      post_write(setup.pair.active.ep.get(), {setup.own.triplet(0, 9)}, setup.peer.remote(0, 8), 1),
       returns(DAT_LENGTH_ERROR));
 }
 
 DAT_CASE(read_into_too_little_is_refused, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.length")) {
-  const Stage stage(*this);
-  expect(post_read(stage.pair.active.ep.get(), {stage.own.triplet(0, 4), stage.own.triplet(4, 3)},
-                   stage.peer.remote(0, 8), 1),
+  const PairWithMemory setup(*this);
+  expect(post_read(setup.pair.active.ep.get(), {setup.own.triplet(0, 4), setup.own.triplet(4, 3)},
+                   setup.peer.remote(0, 8), 1),
          returns(DAT_LENGTH_ERROR));
 }
 
 DAT_CASE(read_to_too_little_of_a_window_is_refused, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.length")) {
-  const Stage stage(*this);
-  const DAT_RMR_TRIPLET to = stage.own.remote(0, 7), from = stage.peer.remote(0, 8);
-  expect(post_read_to_rmr(stage.pair.active.ep.get(), &to, &from, 1), returns(DAT_LENGTH_ERROR));
+  const PairWithMemory setup(*this);
+  const DAT_RMR_TRIPLET to = setup.own.remote(0, 7), from = setup.peer.remote(0, 8);
+  expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 1), returns(DAT_LENGTH_ERROR));
 }
 
 DAT_CASE(read_to_a_window_that_lacks_an_end_is_refused, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.segments"), with_hostile_handles) {
-  const Stage stage(*this);
-  const DAT_RMR_TRIPLET end = stage.own.remote(0, 8);
+  const PairWithMemory setup(*this);
+  const DAT_RMR_TRIPLET end = setup.own.remote(0, 8);
   row("no sink", [&] {
-    expect(post_read_to_rmr(stage.pair.active.ep.get(), nullptr, &end, 1),
+    expect(post_read_to_rmr(setup.pair.active.ep.get(), nullptr, &end, 1),
            returns(DAT_INVALID_PARAMETER));
   });
   row("no source", [&] {
-    expect(post_read_to_rmr(stage.pair.active.ep.get(), &end, nullptr, 1),
+    expect(post_read_to_rmr(setup.pair.active.ep.get(), &end, nullptr, 1),
            returns(DAT_INVALID_PARAMETER));
   });
 }
 
 DAT_CASE(read_to_a_window_of_wrong_flags_is_refused, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.flags")) {
-  const Stage stage(*this);
-  const DAT_RMR_TRIPLET to = stage.own.remote(0, 8), from = stage.peer.remote(0, 8);
+  const PairWithMemory setup(*this);
+  const DAT_RMR_TRIPLET to = setup.own.remote(0, 8), from = setup.peer.remote(0, 8);
   for (const unsigned flags : {static_cast<unsigned>(DAT_COMPLETION_UNSIGNALLED_FLAG), 0x4000U})
     row(fmt::format("flags {:#x}", flags), [&] {
-      expect(post_read_to_rmr(stage.pair.active.ep.get(), &to, &from, 1, with_flags(flags)),
+      expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 1, with_flags(flags)),
              returns(DAT_INVALID_PARAMETER));
     });
 }
 
 DAT_CASE(read_to_a_window_behind_the_end_is_flushed, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.flushed")) {
-  const Stage stage(*this);
-  end_connection(stage.pair);
-  const DAT_RMR_TRIPLET to = stage.own.remote(0, 8), from = stage.peer.remote(0, 8);
-  expect(post_read_to_rmr(stage.pair.active.ep.get(), &to, &from, 7), succeeds);
-  (void)expect_completion(stage.pair.active.requests, 7, DAT_DTO_ERR_FLUSHED);
+  const PairWithMemory setup(*this);
+  end_connection(setup.pair);
+  const DAT_RMR_TRIPLET to = setup.own.remote(0, 8), from = setup.peer.remote(0, 8);
+  expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 7), succeeds);
+  (void)expect_completion(setup.pair.active.requests, 7, DAT_DTO_ERR_FLUSHED);
 }
 
 DAT_CASE(write_without_a_remote_buffer_is_refused, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.segments"), with_hostile_handles) {
-  const Stage stage(*this);
-  DAT_LMR_TRIPLET segment = stage.own.triplet(0, 8);
-  expect(CALL(dat_ep_post_rdma_write, stage.pair.active.ep.get(), 1, &segment, cookie(1), nullptr,
+  const PairWithMemory setup(*this);
+  DAT_LMR_TRIPLET segment = setup.own.triplet(0, 8);
+  expect(CALL(dat_ep_post_rdma_write, setup.pair.active.ep.get(), 1, &segment, cookie(1), nullptr,
               DAT_COMPLETION_DEFAULT_FLAG),
          returns(DAT_INVALID_PARAMETER));
 }
 
 DAT_CASE(read_without_a_remote_buffer_is_refused, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.segments"), with_hostile_handles) {
-  const Stage stage(*this);
-  DAT_LMR_TRIPLET segment = stage.own.triplet(0, 8);
-  expect(CALL(dat_ep_post_rdma_read, stage.pair.active.ep.get(), 1, &segment, cookie(1), nullptr,
+  const PairWithMemory setup(*this);
+  DAT_LMR_TRIPLET segment = setup.own.triplet(0, 8);
+  expect(CALL(dat_ep_post_rdma_read, setup.pair.active.ep.get(), 1, &segment, cookie(1), nullptr,
               DAT_COMPLETION_DEFAULT_FLAG),
          returns(DAT_INVALID_PARAMETER));
 }
@@ -372,164 +372,164 @@ DAT_CASE(read_without_a_remote_buffer_is_refused, calls(dat_ep_post_rdma_read),
 // ---------------------------------------------------------------- what each post does
 
 DAT_CASE(receive_tells_its_message, calls(dat_ep_post_recv), rules("dat.ep-post-recv.success")) {
-  const Stage stage(*this);
+  const PairWithMemory setup(*this);
   for (const std::size_t length : {std::size_t{1}, std::size_t{63}, std::size_t{64}})
     row(fmt::format("{} octets into 64", length), [&] {
-      need(post_recv(stage.pair.passive.ep.get(), {stage.peer.triplet(0, 64)}, 5), "no receive");
-      need(post_send(stage.pair.active.ep.get(), {stage.own.triplet(0, length)}, 6), "no send");
-      const auto got = expect_completion(stage.pair.passive.receives, 5, DAT_DTO_SUCCESS);
-      expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RECEIVE, length);
+      need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(0, 64)}, 5), "no receive");
+      need(post_send(setup.pair.active.ep.get(), {setup.own.triplet(0, length)}, 6), "no send");
+      const auto got = expect_completion(setup.pair.passive.receives, 5, DAT_DTO_SUCCESS);
+      expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE, length);
     });
 }
 
 DAT_CASE(receive_fills_its_segments_in_order, calls(dat_ep_post_recv, dat_ep_post_send),
          rules("dat.ep-post-recv.success", "dat.ep-post-send.success")) {
-  Stage stage(*this);
-  for (std::size_t i = 0; i < 20; ++i) stage.own.octets()[i] = static_cast<std::byte>(i);
-  need(post_recv(stage.pair.passive.ep.get(),
-                 {stage.peer.triplet(100, 5), stage.peer.triplet(0, 8), stage.peer.triplet(50, 30)},
+  PairWithMemory setup(*this);
+  for (std::size_t i = 0; i < 20; ++i) setup.own.octets()[i] = static_cast<std::byte>(i);
+  need(post_recv(setup.pair.passive.ep.get(),
+                 {setup.peer.triplet(100, 5), setup.peer.triplet(0, 8), setup.peer.triplet(50, 30)},
                  1),
        "no receive");
-  need(post_send(stage.pair.active.ep.get(), {stage.own.triplet(10, 10), stage.own.triplet(0, 10)},
+  need(post_send(setup.pair.active.ep.get(), {setup.own.triplet(10, 10), setup.own.triplet(0, 10)},
                  2),
        "no send");
-  const auto got = expect_completion(stage.pair.passive.receives, 1, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RECEIVE, 20);
+  const auto got = expect_completion(setup.pair.passive.receives, 1, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE, 20);
   std::vector<std::byte> arrived;
   for (const auto& [offset, length] : {std::pair{100, 5}, std::pair{0, 8}, std::pair{50, 7}})
-    arrived.insert(arrived.end(), stage.peer.octets().begin() + offset,
-                   stage.peer.octets().begin() + offset + length);
+    arrived.insert(arrived.end(), setup.peer.octets().begin() + offset,
+                   setup.peer.octets().begin() + offset + length);
   bool in_order = true;
   for (std::size_t i = 0; i < 20; ++i)
     in_order = in_order && arrived[i] == static_cast<std::byte>(i < 10 ? 10 + i : i - 10);
   expect_that(in_order, "the octets in the order of both lists", "another order");
-  expect_octets(*this, stage.peer, 57, 23, peer_octet, "dat.ep-post-recv.success");
+  expect_octets(*this, setup.peer, 57, 23, peer_octet, "dat.ep-post-recv.success");
 }
 
 DAT_CASE(most_segments_of_the_endpoint_go, calls(dat_ep_post_send, dat_ep_post_recv),
          rules("dat.ep-post-send.success", "dat.ep-post-recv.success")) {
-  const Stage stage(*this);
+  const PairWithMemory setup(*this);
   const auto most = [](DAT_COUNT count) { return static_cast<std::size_t>(std::min(count, 128)); };
-  const std::size_t sent = most(attributes_of(*this, stage.pair.active.ep).max_request_iov);
-  const std::size_t received = most(attributes_of(*this, stage.pair.passive.ep).max_recv_iov);
-  Segments into(received, stage.peer.triplet(128, 1));
-  into.front() = stage.peer.triplet(0, 128);
-  expect(post_recv(stage.pair.passive.ep.get(), into, 1), succeeds, "dat.ep-post-recv.success");
-  expect(post_send(stage.pair.active.ep.get(), Segments(sent, stage.own.triplet(0, 1)), 2),
+  const std::size_t sent = most(attributes_of(*this, setup.pair.active.ep).max_request_iov);
+  const std::size_t received = most(attributes_of(*this, setup.pair.passive.ep).max_recv_iov);
+  Segments into(received, setup.peer.triplet(128, 1));
+  into.front() = setup.peer.triplet(0, 128);
+  expect(post_recv(setup.pair.passive.ep.get(), into, 1), succeeds, "dat.ep-post-recv.success");
+  expect(post_send(setup.pair.active.ep.get(), Segments(sent, setup.own.triplet(0, 1)), 2),
          succeeds);
-  const auto got = expect_completion(stage.pair.passive.receives, 1, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RECEIVE, sent);
+  const auto got = expect_completion(setup.pair.passive.receives, 1, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE, sent);
 }
 
 DAT_CASE(write_places_its_segments, calls(dat_ep_post_rdma_write, dat_ep_post_send),
          rules("dat.ep-post-rdma-write.success")) {
-  Stage stage(*this);
-  const Ep& ep = stage.pair.active.ep;
-  const Lmr behind(ia(), stage.pair.pz.get(), 8);
-  need(post_recv(stage.pair.passive.ep.get(), {behind.triplet()}, 9), "no receive");
-  expect(post_write(ep.get(), {stage.own.triplet(0, 10), stage.own.triplet(100, 6)},
-                    stage.peer.remote(20, 16), 3),
+  PairWithMemory setup(*this);
+  const Ep& ep = setup.pair.active.ep;
+  const Lmr behind(ia(), setup.pair.pz.get(), 8);
+  need(post_recv(setup.pair.passive.ep.get(), {behind.triplet()}, 9), "no receive");
+  expect(post_write(ep.get(), {setup.own.triplet(0, 10), setup.own.triplet(100, 6)},
+                    setup.peer.remote(20, 16), 3),
          succeeds);
-  need(post_send(ep.get(), {stage.own.triplet(0, 8)}, 4), "no send");
-  const auto got = expect_completion(stage.pair.active.requests, 3, DAT_DTO_SUCCESS);
+  need(post_send(ep.get(), {setup.own.triplet(0, 8)}, 4), "no send");
+  const auto got = expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
   expect_fields(*this, got, ep, DAT_DTO_RDMA_WRITE, 16);
-  (void)expect_completion(stage.pair.passive.receives, 9, DAT_DTO_SUCCESS);
-  expect_octets(*this, stage.peer, 0, 20, peer_octet);
-  expect_octets(*this, stage.peer, 20, 16, own_octet);
-  expect_octets(*this, stage.peer, 36, 220, peer_octet);
+  (void)expect_completion(setup.pair.passive.receives, 9, DAT_DTO_SUCCESS);
+  expect_octets(*this, setup.peer, 0, 20, peer_octet);
+  expect_octets(*this, setup.peer, 20, 16, own_octet);
+  expect_octets(*this, setup.peer, 36, 220, peer_octet);
 }
 
 DAT_CASE(read_fills_its_segments, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.success")) {
-  Stage stage(*this);
-  const Ep& ep = stage.pair.active.ep;
-  Segments sinks{stage.own.triplet(0, 40)};
+  PairWithMemory setup(*this);
+  const Ep& ep = setup.pair.active.ep;
+  Segments sinks{setup.own.triplet(0, 40)};
   if (attributes_of(*this, ep).max_rdma_read_iov >= 2)
-    sinks = {stage.own.triplet(0, 10), stage.own.triplet(50, 30)};
-  expect(post_read(ep.get(), sinks, stage.peer.remote(5, 30), 3), succeeds);
-  const auto got = expect_completion(stage.pair.active.requests, 3, DAT_DTO_SUCCESS);
+    sinks = {setup.own.triplet(0, 10), setup.own.triplet(50, 30)};
+  expect(post_read(ep.get(), sinks, setup.peer.remote(5, 30), 3), succeeds);
+  const auto got = expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
   expect_fields(*this, got, ep, DAT_DTO_RDMA_READ, 30);
-  expect_octets(*this, stage.own, 0, 10, peer_octet);
-  if (sinks.size() == 1) return expect_octets(*this, stage.own, 10, 20, peer_octet);
-  expect_octets(*this, stage.own, 10, 40, own_octet);
-  expect_octets(*this, stage.own, 50, 20, peer_octet);
-  expect_octets(*this, stage.own, 70, 10, own_octet);
+  expect_octets(*this, setup.own, 0, 10, peer_octet);
+  if (sinks.size() == 1) return expect_octets(*this, setup.own, 10, 20, peer_octet);
+  expect_octets(*this, setup.own, 10, 40, own_octet);
+  expect_octets(*this, setup.own, 50, 20, peer_octet);
+  expect_octets(*this, setup.own, 70, 10, own_octet);
 }
 
 DAT_CASE(read_needs_local_write_alone, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.success")) {
-  Stage stage(*this);
-  Lmr sink(ia(), stage.pair.pz.get(), 64, DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
+  PairWithMemory setup(*this);
+  Lmr sink(ia(), setup.pair.pz.get(), 64, DAT_MEM_PRIV_LOCAL_WRITE_FLAG);
   const Lmr source(
-      ia(), stage.pair.pz.get(), 64,
+      ia(), setup.pair.pz.get(), 64,
       flags_of<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_LOCAL_READ_FLAG | DAT_MEM_PRIV_REMOTE_READ_FLAG),
       peer_octet);
-  expect(post_read(stage.pair.active.ep.get(), {sink.triplet()}, source.remote(), 3), succeeds);
-  (void)expect_completion(stage.pair.active.requests, 3, DAT_DTO_SUCCESS);
+  expect(post_read(setup.pair.active.ep.get(), {sink.triplet()}, source.remote(), 3), succeeds);
+  (void)expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
   expect_octets(*this, sink, 0, 64, peer_octet);
 }
 
 DAT_CASE(read_by_the_passive_side_goes_as_well, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.success")) {
-  Stage stage(*this);
-  expect(post_read(stage.pair.passive.ep.get(), {stage.own.triplet()}, stage.peer.remote(), 3),
+  PairWithMemory setup(*this);
+  expect(post_read(setup.pair.passive.ep.get(), {setup.own.triplet()}, setup.peer.remote(), 3),
          succeeds);
-  const auto got = expect_completion(stage.pair.passive.requests, 3, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RDMA_READ, 256);
-  expect_octets(*this, stage.own, 0, 256, peer_octet);
+  const auto got = expect_completion(setup.pair.passive.requests, 3, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RDMA_READ, 256);
+  expect_octets(*this, setup.own, 0, 256, peer_octet);
 }
 
 DAT_CASE(read_fills_a_window, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.success")) {
-  Stage stage(*this);
-  const Window window = bind_window(stage.pair, stage.pair.active, stage.own);
-  const DAT_RMR_TRIPLET to = window.triplet(stage.own, 64), from = stage.peer.remote(0, 64);
-  expect(post_read_to_rmr(stage.pair.active.ep.get(), &to, &from, 3), succeeds);
-  const auto got = expect_completion(stage.pair.active.requests, 3, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.active.ep, DAT_DTO_RDMA_READ, 64);
-  expect_octets(*this, stage.own, 0, 64, peer_octet);
-  expect_octets(*this, stage.own, 64, 192, own_octet);
+  PairWithMemory setup(*this);
+  const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+  const DAT_RMR_TRIPLET to = window.triplet(setup.own, 64), from = setup.peer.remote(0, 64);
+  expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 3), succeeds);
+  const auto got = expect_completion(setup.pair.active.requests, 3, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.active.ep, DAT_DTO_RDMA_READ, 64);
+  expect_octets(*this, setup.own, 0, 64, peer_octet);
+  expect_octets(*this, setup.own, 64, 192, own_octet);
 }
 
 DAT_CASE(send_ends_a_window_of_the_peer, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.success")) {
-  Stage stage(*this);
-  const Window window = bind_window(stage.pair, stage.pair.passive, stage.peer);
-  need(post_recv(stage.pair.passive.ep.get(), {stage.peer.triplet(200, 20)}, 5), "no receive");
-  expect(post_send_with_invalidate(stage.pair.active.ep.get(), {stage.own.triplet(0, 12)}, 6,
+  PairWithMemory setup(*this);
+  const Window window = bind_window(setup.pair, setup.pair.passive, setup.peer);
+  need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(200, 20)}, 5), "no receive");
+  expect(post_send_with_invalidate(setup.pair.active.ep.get(), {setup.own.triplet(0, 12)}, 6,
                                    window.context),
          succeeds);
-  const auto sent = expect_completion(stage.pair.active.requests, 6, DAT_DTO_SUCCESS);
+  const auto sent = expect_completion(setup.pair.active.requests, 6, DAT_DTO_SUCCESS);
   expect_that(sent.transfered_length == 12, "12 octets",
               fmt::format("{} octets", sent.transfered_length));
-  const auto got = expect_completion(stage.pair.passive.receives, 5, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RECEIVE_WITH_INVALIDATE, 12);
+  const auto got = expect_completion(setup.pair.passive.receives, 5, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE_WITH_INVALIDATE, 12);
   expect_that(got.rmr_context == window.context, fmt::format("context {:#x}", window.context),
               fmt::format("context {:#x}", got.rmr_context));
   // What it ended lets nothing in any more.
-  need(post_write(stage.pair.active.ep.get(), {stage.own.triplet(0, 8)},
-                  window.triplet(stage.peer, 8), 7),
+  need(post_write(setup.pair.active.ep.get(), {setup.own.triplet(0, 8)},
+                  window.triplet(setup.peer, 8), 7),
        "no write");
-  const DAT_EVENT event = next_event(stage.pair.passive.connection);
+  const DAT_EVENT event = next_event(setup.pair.passive.connection);
   expect_that(event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED, "the connection's end",
               event_text(event.event_number));
-  expect_octets(*this, stage.peer, 0, 8, peer_octet);
+  expect_octets(*this, setup.peer, 0, 8, peer_octet);
 }
 
 DAT_CASE(send_with_invalidate_told_not_to_is_a_send, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.success")) {
-  const Stage stage(*this);
-  need(post_recv(stage.pair.passive.ep.get(), {stage.peer.triplet(0, 64)}, 5), "no receive");
-  DAT_LMR_TRIPLET segment = stage.own.triplet(0, 12);
+  const PairWithMemory setup(*this);
+  need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(0, 64)}, 5), "no receive");
+  DAT_LMR_TRIPLET segment = setup.own.triplet(0, 12);
   expect(called("dat_ep_post_send_with_invalidate",
                 [&] {
-                  return DAT_EP_POST_SEND_WITH_INVALIDATE(stage.pair.active.ep.get(), 1, &segment,
+                  return DAT_EP_POST_SEND_WITH_INVALIDATE(setup.pair.active.ep.get(), 1, &segment,
                                                           cookie(6), DAT_COMPLETION_DEFAULT_FLAG,
                                                           DAT_FALSE, 0x123456);
                 }),
          succeeds);
-  const auto got = expect_completion(stage.pair.passive.receives, 5, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RECEIVE, 12);
+  const auto got = expect_completion(setup.pair.passive.receives, 5, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE, 12);
 }
 
 DAT_CASE(large_transfers_arrive_whole, calls(dat_ep_post_rdma_write, dat_ep_post_rdma_read),
@@ -556,88 +556,88 @@ DAT_CASE(large_transfers_arrive_whole, calls(dat_ep_post_rdma_write, dat_ep_post
 
 DAT_CASE(message_of_no_octets_arrives, calls(dat_ep_post_send, dat_ep_post_recv),
          rules("dat.ep-post-send.zero-length", "dat.ep-post-recv.zero-length")) {
-  const Stage stage(*this);
+  const PairWithMemory setup(*this);
   DAT_LMR_TRIPLET empty{};
   empty.virtual_address = 0x1234;
   empty.lmr_context = 0x777;
   const auto judge = [&](const char* name, const Segments& into, const Segments& from) {
     row(name, [&] {
-      expect(post_recv(stage.pair.passive.ep.get(), into, 1), succeeds,
+      expect(post_recv(setup.pair.passive.ep.get(), into, 1), succeeds,
              "dat.ep-post-recv.zero-length");
-      expect(post_send(stage.pair.active.ep.get(), from, 2), succeeds);
-      const auto sent = expect_completion(stage.pair.active.requests, 2, DAT_DTO_SUCCESS);
-      expect_fields(*this, sent, stage.pair.active.ep, DAT_DTO_SEND, 0);
-      const auto got = expect_completion(stage.pair.passive.receives, 1, DAT_DTO_SUCCESS);
-      expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RECEIVE, 0);
+      expect(post_send(setup.pair.active.ep.get(), from, 2), succeeds);
+      const auto sent = expect_completion(setup.pair.active.requests, 2, DAT_DTO_SUCCESS);
+      expect_fields(*this, sent, setup.pair.active.ep, DAT_DTO_SEND, 0);
+      const auto got = expect_completion(setup.pair.passive.receives, 1, DAT_DTO_SUCCESS);
+      expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE, 0);
     });
   };
   judge("without segments", {}, {});
-  judge("into a buffer", {stage.peer.triplet(0, 8)}, {});
+  judge("into a buffer", {setup.peer.triplet(0, 8)}, {});
   judge("with an empty segment of no region", {empty}, {empty});
 }
 
 DAT_CASE(write_of_no_octets_completes, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.zero-length")) {
-  const Stage stage(*this);
-  expect(post_write(stage.pair.active.ep.get(), {}, stage.peer.remote(0, 0), 1), succeeds);
-  const auto got = expect_completion(stage.pair.active.requests, 1, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.active.ep, DAT_DTO_RDMA_WRITE, 0);
-  expect_state(stage.pair.passive.ep, DAT_EP_STATE_CONNECTED);
+  const PairWithMemory setup(*this);
+  expect(post_write(setup.pair.active.ep.get(), {}, setup.peer.remote(0, 0), 1), succeeds);
+  const auto got = expect_completion(setup.pair.active.requests, 1, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.active.ep, DAT_DTO_RDMA_WRITE, 0);
+  expect_state(setup.pair.passive.ep, DAT_EP_STATE_CONNECTED);
 }
 
 DAT_CASE(read_of_no_octets_completes, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.zero-length")) {
-  const Stage stage(*this);
-  expect(post_read(stage.pair.active.ep.get(), {}, stage.peer.remote(0, 0), 1), succeeds);
-  const auto got = expect_completion(stage.pair.active.requests, 1, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.active.ep, DAT_DTO_RDMA_READ, 0);
-  expect_state(stage.pair.passive.ep, DAT_EP_STATE_CONNECTED);
+  const PairWithMemory setup(*this);
+  expect(post_read(setup.pair.active.ep.get(), {}, setup.peer.remote(0, 0), 1), succeeds);
+  const auto got = expect_completion(setup.pair.active.requests, 1, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.active.ep, DAT_DTO_RDMA_READ, 0);
+  expect_state(setup.pair.passive.ep, DAT_EP_STATE_CONNECTED);
 }
 
 DAT_CASE(read_of_no_octets_to_a_window_completes, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.zero-length")) {
-  const Stage stage(*this);
-  const Window window = bind_window(stage.pair, stage.pair.active, stage.own);
-  const DAT_RMR_TRIPLET to = window.triplet(stage.own, 0), from = stage.peer.remote(0, 0);
-  expect(post_read_to_rmr(stage.pair.active.ep.get(), &to, &from, 1), succeeds);
-  const auto got = expect_completion(stage.pair.active.requests, 1, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.active.ep, DAT_DTO_RDMA_READ, 0);
+  const PairWithMemory setup(*this);
+  const Window window = bind_window(setup.pair, setup.pair.active, setup.own);
+  const DAT_RMR_TRIPLET to = window.triplet(setup.own, 0), from = setup.peer.remote(0, 0);
+  expect(post_read_to_rmr(setup.pair.active.ep.get(), &to, &from, 1), succeeds);
+  const auto got = expect_completion(setup.pair.active.requests, 1, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.active.ep, DAT_DTO_RDMA_READ, 0);
 }
 
 DAT_CASE(send_of_no_octets_ends_a_window, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.zero-length")) {
-  const Stage stage(*this);
-  const Window window = bind_window(stage.pair, stage.pair.passive, stage.peer);
-  need(post_recv(stage.pair.passive.ep.get(), {}, 5), "no receive");
-  expect(post_send_with_invalidate(stage.pair.active.ep.get(), {}, 6, window.context), succeeds);
-  const auto got = expect_completion(stage.pair.passive.receives, 5, DAT_DTO_SUCCESS);
-  expect_fields(*this, got, stage.pair.passive.ep, DAT_DTO_RECEIVE_WITH_INVALIDATE, 0);
+  const PairWithMemory setup(*this);
+  const Window window = bind_window(setup.pair, setup.pair.passive, setup.peer);
+  need(post_recv(setup.pair.passive.ep.get(), {}, 5), "no receive");
+  expect(post_send_with_invalidate(setup.pair.active.ep.get(), {}, 6, window.context), succeeds);
+  const auto got = expect_completion(setup.pair.passive.receives, 5, DAT_DTO_SUCCESS);
+  expect_fields(*this, got, setup.pair.passive.ep, DAT_DTO_RECEIVE_WITH_INVALIDATE, 0);
 }
 
 // ---------------------------------------------------------------- flags and order
 
 DAT_CASE(suppressed_completion_does_not_come, calls(dat_ep_post_send),
          rules("dat.ep-post-send.suppress")) {
-  const Stage stage(*this);
+  const PairWithMemory setup(*this);
   for (DAT_UINT64 id = 1; id <= 2; ++id)
-    need(post_recv(stage.pair.passive.ep.get(), {stage.peer.triplet(0, 8)}, id), "no receive");
-  expect(post_send(stage.pair.active.ep.get(), {stage.own.triplet(0, 8)}, 1,
+    need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(0, 8)}, id), "no receive");
+  expect(post_send(setup.pair.active.ep.get(), {setup.own.triplet(0, 8)}, 1,
                    with_flags(DAT_COMPLETION_SUPPRESS_FLAG)),
          succeeds);
-  expect(post_send(stage.pair.active.ep.get(), {stage.own.triplet(0, 8)}, 2), succeeds);
-  (void)expect_completion(stage.pair.active.requests, 2, DAT_DTO_SUCCESS);
-  (void)expect_completion(stage.pair.passive.receives, 1, DAT_DTO_SUCCESS);
-  (void)expect_completion(stage.pair.passive.receives, 2, DAT_DTO_SUCCESS);
-  expect_no_event(stage.pair.active.requests);
+  expect(post_send(setup.pair.active.ep.get(), {setup.own.triplet(0, 8)}, 2), succeeds);
+  (void)expect_completion(setup.pair.active.requests, 2, DAT_DTO_SUCCESS);
+  (void)expect_completion(setup.pair.passive.receives, 1, DAT_DTO_SUCCESS);
+  (void)expect_completion(setup.pair.passive.receives, 2, DAT_DTO_SUCCESS);
+  expect_no_event(setup.pair.active.requests);
 }
 
 DAT_CASE(suppressed_failure_comes, calls(dat_ep_post_send), rules("dat.ep-post-send.suppress")) {
-  const Stage stage(*this);
-  end_connection(stage.pair);
-  expect(post_send(stage.pair.active.ep.get(), {stage.own.triplet(0, 8)}, 1,
+  const PairWithMemory setup(*this);
+  end_connection(setup.pair);
+  expect(post_send(setup.pair.active.ep.get(), {setup.own.triplet(0, 8)}, 1,
                    with_flags(DAT_COMPLETION_SUPPRESS_FLAG)),
          succeeds);
-  (void)expect_completion(stage.pair.active.requests, 1, DAT_DTO_ERR_FLUSHED);
+  (void)expect_completion(setup.pair.active.requests, 1, DAT_DTO_ERR_FLUSHED);
 }
 
 DAT_CASE(unsignalled_completion_wakes_nobody, calls(dat_ep_post_send, dat_evd_wait),
@@ -714,23 +714,23 @@ DAT_CASE(fenced_write_waits_for_the_read, calls(dat_ep_post_rdma_write),
 DAT_CASE(completions_keep_the_order_of_their_posts,
          calls(dat_ep_post_send, dat_ep_post_rdma_write, dat_ep_post_rdma_read),
          rules("dat.ep-post-send.order")) {
-  const Stage stage(*this);
-  const DAT_EP_HANDLE ep = stage.pair.active.ep.get();
+  const PairWithMemory setup(*this);
+  const DAT_EP_HANDLE ep = setup.pair.active.ep.get();
   for (DAT_UINT64 id = 1; id <= 4; ++id)
-    need(post_recv(stage.pair.passive.ep.get(), {stage.peer.triplet(0, 8)}, id), "no receive");
+    need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(0, 8)}, id), "no receive");
   for (DAT_UINT64 id = 0; id < 12; ++id) {
-    const DAT_LMR_TRIPLET segment = stage.own.triplet(8 * id, 8);
+    const DAT_LMR_TRIPLET segment = setup.own.triplet(8 * id, 8);
     if (id % 3 == 0)
-      need(post_read(ep, {segment}, stage.peer.remote(64, 8), id), "no read");
+      need(post_read(ep, {segment}, setup.peer.remote(64, 8), id), "no read");
     else if (id % 3 == 1)
-      need(post_write(ep, {segment}, stage.peer.remote(128, 8), id), "no write");
+      need(post_write(ep, {segment}, setup.peer.remote(128, 8), id), "no write");
     else
       need(post_send(ep, {segment}, id), "no send");
   }
   for (DAT_UINT64 id = 0; id < 12; ++id)
-    (void)expect_completion(stage.pair.active.requests, id, DAT_DTO_SUCCESS);
+    (void)expect_completion(setup.pair.active.requests, id, DAT_DTO_SUCCESS);
   for (DAT_UINT64 id = 1; id <= 4; ++id)
-    (void)expect_completion(stage.pair.passive.receives, id, DAT_DTO_SUCCESS);
+    (void)expect_completion(setup.pair.passive.receives, id, DAT_DTO_SUCCESS);
 }
 
 DAT_CASES_OF_FILE(ep_post)

@@ -19,7 +19,7 @@ template <typename Body>
 void in_each_state(DatBody& of, const Body& body) {
   for (const Phase phase : all_phases)
     of.row(phase_text(phase), [&] {
-      EpAt ep(of.ia(), phase);
+      EndpointInState ep(of.ia(), phase);
       body(ep, phase);
     });
 }
@@ -84,12 +84,13 @@ void expect_phase(DatBody& body, DAT_EP_HANDLE ep, Phase phase, RuleRef rule = {
 
 DAT_CASE(get_status_tells_each_state, calls(dat_ep_get_status), rules("dat.ep-get-status.success"),
          deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) { expect_phase(*this, ep.get(), phase); });
+  in_each_state(*this,
+                [&](EndpointInState& ep, Phase phase) { expect_phase(*this, ep.get(), phase); });
 }
 
 DAT_CASE(query_tells_each_state, calls(dat_ep_query), rules("dat.ep-query.success"),
          deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     DAT_EP_PARAM param{};
     expect(CALL(dat_ep_query, ep.get(), DAT_EP_FIELD_ALL, &param), succeeds);
     expect_that(is_state(param.ep_state, phase), state_text(expected_state(phase)),
@@ -100,7 +101,7 @@ DAT_CASE(query_tells_each_state, calls(dat_ep_query), rules("dat.ep-query.succes
 
 DAT_CASE(connect_in_each_state, calls(dat_ep_connect), rules("dat.ep-connect.invalid-state"),
          deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Listener listener(ia());
     expect(start_connect(ia(), ep.get(), listener.qualifier), of_a_connect(phase));
     if (phase != Phase::unconnected) return expect_phase(*this, ep.get(), phase);
@@ -111,7 +112,7 @@ DAT_CASE(connect_in_each_state, calls(dat_ep_connect), rules("dat.ep-connect.inv
 DAT_CASE(dup_connect_in_each_state, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.invalid-state"), deadline_of(10s)) {
   const Pair model = connected();
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     expect(dup_connect(ep.get(), model.active.ep.get()), of_a_connect(phase));
     if (phase != Phase::unconnected) return expect_phase(*this, ep.get(), phase);
     const DAT_EVENT event = expect_event(model.requests, DAT_CONNECTION_REQUEST_EVENT);
@@ -122,7 +123,7 @@ DAT_CASE(dup_connect_in_each_state, calls(dat_ep_dup_connect),
 
 DAT_CASE(dup_connect_after_a_model_in_each_state, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.invalid-state"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& model, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& model, Phase phase) {
     if (phase == Phase::connected) return;  // a case of its own
     const Side duplicate = make_side(ia(), model.pz());
     expect(dup_connect(duplicate.ep.get(), model.get()), wrong_state);
@@ -132,7 +133,7 @@ DAT_CASE(dup_connect_after_a_model_in_each_state, calls(dat_ep_dup_connect),
 
 DAT_CASE(common_connect_in_each_state, calls(dat_ep_common_connect),
          rules("dat.ep-common-connect.invalid-state"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     if (phase == Phase::unconnected) return;  // a case of its own
     sockaddr_storage address{};
     const auto* own = reinterpret_cast<const sockaddr_storage*>(ia().address());
@@ -147,7 +148,7 @@ DAT_CASE(common_connect_in_each_state, calls(dat_ep_common_connect),
 
 DAT_CASE(graceful_disconnect_in_each_state, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.invalid-state", "dat.ep-disconnect.success"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const bool admitted = is_one_of(phase, {Phase::active, Phase::connected, Phase::disconnected});
     expect(CALL(dat_ep_disconnect, ep.get(), DAT_CLOSE_GRACEFUL_FLAG),
            admitted ? succeeds : wrong_state);
@@ -160,7 +161,7 @@ DAT_CASE(graceful_disconnect_in_each_state, calls(dat_ep_disconnect),
 
 DAT_CASE(abrupt_disconnect_in_each_state, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.invalid-state", "dat.ep-disconnect.success"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const bool admitted = is_one_of(phase, {Phase::active, Phase::connected, Phase::disconnected});
     expect(CALL(dat_ep_disconnect, ep.get(), DAT_CLOSE_ABRUPT_FLAG),
            admitted ? succeeds : wrong_state);
@@ -173,7 +174,7 @@ DAT_CASE(abrupt_disconnect_in_each_state, calls(dat_ep_disconnect),
 
 DAT_CASE(reset_in_each_state, calls(dat_ep_reset),
          rules("dat.ep-reset.invalid-state", "dat.ep-reset.success"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const DAT_RETURN got = CALL(dat_ep_reset, ep.get());
     if (is_one_of(phase, {Phase::unconnected, Phase::disconnected})) {
       expect(got, succeeds, "dat.ep-reset.success");
@@ -187,7 +188,7 @@ DAT_CASE(reset_in_each_state, calls(dat_ep_reset),
 
 DAT_CASE(free_in_each_state, calls(dat_ep_free),
          rules("dat.ep-free.invalid-state", "dat.ep-free.success"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const bool held = is_one_of(phase, {Phase::reserved, Phase::passive, Phase::tentative});
     const DAT_RETURN got = CALL(dat_ep_free, ep.get());
     if (got == DAT_SUCCESS) ep.forget();
@@ -199,7 +200,7 @@ DAT_CASE(free_in_each_state, calls(dat_ep_free),
 DAT_CASE(modify_of_a_dispatcher_in_each_state, calls(dat_ep_modify),
          rules("dat.ep-modify.invalid-state", "dat.ep-modify.success"), deadline_of(10s)) {
   const Evd other = ia().evd(DAT_EVD_CONNECTION_FLAG);
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const bool open = !is_one_of(phase, {Phase::active, Phase::connected, Phase::disconnected});
     DAT_EP_PARAM asked{};
     asked.connect_evd_handle = other.get();
@@ -216,7 +217,7 @@ DAT_CASE(modify_of_a_dispatcher_in_each_state, calls(dat_ep_modify),
 DAT_CASE(modify_of_the_zone_in_each_state, calls(dat_ep_modify),
          rules("dat.ep-modify.invalid-state", "dat.ep-modify.success"), deadline_of(10s)) {
   const Pz other = ia().pz();
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const bool open = is_one_of(phase, {Phase::unconfigured, Phase::unconnected, Phase::tentative});
     DAT_EP_PARAM asked{};
     asked.pz_handle = other.get();
@@ -237,7 +238,7 @@ DAT_CASE(modify_of_attributes_in_each_state, calls(dat_ep_modify),
     const bool open = !is_one_of(phase, {Phase::active, Phase::connected, Phase::disconnected});
     for (const auto& [name, field] : fields)
       row(fmt::format("{}, {}", name, phase_text(phase)), [&] {
-        const EpAt ep(ia(), phase);
+        const EndpointInState ep(ia(), phase);
         DAT_EP_PARAM same{};
         need(CALL(dat_ep_query, ep.get(), DAT_EP_FIELD_ALL, &same), "no EP query");
         expect(CALL(dat_ep_modify, ep.get(), field, &same), open ? succeeds : wrong_state);
@@ -247,7 +248,7 @@ DAT_CASE(modify_of_attributes_in_each_state, calls(dat_ep_modify),
 
 DAT_CASE(recv_query_in_each_state, calls(dat_ep_recv_query), rules("dat.ep-recv-query.success"),
          deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase) {
     DAT_COUNT held = -2, span = -2;
     expect(CALL(dat_ep_recv_query, ep.get(), &held, &span), succeeds);
     expect_that(held == 0 || held == DAT_VALUE_UNKNOWN, "no buffers", fmt::format("{}", held));
@@ -256,7 +257,7 @@ DAT_CASE(recv_query_in_each_state, calls(dat_ep_recv_query), rules("dat.ep-recv-
 
 DAT_CASE(set_watermark_in_each_state, calls(dat_ep_set_watermark),
          rules("dat.ep-set-watermark.success"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     expect(CALL(dat_ep_set_watermark, ep.get(), 10, 20), succeeds);
     expect_phase(*this, ep.get(), phase);
   });
@@ -264,7 +265,7 @@ DAT_CASE(set_watermark_in_each_state, calls(dat_ep_set_watermark),
 
 DAT_CASE(post_recv_in_each_state, calls(dat_ep_post_recv), rules("dat.ep-post-recv.success"),
          deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Lmr memory(ia(), ep.pz().get(), 64);
     const bool without_a_zone = is_one_of(phase, {Phase::unconfigured, Phase::tentative});
     // What an endpoint without a zone holds against its segments is said nowhere.
@@ -280,7 +281,7 @@ DAT_CASE(post_recv_in_each_state, calls(dat_ep_post_recv), rules("dat.ep-post-re
 
 DAT_CASE(post_send_in_each_state, calls(dat_ep_post_send), rules("dat.ep-post-send.invalid-state"),
          deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Lmr memory(ia(), ep.pz().get(), 64);
     expect(post_send(ep.get(), {memory.triplet()}, 1), of_a_request(phase));
   });
@@ -288,7 +289,7 @@ DAT_CASE(post_send_in_each_state, calls(dat_ep_post_send), rules("dat.ep-post-se
 
 DAT_CASE(post_rdma_write_in_each_state, calls(dat_ep_post_rdma_write),
          rules("dat.ep-post-rdma-write.invalid-state"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Lmr memory(ia(), ep.pz().get(), 64);
     expect(post_write(ep.get(), {memory.triplet(0, 8)}, memory.remote(8, 8), 1),
            of_a_request(phase));
@@ -297,7 +298,7 @@ DAT_CASE(post_rdma_write_in_each_state, calls(dat_ep_post_rdma_write),
 
 DAT_CASE(post_rdma_read_in_each_state, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.invalid-state"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Lmr memory(ia(), ep.pz().get(), 64);
     expect(post_read(ep.get(), {memory.triplet(0, 8)}, memory.remote(8, 8), 1),
            of_a_request(phase));
@@ -306,7 +307,7 @@ DAT_CASE(post_rdma_read_in_each_state, calls(dat_ep_post_rdma_read),
 
 DAT_CASE(post_rdma_read_to_rmr_in_each_state, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.invalid-state"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Lmr memory(ia(), ep.pz().get(), 64);
     const DAT_RMR_TRIPLET to = memory.remote(0, 8), from = memory.remote(8, 8);
     expect(post_read_to_rmr(ep.get(), &to, &from, 1), of_a_request(phase));
@@ -315,7 +316,7 @@ DAT_CASE(post_rdma_read_to_rmr_in_each_state, calls(dat_ep_post_rdma_read_to_rmr
 
 DAT_CASE(post_send_with_invalidate_in_each_state, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.invalid-state"), deadline_of(10s)) {
-  in_each_state(*this, [&](EpAt& ep, Phase phase) {
+  in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     const Lmr memory(ia(), ep.pz().get(), 64);
     expect(post_send_with_invalidate(ep.get(), {memory.triplet(0, 8)}, 1, 0x123456),
            of_a_request(phase));

@@ -181,7 +181,7 @@ DAT_CASE(graceful_close_after_all_is_freed_succeeds, calls(dat_ia_close),
          rules("dat.ia-close.success")) {
   Ia one(target());
   {
-    const Strangers objects(one);
+    const LiveObjects objects(one);
   }
   {
     const Pair pair = connect_pair(one, {});
@@ -203,7 +203,7 @@ DAT_CASE(graceful_close_with_an_object_is_refused, calls(dat_ia_close),
   refused("a protection zone", [&] { return one.pz(); });
   refused("an EVD", [&] { return one.evd(DAT_EVD_DTO_FLAG); });
   refused("a CNO", [&] { return one.cno(); });
-  refused("all kinds", [&] { return Strangers(one); });
+  refused("all kinds", [&] { return LiveObjects(one); });
   refused("a connection", [&] { return connect_pair(one, {}); });
 }
 

@@ -105,7 +105,7 @@ std::string hex(const void* from, std::size_t size) {
   return base::to_hex(from, std::min<std::size_t>(size, 16));
 }
 
-/// Asked for alone, the field is what it was among all.
+/// PendingRequest for alone, the field is what it was among all.
 template <typename Attr, typename Query>
 void expect_alone(DatBody& body, const Field& field, const Attr& all, Query query) {
   body.row(field.name, [&] {

@@ -297,8 +297,8 @@ DAT_CASE(endpoint_that_is_not_unconnected_is_refused, calls(dat_iw_ssp_create),
 DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_iw_ssp_create),
          rules("dat.iw-ssp-create.invalid-handle"), with_hostile_handles) {
   Streams streams(*this);
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_EP))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_EP))
     row(name, [&] {
       expect(streams.create(*this, streams.passive_socket, handle, streams.requests.get()),
              returns(DAT_INVALID_HANDLE));
@@ -308,10 +308,10 @@ DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_iw_ssp_creat
 DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_iw_ssp_create),
          rules("dat.iw-ssp-create.invalid-handle"), with_hostile_handles) {
   Streams streams(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_EVD);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_EVD);
   others.insert(others.begin(),
-                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
+                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", live.evd.get()}});
   for (const auto& [name, handle] : others)
     row(name, [&] {
       expect(streams.create(*this, streams.passive_socket, streams.passive.ep.get(), handle),
@@ -375,8 +375,8 @@ DAT_CASE(free_of_what_is_freed_is_refused, calls(dat_iw_ssp_free),
 DAT_CASE(free_of_another_kind_is_refused, calls(dat_iw_ssp_free),
          rules("dat.iw-ssp-free.invalid-handle"), with_hostile_handles) {
   need_extension(*this);
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_EXTENSION_BASE))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_EXTENSION_BASE))
     row(name, [&] { expect(CALL(dat_iw_ssp_free, handle), returns(DAT_INVALID_HANDLE)); });
 }
 
@@ -464,8 +464,8 @@ DAT_CASE(connect_of_a_connected_endpoint_is_refused, calls(dat_iw_socket_connect
 DAT_CASE(connect_of_what_is_no_endpoint_is_refused, calls(dat_iw_socket_connect),
          rules("dat.iw-socket-connect.invalid-handle"), with_hostile_handles) {
   const Streams streams(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_EP);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_EP);
   others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), streams.pz).ep)));
   for (const auto& [name, handle] : others)
     row(name, [&] {

@@ -185,13 +185,13 @@ DAT_CASE(region_of_another_region_covers_the_same, calls(dat_lmr_create),
 
 DAT_CASE(region_of_no_region_is_refused, calls(dat_lmr_create),
          rules("dat.lmr-create.invalid-handle"), with_hostile_handles) {
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_LMR))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_LMR))
     row(name, [&] {
       Made made;
       DAT_REGION_DESCRIPTION description{};
       description.for_lmr_handle = handle;
-      expect(made.create(ia().get(), strangers.pz.get(), DAT_MEM_TYPE_LMR, description, 64),
+      expect(made.create(ia().get(), live.pz.get(), DAT_MEM_TYPE_LMR, description, 64),
              returns(DAT_INVALID_HANDLE));
     });
 }
@@ -304,8 +304,8 @@ DAT_CASE(region_in_no_ia_is_refused, calls(dat_lmr_create),
 
 DAT_CASE(region_in_no_zone_is_refused, calls(dat_lmr_create),
          rules("dat.lmr-create.invalid-handle"), with_hostile_handles) {
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_PZ);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_PZ);
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
   for (const auto& [name, handle] : others)
     row(name, [&] {

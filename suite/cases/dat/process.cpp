@@ -10,8 +10,8 @@ namespace suite::cases::dat {
 namespace {
 
 /// An endpoint here, connected to one of a second process.
-struct Across {
-  explicit Across(DatBody& body)
+struct CrossProcessPair {
+  explicit CrossProcessPair(DatBody& body)
       : pz(body.ia().pz()), side(make_side(body.ia(), pz)), peer(body, PeerRole::accepts) {
     connect(body, peer);
   }
@@ -50,32 +50,32 @@ bool is_failure(DAT_EVENT_NUMBER number) {
 
 DAT_CASE(connection_ends_with_the_peers_process, calls(dat_evd_wait, dat_ep_get_status),
          rules("dat.ia-close.process-end"), deadline_of(10s)) {
-  Across across(*this);
-  across.peer.kill();
-  expect_ended(*this, across.side);
+  CrossProcessPair pair(*this);
+  pair.peer.kill();
+  expect_ended(*this, pair.side);
 }
 
 DAT_CASE(receives_are_flushed_when_the_peers_process_ends, calls(dat_ep_post_recv, dat_evd_wait),
          rules("dat.ep-disconnect.flush", "dat.ia-close.process-end"), deadline_of(10s)) {
-  Across across(*this);
-  const Lmr lmr(ia(), across.pz.get(), 64);
+  CrossProcessPair pair(*this);
+  const Lmr lmr(ia(), pair.pz.get(), 64);
   for (const DAT_UINT64 id : {1U, 2U})
-    need(post_recv(across.side.ep.get(), {lmr.triplet()}, id), "no receive");
-  across.peer.kill();
+    need(post_recv(pair.side.ep.get(), {lmr.triplet()}, id), "no receive");
+  pair.peer.kill();
   for (const DAT_UINT64 id : {1U, 2U})
-    expect_completion(across.side.receives, id, DAT_DTO_ERR_FLUSHED);
-  expect_ended(*this, across.side);
+    expect_completion(pair.side.receives, id, DAT_DTO_ERR_FLUSHED);
+  expect_ended(*this, pair.side);
 }
 
 DAT_CASE(qualifier_of_a_process_that_ended_is_free, calls(dat_psp_create),
          rules("dat.ia-close.process-end"), deadline_of(10s)) {
-  Across across(*this);
-  across.peer.kill();
-  expect_ended(*this, across.side);
-  expect_nobody_listens(*this, across.peer.qualifier());
+  CrossProcessPair pair(*this);
+  pair.peer.kill();
+  expect_ended(*this, pair.side);
+  expect_nobody_listens(*this, pair.peer.qualifier());
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   DAT_PSP_HANDLE handle = DAT_HANDLE_NULL;
-  expect(CALL(dat_psp_create, ia().get(), across.peer.qualifier(), requests.get(),
+  expect(CALL(dat_psp_create, ia().get(), pair.peer.qualifier(), requests.get(),
               DAT_PSP_CONSUMER_FLAG, &handle),
          succeeds);
   const Psp psp(handle);
@@ -97,15 +97,15 @@ DAT_CASE(request_ends_with_the_process_that_has_it, calls(dat_ep_connect),
 
 DAT_CASE(endpoint_whose_peer_died_connects_again, calls(dat_ep_reset, dat_ep_connect),
          rules("dat.ep-reset.success"), deadline_of(10s)) {
-  Across across(*this);
-  across.peer.kill();
-  expect_ended(*this, across.side);
-  expect(CALL(dat_ep_reset, across.side.ep.get()), succeeds);
+  CrossProcessPair pair(*this);
+  pair.peer.kill();
+  expect_ended(*this, pair.side);
+  expect(CALL(dat_ep_reset, pair.side.ep.get()), succeeds);
   Peer another(*this, PeerRole::accepts);
-  across.connect(*this, another);
-  const Lmr lmr(ia(), across.pz.get(), 64);
-  expect(post_send(across.side.ep.get(), {lmr.triplet()}, 7), succeeds);
-  expect_completion(across.side.requests, 7, DAT_DTO_SUCCESS);
+  pair.connect(*this, another);
+  const Lmr lmr(ia(), pair.pz.get(), 64);
+  expect(post_send(pair.side.ep.get(), {lmr.triplet()}, 7), succeeds);
+  expect_completion(pair.side.requests, 7, DAT_DTO_SUCCESS);
 }
 
 // ---------------------------------------------------------------- hand-off
@@ -114,19 +114,19 @@ DAT_CASE(request_is_handed_to_another_process, calls(dat_cr_handoff, dat_cr_quer
          rules("dat.cr-handoff.other-process"), deadline_of(10s)) {
   Peer peer(*this, PeerRole::accepts);
   const auto sent = private_octets(24);
-  Asked asked(*this, sent);
+  PendingRequest pending(*this, sent);
   // A provider that keeps to its own process knows nobody there.
-  const DAT_RETURN got = CALL(dat_cr_handoff, asked.cr, peer.qualifier());
+  const DAT_RETURN got = CALL(dat_cr_handoff, pending.cr, peer.qualifier());
   expect(got, succeeds.or_tolerably(DAT_INVALID_PARAMETER));
   if (got != DAT_SUCCESS) return;
-  const DAT_CR_HANDLE gone = std::exchange(asked.cr, DAT_HANDLE_NULL);
-  const DAT_EVENT event = expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  const DAT_CR_HANDLE gone = std::exchange(pending.cr, DAT_HANDLE_NULL);
+  const DAT_EVENT event = expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   const auto& data = event.event_data.connect_event_data;  // the peer accepts with what came
   expect_private_data(*this, sent, data.private_data, data.private_data_size);
   peer.await("established");
-  const Lmr lmr(ia(), asked.pz.get(), 64);
-  expect(post_send(asked.active.ep.get(), {lmr.triplet()}, 3), succeeds);
-  expect_completion(asked.active.requests, 3, DAT_DTO_SUCCESS);
+  const Lmr lmr(ia(), pending.pz.get(), 64);
+  expect(post_send(pending.active.ep.get(), {lmr.triplet()}, 3), succeeds);
+  expect_completion(pending.active.requests, 3, DAT_DTO_SUCCESS);
   DAT_CR_PARAM param{};
   expect(CALL(dat_cr_query, gone, DAT_CR_FIELD_ALL, &param), returns(DAT_INVALID_HANDLE));
 }
@@ -134,28 +134,28 @@ DAT_CASE(request_is_handed_to_another_process, calls(dat_cr_handoff, dat_cr_quer
 DAT_CASE(service_point_goes_on_behind_a_handoff, calls(dat_cr_handoff, dat_cr_accept),
          rules("dat.cr-handoff.other-process"), deadline_of(10s)) {
   Peer peer(*this, PeerRole::accepts);
-  Asked asked(*this);
-  const DAT_RETURN got = CALL(dat_cr_handoff, asked.cr, peer.qualifier());
+  PendingRequest pending(*this);
+  const DAT_RETURN got = CALL(dat_cr_handoff, pending.cr, peer.qualifier());
   expect(got, succeeds.or_tolerably(DAT_INVALID_PARAMETER));
   if (got != DAT_SUCCESS) return;
-  asked.cr = DAT_HANDLE_NULL;
-  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  const Side second = make_side(ia(), asked.pz);
-  need(ask(ia(), second.ep, asked.qualifier), "no connect");
-  asked.cr = arrival(*this, asked.requests).cr_handle;
-  expect(asked.accept(), succeeds);
+  pending.cr = DAT_HANDLE_NULL;
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  const Side second = make_side(ia(), pending.pz);
+  need(ask(ia(), second.ep, pending.qualifier), "no connect");
+  pending.cr = arrival(*this, pending.requests).cr_handle;
+  expect(pending.accept(), succeeds);
   expect_event(second.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  expect_event(asked.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(pending.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(handoff_to_a_process_that_ended_is_refused, calls(dat_cr_handoff),
          rules("dat.cr-handoff.invalid-parameter"), deadline_of(10s)) {
   Peer peer(*this, PeerRole::accepts);
-  Asked asked(*this);
+  PendingRequest pending(*this);
   peer.kill();
-  expect(CALL(dat_cr_handoff, asked.cr, peer.qualifier()), returns(DAT_INVALID_PARAMETER));
-  expect(asked.accept(), succeeds);  // the request is still there
-  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect(CALL(dat_cr_handoff, pending.cr, peer.qualifier()), returns(DAT_INVALID_PARAMETER));
+  expect(pending.accept(), succeeds);  // the request is still there
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASES_OF_FILE(process)

@@ -33,10 +33,10 @@ DAT_RETURN query(DAT_HANDLE handle) {
 }
 
 /// Those that take another kind of events, and no EVD at all.
-std::vector<std::pair<std::string, DAT_HANDLE>> no_evds_for_requests(const Strangers& strangers) {
-  auto others = strangers.but(DAT_HANDLE_TYPE_EVD);
+std::vector<std::pair<std::string, DAT_HANDLE>> no_evds_for_requests(const LiveObjects& live) {
+  auto others = live.except(DAT_HANDLE_TYPE_EVD);
   others.insert(others.begin(),
-                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
+                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", live.evd.get()}});
   return others;
 }
 
@@ -60,8 +60,8 @@ DAT_CASE(request_tells_its_service_point, calls(dat_psp_create), rules("dat.psp-
 }
 
 DAT_CASE(request_tells_where_it_came, calls(dat_psp_create), rules("dat.psp-create.success")) {
-  const Asked asked(*this);
-  const auto* local = reinterpret_cast<const sockaddr*>(asked.request.local_ia_address_ptr);
+  const PendingRequest pending(*this);
+  const auto* local = reinterpret_cast<const sockaddr*>(pending.request.local_ia_address_ptr);
   const auto* own = reinterpret_cast<const sockaddr*>(ia().address());
   expect_that(local != nullptr, "an address", "null");
   same(*this, "family", local->sa_family, own->sa_family);
@@ -144,9 +144,9 @@ DAT_CASE(service_point_in_no_ia_is_refused, calls(dat_psp_create),
 
 DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_psp_create),
          rules("dat.psp-create.invalid-handle"), with_hostile_handles) {
-  const Strangers strangers(ia());
+  const LiveObjects live(ia());
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
-  for (const auto& [name, handle] : no_evds_for_requests(strangers))
+  for (const auto& [name, handle] : no_evds_for_requests(live))
     row(name, [&] {
       Point point;
       expect(point.create(ia().get(), qualifier, handle), returns(DAT_INVALID_HANDLE));
@@ -252,9 +252,9 @@ DAT_CASE(any_qualifier_is_one_that_nobody_uses, calls(dat_psp_create_any),
 
 DAT_CASE(any_qualifier_is_listened_at, calls(dat_psp_create_any),
          rules("dat.psp-create-any.success")) {
-  const Asked asked(*this);
-  same(*this, "Connection Qualifier", asked.request.conn_qual, asked.qualifier);
-  same(*this, "service point", asked.request.sp_handle.psp_handle, asked.psp.get());
+  const PendingRequest pending(*this);
+  same(*this, "Connection Qualifier", pending.request.conn_qual, pending.qualifier);
+  same(*this, "service point", pending.request.sp_handle.psp_handle, pending.psp.get());
 }
 
 DAT_CASE(any_service_point_in_no_ia_is_refused, calls(dat_psp_create_any),
@@ -268,8 +268,8 @@ DAT_CASE(any_service_point_in_no_ia_is_refused, calls(dat_psp_create_any),
 
 DAT_CASE(any_service_point_without_evd_for_requests_is_refused, calls(dat_psp_create_any),
          rules("dat.psp-create-any.invalid-handle"), with_hostile_handles) {
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : no_evds_for_requests(strangers))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : no_evds_for_requests(live))
     row(name, [&] {
       Point point;
       expect(point.create_any(ia().get(), handle), returns(DAT_INVALID_HANDLE));
@@ -381,11 +381,11 @@ DAT_CASE(qualifier_of_a_freed_service_point_is_free, calls(dat_psp_free, dat_psp
 
 DAT_CASE(request_outlives_its_service_point, calls(dat_psp_free, dat_cr_accept),
          rules("dat.psp-free.request-survives")) {
-  Asked asked(*this);
-  expect(CALL(dat_psp_free, asked.psp.release()), succeeds);
-  expect(asked.accept(), succeeds);
-  expect_event(asked.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  expect_event(asked.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  PendingRequest pending(*this);
+  expect(CALL(dat_psp_free, pending.psp.release()), succeeds);
+  expect(pending.accept(), succeeds);
+  expect_event(pending.active.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  expect_event(pending.passive.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
 }
 
 DAT_CASE(connection_outlives_its_service_point, calls(dat_psp_free),

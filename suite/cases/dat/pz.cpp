@@ -148,8 +148,8 @@ DAT_CASE(free_of_what_is_freed_is_refused, calls(dat_pz_free), rules("dat.pz-fre
 
 DAT_CASE(free_of_another_kind_is_refused, calls(dat_pz_free), rules("dat.pz-free.invalid-handle"),
          with_hostile_handles) {
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_PZ))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_PZ))
     row(name, [&] { expect(CALL(dat_pz_free, handle), returns(DAT_INVALID_HANDLE)); });
 }
 

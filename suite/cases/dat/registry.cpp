@@ -25,8 +25,8 @@ struct List {
 };
 
 /// A Provider that nobody has to be able to open.
-struct Invented {
-  explicit Invented(const std::string& name) {
+struct FakeProvider {
+  explicit FakeProvider(const std::string& name) {
     std::memcpy(info.ia_name, name.c_str(), name.size() + 1);
     info.dapl_version_major = DAT_VERSION_MAJOR;
     info.dapl_version_minor = DAT_VERSION_MINOR;
@@ -123,13 +123,13 @@ DAT_CASE(several_threads_get_the_same_list, calls(dat_registry_list_providers),
 
 DAT_CASE(provider_of_a_new_name_is_taken, calls(dat_registry_add_provider),
          rules("dat.registry-add-provider.success")) {
-  const Invented one("conformance-suite-added");
+  const FakeProvider one("conformance-suite-added");
   expect(CALL(dat_registry_add_provider, &one.provider, &one.info), succeeds);
 }
 
 DAT_CASE(provider_of_a_name_that_is_there_is_refused, calls(dat_registry_add_provider),
          rules("dat.registry-add-provider.already-registered")) {
-  const Invented one("conformance-suite-twice");
+  const FakeProvider one("conformance-suite-twice");
   need(CALL(dat_registry_add_provider, &one.provider, &one.info), "no provider");
   expect(CALL(dat_registry_add_provider, &one.provider, &one.info),
          returns(DAT_PROVIDER_ALREADY_REGISTERED));
@@ -137,13 +137,13 @@ DAT_CASE(provider_of_a_name_that_is_there_is_refused, calls(dat_registry_add_pro
 
 DAT_CASE(description_of_no_provider_is_refused, calls(dat_registry_add_provider),
          rules("dat.registry-add-provider.invalid-parameter"), with_hostile_handles) {
-  const Invented one("conformance-suite-half");
+  const FakeProvider one("conformance-suite-half");
   expect(CALL(dat_registry_add_provider, nullptr, &one.info), returns(DAT_INVALID_PARAMETER));
 }
 
 DAT_CASE(removed_name_is_free_again, calls(dat_registry_remove_provider),
          rules("dat.registry-remove-provider.success")) {
-  const Invented one("conformance-suite-removed");
+  const FakeProvider one("conformance-suite-removed");
   need(CALL(dat_registry_add_provider, &one.provider, &one.info), "no provider");
   expect(CALL(dat_registry_remove_provider, &one.provider, &one.info), succeeds);
   expect(CALL(dat_registry_add_provider, &one.provider, &one.info), succeeds);
@@ -160,14 +160,14 @@ DAT_CASE(provider_of_an_open_ia_is_not_removed, calls(dat_registry_remove_provid
 
 DAT_CASE(provider_that_is_not_registered_is_not_removed, calls(dat_registry_remove_provider),
          rules("dat.registry-remove-provider.invalid-parameter")) {
-  const Invented one("conformance-suite-unknown");
+  const FakeProvider one("conformance-suite-unknown");
   expect(CALL(dat_registry_remove_provider, &one.provider, &one.info),
          returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_PROVIDER_NOT_FOUND));
 }
 
 DAT_CASE(removal_of_nothing_is_refused, calls(dat_registry_remove_provider),
          rules("dat.registry-remove-provider.invalid-parameter"), with_hostile_handles) {
-  const Invented one("conformance-suite-nothing");
+  const FakeProvider one("conformance-suite-nothing");
   expect(CALL(dat_registry_remove_provider, nullptr, &one.info), returns(DAT_INVALID_PARAMETER));
 }
 

@@ -34,8 +34,8 @@ constexpr auto remote_all =
     static_cast<DAT_MEM_PRIV_FLAGS>(DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG);
 
 /// A connection whose passive side has a region with local privileges, and a window to bind.
-struct Stage {
-  explicit Stage(DatBody& body)
+struct WindowSetup {
+  explicit WindowSetup(DatBody& body)
       : pair(body.connected()),
         region(body.ia(), pair.pz.get(), 256, static_cast<DAT_MEM_PRIV_FLAGS>(0x11)),
         own(body.ia(), pair.pz.get(), 256, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A}),
@@ -147,8 +147,8 @@ DAT_CASE(window_in_no_zone_is_refused, calls(dat_rmr_create),
 
 DAT_CASE(window_in_another_kind_is_refused, calls(dat_rmr_create),
          rules("dat.rmr-create.invalid-handle"), with_hostile_handles) {
-  const Strangers strangers(ia());
-  for (const auto& [name, handle] : strangers.but(DAT_HANDLE_TYPE_PZ))
+  const LiveObjects live(ia());
+  for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_PZ))
     row(name, [&] {
       DAT_RMR_HANDLE rmr = DAT_HANDLE_NULL;
       expect(CALL(dat_rmr_create, handle, &rmr), returns(DAT_INVALID_HANDLE));
@@ -223,172 +223,172 @@ DAT_HANDLE_CASES(free, dat_rmr_free, "dat.rmr-free.invalid-handle", DAT_HANDLE_T
 
 DAT_CASE(bind_completes_with_window_and_cookie, calls(dat_rmr_bind),
          rules("dat.rmr-bind.success")) {
-  Stage stage(*this);
-  expect(stage.bind(stage.region.triplet(), {.cookie = 0x1234'5678'9ABC'DEF0}), succeeds);
-  expect_that(stage.context != 0, "a context", "none");
-  const auto event = expect_event(stage.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
+  WindowSetup setup(*this);
+  expect(setup.bind(setup.region.triplet(), {.cookie = 0x1234'5678'9ABC'DEF0}), succeeds);
+  expect_that(setup.context != 0, "a context", "none");
+  const auto event = expect_event(setup.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
   const auto& data = event.event_data.rmr_completion_event_data;
-  same(*this, "window", data.rmr_handle, stage.window.get());
+  same(*this, "window", data.rmr_handle, setup.window.get());
   same(*this, "cookie", data.user_cookie.as_64, DAT_UINT64{0x1234'5678'9ABC'DEF0});
   same(*this, "status", data.status, DAT_RMR_BIND_SUCCESS);
-  same(*this, "EVD", event.evd_handle, stage.pair.passive.requests.get());
+  same(*this, "EVD", event.evd_handle, setup.pair.passive.requests.get());
 }
 
 DAT_CASE(bound_window_tells_what_it_is_bound_to, calls(dat_rmr_bind, dat_rmr_query),
          rules("dat.rmr-query.success")) {
-  Stage stage(*this);
-  const DAT_LMR_TRIPLET segment = stage.region.triplet(16, 32);
-  stage.bound(*this, segment, {.privileges = DAT_MEM_PRIV_REMOTE_READ_FLAG});
-  const DAT_RMR_PARAM param = query(*this, stage.window);
+  WindowSetup setup(*this);
+  const DAT_LMR_TRIPLET segment = setup.region.triplet(16, 32);
+  setup.bound(*this, segment, {.privileges = DAT_MEM_PRIV_REMOTE_READ_FLAG});
+  const DAT_RMR_PARAM param = query(*this, setup.window);
   same(*this, "address", param.lmr_triplet.virtual_address, segment.virtual_address);
   same(*this, "length", param.lmr_triplet.segment_length, segment.segment_length);
   same(*this, "region", param.lmr_triplet.lmr_context, segment.lmr_context);
   same(*this, "privileges", param.mem_priv, DAT_MEM_PRIV_REMOTE_READ_FLAG);
-  same(*this, "context", param.rmr_context, stage.context);
+  same(*this, "context", param.rmr_context, setup.context);
   same(*this, "kind of addresses", param.va_type, DAT_VA_TYPE_VA);
 }
 
 DAT_CASE(peer_writes_and_reads_through_a_window, calls(dat_rmr_bind),
          rules("dat.rmr-bind.success")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(16, 32));
-  stage.write(*this, stage.address(16), stage.context, 32, DAT_DTO_SUCCESS);
-  stage.read(*this, stage.address(16), stage.context, 32, DAT_DTO_SUCCESS);
-  const auto& memory = stage.region.octets();
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(16, 32));
+  setup.write(*this, setup.address(16), setup.context, 32, DAT_DTO_SUCCESS);
+  setup.read(*this, setup.address(16), setup.context, 32, DAT_DTO_SUCCESS);
+  const auto& memory = setup.region.octets();
   expect_that(memory[15] == std::byte{0xA5} && memory[16] == std::byte{0x5A} &&
                   memory[47] == std::byte{0x5A} && memory[48] == std::byte{0xA5},
               "octets 16 to 47 written", "others");
-  expect_that(stage.own.octets()[128] == std::byte{0x5A}, "the octets read back", "others");
+  expect_that(setup.own.octets()[128] == std::byte{0x5A}, "the octets read back", "others");
 }
 
 DAT_CASE(whole_region_and_one_octet_can_be_bound, calls(dat_rmr_bind),
          rules("dat.rmr-bind.success")) {
-  Stage stage(*this);
+  WindowSetup setup(*this);
   const std::pair<std::size_t, std::size_t> segments[] = {{0, 256}, {0, 1}, {255, 1}};
   for (const auto& [offset, length] : segments) {
-    stage.bound(*this, stage.region.triplet(offset, length));
+    setup.bound(*this, setup.region.triplet(offset, length));
     const auto size = static_cast<DAT_SEG_LENGTH>(std::min<std::size_t>(length, 64));
-    stage.write(*this, stage.address(offset), stage.context, size, DAT_DTO_SUCCESS);
+    setup.write(*this, setup.address(offset), setup.context, size, DAT_DTO_SUCCESS);
   }
 }
 
 DAT_CASE(write_before_a_window_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.bounds-remote")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(16, 32));
-  stage.write(*this, stage.address(15), stage.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
-  expect_that(stage.region.octets()[15] == std::byte{0xA5}, "memory unchanged", "written");
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(16, 32));
+  setup.write(*this, setup.address(15), setup.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  expect_that(setup.region.octets()[15] == std::byte{0xA5}, "memory unchanged", "written");
 }
 
 DAT_CASE(write_beyond_a_window_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.bounds-remote")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(16, 32));
-  stage.write(*this, stage.address(41), stage.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
-  expect_that(stage.region.octets()[48] == std::byte{0xA5}, "memory unchanged", "written");
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(16, 32));
+  setup.write(*this, setup.address(41), setup.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  expect_that(setup.region.octets()[48] == std::byte{0xA5}, "memory unchanged", "written");
 }
 
 DAT_CASE(read_beyond_a_window_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.bounds-remote")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(16, 32));
-  stage.read(*this, stage.address(41), stage.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(16, 32));
+  setup.read(*this, setup.address(41), setup.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
 }
 
 DAT_CASE(window_for_reads_is_closed_to_writes, calls(dat_rmr_bind),
          rules("dat.rmr-bind.privileges-remote")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(), {.privileges = DAT_MEM_PRIV_REMOTE_READ_FLAG});
-  stage.read(*this, stage.address(0), stage.context, 8, DAT_DTO_SUCCESS);
-  stage.write(*this, stage.address(0), stage.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
-  expect_that(stage.region.octets()[0] == std::byte{0xA5}, "memory unchanged", "written");
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(), {.privileges = DAT_MEM_PRIV_REMOTE_READ_FLAG});
+  setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
+  setup.write(*this, setup.address(0), setup.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  expect_that(setup.region.octets()[0] == std::byte{0xA5}, "memory unchanged", "written");
 }
 
 DAT_CASE(window_for_writes_is_closed_to_reads, calls(dat_rmr_bind),
          rules("dat.rmr-bind.privileges-remote")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(), {.privileges = DAT_MEM_PRIV_REMOTE_WRITE_FLAG});
-  stage.write(*this, stage.address(0), stage.context, 8, DAT_DTO_SUCCESS);
-  stage.read(*this, stage.address(0), stage.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(), {.privileges = DAT_MEM_PRIV_REMOTE_WRITE_FLAG});
+  setup.write(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
+  setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
 }
 
 DAT_CASE(second_bind_makes_another_context, calls(dat_rmr_bind), rules("dat.rmr-bind.rebind")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet());
-  const DAT_RMR_CONTEXT before = stage.context;
-  stage.bound(*this, stage.region.triplet(64, 64));
-  expect_that(stage.context != before, "another context", "the same");
-  stage.write(*this, stage.address(64), stage.context, 64, DAT_DTO_SUCCESS);
-  stage.read(*this, stage.address(64), before, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet());
+  const DAT_RMR_CONTEXT before = setup.context;
+  setup.bound(*this, setup.region.triplet(64, 64));
+  expect_that(setup.context != before, "another context", "the same");
+  setup.write(*this, setup.address(64), setup.context, 64, DAT_DTO_SUCCESS);
+  setup.read(*this, setup.address(64), before, 8, DAT_DTO_ERR_REMOTE_ACCESS);
 }
 
 DAT_CASE(unbound_context_is_of_no_more_use, calls(dat_rmr_bind), rules("dat.rmr-bind.unbind")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet());
-  const DAT_RMR_CONTEXT before = stage.context;
-  stage.read(*this, stage.address(0), before, 8, DAT_DTO_SUCCESS);
-  stage.bound(*this, stage.region.triplet(0, 0));
-  stage.read(*this, stage.address(0), before, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet());
+  const DAT_RMR_CONTEXT before = setup.context;
+  setup.read(*this, setup.address(0), before, 8, DAT_DTO_SUCCESS);
+  setup.bound(*this, setup.region.triplet(0, 0));
+  setup.read(*this, setup.address(0), before, 8, DAT_DTO_ERR_REMOTE_ACCESS);
 }
 
 DAT_CASE(region_of_a_bound_window_is_not_freed, calls(dat_lmr_free, dat_rmr_bind),
          rules("dat.lmr-free.invalid-state", "dat.rmr-bind.unbind")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(16, 32));
-  expect(CALL(dat_lmr_free, stage.region.get()), returns(DAT_INVALID_STATE));
-  stage.bound(*this, stage.region.triplet(0, 0));
-  expect(CALL(dat_lmr_free, stage.region.release()), succeeds, "dat.rmr-bind.unbind");
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(16, 32));
+  expect(CALL(dat_lmr_free, setup.region.get()), returns(DAT_INVALID_STATE));
+  setup.bound(*this, setup.region.triplet(0, 0));
+  expect(CALL(dat_lmr_free, setup.region.release()), succeeds, "dat.rmr-bind.unbind");
 }
 
 DAT_CASE(free_of_a_bound_window_lets_its_region_go, calls(dat_rmr_free, dat_lmr_free),
          rules("dat.rmr-free.success")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet());
-  expect(CALL(dat_rmr_free, stage.window.release()), succeeds);
-  expect(CALL(dat_lmr_free, stage.region.release()), succeeds);
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet());
+  expect(CALL(dat_rmr_free, setup.window.release()), succeeds);
+  expect(CALL(dat_lmr_free, setup.region.release()), succeeds);
 }
 
 DAT_CASE(peer_cannot_use_a_freed_window, calls(dat_rmr_free), rules("dat.rmr-free.remote-use")) {
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet());
-  stage.read(*this, stage.address(0), stage.context, 8, DAT_DTO_SUCCESS);
-  expect(CALL(dat_rmr_free, stage.window.release()), succeeds);
-  stage.read(*this, stage.address(0), stage.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet());
+  setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
+  expect(CALL(dat_rmr_free, setup.window.release()), succeeds);
+  setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_ERR_REMOTE_ACCESS);
 }
 
 DAT_CASE(zero_based_window_is_addressed_from_zero, calls(dat_rmr_bind),
          rules("dat.rmr-bind.zero-based")) {
   if (ia().attributes().zb_supported == DAT_FALSE)
     stop("not_applicable", "the IA does not say zb_supported");
-  Stage stage(*this);
-  stage.bound(*this, stage.region.triplet(16, 32), {.va_type = DAT_VA_TYPE_ZB});
-  same(*this, "kind of addresses", query(*this, stage.window).va_type, DAT_VA_TYPE_ZB);
-  stage.write(*this, 8, stage.context, 8, DAT_DTO_SUCCESS);
-  stage.read(*this, 0, stage.context, 32, DAT_DTO_SUCCESS);
-  const auto& memory = stage.region.octets();
+  WindowSetup setup(*this);
+  setup.bound(*this, setup.region.triplet(16, 32), {.va_type = DAT_VA_TYPE_ZB});
+  same(*this, "kind of addresses", query(*this, setup.window).va_type, DAT_VA_TYPE_ZB);
+  setup.write(*this, 8, setup.context, 8, DAT_DTO_SUCCESS);
+  setup.read(*this, 0, setup.context, 32, DAT_DTO_SUCCESS);
+  const auto& memory = setup.region.octets();
   expect_that(memory[23] == std::byte{0xA5} && memory[24] == std::byte{0x5A} &&
                   memory[31] == std::byte{0x5A} && memory[32] == std::byte{0xA5},
               "octets 24 to 31 written", "others");
 }
 
 DAT_CASE(suppressed_bind_has_no_completion, calls(dat_rmr_bind), rules("dat.rmr-bind.suppressed")) {
-  Stage stage(*this);
-  expect(stage.bind(stage.region.triplet(), {.flags = DAT_COMPLETION_SUPPRESS_FLAG}), succeeds);
+  WindowSetup setup(*this);
+  expect(setup.bind(setup.region.triplet(), {.flags = DAT_COMPLETION_SUPPRESS_FLAG}), succeeds);
   // The next bind completes behind it.
-  expect(stage.bind(stage.region.triplet(16, 32), {.cookie = 77}), succeeds);
-  const auto event = expect_event(stage.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
+  expect(setup.bind(setup.region.triplet(16, 32), {.cookie = 77}), succeeds);
+  const auto event = expect_event(setup.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
   same(*this, "cookie", event.event_data.rmr_completion_event_data.user_cookie.as_64, 77);
-  expect_no_event(stage.pair.passive.requests);
+  expect_no_event(setup.pair.passive.requests);
 }
 
 DAT_CASE(bind_on_a_disconnected_endpoint_is_flushed, calls(dat_rmr_bind),
          rules("dat.rmr-bind.flushed")) {
-  Stage stage(*this);
-  need(CALL(dat_ep_disconnect, stage.pair.passive.ep.get(), DAT_CLOSE_ABRUPT_FLAG),
+  WindowSetup setup(*this);
+  need(CALL(dat_ep_disconnect, setup.pair.passive.ep.get(), DAT_CLOSE_ABRUPT_FLAG),
        "no disconnect");
-  expect_event(stage.pair.passive.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-  expect(stage.bind(stage.region.triplet(), {.cookie = 12}), succeeds);
-  const auto event = expect_event(stage.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
+  expect_event(setup.pair.passive.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect(setup.bind(setup.region.triplet(), {.cookie = 12}), succeeds);
+  const auto event = expect_event(setup.pair.passive.requests, DAT_RMR_BIND_COMPLETION_EVENT);
   const auto& data = event.event_data.rmr_completion_event_data;
   same(*this, "cookie", data.user_cookie.as_64, 12);
   same(*this, "status", data.status, DAT_DTO_ERR_FLUSHED);
@@ -396,25 +396,25 @@ DAT_CASE(bind_on_a_disconnected_endpoint_is_flushed, calls(dat_rmr_bind),
 
 DAT_CASE(bind_on_an_unconnected_endpoint_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-state")) {
-  Stage stage(*this);
-  const Side idle = make_side(ia(), stage.pair.pz);
+  WindowSetup setup(*this);
+  const Side idle = make_side(ia(), setup.pair.pz);
   expect(
-      stage.bind(stage.window.get(), stage.region.get(), stage.region.triplet(), idle.ep.get(), {}),
+      setup.bind(setup.window.get(), setup.region.get(), setup.region.triplet(), idle.ep.get(), {}),
       returns(DAT_INVALID_STATE));
   expect_no_event(idle.requests);
 }
 
 DAT_CASE(bind_beyond_the_region_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-parameter")) {
-  Stage stage(*this);
-  DAT_LMR_TRIPLET before = stage.region.triplet(0, 8), beyond = stage.region.triplet(249, 7),
-                  longer = stage.region.triplet(), wrapping = stage.region.triplet(8, 8);
+  WindowSetup setup(*this);
+  DAT_LMR_TRIPLET before = setup.region.triplet(0, 8), beyond = setup.region.triplet(249, 7),
+                  longer = setup.region.triplet(), wrapping = setup.region.triplet(8, 8);
   before.virtual_address -= 1;
   beyond.segment_length += 1;
   longer.segment_length += 1;
   wrapping.virtual_address = ~DAT_VADDR{0} - 3;
   const auto refused = [&](const char* name, const DAT_LMR_TRIPLET& segment) {
-    row(name, [&] { expect(stage.bind(segment), returns(DAT_INVALID_PARAMETER)); });
+    row(name, [&] { expect(setup.bind(segment), returns(DAT_INVALID_PARAMETER)); });
   };
   refused("an octet before it", before);
   refused("an octet beyond it", beyond);
@@ -424,124 +424,124 @@ DAT_CASE(bind_beyond_the_region_is_refused, calls(dat_rmr_bind),
 
 DAT_CASE(bind_with_flags_that_do_not_exist_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-parameter")) {
-  Stage stage(*this);
+  WindowSetup setup(*this);
   row("completion flags", [&] {
-    expect(stage.bind(stage.region.triplet(), {.flags = no_such<DAT_COMPLETION_FLAGS>(0x4000)}),
+    expect(setup.bind(setup.region.triplet(), {.flags = no_such<DAT_COMPLETION_FLAGS>(0x4000)}),
            returns(DAT_INVALID_PARAMETER));
   });
   row("privileges", [&] {
-    expect(stage.bind(stage.region.triplet(), {.privileges = no_such<DAT_MEM_PRIV_FLAGS>(0x8000)}),
+    expect(setup.bind(setup.region.triplet(), {.privileges = no_such<DAT_MEM_PRIV_FLAGS>(0x8000)}),
            returns(DAT_INVALID_PARAMETER));
   });
   row("kind of addresses", [&] {
-    expect(stage.bind(stage.region.triplet(), {.va_type = no_such<DAT_VA_TYPE>(7)}),
+    expect(setup.bind(setup.region.triplet(), {.va_type = no_such<DAT_VA_TYPE>(7)}),
            returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_MODEL_NOT_SUPPORTED));
   });
 }
 
 DAT_CASE(unsignalled_bind_is_refused_where_the_endpoint_is_not_set_up_for_it, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-parameter")) {
-  Stage stage(*this);
-  expect(stage.bind(stage.region.triplet(), {.flags = DAT_COMPLETION_UNSIGNALLED_FLAG}),
+  WindowSetup setup(*this);
+  expect(setup.bind(setup.region.triplet(), {.flags = DAT_COMPLETION_UNSIGNALLED_FLAG}),
          returns(DAT_INVALID_PARAMETER));
 }
 
 DAT_CASE(bind_without_a_segment_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-parameter"), with_hostile_handles) {
-  Stage stage(*this);
-  expect(CALL(dat_rmr_bind, stage.window.get(), stage.region.get(), nullptr, remote_all,
-              DAT_VA_TYPE_VA, stage.pair.passive.ep.get(), DAT_RMR_COOKIE{},
-              DAT_COMPLETION_DEFAULT_FLAG, &stage.context),
+  WindowSetup setup(*this);
+  expect(CALL(dat_rmr_bind, setup.window.get(), setup.region.get(), nullptr, remote_all,
+              DAT_VA_TYPE_VA, setup.pair.passive.ep.get(), DAT_RMR_COOKIE{},
+              DAT_COMPLETION_DEFAULT_FLAG, &setup.context),
          returns(DAT_INVALID_PARAMETER));
 }
 
 DAT_CASE(bind_of_no_window_is_refused, calls(dat_rmr_bind), rules("dat.rmr-bind.invalid-handle")) {
-  Stage stage(*this);
-  expect(stage.bind(DAT_HANDLE_NULL, stage.region.get(), stage.region.triplet(),
-                    stage.pair.passive.ep.get(), {}),
+  WindowSetup setup(*this);
+  expect(setup.bind(DAT_HANDLE_NULL, setup.region.get(), setup.region.triplet(),
+                    setup.pair.passive.ep.get(), {}),
          returns(DAT_INVALID_HANDLE));
 }
 
 DAT_CASE(bind_of_a_freed_window_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-handle"), with_hostile_handles) {
-  Stage stage(*this);
-  const DAT_RMR_HANDLE window = freed(std::move(stage.window));
-  expect(stage.bind(window, stage.region.get(), stage.region.triplet(), stage.pair.passive.ep.get(),
+  WindowSetup setup(*this);
+  const DAT_RMR_HANDLE window = freed(std::move(setup.window));
+  expect(setup.bind(window, setup.region.get(), setup.region.triplet(), setup.pair.passive.ep.get(),
                     {}),
          returns(DAT_INVALID_HANDLE));
 }
 
 DAT_CASE(bind_to_what_is_no_region_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-handle"), with_hostile_handles) {
-  Stage stage(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_LMR);
+  WindowSetup setup(*this);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_LMR);
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
-  others.emplace_back("a freed region", freed(Lmr(ia(), stage.pair.pz.get(), 64)));
+  others.emplace_back("a freed region", freed(Lmr(ia(), setup.pair.pz.get(), 64)));
   for (const auto& [name, handle] : others)
     row(name, [&] {
-      expect(stage.bind(stage.window.get(), handle, stage.region.triplet(),
-                        stage.pair.passive.ep.get(), {}),
+      expect(setup.bind(setup.window.get(), handle, setup.region.triplet(),
+                        setup.pair.passive.ep.get(), {}),
              returns(DAT_INVALID_HANDLE));
     });
 }
 
 DAT_CASE(bind_on_what_is_no_endpoint_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-handle"), with_hostile_handles) {
-  Stage stage(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_EP);
+  WindowSetup setup(*this);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_EP);
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
   for (const auto& [name, handle] : others)
     row(name, [&] {
-      expect(stage.bind(stage.window.get(), stage.region.get(), stage.region.triplet(), handle, {}),
+      expect(setup.bind(setup.window.get(), setup.region.get(), setup.region.triplet(), handle, {}),
              returns(DAT_INVALID_HANDLE));
     });
 }
 
 DAT_CASE(bind_across_protection_zones_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.protection-violation")) {
-  Stage stage(*this);
+  WindowSetup setup(*this);
   const Pz other = ia().pz();
   const Rmr window = make_window(*this, other);
   const Lmr region(ia(), other.get(), 64);
   row("the region's", [&] {
-    expect(stage.bind(stage.window.get(), region.get(), region.triplet(),
-                      stage.pair.passive.ep.get(), {}),
+    expect(setup.bind(setup.window.get(), region.get(), region.triplet(),
+                      setup.pair.passive.ep.get(), {}),
            returns(DAT_PROTECTION_VIOLATION));
   });
   row("the window's", [&] {
-    expect(stage.bind(window.get(), stage.region.get(), stage.region.triplet(),
-                      stage.pair.passive.ep.get(), {}),
+    expect(setup.bind(window.get(), setup.region.get(), setup.region.triplet(),
+                      setup.pair.passive.ep.get(), {}),
            returns(DAT_PROTECTION_VIOLATION));
   });
   row("the endpoint's", [&] {
     expect(
-        stage.bind(window.get(), region.get(), region.triplet(), stage.pair.passive.ep.get(), {}),
+        setup.bind(window.get(), region.get(), region.triplet(), setup.pair.passive.ep.get(), {}),
         returns(DAT_PROTECTION_VIOLATION));
   });
 }
 
 DAT_CASE(remote_write_without_local_write_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.privileges-violation")) {
-  Stage stage(*this);
-  const Lmr region(ia(), stage.pair.pz.get(), 64, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+  WindowSetup setup(*this);
+  const Lmr region(ia(), setup.pair.pz.get(), 64, DAT_MEM_PRIV_LOCAL_READ_FLAG);
   // A transport may be content with less; then nothing is refused.
-  expect(stage.bind(stage.window.get(), region.get(), region.triplet(), stage.pair.passive.ep.get(),
+  expect(setup.bind(setup.window.get(), region.get(), region.triplet(), setup.pair.passive.ep.get(),
                     {.privileges = DAT_MEM_PRIV_REMOTE_WRITE_FLAG}),
          returns(DAT_PRIVILEGES_VIOLATION).or_tolerably(DAT_SUCCESS));
 }
 
 DAT_CASE(window_of_an_endpoint_serves_the_peer_of_its_bind,
          calls(dat_rmr_create_for_ep, dat_rmr_bind), rules("dat.rmr-bind.scope")) {
-  Stage stage(*this);
+  WindowSetup setup(*this);
   DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
-  expect(CALL(DAT_RMR_CREATE_FOR_EP, stage.pair.pz.get(), &handle), succeeds);
-  stage.window = Rmr(handle);
-  stage.bound(*this, stage.region.triplet());
-  stage.write(*this, stage.address(0), stage.context, 8, DAT_DTO_SUCCESS);
-  stage.read(*this, stage.address(0), stage.context, 8, DAT_DTO_SUCCESS);
-  expect_that(stage.region.octets()[0] == std::byte{0x5A}, "the octets written", "others");
+  expect(CALL(DAT_RMR_CREATE_FOR_EP, setup.pair.pz.get(), &handle), succeeds);
+  setup.window = Rmr(handle);
+  setup.bound(*this, setup.region.triplet());
+  setup.write(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
+  setup.read(*this, setup.address(0), setup.context, 8, DAT_DTO_SUCCESS);
+  expect_that(setup.region.octets()[0] == std::byte{0x5A}, "the octets written", "others");
 }
 
 DAT_CASES_OF_FILE(rmr)

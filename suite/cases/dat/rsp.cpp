@@ -159,8 +159,8 @@ DAT_CASE(service_point_in_no_ia_is_refused, calls(dat_rsp_create),
 DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_rsp_create),
          rules("dat.rsp-create.invalid-handle"), with_hostile_handles) {
   Reserved reserved(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_EP);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_EP);
   others.emplace_back("a freed endpoint", freed(std::move(make_side(ia(), reserved.pz).ep)));
   for (const auto& [name, handle] : others)
     row(name, [&] {
@@ -172,10 +172,10 @@ DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_rsp_create),
 DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_rsp_create),
          rules("dat.rsp-create.invalid-handle"), with_hostile_handles) {
   Reserved reserved(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_EVD);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_EVD);
   others.insert(others.begin(),
-                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", strangers.evd.get()}});
+                {{"no handle", DAT_HANDLE_NULL}, {"an EVD for DTOs", live.evd.get()}});
   for (const auto& [name, handle] : others)
     row(name, [&] {
       expect(reserved.create(ia().get(), reserved.qualifier, reserved.passive.ep.get(), handle),

@@ -129,8 +129,8 @@ DAT_CASE(queue_in_no_ia_is_refused, calls(dat_srq_create), rules("dat.srq-create
 DAT_CASE(queue_in_no_zone_is_refused, calls(dat_srq_create), rules("dat.srq-create.invalid-handle"),
          with_hostile_handles) {
   Queue queue(*this);
-  const Strangers strangers(ia());
-  auto others = strangers.but(DAT_HANDLE_TYPE_PZ);
+  const LiveObjects live(ia());
+  auto others = live.except(DAT_HANDLE_TYPE_PZ);
   others.insert(others.begin(), {"no handle", DAT_HANDLE_NULL});
   others.emplace_back("a freed zone", freed(ia().pz()));
   for (const auto& [name, handle] : others)

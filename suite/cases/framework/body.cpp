@@ -21,7 +21,7 @@ constexpr std::size_t probe_length = 8;
 constexpr int default_depth = 4;  ///< IRD and ORD where a case does not care
 constexpr std::size_t stalled_window = 64 * 1024;
 constexpr std::size_t much = 1024 * 1024;
-constexpr int haste = 10;              ///< how much less time the rows behind a lost one get
+constexpr int shortening = 10;         ///< how much less time the rows behind a lost one get
 constexpr std::byte usual_fill{0xA5};  ///< of Consumer::register_memory()
 
 /// The first place where two contents differ, for people.
@@ -115,7 +115,8 @@ void Body::use_spare_address() {
 void Body::start_deadline() {
   const auto scaled = std::chrono::duration_cast<std::chrono::nanoseconds>(
       case_.deadline * environment_.deadline_scale);
-  context_.deadline = context_.loop.now() + (in_haste_since_.empty() ? scaled : scaled / haste);
+  context_.deadline =
+      context_.loop.now() + (shortened_since_.empty() ? scaled : scaled / shortening);
   iut.answer_by(context_.loop.now() + scaled);
 }
 
@@ -125,15 +126,15 @@ void Body::finish_judging() {
   peer.raw().finish_judging();
 }
 
-void Body::let_go() {
+void Body::close_connections() {
   others_.clear();
   partner_.reset();
-  entrance_.reset();  // an attempt that the IUT repeats finds nobody
+  acceptor_.reset();  // an attempt that the IUT repeats finds nobody
   peer.renew();
 }
 
-Judgement Body::weighed_in_haste(Judgement judgement) const {
-  const bool late = !in_haste_since_.empty() && time_is_up();
+Judgement Body::weighed_when_shortened(Judgement judgement) const {
+  const bool late = !shortened_since_.empty() && time_is_up();
   return judgement == Judgement::fail && late ? Judgement::inconclusive : judgement;
 }
 
@@ -196,10 +197,10 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
 }
 
 void Body::establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint) {
-  if (!entrance_) entrance_ = std::make_unique<Entrance>(context_, case_.family);
-  if (!entrance_->error().empty()) stop(Verdict::error, entrance_->error());
-  iut.connect(endpoint, entrance_->address(), options.parameters);
-  auto connection = entrance_->next(deadline());
+  if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
+  if (!acceptor_->error().empty()) stop(Verdict::error, acceptor_->error());
+  iut.connect(endpoint, acceptor_->address(), options.parameters);
+  auto connection = acceptor_->next(deadline());
   if (!connection) not_established("the IUT does not connect; " + iut.untaken());
   which.adopt(std::move(connection));
   need(which, mpa_frame(), "an MPA Request");
@@ -262,10 +263,10 @@ void Body::connect_to_responder(iut::Handle endpoint, const iut::ConnectParamete
 }
 
 void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters) {
-  if (!entrance_) entrance_ = std::make_unique<Entrance>(context_, case_.family);
-  if (!entrance_->error().empty()) stop(Verdict::error, entrance_->error());
-  iut.connect(endpoint, entrance_->address(), parameters);
-  auto connection = entrance_->next(deadline());
+  if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
+  if (!acceptor_->error().empty()) stop(Verdict::error, acceptor_->error());
+  iut.connect(endpoint, acceptor_->address(), parameters);
+  auto connection = acceptor_->next(deadline());
   if (!connection) not_established("the IUT does not connect; " + iut.untaken());
   partner_->adopt(std::move(connection));
   if (!iut.take<iut::EstablishedEvent>(deadline()))
@@ -318,10 +319,10 @@ void Body::see_iut_send() {
 }
 
 void Body::let_iut_connect(const iut::ConnectParameters& parameters) {
-  if (!entrance_) entrance_ = std::make_unique<Entrance>(context_, case_.family);
-  if (!entrance_->error().empty()) stop(Verdict::error, entrance_->error());
-  iut.connect(iut.endpoint(), entrance_->address(), parameters);
-  auto connection = entrance_->next(deadline());
+  if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
+  if (!acceptor_->error().empty()) stop(Verdict::error, acceptor_->error());
+  iut.connect(iut.endpoint(), acceptor_->address(), parameters);
+  auto connection = acceptor_->next(deadline());
   if (!connection) not_established("the IUT does not connect; " + iut.untaken());
   peer.raw().adopt(std::move(connection));
 }
@@ -353,7 +354,7 @@ void Body::record(const RuleRef& rule, std::vector<std::string> admissible, std:
   const Judgement by_level = broken ? failure_of(rule) : judgement;
   const ExpectationRecord& made =
       add_record(rule, std::move(admissible), std::move(actual), std::move(hex),
-                 weighed_in_haste(weighed(by_level, environment_.strict)), direction);
+                 weighed_when_shortened(weighed(by_level, environment_.strict)), direction);
   if (made.judgement == Judgement::fail) throw CaseStop{Verdict::fail, failure_text(made)};
   if (broken && made.judgement == Judgement::advisory) throw CaseStop{Verdict::pass, ""};
   if (made.judgement == Judgement::inconclusive)
@@ -698,7 +699,7 @@ CaseStop Body::judged(CaseStop stop) {
 
 void Body::row(std::string name, const std::function<void()>& row_body) {
   if (rows_used_) {
-    let_go();
+    close_connections();
     probe_.reset();
     terminate_seen_ = false;
     unanswering_ = false;
@@ -724,13 +725,13 @@ void Body::row(std::string name, const std::function<void()>& row_body) {
   finish_judging();
   auto [verdict, reason] =
       verdict_of("row", end, {}, std::span(outcome_.expectations).subspan(before));
-  if (late && !in_haste_since_.empty() && verdict != Verdict::fail) {
+  if (late && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
     reason = fmt::format("a tenth of the deadline is up, the rest went to row {}{}{}",
-                         in_haste_since_, reason.empty() ? "" : ": ", reason);
+                         shortened_since_, reason.empty() ? "" : ": ", reason);
   }
   outcome_.rows.push_back({row_, verdict, reason});
-  if (late && verdict != Verdict::pass && in_haste_since_.empty()) in_haste_since_ = row_;
+  if (late && verdict != Verdict::pass && shortened_since_.empty()) shortened_since_ = row_;
   row_.clear();
   if (verdict == Verdict::error)
     throw CaseStop{verdict, reason};  // the next row would find the same harness broken

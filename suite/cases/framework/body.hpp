@@ -156,7 +156,7 @@ class Body {
   /// For the IUT as initiator: an endpoint of it connects to us; what it sends is up to the case.
   void let_iut_connect(const iut::ConnectParameters& parameters = {});
   /// What the IUT tries from now on finds nobody listening.
-  void stop_listening() { entrance_.reset(); }
+  void stop_listening() { acceptor_.reset(); }
   /// TCP segments of what is connected from now on have at most so many octets, both ways.
   void limit_segments(std::size_t octets);
   /// What is connected from now on has an address of the tester that nothing else uses, so that
@@ -279,7 +279,7 @@ class Body {
   /// What the IUT has sent is judged as far as it goes, on every connection.
   void finish_judging();
   /// Closes every connection of the case, so that nothing of it holds up the IUT.
-  void let_go();
+  void close_connections();
   /// The case itself: what stands between the braces of CONFORMANCE_CASE.
   virtual void body() = 0;
   void note_fault(const SenderFault& fault);
@@ -321,8 +321,8 @@ class Body {
   void settle_with_partner(const RuleRef& rule);
   [[nodiscard]] base::TimePoint deadline() const { return context_.deadline; }
   [[nodiscard]] bool time_is_up() const { return context_.loop.now() >= context_.deadline; }
-  /// A failure as it is weighed: for want of time in a row in haste it says nothing.
-  [[nodiscard]] Judgement weighed_in_haste(Judgement judgement) const;
+  /// A failure as it is weighed: for want of time in a row in shortening it says nothing.
+  [[nodiscard]] Judgement weighed_when_shortened(Judgement judgement) const;
   [[nodiscard]] std::string_view rule_of(const RuleRef& rule) const;
 
   const Case& case_;
@@ -331,7 +331,7 @@ class Body {
   CaseOutcome& outcome_;
   std::string row_;
   bool rows_used_ = false;
-  std::string in_haste_since_;   ///< the row that waited in vain
+  std::string shortened_since_;  ///< the row that waited in vain
   std::optional<Region> probe_;  ///< what settle() reads
   std::set<std::string> faults_noted_;
   bool terminate_seen_ = false;
@@ -339,7 +339,7 @@ class Body {
   RuleRef establishing_by_;   ///< Establish::judged_by of the connection that is coming up
   std::vector<std::unique_ptr<Peer>> others_;
   std::unique_ptr<StreamPeer> partner_;
-  std::unique_ptr<Entrance> entrance_;
+  std::unique_ptr<Acceptor> acceptor_;
 };
 
 }  // namespace suite::cases

@@ -93,7 +93,7 @@ std::string why_not_applicable(const Case& a_case, const Environment& environmen
                                                        : environment.iut_ipv4))
     return fmt::format("no {} address of the IUT is known: --address or the PIXIT gives one",
                        a_case.family == base::Family::ipv6 ? "IPv6" : "IPv4");
-  if (environment.standing == a_case.configuration) return {};
+  if (environment.current_configuration == a_case.configuration) return {};
   for (const std::string_view need : needs_of(a_case.configuration, environment))
     if (std::string lack = lack_of(need, environment); !lack.empty())
       return fmt::format("{} (wanted: {})", lack, a_case.configuration.text());

@@ -16,9 +16,9 @@ namespace {
 
 // For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
 // for what configures it, which may load a driver anew.
-constexpr auto patience_between_cases = std::chrono::seconds(12);
+constexpr auto reset_timeout = std::chrono::seconds(12);
 // However little is left to the row: how slow the IUT was before says nothing of the agent.
-constexpr auto least_patience = std::chrono::seconds(3);
+constexpr auto least_reply_timeout = std::chrono::seconds(3);
 // A line of the agent holds two digits an octet and has a greatest length
 // (suite/iut/message_lines.hpp).
 constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
@@ -124,7 +124,7 @@ std::string Consumer::untaken() const {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
-  const TimePoint soon = context_.loop.now() + least_patience;
+  const TimePoint soon = context_.loop.now() + least_reply_timeout;
   return supported(
       try_call(std::move(command), what, std::max({answers_due_, context_.deadline, soon})), what);
 }
@@ -165,16 +165,16 @@ iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
   return reply;
 }
 
-TimePoint Consumer::patiently() const {
-  return std::max(context_.deadline, context_.loop.now() + patience_between_cases);
+TimePoint Consumer::reset_deadline() const {
+  return std::max(context_.deadline, context_.loop.now() + reset_timeout);
 }
 
 iut::Reply Consumer::configure(iut::Configure command, std::string_view what) {
-  return try_call(std::move(command), what, patiently());
+  return try_call(std::move(command), what, reset_deadline());
 }
 
 void Consumer::reset() {
-  checked(try_call(iut::Reset{}, "reset", patiently()), "reset");
+  checked(try_call(iut::Reset{}, "reset", reset_deadline()), "reset");
   events_.clear();
   listening_.clear();
   next_handle_ = 1;

@@ -169,7 +169,7 @@ class Consumer {
  private:
   void keep(iut::Event event);
   bool fetch(base::TimePoint deadline);
-  [[nodiscard]] base::TimePoint patiently() const;
+  [[nodiscard]] base::TimePoint reset_deadline() const;
   [[nodiscard]] Region register_as(iut::RegisterMemory command);
   iut::Reply carry_out(iut::PostWork work);
 

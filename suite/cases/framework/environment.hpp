@@ -54,7 +54,7 @@ struct Environment {
 
   /// How the IUT is configured now; kept up by the executor, so that cases of one configuration
   /// need no command. Empty: not known.
-  std::optional<Configuration> standing{};
+  std::optional<Configuration> current_configuration{};
 };
 
 }  // namespace suite::cases

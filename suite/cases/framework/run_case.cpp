@@ -13,7 +13,7 @@ namespace suite::cases {
 namespace {
 
 /// Of these kinds of RTR indication the ones that the IUT has: what it refuses alone, it has not.
-std::vector<std::string> had_by(Consumer& iut, std::vector<std::string> kinds) {
+std::vector<std::string> supported_kinds(Consumer& iut, std::vector<std::string> kinds) {
   std::erase_if(kinds, [&](const std::string& kind) {
     iut::Configure alone;
     alone.rtr = {kind};
@@ -29,12 +29,12 @@ bool is_configurable(const Consumer& iut) {
 }
 
 void configure(const Case& a_case, Environment& environment, Consumer& iut) {
-  if (environment.standing == a_case.configuration) return;
+  if (environment.current_configuration == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
   // What cannot be changed needs no asking: the case may run as the IUT stands by nature, or
   // why_not_applicable has told.
   if (!is_configurable(iut)) {
-    environment.standing = wanted;
+    environment.current_configuration = wanted;
     return;
   }
   iut::Configure command;
@@ -45,17 +45,17 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
     command.peer_to_peer = wanted.peer_to_peer;
     command.rtr = wanted.rtr;
   }
-  environment.standing.reset();
+  environment.current_configuration.reset();
   iut::Reply reply = iut.configure(command, "configure " + wanted.text());
   if (reply.outcome != iut::Outcome::ok && command.rtr && wanted.rtr == Configuration{}.rtr) {
     // A case that names no kinds is content with those that there are.
-    command.rtr = had_by(iut, wanted.rtr);
+    command.rtr = supported_kinds(iut, wanted.rtr);
     reply = iut.configure(command, "configure what the IUT has of it");
   }
   if (reply.outcome != iut::Outcome::ok)
     throw CaseStop{Verdict::not_applicable, fmt::format("the IUT cannot be configured ({}): {}",
                                                         wanted.text(), reply.error)};
-  environment.standing = wanted;
+  environment.current_configuration = wanted;
 }
 
 /// The IUT is asked for one thing more, its clean-up: an agent that has died of the case, or dies of
@@ -65,7 +65,7 @@ void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
   body.finish_judging();
   context.on_fault = [](const SenderFault&) {};
   context.on_inconclusive = [](const std::string&) {};
-  body.let_go();  // an IUT may wait for its peer before it is clean
+  body.close_connections();  // an IUT may wait for its peer before it is clean
   try {
     body.iut.reset();
   } catch (const CaseStop& stop) {

@@ -9,12 +9,12 @@ using namespace startup;  // NOLINT(google-build-using-namespace): the steps are
 
 namespace {
 
-enum class Told : std::uint8_t { not_yet, of_request, of_connection };
+enum class ConsumerKnows : std::uint8_t { nothing, of_request, of_connection };
 
 /// A state in which the peer may go away, and what the IUT's consumer knows then.
 struct Moment {
   const char* name;
-  Told told;
+  ConsumerKnows knows;
   std::function<void(Body&)> reach;
 };
 
@@ -24,19 +24,20 @@ void send_half(Body& on, const StartupFrame& frame) {
 
 std::vector<Moment> moments_of_responder(const Consumer& iut) {
   std::vector<Moment> moments{
-      {"before the Request", Told::not_yet, [](Body& on) { on.peer.connect(); }},
-      {"within the Request", Told::not_yet,
+      {"before the Request", ConsumerKnows::nothing, [](Body& on) { on.peer.connect(); }},
+      {"within the Request", ConsumerKnows::nothing,
        [](Body& on) {
          on.peer.connect();
          send_half(on, mpa_request());
        }},
-      {"before the consumer decides", Told::of_request,
+      {"before the consumer decides", ConsumerKnows::of_request,
        [](Body& on) { send_request(on, mpa_request()); }},
-      {"behind the Reply", Told::of_connection, [](Body& on) { on.establish(); }},
-      {"behind the first FPDU", Told::of_connection, [](Body& on) { on.expect_still_working(); }},
+      {"behind the Reply", ConsumerKnows::of_connection, [](Body& on) { on.establish(); }},
+      {"behind the first FPDU", ConsumerKnows::of_connection,
+       [](Body& on) { on.expect_still_working(); }},
   };
   if (iut.can(capability::enhanced_startup) && iut.can(capability::peer_to_peer)) {
-    moments.push_back({"before the RTR indication", Told::of_connection, [](Body& on) {
+    moments.push_back({"before the RTR indication", ConsumerKnows::of_connection, [](Body& on) {
                          static_cast<void>(reply_to(on, enhanced_request(any_rtr)));
                        }});
   }
@@ -45,14 +46,15 @@ std::vector<Moment> moments_of_responder(const Consumer& iut) {
 
 std::vector<Moment> moments_of_initiator() {
   return {
-      {"before the Request", Told::of_connection, [](Body& on) { on.let_iut_connect(); }},
-      {"behind the Request", Told::of_connection,
+      {"before the Request", ConsumerKnows::of_connection, [](Body& on) { on.let_iut_connect(); }},
+      {"behind the Request", ConsumerKnows::of_connection,
        [](Body& on) { static_cast<void>(request_of(on)); }},
-      {"within the Reply", Told::of_connection,
+      {"within the Reply", ConsumerKnows::of_connection,
        [](Body& on) { send_half(on, accepting(on, request_of(on))); }},
-      {"behind the Reply", Told::of_connection,
+      {"behind the Reply", ConsumerKnows::of_connection,
        [](Body& on) { on.peer.raw().send(accepting(on, request_of(on))); }},
-      {"behind its first FPDU", Told::of_connection, [](Body& on) { on.expect_still_working(); }},
+      {"behind its first FPDU", ConsumerKnows::of_connection,
+       [](Body& on) { on.expect_still_working(); }},
   };
 }
 
@@ -80,10 +82,10 @@ void leave_in_each_state(Body& on, const std::function<void()>& leave,
       moment.reach(on);
       if (!responder) on.stop_listening();  // it may try again at once
       std::optional<iut::ConnectRequestEvent> request;
-      if (moment.told == Told::of_request) request = asked(on);
+      if (moment.knows == ConsumerKnows::of_request) request = asked(on);
       leave();
       if (request) judge(answer_to_one_gone(on, *request));
-      if (moment.told == Told::of_connection)
+      if (moment.knows == ConsumerKnows::of_connection)
         judge(on.iut.take(told_of_the_end().matches, on.context().deadline));
       on.establish(on.another_peer(), {.endpoint = on.iut.create_endpoint(), .judged_by = goes_on});
     });

@@ -178,9 +178,9 @@ CONFORMANCE_CASE(listener_of_one_family_answers_no_other,
   const base::Address own = over_ipv4 ? environment().iut_ipv6 : environment().iut_ipv4;
   if (own.octets == base::Address{}.octets)
     stop(Verdict::not_applicable, "the IUT has no address of the other family");
-  Peer& stranger = another_peer();
-  const auto up = stranger.connect(own.with_port(iut_address().port));
-  if (up) stranger.send(mpa_request());
+  Peer& other = another_peer();
+  const auto up = other.connect(own.with_port(iut_address().port));
+  if (up) other.send(mpa_request());
   expect_none(connect_request());
   // Another listener of the same host may have this port in the other family.
   advise_that(!up, "no connection with the same port of the other family", "a connection");

@@ -11,12 +11,12 @@ namespace {
 /// A partner with which transfers of each kind went well.
 StreamPeer& trusted_partner(Body& test, const Partner& terms = {}) {
   StreamPeer& partner = test.connect_partner(terms);
-  Draw draw(71);
+  PayloadGenerator generator(71);
   for (int i = 0; i < 3; ++i) {
-    write_to_iut(test, partner, draw.octets(5000));
-    send_to_iut(test, partner, draw.octets(5000));
-    send_from_iut(test, partner, draw.octets(5000));
-    read_from_iut(test, partner, draw.octets(5000));
+    write_to_iut(test, partner, generator.octets(5000));
+    send_to_iut(test, partner, generator.octets(5000));
+    send_from_iut(test, partner, generator.octets(5000));
+    read_from_iut(test, partner, generator.octets(5000));
   }
   partner.skip_arrivals();
   return partner;
@@ -31,8 +31,8 @@ CONFORMANCE_CASE(crc_that_turns_wrong_changes_no_memory,
   const Region region = iut.register_memory(5000, access::remote_write);
   const Work receive = iut.post_receive(5000);
   partner.deviate(Deviation::sends_bad_crc);
-  partner.write(Draw(72).octets(1000), region.stag, region.base);
-  partner.send(Draw(72).octets(1000));
+  partner.write(PayloadGenerator(72).octets(1000), region.stag, region.base);
+  partner.send(PayloadGenerator(72).octets(1000));
   watch(partner);
   partner.reset();
   expect(region, unchanged);
@@ -45,7 +45,7 @@ CONFORMANCE_CASE(crc_that_leaves_markers_out_changes_no_memory,
   StreamPeer& partner = trusted_partner(*this);
   const Region region = iut.register_memory(5000, access::remote_write);
   partner.deviate(Deviation::crc_excludes_markers);
-  partner.write(Draw(73).octets(1200), region.stag, region.base);
+  partner.write(PayloadGenerator(73).octets(1200), region.stag, region.base);
   watch(partner);
   partner.reset();
   expect(region, unchanged);
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(offset_that_leaves_the_receive_is_rejected,
   const Region memory = iut.register_memory(3100);
   const Work receive = iut.post_receive({{memory.handle, 0, 3000}});
   partner.deviate(Deviation::mo_starts_at_one);
-  partner.send(Draw(74).octets(3000));
+  partner.send(PayloadGenerator(74).octets(3000));
   expect_rejection(partner, {cause::ddp_untagged_message_too_long},
                    "ddp.untagged.check-end-in-range", "ddp.terminate.untagged-message-too-long",
                    {cause::ddp_untagged_invalid_offset});
@@ -89,7 +89,7 @@ CONFORMANCE_CASE(stag_that_changes_within_a_message_is_rejected,
                  in_both_roles, over_both_families) {
   StreamPeer& partner = trusted_partner(*this);
   const Region region = iut.register_memory(10'000, access::remote_write);
-  const Octets data = Draw(75).octets(2000);
+  const Octets data = PayloadGenerator(75).octets(2000);
   const std::size_t first = partner.max_ulpdu() - rnic::wire::tagged_header_size;
   partner.deviate(Deviation::stag_changes_within_message);
   partner.write(data, region.stag, region.base);
@@ -110,7 +110,7 @@ CONFORMANCE_CASE(offset_that_leaves_the_region_is_rejected,
                  in_both_roles, over_both_families) {
   StreamPeer& partner = trusted_partner(*this);
   const Region region = iut.register_memory(2000, access::remote_write);
-  partner.write(Draw(76).octets(100), region.stag, region.base + 1901);
+  partner.write(PayloadGenerator(76).octets(100), region.stag, region.base + 1901);
   expect_rejection(partner, {cause::ddp_tagged_base_or_bounds}, "ddp.tagged.check-end-in-range",
                    "ddp.terminate.tagged-base-or-bounds");
   expect(region, unchanged, "ddp.tagged.check-end-in-range");
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(nothing_is_placed_behind_an_error, rules("ddp.terminate.later-s
   const Region region = iut.register_memory(5000, access::remote_write);
   const Work receive = iut.post_receive(100);
   partner.write(payload(10), region.stag_with_other_key(), region.base);
-  partner.write(Draw(77).octets(1000), region.stag, region.base);
+  partner.write(PayloadGenerator(77).octets(1000), region.stag, region.base);
   partner.send(payload(50));
   expect(partner, any_terminate() | torn_down());
   if (partner.is_open()) expect_teardown(partner);
@@ -174,7 +174,7 @@ CONFORMANCE_CASE(read_whose_response_goes_astray_fails,
   const auto astray = [&](Deviation deviation,
                           std::initializer_list<rnic::wire::TerminateCause> causes) {
     StreamPeer& partner = trusted_partner(*this);
-    const TesterBuffer& source = partner.add_buffer(Draw(78).octets(3000));
+    const TesterBuffer& source = partner.add_buffer(PayloadGenerator(78).octets(3000));
     read_by_iut(*this, partner, source.octets);
     partner.deviate(deviation);
     partner.skip_arrivals();
@@ -197,7 +197,7 @@ CONFORMANCE_CASE(read_whose_response_goes_astray_fails,
 CONFORMANCE_CASE(response_that_comes_twice_is_rejected,
                  rules("rdmap.read.invalid-response-surfaced"), in_both_roles) {
   StreamPeer& partner = trusted_partner(*this);
-  const TesterBuffer& source = partner.add_buffer(Draw(79).octets(1000));
+  const TesterBuffer& source = partner.add_buffer(PayloadGenerator(79).octets(1000));
   partner.deviate(Deviation::read_response_twice);
   const Work read = iut.post_read(1000, source.stag, source.base);
   expect(read, completes().with_length(1000), "rdmap.read.response-delivered-to-ulp");

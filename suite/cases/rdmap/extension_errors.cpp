@@ -17,7 +17,7 @@ constexpr std::uint32_t last_queue = 3;
 /// A wrong value of a DDP field, and the Terminate that RFC 5041 section 7.2 has for it.
 struct WrongField {
   const char* name;
-  std::function<Outgoing(const Outgoing&)> spoilt;
+  std::function<Outgoing(const Outgoing&)> damaged;
   rnic::wire::TerminateCause cause;
   rnic::wire::TerminateCause or_cause = cause;  ///< right as well
 };
@@ -141,7 +141,7 @@ CONFORMANCE_CASE(ddp_fields_of_an_atomic_request_are_validated,
   for (const WrongField& field : wrong_fields()) {
     row(field.name, [&] {
       const Region region = word_of(*this);
-      peer.send(field.spoilt(fetch_add(1, region.stag, region.base, 1)));
+      peer.send(field.damaged(fetch_add(1, region.stag, region.base, 1)));
       expect_rejection({field.cause, field.or_cause}, "rdmap.atomic.ddp-fields-validated",
                        "rdmap.atomic.incoming-error-terminate");
       expect(region, unchanged, "rdmap.atomic.ddp-fields-validated");
@@ -158,7 +158,7 @@ CONFORMANCE_CASE(ddp_fields_of_an_atomic_response_are_validated,
       let_iut_send();
       const Work work = post_atomic(*this, operation::fetch_add, 1);
       const std::uint32_t id = expect_request(*this).request_id;
-      peer.send(field.spoilt(atomic_response(id, symmetric)));
+      peer.send(field.damaged(atomic_response(id, symmetric)));
       expect_rejection({field.cause, field.or_cause}, "rdmap.atomic.ddp-fields-validated",
                        "rdmap.atomic.incoming-error-terminate");
       expect(work, completes_in_error(), "rdmap.atomic.ddp-fields-validated");
@@ -297,7 +297,7 @@ CONFORMANCE_CASE(ddp_fields_of_immediate_data_are_validated,
   for (const WrongField& field : wrong_fields()) {
     row(field.name, [&] {
       const Work receive = iut.post_receive(64);
-      peer.send(field.spoilt(immediate_data(payload(8))));
+      peer.send(field.damaged(immediate_data(payload(8))));
       expect_rejection({field.cause, field.or_cause}, "rdmap.immediate.ddp-fields-validated",
                        "rdmap.immediate.incoming-error-terminate");
       expect(receive, completes_in_error(), "rdmap.immediate.ddp-fields-validated");

@@ -18,12 +18,12 @@ CONFORMANCE_CASE(sends_cross_sends,
                        "rdmap.order.completed-in-submission-order"),
                  in_both_roles, over_both_families, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
-  Draw draw(41);
+  PayloadGenerator generator(41);
   std::vector<Octets> to_iut, from_iut;
   std::vector<Work> receives, sends;
   for (int i = 0; i < 24; ++i) {
-    to_iut.push_back(draw.octets(draw.number(0, 20'000)));
-    from_iut.push_back(draw.octets(draw.number(0, 20'000)));
+    to_iut.push_back(generator.octets(generator.number(0, 20'000)));
+    from_iut.push_back(generator.octets(generator.number(0, 20'000)));
     receives.push_back(iut.post_receive(20'000));
   }
   for (std::size_t i = 0; i < to_iut.size(); ++i) {
@@ -42,8 +42,8 @@ CONFORMANCE_CASE(long_writes_cross_long_writes,
                  rules("ddp.tagged.placed-at-to", "ddp.segmentation.to-is-initial-plus-offset"),
                  in_both_roles, over_both_families, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
-  Draw draw(42);
-  const Octets there = draw.octets(long_message), back = draw.octets(long_message);
+  PayloadGenerator generator(42);
+  const Octets there = generator.octets(long_message), back = generator.octets(long_message);
   const Region region = iut.register_memory(long_message + 5, access::remote_write);
   const TesterBuffer& buffer = partner.add_buffer(Octets(long_message));
   const Work write = iut.post_write(back, buffer.stag, buffer.base);
@@ -61,11 +61,11 @@ CONFORMANCE_CASE(long_reads_cross_long_reads,
                        "rdmap.read.response-length-matches-request"),
                  in_both_roles, over_both_families, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
-  Draw draw(43);
-  const TesterBuffer& theirs = partner.add_buffer(draw.octets(long_message));
+  PayloadGenerator generator(43);
+  const TesterBuffer& theirs = partner.add_buffer(generator.octets(long_message));
   const TesterBuffer& sink = partner.add_buffer(Octets(long_message));
   Region ours = iut.register_memory(long_message, access::remote_read);
-  iut.write_memory(ours, draw.octets(long_message));
+  iut.write_memory(ours, generator.octets(long_message));
   const Work read = iut.post_read(long_message, theirs.stag, theirs.base);
   const auto read_back = partner.read(sink, long_message, ours.stag, ours.base);
   expect(read, completes().with_length(long_message), "rdmap.read.response-delivered-to-ulp");
@@ -82,13 +82,13 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
                  in_both_roles, over_both_families, deadline_of(30s)) {
   constexpr std::size_t slot = 8192, slots = 16;
   StreamPeer& partner = connect_partner();
-  Draw draw(44);
+  PayloadGenerator generator(44);
   // Each operation has a slot of its own, so that their order of placement does not matter.
   Region written = iut.register_memory(slot * slots, access::remote_write);
   Region source = iut.register_memory(slot * slots, access::remote_read);
-  iut.write_memory(source, draw.octets(slot * slots));
+  iut.write_memory(source, generator.octets(slot * slots));
   TesterBuffer& written_back = partner.add_buffer(Octets(slot * slots));
-  const TesterBuffer& source_back = partner.add_buffer(draw.octets(slot * slots));
+  const TesterBuffer& source_back = partner.add_buffer(generator.octets(slot * slots));
   const TesterBuffer& sink = partner.add_buffer(Octets(slot * slots));
   Octets wanted = written.contents, wanted_back = written_back.octets, wanted_sink = sink.octets;
   std::vector<Octets> messages, messages_back;
@@ -100,16 +100,16 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
   for (std::size_t i = 0; i < slots; ++i) {
     // The second Write and Send have left behind a Read that nobody has answered.
     if (i == 2) go_on_behind_a_read_and_a_send(*this, partner);
-    const std::size_t at = i * slot, from = draw.number(0, 100);
-    const auto size = [&] { return draw.number(1, slot - 100); };
-    const Octets write = draw.octets(size()), write_back = draw.octets(size());
+    const std::size_t at = i * slot, from = generator.number(0, 100);
+    const auto size = [&] { return generator.number(1, slot - 100); };
+    const Octets write = generator.octets(size()), write_back = generator.octets(size());
     partner.write(write, written.stag, written.base + at + from);
     std::ranges::copy(write, wanted.begin() + static_cast<std::ptrdiff_t>(at + from));
     works.push_back(iut.post_write(write_back, written_back.stag, written_back.base + at + from));
     std::ranges::copy(write_back, wanted_back.begin() + static_cast<std::ptrdiff_t>(at + from));
-    messages.push_back(draw.octets(size()));
+    messages.push_back(generator.octets(size()));
     partner.send(messages.back());
-    messages_back.push_back(draw.octets(size()));
+    messages_back.push_back(generator.octets(size()));
     works.push_back(iut.post_send(messages_back.back()));
     const std::size_t asked = size(), asked_back = size();
     reads_back.push_back(partner.read(sink, static_cast<std::uint32_t>(asked), source.stag,
@@ -142,7 +142,7 @@ CONFORMANCE_CASE(hundreds_of_messages_are_counted,
                  in_both_roles, deadline_of(60s)) {
   constexpr std::size_t rounds = 11, at_once = 25, place = 64;
   StreamPeer& partner = connect_partner();
-  Draw draw(45);
+  PayloadGenerator generator(45);
   Region memory = iut.register_memory(at_once * place);
   for (std::size_t round = 0; round < rounds; ++round) {
     std::vector<Work> receives, sends;
@@ -151,10 +151,10 @@ CONFORMANCE_CASE(hundreds_of_messages_are_counted,
     for (std::size_t i = 0; i < at_once; ++i)
       receives.push_back(iut.post_receive({{memory.handle, i * place, place}}));
     for (std::size_t i = 0; i < at_once; ++i) {
-      const Octets data = draw.octets(draw.number(0, place));
+      const Octets data = generator.octets(generator.number(0, place));
       std::ranges::copy(data, wanted.begin() + static_cast<std::ptrdiff_t>(i * place));
       partner.send(data);
-      from_iut.push_back(draw.octets(draw.number(0, place)));
+      from_iut.push_back(generator.octets(generator.number(0, place)));
       sends.push_back(iut.post_send(from_iut.back()));
     }
     expect_in_order(receives, "rdmap.send.delivered-in-order");

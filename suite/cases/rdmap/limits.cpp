@@ -102,7 +102,7 @@ CONFORMANCE_CASE(receive_scatters_into_all_pieces_that_the_iut_has,
       iut::PostReceive{endpoint, 0, first_work, pieces_of(buffer, most)}, "post a receive");
   expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a receive of {} pieces", most),
               posted.error);
-  const Octets data = Draw(61).octets(buffer.length);
+  const Octets data = PayloadGenerator(61).octets(buffer.length);
   peer.send(send_message(data));
   expect(Work{first_work, endpoint, {}}, completes().with_length(4 * most));
   expect(buffer, holds(by_pieces(data)));
@@ -134,7 +134,7 @@ CONFORMANCE_CASE(shared_receive_scatters_into_all_pieces_that_the_iut_has,
                                    "post a shared receive");
   expect_that(posted.outcome == iut::Outcome::ok, fmt::format("a receive of {} pieces", most),
               posted.error);
-  const Octets data = Draw(63).octets(buffer.length);
+  const Octets data = PayloadGenerator(63).octets(buffer.length);
   peer.send(send_message(data));
   expect(Work{first_work, endpoint, {}}, completes().with_length(4 * most));
   expect(buffer, holds(by_pieces(data)));
@@ -152,7 +152,7 @@ CONFORMANCE_CASE(send_gathers_from_all_pieces_that_the_iut_has,
   const auto [endpoint, most] = endpoint_of_pieces(*this, limit_of(*this, "max_pieces", 4096));
   establish({.endpoint = endpoint, .opening = true});
   Region source = iut.register_memory(std::uint64_t{4} * most);
-  const Octets data = Draw(62).octets(source.length);
+  const Octets data = PayloadGenerator(62).octets(source.length);
   iut.write_memory(source, data);
   const auto posted =
       iut.try_call(send_of(endpoint, first_work, pieces_of(source, most)), "post a Send");

@@ -30,11 +30,11 @@ Work post_atomic(Body& test, const TesterBuffer& counter, const Region& original
 
 /// Transfers both ways, which leave no completion beside their own.
 void transfer_behind_the_rtr(Body& test, StreamPeer& partner, std::uint64_t seed) {
-  Draw draw(seed);
-  send_to_iut(test, partner, draw.octets(3000));
-  send_from_iut(test, partner, draw.octets(3000));
-  read_from_iut(test, partner, draw.octets(3000));
-  read_by_iut(test, partner, draw.octets(3000));
+  PayloadGenerator generator(seed);
+  send_to_iut(test, partner, generator.octets(3000));
+  send_from_iut(test, partner, generator.octets(3000));
+  read_from_iut(test, partner, generator.octets(3000));
+  read_by_iut(test, partner, generator.octets(3000));
   const auto stray = test.iut.take<iut::CompletionEvent>(test.context().loop.now());
   test.expect_that(!stray, "no completion beside those of posted work",
                    stray ? describe(*stray) : "none", "mpa.enhanced.startup-gives-no-completion");
@@ -50,7 +50,7 @@ CONFORMANCE_CASE(more_reads_than_the_depth_are_answered_in_their_order,
   constexpr std::uint32_t reads = 40, length = 3000;
   StreamPeer& partner = connect_partner();
   Region source = iut.register_memory(reads * length, access::remote_read);
-  iut.write_memory(source, Draw(51).octets(reads * length));
+  iut.write_memory(source, PayloadGenerator(51).octets(reads * length));
   const TesterBuffer& sink = partner.add_buffer(Octets(reads * length));
   std::vector<std::uint64_t> works;
   for (std::uint32_t i = 0; i < reads; ++i)
@@ -73,7 +73,7 @@ CONFORMANCE_CASE(more_reads_than_the_depth_complete_in_their_order,
                  in_both_roles, over_both_families, deadline_of(20s)) {
   constexpr std::uint32_t reads = 40, length = 3000;
   StreamPeer& partner = connect_partner();
-  const TesterBuffer& source = partner.add_buffer(Draw(52).octets(reads * length));
+  const TesterBuffer& source = partner.add_buffer(PayloadGenerator(52).octets(reads * length));
   std::vector<Work> works;
   for (std::uint32_t i = 0; i < reads; ++i)
     works.push_back(iut.post_read(length, source.stag, source.base + i * length));
@@ -92,8 +92,8 @@ CONFORMANCE_CASE(reads_complete_in_their_order_among_sends_and_writes,
                        "rdmap.order.read-completes-after-response"),
                  in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
-  Draw draw(53);
-  const TesterBuffer& source = partner.add_buffer(draw.octets(20'000));
+  PayloadGenerator generator(53);
+  const TesterBuffer& source = partner.add_buffer(generator.octets(20'000));
   const TesterBuffer& target = partner.add_buffer(Octets(4000));
   std::vector<Work> works;
   std::vector<Octets> sent;
@@ -101,8 +101,8 @@ CONFORMANCE_CASE(reads_complete_in_their_order_among_sends_and_writes,
   partner.hold_back();
   for (int i = 0; i < 10; ++i) {
     works.push_back(iut.post_read(20'000, source.stag, source.base));
-    works.push_back(iut.post_write(draw.octets(4000), target.stag, target.base));
-    sent.push_back(draw.octets(draw.number(0, 2000)));
+    works.push_back(iut.post_write(generator.octets(4000), target.stag, target.base));
+    sent.push_back(generator.octets(generator.number(0, 2000)));
     works.push_back(iut.post_send(sent.back()));
   }
   go_on_behind_a_read_and_a_send(*this, partner);
@@ -120,7 +120,7 @@ CONFORMANCE_CASE(fenced_send_leaves_behind_all_earlier_reads,
                        "rdmap.order.completed-in-submission-order"),
                  in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
-  const TesterBuffer& source = partner.add_buffer(Draw(54).octets(100'000));
+  const TesterBuffer& source = partner.add_buffer(PayloadGenerator(54).octets(100'000));
   std::vector<Work> works;
   for (int i = 0; i < 6; ++i) works.push_back(iut.post_read(100'000, source.stag, source.base));
   // The consumer may use what it has read in a fenced Send: all of it is there by then.
@@ -138,12 +138,12 @@ CONFORMANCE_CASE(unsignaled_work_is_done_like_any_other,
                        "rdmap.order.completed-in-submission-order"),
                  in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
-  Draw draw(55);
+  PayloadGenerator generator(55);
   for (int round = 0; round < 4; ++round) {
     std::vector<Octets> sent;
     std::vector<Work> silent;
     for (int i = 0; i < 20; ++i) {
-      sent.push_back(draw.octets(draw.number(1, 3000)));
+      sent.push_back(generator.octets(generator.number(1, 3000)));
       silent.push_back(iut.post_send(sent.back(), operation::send,
                                      [](iut::PostWork& work) { work.signaled = false; }));
     }
@@ -223,7 +223,7 @@ CONFORMANCE_CASE(atomics_and_reads_are_answered_in_one_order,
   StreamPeer& partner = connect_partner();
   Region counter = iut.register_memory(8, access::remote_atomic, 0);
   Region source = iut.register_memory(rounds * length, access::remote_read);
-  iut.write_memory(source, Draw(56).octets(rounds * length));
+  iut.write_memory(source, PayloadGenerator(56).octets(rounds * length));
   const TesterBuffer& sink = partner.add_buffer(Octets(rounds * length));
   std::vector<std::uint64_t> reads, atomics;
   for (std::uint32_t i = 0; i < rounds; ++i) {
@@ -250,9 +250,9 @@ CONFORMANCE_CASE(immediate_data_go_among_sends_in_both_directions,
                        "rdmap.immediate.consumes-one-buffer"),
                  needs(capability::immediate), in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
-  Draw draw(57);
+  PayloadGenerator generator(57);
   for (int round = 0; round < 10; ++round) {
-    const Octets data = draw.octets(draw.number(0, 3000)), eight = draw.octets(8);
+    const Octets data = generator.octets(generator.number(0, 3000)), eight = generator.octets(8);
     const Work first = iut.post_receive(3000), second = iut.post_receive(3000);
     partner.send(data);
     partner.immediate(eight, round % 2 != 0);
@@ -282,7 +282,7 @@ CONFORMANCE_CASE(buffer_of_the_iut_is_used_and_then_invalidated,
                        "rdmap.invalidate.stag-reported-to-ulp"),
                  needs(capability::remote_invalidate), in_both_roles) {
   StreamPeer& partner = connect_partner();
-  const Octets data = Draw(58).octets(10'000);
+  const Octets data = PayloadGenerator(58).octets(10'000);
   const Region region = iut.register_memory(data.size(), access::remote_write);
   const Work receive = iut.post_receive(2000);
   partner.write(data, region.stag, region.base);
@@ -300,7 +300,7 @@ CONFORMANCE_CASE(buffer_of_the_peer_is_used_and_then_invalidated,
                  rules("rdmap.invalidate.references-stag", "rdmap.header.invalidate-stag-octets"),
                  needs(capability::send_invalidate), in_both_roles) {
   StreamPeer& partner = connect_partner();
-  const Octets data = Draw(59).octets(10'000);
+  const Octets data = PayloadGenerator(59).octets(10'000);
   const TesterBuffer& buffer = partner.add_buffer(Octets(data.size()));
   const TesterBuffer& other = partner.add_buffer(Octets(8));
   const Work write = iut.post_write(data, buffer.stag, buffer.base);

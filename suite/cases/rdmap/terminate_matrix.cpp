@@ -16,7 +16,7 @@ namespace {
 
 using rnic::wire::TerminateCause;
 
-constexpr std::uint32_t nobodys_stag = 0x7FFFFF01;
+constexpr std::uint32_t unknown_stag = 0x7FFFFF01;
 
 /// What is wrong with a segment, the Terminates that tell it, and what they have to copy.
 struct Wrong {
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(tagged_errors_are_told_with_the_segments_header,
                  in_both_roles) {
   row("1/1/00 invalid STag", [&] {
     expect_told(
-        *this, rdma_write(nobodys_stag, 0x1234, payload(33)),
+        *this, rdma_write(unknown_stag, 0x1234, payload(33)),
         {.causes = {cause::ddp_tagged_invalid_stag}, .code = "ddp.terminate.tagged-invalid-stag"});
   });
   row("1/1/01 base or bounds", [&] {
@@ -225,7 +225,7 @@ CONFORMANCE_CASE(header_of_the_segment_at_fault_is_copied,
   });
   row("segment of 1300 octets", [&] {
     expect_told(
-        *this, rdma_write(nobodys_stag, 0, payload(1300)).with_segments_of(1300),
+        *this, rdma_write(unknown_stag, 0, payload(1300)).with_segments_of(1300),
         {.causes = {cause::ddp_tagged_invalid_stag}, .code = "ddp.terminate.tagged-invalid-stag"});
   });
 }
@@ -251,7 +251,7 @@ CONFORMANCE_CASE(read_errors_are_told_with_both_headers,
                  .read_header = Wrong::ReadHeader::wanted});
   };
   row("0/1/00 invalid STag", [&] {
-    told(read_of(nobodys_stag, 0x1000, 8), {cause::rdmap_invalid_stag},
+    told(read_of(unknown_stag, 0x1000, 8), {cause::rdmap_invalid_stag},
          "rdmap.terminate.code-invalid-stag");
   });
   row("0/1/01 base or bounds", [&] {
@@ -299,7 +299,7 @@ CONFORMANCE_CASE(invalidation_errors_are_told_with_the_segments_header,
     expect_teardown(peer.raw());
   };
   row("unknown STag", [&] {
-    told(send_invalidate(nobodys_stag, payload(8)), refusal::invalidation_of_nothing.causes);
+    told(send_invalidate(unknown_stag, payload(8)), refusal::invalidation_of_nothing.causes);
   });
   row("STag of another domain, with SE", [&] {
     const Region region = iut.register_memory(64, access::remote_write, 0xA5, iut.create_domain());
@@ -398,7 +398,7 @@ CONFORMANCE_CASE(nothing_follows_a_terminate_of_any_layer,
     establish({.parameters = {.private_data = {}, .ird = 4, .ord = 1}});
     see_iut_send();
     // Work and Responses are waiting when the error is found.
-    const Work read = iut.post_read(8, nobodys_stag, 0);
+    const Work read = iut.post_read(8, unknown_stag, 0);
     static_cast<void>(expect_message(Opcode::read_request));
     const Work fenced =
         iut.post_send(payload(8), operation::send, [](iut::PostWork& work) { work.fence = true; });
@@ -408,14 +408,14 @@ CONFORMANCE_CASE(nothing_follows_a_terminate_of_any_layer,
     if (!arrival.is_end()) expect_teardown(peer.raw());
     expect(fenced, completes_in_error(), "rdmap.terminate.pending-completed-in-error");
   };
-  row("RDMAP", [&] { last_words([&] { peer.send(read_of(nobodys_stag, 0, 8)); }); });
+  row("RDMAP", [&] { last_words([&] { peer.send(read_of(unknown_stag, 0, 8)); }); });
   row("DDP, tagged",
-      [&] { last_words([&] { peer.send(rdma_write(nobodys_stag, 0, payload(8))); }); });
+      [&] { last_words([&] { peer.send(rdma_write(unknown_stag, 0, payload(8))); }); });
   row("DDP, untagged",
       [&] { last_words([&] { peer.send(send_message(payload(8)).with_queue(7)); }); });
   row("an error behind an error", [&] {
     last_words([&] {
-      peer.send_together({rdma_write(nobodys_stag, 0, payload(8)), read_of(nobodys_stag, 0, 8),
+      peer.send_together({rdma_write(unknown_stag, 0, payload(8)), read_of(unknown_stag, 0, 8),
                           send_message(payload(8)).with_queue(7)});
     });
   });

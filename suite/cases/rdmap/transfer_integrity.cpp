@@ -12,8 +12,8 @@ constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 void for_each_size(StreamPeer& partner, std::uint64_t seed,
                    const std::function<void(const Octets&)>& transfer) {
-  Draw draw(seed);
-  for (const std::size_t size : sizes_around_segments(partner)) transfer(draw.octets(size));
+  PayloadGenerator generator(seed);
+  for (const std::size_t size : sizes_around_segments(partner)) transfer(generator.octets(size));
 }
 
 }  // namespace
@@ -117,14 +117,14 @@ CONFORMANCE_CASE(message_is_scattered_over_all_pieces_of_a_receive,
                  rules("ddp.untagged.placed-at-mo", "ddp.segmentation.all-payload-placed"),
                  in_both_roles) {
   StreamPeer& partner = connect_partner();
-  Draw draw(21);
+  PayloadGenerator generator(21);
   for (const std::uint32_t size : {1U, 16U, 17U, 5000U, 9017U}) {
     const Region front = iut.register_memory(64), middle = iut.register_memory(8192),
                  last = iut.register_memory(4096);
     // 16 octets, then 5000, then the rest; none of them begins where its region does.
     const Work receive = iut.post_receive(
         {{front.handle, 3, 16}, {middle.handle, 101, 5000}, {last.handle, 1, 4001}});
-    const Octets data = draw.octets(size);
+    const Octets data = generator.octets(size);
     partner.send(data);
     expect(receive, completes().with_length(size));
     const auto part = [&](std::size_t from, std::size_t length) {
@@ -143,8 +143,8 @@ CONFORMANCE_CASE(message_is_gathered_from_all_its_pieces,
                  rules("ddp.segmentation.all-data-sent", "rdmap.write.send-signals-delivery"),
                  in_both_roles) {
   StreamPeer& partner = connect_partner();
-  Draw draw(22);
-  const Octets data = draw.octets(12'000);
+  PayloadGenerator generator(22);
+  const Octets data = generator.octets(12'000);
   Region source = iut.register_memory(data.size());
   iut.write_memory(source, data);
   // The pieces are the source with two octets left out between them, the last one first.
@@ -174,7 +174,7 @@ CONFORMANCE_CASE(small_messages_across_a_page_leave_whole, rules("ddp.segmentati
                  in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
   constexpr std::uint64_t page = 4096;
-  const Octets data = Draw(23).octets(3 * page);
+  const Octets data = PayloadGenerator(23).octets(3 * page);
   Region source = iut.register_memory(data.size());
   iut.write_memory(source, data);
   // Offsets are addresses with most APIs, so that here the last page but one ends.
@@ -206,20 +206,20 @@ CONFORMANCE_CASE(small_messages_across_a_page_leave_whole, rules("ddp.segmentati
 CONFORMANCE_CASE(write_of_mebibytes_is_placed, rules("ddp.tagged.placed-at-to"), in_both_roles,
                  deadline_of(60s)) {
   StreamPeer& partner = connect_partner();
-  write_to_iut(*this, partner, Draw(31).octets(3 * mebibyte + 1));
+  write_to_iut(*this, partner, PayloadGenerator(31).octets(3 * mebibyte + 1));
 }
 
 CONFORMANCE_CASE(read_of_mebibytes_is_served, rules("rdmap.read.response-data-from-source"),
                  in_both_roles, deadline_of(60s)) {
   StreamPeer& partner = connect_partner();
-  read_from_iut(*this, partner, Draw(32).octets(3 * mebibyte + 1));
+  read_from_iut(*this, partner, PayloadGenerator(32).octets(3 * mebibyte + 1));
 }
 
 CONFORMANCE_CASE(write_of_mebibytes_leaves_whole,
                  rules("ddp.segmentation.to-is-initial-plus-offset"), in_both_roles,
                  deadline_of(60s)) {
   StreamPeer& partner = connect_partner();
-  write_from_iut(*this, partner, Draw(33).octets(3 * mebibyte + 1));
+  write_from_iut(*this, partner, PayloadGenerator(33).octets(3 * mebibyte + 1));
 }
 
 CONFORMANCE_CASE(read_of_mebibytes_fills_its_sink,
@@ -227,15 +227,15 @@ CONFORMANCE_CASE(read_of_mebibytes_fills_its_sink,
                        "rdmap.read.response-delivered-to-ulp"),
                  in_both_roles, deadline_of(60s)) {
   StreamPeer& partner = connect_partner();
-  read_by_iut(*this, partner, Draw(34).octets(3 * mebibyte + 1));
+  read_by_iut(*this, partner, PayloadGenerator(34).octets(3 * mebibyte + 1));
 }
 
 CONFORMANCE_CASE(send_of_hundreds_of_kibibytes_arrives_in_both_directions,
                  rules("ddp.untagged.placed-at-mo", "ddp.segmentation.all-data-sent"),
                  in_both_roles, deadline_of(60s)) {
   StreamPeer& partner = connect_partner();
-  send_to_iut(*this, partner, Draw(35).octets(200'001));
-  send_from_iut(*this, partner, Draw(36).octets(200'001));
+  send_to_iut(*this, partner, PayloadGenerator(35).octets(200'001));
+  send_from_iut(*this, partner, PayloadGenerator(36).octets(200'001));
 }
 
 CASES_OF_FILE(rdmap, transfer_integrity)

@@ -103,9 +103,9 @@ void read_by_iut(Body& test, StreamPeer& partner, const Octets& data) {
 }
 
 void transfer_everything(Body& test, StreamPeer& partner) {
-  Draw draw(2);
+  PayloadGenerator generator(2);
   for (const std::size_t size : sizes_around_segments(partner)) {
-    const Octets data = draw.octets(size);
+    const Octets data = generator.octets(size);
     send_to_iut(test, partner, data);
     send_from_iut(test, partner, data);
     write_to_iut(test, partner, data);

@@ -149,8 +149,8 @@ BOOST_AUTO_TEST_CASE(rows_have_verdicts_of_their_own) {
   BOOST_TEST(iut.count<iut::Reset>() == 4u);
 }
 
-// An IUT that hangs costs one deadline; what is missed in the haste behind it is not held against it.
-BOOST_AUTO_TEST_CASE(rows_behind_one_that_waited_in_vain_make_haste) {
+// An IUT that hangs costs one deadline; what is missed in the shortening behind it is not held against it.
+BOOST_AUTO_TEST_CASE(rows_after_one_that_used_up_its_deadline_get_a_tenth_of_it) {
   const CaseOutcome outcome = run("has_slow_rows");
   BOOST_TEST((outcome.verdict == Verdict::fail));
   BOOST_REQUIRE(outcome.rows.size() == 5u);

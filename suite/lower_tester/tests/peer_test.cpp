@@ -28,10 +28,10 @@ struct Pair : Link {
   Peer client{context}, server{context};
 
   explicit Pair(Family family = Family::ipv4) {
-    Entrance entrance(context, family);
-    BOOST_REQUIRE(entrance.error().empty());
-    BOOST_REQUIRE(client.connect(entrance.address()));
-    auto connection = entrance.next(context.deadline);
+    Acceptor acceptor(context, family);
+    BOOST_REQUIRE(acceptor.error().empty());
+    BOOST_REQUIRE(client.connect(acceptor.address()));
+    auto connection = acceptor.next(context.deadline);
     BOOST_REQUIRE(connection);
     server.adopt(std::move(connection));
   }

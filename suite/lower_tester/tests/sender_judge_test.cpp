@@ -5,7 +5,7 @@
 #include <boost/test/unit_test.hpp>
 #include <set>
 
-#include "suite/lower_tester/intake.hpp"
+#include "suite/lower_tester/reception.hpp"
 #include "suite/lower_tester/sender_judge.hpp"
 
 using namespace suite::lower_tester;
@@ -14,14 +14,14 @@ using dissectors::analyzer::Role;
 namespace {
 
 /// What an IUT sends, octet by octet, as the judge and the decoder of the tester take it.
-struct Observed : Intake::Listener {
+struct Observed : Reception::Listener {
   std::set<std::string> faults;  ///< what was reported
   std::set<std::string> also;    ///< and what the same faults break
   std::vector<Message> messages;
   std::size_t emss = 1448;
   bool initiator;  ///< the IUT is
   SenderJudge judge;
-  Intake intake;
+  Reception reception;
   Framing framing;
   std::map<std::uint32_t, std::uint32_t> msn;
 
@@ -32,7 +32,7 @@ struct Observed : Intake::Listener {
                 faults.emplace(fault.rule);
                 for (const rules::RuleId other : fault.also) also.emplace(other.id);
               }),
-        intake(kind, *this) {}
+        reception(kind, *this) {}
   /// An IUT in RDMA mode, as Initiator, so that it may send at once.
   static std::unique_ptr<Observed> started(Framing framing = {}) {
     auto observed = std::make_unique<Observed>(wire::MpaFrameKind::request);
@@ -41,14 +41,14 @@ struct Observed : Intake::Listener {
     observed->judge.sent_frame(
         wire::MpaFrameKind::reply,
         mpa_reply().with_crc(framing.crc).with_markers(framing.markers).encode());
-    observed->intake.start_fpdus(framing.crc, framing.markers);
+    observed->reception.start_fpdus(framing.crc, framing.markers);
     return observed;
   }
 
   void comes(const Octets& octets) {
     for (const std::byte octet : octets) {
       judge.received(wire::Bytes(&octet, 1), emss);
-      intake.take(wire::Bytes(&octet, 1));
+      reception.take(wire::Bytes(&octet, 1));
     }
   }
   void sends(const Fpdu& fpdu) {
@@ -148,7 +148,7 @@ BOOST_AUTO_TEST_CASE(a_right_stream_has_no_fault) {
     BOOST_TEST(iut->messages[0].segments.size() == 4u);
     BOOST_TEST((iut->messages[3].payload == payload(4001)));
     BOOST_TEST(iut->messages[5].read_request()->source_offset == 5u);
-    BOOST_TEST(!iut->intake.in_the_middle());
+    BOOST_TEST(!iut->reception.in_the_middle());
   }
 }
 
@@ -250,7 +250,7 @@ BOOST_AUTO_TEST_CASE(a_message_may_be_cut_off_by_a_terminate_or_by_the_close) {
 
   const auto closed = Observed::started();
   closed->sends(send_message(payload(30)).with_segments_of(10).segments(1440, 1).front());
-  closed->intake.examine_rest(true);
+  closed->reception.examine_rest(true);
   closed->judge.closed();
   BOOST_TEST((closed->told() == Faults{}));
   BOOST_REQUIRE(closed->messages.size() == 1u);
@@ -258,7 +258,7 @@ BOOST_AUTO_TEST_CASE(a_message_may_be_cut_off_by_a_terminate_or_by_the_close) {
 
   const auto left = Observed::started();
   left->sends(send_message(payload(30)).with_segments_of(10).segments(1440, 1).front());
-  left->intake.examine_rest();
+  left->reception.examine_rest();
   left->judge.nothing_more_comes();
   BOOST_TEST((left->told() == Faults{"ddp.header.l-set-on-last"}));
 }

@@ -40,10 +40,10 @@ struct Pair : Link {
 
   explicit Pair(StreamPeerTerms client_terms = terms(), StreamPeerTerms server_terms = terms())
       : client(context, std::move(client_terms)), server(context, std::move(server_terms)) {
-    Entrance entrance(context, Family::ipv4);
-    BOOST_REQUIRE(entrance.error().empty());
-    BOOST_REQUIRE(client.connect(entrance.address()));
-    auto connection = entrance.next(context.deadline);
+    Acceptor acceptor(context, Family::ipv4);
+    BOOST_REQUIRE(acceptor.error().empty());
+    BOOST_REQUIRE(client.connect(acceptor.address()));
+    auto connection = acceptor.next(context.deadline);
     BOOST_REQUIRE(connection);
     server.adopt(std::move(connection));
     BOOST_REQUIRE(client.await_established());
@@ -63,8 +63,8 @@ BOOST_AUTO_TEST_SUITE(stream_peer_suite)
 BOOST_AUTO_TEST_CASE_TEMPLATE(all_operations_go_both_ways, Link, Links) {
   for (const bool markers : {false, true}) {
     Pair<Link> pair(terms(markers), terms(markers));
-    Draw draw(1);
-    const Octets data = draw.octets(100'000);
+    PayloadGenerator generator(1);
+    const Octets data = generator.octets(100'000);
     pair.client.send(data);
     BOOST_TEST((pair.server.received().value().octets == data));
     pair.server.send(data);
@@ -132,7 +132,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(the_end_of_the_stream_is_seen, Link, Links) {
 
 BOOST_AUTO_TEST_CASE(contents_are_alike_on_every_machine) {
   // The first word of the standard's 64-bit Mersenne twister with its default seed.
-  BOOST_TEST((Draw(5489).octets(8) == octets({0xA6, 0xAE, 0xF6, 0xF6, 0x1C, 0x19, 0x6D, 0xC9})));
+  BOOST_TEST((PayloadGenerator(5489).octets(8) ==
+              octets({0xA6, 0xAE, 0xF6, 0xF6, 0x1C, 0x19, 0x6D, 0xC9})));
   BOOST_TEST(digest(octets("123456789")) == "9 octets with CRC32c 83 92 06 e3");
 }
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "suite/cases/dat/framework/dat_call.hpp"
+#include "suite/cases/dat/framework/dat_names.hpp"
 #include "suite/cases/dat/framework/dat_objects.hpp"
-#include "suite/cases/dat/framework/dat_words.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
 
 namespace suite::cases::dat {

@@ -174,14 +174,14 @@ std::string phase_text(Phase phase) {
   return "?";
 }
 
-EpAt::EpAt(const Ia& ia, Phase phase) : ia_(ia), pz_(ia.pz()) {
+EndpointInState::EndpointInState(const Ia& ia, Phase phase) : ia_(ia), pz_(ia.pz()) {
   own_ = make_side(ia, pz_);
   handle_ = own_.ep.get();
   peer_ = make_side(ia, pz_);
   enter(phase);
 }
 
-void EpAt::enter(Phase phase) {
+void EndpointInState::enter(Phase phase) {
   switch (phase) {
     case Phase::unconfigured:
       return unconfigured();
@@ -210,15 +210,15 @@ void EpAt::enter(Phase phase) {
   }
 }
 
-EpAt::~EpAt() {
+EndpointInState::~EndpointInState() {
   if (cr_ != DAT_HANDLE_NULL) (void)CALL(dat_cr_reject, cr_, 0, nullptr);
 }
 
-void EpAt::forget() {
+void EndpointInState::forget() {
   if (own_.ep.get() == handle_) own_.ep.release();
 }
 
-void EpAt::unconfigured() {
+void EndpointInState::unconfigured() {
   DAT_EP_HANDLE bare = DAT_HANDLE_NULL;
   const DAT_RETURN made = CALL(dat_ep_create, ia_.get(), DAT_HANDLE_NULL, DAT_HANDLE_NULL,
                                DAT_HANDLE_NULL, DAT_HANDLE_NULL, nullptr, &bare);
@@ -228,7 +228,7 @@ void EpAt::unconfigured() {
   handle_ = bare;
 }
 
-void EpAt::reserve() {
+void EndpointInState::reserve() {
   requests_ = ia_.evd(DAT_EVD_CR_FLAG);
   DAT_RSP_HANDLE rsp = DAT_HANDLE_NULL;
   const DAT_CONN_QUAL qualifier = free_qualifier(ia_);
@@ -237,7 +237,7 @@ void EpAt::reserve() {
   reserved_at_ = qualifier;
 }
 
-void EpAt::request_from_peer() {
+void EndpointInState::request_from_peer() {
   need(start_connect(ia_, peer_.ep.get(), reserved_at_), "no connect");
   const DAT_EVENT event = next_event(requests_);
   if (event.event_number != DAT_CONNECTION_REQUEST_EVENT)
@@ -245,7 +245,7 @@ void EpAt::request_from_peer() {
   cr_ = event.event_data.cr_arrival_event_data.cr_handle;
 }
 
-void EpAt::tentative() {
+void EndpointInState::tentative() {
   DAT_PROVIDER_ATTR attr{};
   need(CALL(dat_ia_query, ia_.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
        "no IA query");
@@ -261,7 +261,7 @@ void EpAt::tentative() {
   handle_ = param.local_ep_handle;
 }
 
-void EpAt::connect() {
+void EndpointInState::connect() {
   listener_.emplace(ia_);
   need(start_connect(ia_, handle_, listener_->qualifier), "no connect");
   need(CALL(dat_cr_accept, listener_->next(), peer_.ep.get(), 0, nullptr), "no accept");

@@ -103,12 +103,12 @@ inline constexpr std::array all_phases{Phase::unconfigured, Phase::unconnected, 
 [[nodiscard]] std::string phase_text(Phase phase);
 
 /// An endpoint in one of these states, with all that keeps it there.
-class EpAt {
+class EndpointInState {
  public:
-  EpAt(const Ia& ia, Phase phase);
-  EpAt(const EpAt&) = delete;
-  EpAt& operator=(const EpAt&) = delete;
-  ~EpAt();
+  EndpointInState(const Ia& ia, Phase phase);
+  EndpointInState(const EndpointInState&) = delete;
+  EndpointInState& operator=(const EndpointInState&) = delete;
+  ~EndpointInState();
 
   [[nodiscard]] DAT_EP_HANDLE get() const { return handle_; }
   /// The case has freed it.

@@ -73,8 +73,8 @@ inline DAT_LMR_HANDLE freed(Lmr region) {
 }
 
 /// Live objects of an IA, to be given where one of another kind is wanted.
-struct Strangers {
-  explicit Strangers(const Ia& ia)
+struct LiveObjects {
+  explicit LiveObjects(const Ia& ia)
       : pz(ia.pz()),
         evd(ia.evd(DAT_EVD_DTO_FLAG)),
         cno(ia.cno()),
@@ -83,7 +83,7 @@ struct Strangers {
         region(ia, pz.get(), 64),
         side(make_side(ia, pz)) {}
   /// All but those of this kind.
-  [[nodiscard]] std::vector<std::pair<std::string, DAT_HANDLE>> but(DAT_HANDLE_TYPE own) const {
+  [[nodiscard]] std::vector<std::pair<std::string, DAT_HANDLE>> except(DAT_HANDLE_TYPE own) const {
     std::vector<std::pair<std::string, DAT_HANDLE>> others;
     const auto add = [&](DAT_HANDLE_TYPE type, const char* name, DAT_HANDLE handle) {
       if (type != own) others.emplace_back(name, handle);
@@ -130,8 +130,8 @@ void expect_refusal_of_no_ia(DatBody& body, Call call) {
   }                                                                              \
   DAT_CASE(slug##_of_another_kind_is_refused, calls(the_call), rules(the_rule),  \
            with_hostile_handles) {                                               \
-    const Strangers strangers(ia());                                             \
-    for (const auto& [name, handle] : strangers.but(own))                        \
+    const LiveObjects live(ia());                                                \
+    for (const auto& [name, handle] : live.except(own))                          \
       row(name, [&] { expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE)); });      \
   }                                                                              \
   DAT_CASE(slug##_of_what_is_freed_is_refused, calls(the_call), rules(the_rule), \

@@ -182,8 +182,8 @@ class DatProcessBody final : public Body {
       outcome_.rows.push_back({.name = row->at("name").get<std::string>(),
                                .verdict = verdict_from(row->at("verdict").get<std::string>()),
                                .reason = row->at("reason").get<std::string>()});
-    } else if (const auto patience = word.find("patience"); patience != word.end()) {
-      const auto deadline = std::chrono::milliseconds(patience->get<std::int64_t>());
+    } else if (const auto limit = word.find("deadline"); limit != word.end()) {
+      const auto deadline = std::chrono::milliseconds(limit->get<std::int64_t>());
       latest_end_ = std::max(latest_end_, environment().loop.now() + deadline + scaled(grace));
     } else if (const auto step = word.find("step"); step != word.end()) {
       context().note(Direction::none, step->get<std::string>());

@@ -3,7 +3,7 @@
 // object a line.
 //
 //   {"expectation": {"rule": ..., "row": ..., "admissible": [...], "actual": ..., "judgement": ...}}
-//   {"patience": milliseconds until the case is ended}
+//   {"deadline": milliseconds until the case is ended}
 //   {"step": ...}                    {"row": {"name": ..., "verdict": ..., "reason": ...}}
 //   {"end": {"verdict": ..., "reason": ...}}           the body is over; or, as the last line of a
 //   process that did not get there, {"died": ...} or {"hung": ...}, see dat_call.hpp
@@ -48,7 +48,7 @@ class LineReport final : public DatReport {
                  std::string_view reason) override {
     say({{"row", {{"name", name}, {"verdict", verdict}, {"reason", reason}}}});
   }
-  void patience(std::chrono::milliseconds deadline) { say({{"patience", deadline.count()}}); }
+  void deadline(std::chrono::milliseconds deadline) { say({{"deadline", deadline.count()}}); }
   void end(const DatStop& how) {
     say({{"end", {{"verdict", how.verdict}, {"reason", how.reason}}}});
   }
@@ -108,7 +108,7 @@ std::chrono::milliseconds time_to_start() {
 }
 
 /// A host on which a process takes long to start gets as much longer for the case.
-std::chrono::milliseconds patience(const DatCase& one, const DatTarget& target) {
+std::chrono::milliseconds deadline_for(const DatCase& one, const DatTarget& target) {
   constexpr int starts = 2;
   const auto least = std::max(one.deadline, starts * time_to_start());
   return std::chrono::duration_cast<std::chrono::milliseconds>(least * target.deadline_scale);
@@ -133,8 +133,8 @@ int run_one(const std::string& id, const DatTarget& target) {
     const int words = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
     LineReport report(words);
-    const auto deadline = patience(one, target);
-    report.patience(deadline);
+    const auto deadline = deadline_for(one, target);
+    report.deadline(deadline);
     report_endings(words, deadline);
     report.end(run(one, report, target));
     // What a provider does in its destructors is no part of the case.

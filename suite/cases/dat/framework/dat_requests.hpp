@@ -31,8 +31,8 @@ inline DAT_RETURN ask(const Ia& ia, const Ep& ep, DAT_CONN_QUAL qualifier,
 }
 
 /// An endpoint has asked a service point, and its request is here.
-struct Asked {
-  explicit Asked(DatBody& body, const std::vector<std::byte>& data = {})
+struct PendingRequest {
+  explicit PendingRequest(DatBody& body, const std::vector<std::byte>& data = {})
       : pz(body.ia().pz()),
         requests(body.ia().evd(DAT_EVD_CR_FLAG)),
         active(make_side(body.ia(), pz)),
@@ -44,9 +44,9 @@ struct Asked {
     request = next_event(requests).event_data.cr_arrival_event_data;
     cr = request.cr_handle;
   }
-  Asked(const Asked&) = delete;
-  Asked& operator=(const Asked&) = delete;
-  ~Asked() {
+  PendingRequest(const PendingRequest&) = delete;
+  PendingRequest& operator=(const PendingRequest&) = delete;
+  ~PendingRequest() {
     if (cr != DAT_HANDLE_NULL) (void)dat_cr_reject(cr, 0, nullptr);
   }
   DAT_RETURN accept(std::vector<std::byte> data = {}) {

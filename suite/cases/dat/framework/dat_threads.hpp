@@ -58,8 +58,8 @@ class Blocked {
  private:
   void wait_until_asleep() const {
     using Clock = std::chrono::steady_clock;
-    const auto patience = Clock::now() + std::chrono::milliseconds(200);
-    while (!asleep() && !over_ && Clock::now() < patience) std::this_thread::yield();
+    const auto latest = Clock::now() + std::chrono::milliseconds(200);
+    while (!asleep() && !over_ && Clock::now() < latest) std::this_thread::yield();
   }
   [[nodiscard]] bool asleep() const {
     if (id_ == 0) return false;

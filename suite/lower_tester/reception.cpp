@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/lower_tester/intake.hpp"
+#include "suite/lower_tester/reception.hpp"
 
 #include <algorithm>
 
 namespace suite::lower_tester {
 
-void Intake::take(wire::Bytes octets) {
-  if (phase_ == Phase::deaf) return;
+void Reception::take(wire::Bytes octets) {
+  if (phase_ == Phase::stopped) return;
   buffer_.insert(buffer_.end(), octets.begin(), octets.end());
   while (parse_one()) {
   }
 }
 
-void Intake::start_fpdus(bool crc, bool markers) {
+void Reception::start_fpdus(bool crc, bool markers) {
   if (phase_ != Phase::holding) return;
   options_ = {.crc = crc, .markers = markers, .position = 0};
   scratch_.resize(markers ? wire::fpdu_size(wire::max_ulpdu) : 0);
@@ -21,26 +21,26 @@ void Intake::start_fpdus(bool crc, bool markers) {
   }
 }
 
-void Intake::examine_rest(bool closed) {
+void Reception::examine_rest(bool closed) {
   if (phase_ == Phase::fpdus && buffer_.empty() && current_)
     return finish(closed ? End::cut_off : End::broken_off);
   if (phase_ != Phase::fpdus || buffer_.empty()) return;
   give_up("an FPDU that ends early");
 }
 
-bool Intake::parse_one() {
+bool Reception::parse_one() {
   if (buffer_.empty()) return false;
   if (phase_ == Phase::frame) return parse_frame();
   return phase_ == Phase::fpdus && parse_fpdu();
 }
 
-void Intake::give_up(std::string what) {
-  phase_ = Phase::deaf;
+void Reception::give_up(std::string what) {
+  phase_ = Phase::stopped;
   listener_.on_malformed({std::move(what), std::move(buffer_)});
   buffer_.clear();
 }
 
-bool Intake::parse_frame() {
+bool Reception::parse_frame() {
   const bool request = expected_ == wire::MpaFrameKind::request;
   const auto parsed = wire::parse_mpa_frame(expected_, buffer_);
   if (parsed) {
@@ -64,7 +64,7 @@ bool Intake::parse_frame() {
   return false;
 }
 
-bool Intake::parse_fpdu() {
+bool Reception::parse_fpdu() {
   const auto size = wire::fpdu_wire_size(buffer_, options_);
   if (!size || buffer_.size() < *size) return false;
   const auto parsed = wire::parse_fpdu(buffer_, options_, scratch_);
@@ -115,7 +115,7 @@ bool is_terminate(const wire::Segment& segment) {
 
 }  // namespace
 
-void Intake::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
+void Reception::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
   if (current_ &&
       !belongs_to(*current_, segment, pieces_.back().offset + pieces_.back().data.size()))
     finish(is_terminate(segment) ? End::cut_off : End::broken_off);
@@ -132,7 +132,7 @@ void Intake::take_segment(wire::Bytes ulpdu, const wire::Segment& segment) {
   if (segment.ddp().last()) finish(End::whole);
 }
 
-void Intake::finish(End end) {
+void Reception::finish(End end) {
   // Another order of segments is lawful though discouraged (RFC 5041 section 5.3).
   std::ranges::stable_sort(pieces_, {}, &Piece::offset);
   for (const Piece& piece : pieces_)

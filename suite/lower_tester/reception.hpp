@@ -12,7 +12,7 @@
 
 namespace suite::lower_tester {
 
-class Intake {
+class Reception {
  public:
   /// Who hears of what comes, in order.
   class Listener {
@@ -27,7 +27,7 @@ class Intake {
     virtual void on_malformed(const Malformed& malformed) = 0;
   };
 
-  Intake(wire::MpaFrameKind expected, Listener& listener)
+  Reception(wire::MpaFrameKind expected, Listener& listener)
       : expected_(expected), listener_(listener) {}
 
   void take(wire::Bytes octets);
@@ -39,7 +39,7 @@ class Intake {
   [[nodiscard]] bool in_the_middle() const { return !buffer_.empty() || current_.has_value(); }
 
  private:
-  enum class Phase : std::uint8_t { frame, holding, fpdus, deaf };
+  enum class Phase : std::uint8_t { frame, holding, fpdus, stopped };
 
   bool parse_one();
   bool parse_frame();

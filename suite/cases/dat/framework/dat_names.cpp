@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/cases/dat/framework/dat_words.hpp"
+#include "suite/cases/dat/framework/dat_names.hpp"
 
 #include <fmt/format.h>
 
