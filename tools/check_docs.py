@@ -8,12 +8,13 @@ With --run the blocks are executed too, in the order of the page, in a folder of
 
   sh             is run
   sh long        is run with --long only: it takes minutes
-  sh hardware    is never run: it needs a host, rights or a device that a test does not have
+  sh hardware    is never run: it needs hardware, rights or a day that a test does not have
 
 A comment before a block says what the test does first, and how the block ends where that is not 0:
 
   <!-- first: cp dissectors/corpus/samples/wrong_crc.pcap.gz trace.pcap.gz -->
   <!-- exit: 1 -->
+  <!-- user: plain -->     Wireshark, say, behaves otherwise where root starts it
 """
 
 import argparse
@@ -33,11 +34,12 @@ OURS = {"rnic-suite", "rnic-plugfest", "rnic-lint", "rnic-self-test", "rnic-lab"
 SUBCOMMANDS = {"rnic-suite", "rnic-plugfest"}
 TAGS = {"long", "hardware"}
 FENCE = re.compile(r"^(\s*)```(.*)$")
-NOTE = re.compile(r"<!-- (first|exit): (.*?) -->")
+NOTE = re.compile(r"<!-- (first|exit|user): (.*?) -->")
 INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
 OPTION = re.compile(r"(?<![\w-])--?[A-Za-z][\w-]*")
 TIME_LIMIT = 600  # seconds, of a block
+PLAIN_USER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 @dataclasses.dataclass
@@ -49,6 +51,7 @@ class Block:
     text: str
     first: list
     status: int
+    plain_user: bool
 
 
 @dataclasses.dataclass
@@ -63,7 +66,7 @@ class Page:
 def read_page(root, path):
     """What a page has of commands and links."""
     page = Page(str(path.relative_to(root)), [], [], [], [])
-    first, status, block, indent = [], 0, None, ""
+    first, status, plain, block, indent = [], 0, False, None, ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
         fence = FENCE.match(line)
         if block is not None:
@@ -76,14 +79,16 @@ def read_page(root, path):
         if fence:
             language, *tags = fence[2].split() or [""]
             indent = fence[1]
-            block = Block(page.name, number, language, set(tags), "", first, status)
-            first, status = [], 0
+            block = Block(page.name, number, language, set(tags), "", first, status, plain)
+            first, status, plain = [], 0, False
             continue
         for kind, text in NOTE.findall(line):
             if kind == "first":
                 first.append(text)
-            else:
+            elif kind == "exit":
                 status = int(text)
+            else:
+                plain = text == "plain"
         page.links += [(number, target) for target in LINK.findall(line) if "://" not in target and not target.startswith("mailto:")]
         if line.startswith("    "):
             page.indented.append((number, line.strip()))
@@ -142,7 +147,10 @@ class Checker:
             if not path.is_file():
                 return f"there is no {program}"
             command = [path, "--help"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        try:
+            done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+        except OSError as error:
+            return f"{program}: {error.strerror}: {error.filename}"
         if done.returncode != 0:
             return f"`{program} {subcommand or ''} --help` ends with {done.returncode}: {done.stderr.strip()}"
         return {"--help", *OPTION.findall(done.stdout)}
@@ -264,7 +272,13 @@ class Runner:
         script = "\n".join([*block.first, block.text])
         setting = {**os.environ, "HOME": str(home), "NO_COLOR": "1"}
         print(f"{block.page}:{block.line}: " + block.text.strip().splitlines()[0], flush=True)
-        done = subprocess.run(["bash", "-e", "-c", script], cwd=folder, env=setting, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        shell = ["bash", "-e", "-c"]
+        if block.plain_user and os.getuid() == 0:
+            shell = [*PLAIN_USER, *shell]
+            if subprocess.run([*shell, "test -x build/dev/suite"], cwd=folder, check=False).returncode:
+                print("  left out: a plain user cannot reach the build folder", flush=True)
+                return
+        done = subprocess.run([*shell, script], cwd=folder, env=setting, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.STDOUT, text=True, check=False, errors="replace",
                               timeout=None if self.long else TIME_LIMIT)
         if done.returncode != block.status:
@@ -275,8 +289,9 @@ class Runner:
         late = [block for block in page.blocks if block.language == "sh" and "long" in block.tags] if self.long else []
         with tempfile.TemporaryDirectory(prefix="rnic-docs.") as scratch:
             home, folder = pathlib.Path(scratch) / "home", pathlib.Path(scratch) / "tree"
-            home.mkdir()
+            home.mkdir(mode=0o777)
             folder.mkdir()
+            pathlib.Path(scratch).chmod(0o755)
             if wanted and not self.long:
                 self.looks_like_the_tree(folder)
                 for block in wanted:

@@ -38,7 +38,7 @@ void declare(CLI::App& app, Options& o) {
                  "capture to judge: pcap or pcapng, also packed by gzip or zstd; - for standard "
                  "input");
   app.add_option("-i,--interface", o.interface, "capture this interface live, until Ctrl-C");
-  app.add_flag("--json", o.json, "JSON lines instead of text (docs/rnic-lint.md)");
+  app.add_flag("--json", o.json, "JSON lines instead of text (docs/reading-traces.md)");
   app.add_flag("--sarif", o.sarif, "one SARIF 2.1.0 document instead of text")->excludes("--json");
   app.add_flag("--summary", o.summary, "connections and totals only")->excludes("--sarif");
   app.add_flag("--follow", o.follow, "also what each end sent, decoded, one line each")

@@ -150,6 +150,53 @@ BOOST_AUTO_TEST_CASE(the_tests_end_with_what_was_left_out) {
   }
 }
 
+// A part that is left out for want of a package is not tested.
+BOOST_AUTO_TEST_CASE(root_tests_everything_by_default) {
+  const Scratch tree;
+  fs::create_directories(tree.path / "tools");
+  fs::create_directories(tree.path / "bin");
+  fs::copy_file(run_tests, tree.path / "run_tests.sh");
+  write_script(tree / "tools/install_packages.sh", "echo \"$@\" >\"" + (tree / "asked") + "\"\n");
+  write_script(tree / "tools/build.sh", "exit 0\n");
+  write_script(tree / "bin/ctest", "exit 0\n");
+  const auto asked = [&](const std::string& user, const Words& words) {
+    write_script(tree / "bin/id", "echo " + user + "\n");
+    Words command{tree / "run_tests.sh"};
+    command.insert(command.end(), words.begin(), words.end());
+    const std::string path = (tree / "bin") + ":" + std::getenv("PATH");
+    BOOST_TEST(run(command, {.environment = {{"PATH", path}}}).status == 0);
+    return lines_of(text_of(tree / "asked")).back();
+  };
+  BOOST_TEST(asked("0", {}) == "full");
+  BOOST_TEST(asked("0", {"--no-install"}) == "--no-install core");
+  BOOST_TEST(asked("1000", {}) == "core");
+  BOOST_TEST(asked("1000", {"--require-all"}) == "full");
+}
+
+// What documents and messages tell people to type.
+BOOST_AUTO_TEST_CASE(the_programs_that_were_built_are_linked_in_bin) {
+  const Scratch tree;
+  fs::create_directories(tree.path / "tools");
+  fs::create_directories(tree.path / "build/dev/suite");
+  fs::copy_file(run_suite, tree.path / "run_suite.sh");
+  write_script(tree / "tools/install_packages.sh", "exit 0\n");
+  write_script(tree / "tools/build.sh",
+               "printf 'suite/rnic-suite\\nsuite/rnic-plugfest\\n' >\"build/$1/programs.txt\"\n");
+  for (const char* program : {"rnic-suite", "rnic-plugfest"})
+    write_script(tree / (std::string("build/dev/suite/") + program), "echo \"$0 $*\"\n");
+  const auto typed = [&](const Words& words) {
+    Words command{tree / "run_suite.sh", "--preset", "dev"};
+    command.insert(command.end(), words.begin(), words.end());
+    const Finished finished = run(command);
+    BOOST_TEST(finished.status == 0, finished.err);
+    return lines_of(finished.out).front();
+  };
+  BOOST_TEST(typed({"--strict"}) == "bin/rnic-suite run --strict");
+  BOOST_TEST(typed({"--plugfest", "virtual", "--jobs", "2"}) ==
+             "bin/rnic-plugfest run virtual --jobs 2");
+  BOOST_TEST(fs::is_symlink(tree.path / "bin/rnic-plugfest"));
+}
+
 BOOST_AUTO_TEST_CASE(wrong_words_are_usage) {
   check_usage({install}, "which set?");
   check_usage({install, "everything"}, "unknown argument 'everything'; see --help");
