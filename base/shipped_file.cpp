@@ -15,11 +15,16 @@ namespace {
 // A folder without which the suite judges wrongly, though nothing else fails: known issues.
 constexpr const char* telling_folder = "suite/expectations";
 
-ShippedPlaces places_of_this_build() {
-  std::error_code error;
-  return {.sources = RNIC_SOURCE_DIR,
-          .build = RNIC_BUILD_DIR,
-          .program = fs::read_symlink("/proc/self/exe", error)};
+// Looked up once: in a mount namespace that the program enters later, the link may lead out of a
+// chroot that it was started in.
+const ShippedPlaces& places_of_this_build() {
+  static const ShippedPlaces places = [] {
+    std::error_code error;
+    return ShippedPlaces{.sources = RNIC_SOURCE_DIR,
+                         .build = RNIC_BUILD_DIR,
+                         .program = fs::read_symlink("/proc/self/exe", error)};
+  }();
+  return places;
 }
 
 fs::path prefix_of(const ShippedPlaces& places) {

@@ -5,6 +5,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rnic-suite)
 set(CPACK_PACKAGE_VENDOR "The RNIC Conformance Suite")
 set(CPACK_PACKAGE_CONTACT "RNIC Conformance Suite maintainers <maintainers@rnic-suite.invalid>")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")  # each component has its own
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
