@@ -64,7 +64,7 @@ std::string event_path(const std::string& asked) {
   return base::shipped_file("plugfest/events/" + asked + ".yaml").string();
 }
 
-ExitCode perform(const Options& options) {
+ExitCode play(const Options& options) {
   if (const auto fault = base::shipped_files_fault();
       fault && (options.command == Command::run || options.command == Command::bundle)) {
     base::say(stderr, "rnic-plugfest: {}\n", *fault);
@@ -109,7 +109,7 @@ int main(int argc, char** argv) {
   if (!options) return static_cast<int>(options.error());
   if (!options->event.empty()) options->event = plugfest::event_path(options->event);
   try {
-    return static_cast<int>(plugfest::perform(*options));
+    return static_cast<int>(plugfest::play(*options));
   } catch (const std::exception& error) {
     base::say(stderr, "rnic-plugfest: {}\n", error.what());
     return static_cast<int>(plugfest::ExitCode::harness);
