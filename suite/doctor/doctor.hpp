@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Examines this host before a run: what would stop it,
-// what would spoil its evidence, and how to mend that.
+// Examines this host before a run: what would prevent it or weaken its evidence, and the remedy.
 #pragma once
 
 #include <cstdint>

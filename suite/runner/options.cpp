@@ -214,7 +214,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
       "siw-vm: let the guest's kernel look for memory errors; it stops at each one, so many "
       "cases are lost to the one beside them");
   app.add_option("--expectations", o.expectations,
-                 "file of known deviations (default: suite/expectations/IUT.yaml, if there)");
+                 "file of known issues (default: suite/expectations/IUT.yaml, if there)");
   app.add_option("--deviation", o.deviations,
                  "make the reference break a rule in this way; may be repeated");
   app.add_option("--link", o.link,

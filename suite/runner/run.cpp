@@ -94,7 +94,7 @@ std::string advice(const Options& options) {
   return fmt::format("; `{}` looks for the cause", shell_text(words));
 }
 
-// The file of known deviations: the one asked for, or the IUT's own if there is one.
+// The file of known issues: the one asked for, or the IUT's own if there is one.
 fs::path expectations_path(const Options& options) {
   if (!options.expectations.empty()) return options.expectations;
   const fs::path own = base::shipped_file("suite/expectations") / (options.choice.name() + ".yaml");

@@ -47,6 +47,28 @@ rnic_install(suite ${RNIC_PRIVATE} rnic-guestd rnic-guest-agent)
 # For the host of the implementation under test: few dependencies.
 rnic_install(agent ${CMAKE_INSTALL_BINDIR} rnic-agent rnic-dat-cases)
 
+# Manual pages, made of what each --help says.
+find_program(RNIC_HELP2MAN help2man)
+function(rnic_manual component target sentence)
+  if(NOT RNIC_HELP2MAN OR NOT TARGET ${target})
+    return()
+  endif()
+  set(page "${PROJECT_BINARY_DIR}/man/${target}.1")
+  add_custom_command(OUTPUT "${page}" DEPENDS ${target}
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/man"
+    COMMAND "${RNIC_HELP2MAN}" --no-info --version-string "${PROJECT_VERSION}" --name "${sentence}" --output "${page}" "$<TARGET_FILE:${target}>"
+    VERBATIM)
+  add_custom_target(${target}_manual ALL DEPENDS "${page}")
+  install(FILES "${page}" DESTINATION share/man/man1 COMPONENT ${component})
+endfunction()
+rnic_manual(suite rnic-suite "judge an implementation of iWARP on the wire")
+rnic_manual(suite rnic-plugfest "play implementations of iWARP against each other")
+rnic_manual(suite rnic-lint "judge captured iWARP traffic")
+rnic_manual(suite rnic-self-test "show that each case can fail")
+rnic_manual(suite rnic-lab "boot soft-iWARP in a guest")
+rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
+rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
+
 rnic_install_folder(rules *.yaml *.csv)
 rnic_install_folder(suite/expectations *.yaml)
 rnic_install_folder(suite/iut/pics *.yaml *.json)

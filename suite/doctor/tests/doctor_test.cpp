@@ -186,7 +186,7 @@ BOOST_AUTO_TEST_CASE(what_the_path_needs) {
   const Request request = device_request();
   std::string& route = host.answers["ip -j route get 192.0.2.7"];
   route = R"([{"type":"local","dst":"192.0.2.7","dev":"lo"}])";
-  expect_complaint(request, host, Severity::failure, "route", "this very host");
+  expect_complaint(request, host, Severity::failure, "route", "address of this host");
   route = R"([{"dst":"192.0.2.7","gateway":"198.51.100.1","dev":"eth1"}])";
   expect_complaint(request, host, Severity::warning, "route", "198.51.100.1");
   for (const char* nonsense : {"", "{}", "[]", "[7]", "RTNETLINK answers: unreachable"}) {
@@ -224,10 +224,10 @@ BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
   host.answers["/opt/acme/agent"] = R"({"type":"hello","version":1,"driver":"acme"})";
   BOOST_TEST((worst(examine(request, host)) == Severity::ok));
   host.answers["/opt/acme/agent"] = "usage: agent DEVICE";
-  expect_complaint(request, host, Severity::failure, "agent", "says no hello");
+  expect_complaint(request, host, Severity::failure, "agent", "sends no hello");
   host.answers["ip -j route get 192.0.2.7"] = R"([{"type":"local","dst":"192.0.2.7","dev":"lo"}])";
   host.answers["/opt/acme/agent"] = R"({"type":"hello"})";
-  expect_complaint(request, host, Severity::warning, "route", "this very host");
+  expect_complaint(request, host, Severity::warning, "route", "address of this host");
   host = {};
   request.agent = {"ssh", "root@dut", "rnic-agent"};
   request.addresses.clear();
