@@ -4,9 +4,11 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
+#include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/coverage.hpp"
@@ -34,6 +36,20 @@ ExitCode printed(ExitCode code) {
   if (!fault) return code;
   base::say(stderr, "rnic-suite: {}\n", *fault);
   return ExitCode::harness;
+}
+
+/// Ids that cases had before select what these are called now.
+Options with_current_ids(const SuiteParts& parts, Options options) {
+  std::vector<std::string> patterns;
+  for (const std::string& pattern : options.select) {
+    const auto current = cases::current_patterns(pattern, parts.table);
+    if (current != std::vector{pattern})
+      base::say(stderr, "rnic-suite: --select '{}': cases were renamed; this is now {}\n", pattern,
+                fmt::join(current, ", "));
+    patterns.insert(patterns.end(), current.begin(), current.end());
+  }
+  options.select = std::move(patterns);
+  return options;
 }
 
 ExitCode list(const SuiteParts& parts, const Options& options) {
@@ -152,7 +168,7 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
     base::say(stdout, stop.text);
     return static_cast<int>(printed(ExitCode::good));
   }
-  return static_cast<int>(perform(parts, *options, command));
+  return static_cast<int>(perform(parts, with_current_ids(parts, *options), command));
 }
 
 }  // namespace suite::runner

@@ -47,7 +47,7 @@ std::optional<rnic::wire::Terminate> take_terminate(Body& body, Arrival& kept, R
 
 }  // namespace
 
-CONFORMANCE_CASE(error_of_ddp_is_told_to_rdmap_whole,
+CONFORMANCE_CASE(ddp_error_is_reported_to_rdmap_in_full,
                  rules("ddp.terminate.error-reported", "ddp.terminate.report-has-error-type",
                        "ddp.terminate.report-has-header", "ddp.terminate.report-has-segment-length",
                        "ddp.security.invalid-access-passed-up"),
@@ -85,7 +85,7 @@ CONFORMANCE_CASE(error_of_ddp_is_told_to_rdmap_whole,
   });
 }
 
-CONFORMANCE_CASE(terminate_gets_out_before_the_stream_ends,
+CONFORMANCE_CASE(terminate_is_sent_before_the_stream_ends,
                  rules("ddp.close.waits-for-ulp", "ddp.terminate.one-message-allowed",
                        "ddp.close.may-send-after-fatal-error"),
                  in_both_roles) {
@@ -118,7 +118,7 @@ CONFORMANCE_CASE(terminate_gets_out_before_the_stream_ends,
   });
 }
 
-CONFORMANCE_CASE(fatal_error_below_is_told_to_the_consumer,
+CONFORMANCE_CASE(fatal_llp_error_is_reported_to_the_consumer,
                  rules("ddp.close.llp-fatal-error-indicated", "ddp.close.llp-error-reported",
                        "ddp.terminate.llp-errors-passed-up"),
                  in_both_roles) {
@@ -190,7 +190,7 @@ CONFORMANCE_CASE(send_without_a_receive_waits_for_one_or_ends_the_stream,
   expect(receive.buffer, holds(payload(16)), "ddp.untagged.no-buffer-llp-recovery");
 }
 
-CONFORMANCE_CASE(consumer_is_told_of_a_half_close, rules("ddp.close.half-close-indicated"),
+CONFORMANCE_CASE(half_close_is_reported_to_the_consumer, rules("ddp.close.half-close-indicated"),
                  in_both_roles) {
   see_iut_send();
   const Work receive = iut.post_receive(16);
@@ -201,6 +201,6 @@ CONFORMANCE_CASE(consumer_is_told_of_a_half_close, rules("ddp.close.half-close-i
   advise_that(event.has_value(), "the consumer told that the peer has closed", iut.untaken());
 }
 
-CASES_OF_FILE(ddp, errors)
+CASES_OF_FILE(ddp, error_reporting)
 
 }  // namespace suite::cases

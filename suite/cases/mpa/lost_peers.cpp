@@ -113,7 +113,7 @@ CONFORMANCE_CASE(close_in_any_state_is_noticed, rules("mpa.close.graceful-close-
       *this, [&] { peer.half_close(); }, judge, "mpa.close.graceful-close-indicated");
 }
 
-CONFORMANCE_CASE(many_half_open_startups_do_not_hold_up_others,
+CONFORMANCE_CASE(many_half_open_startups_do_not_delay_others,
                  rules("mpa.startup.acceptable-request-accepted"), over_both_families) {
   constexpr std::size_t half_open = 8;
   const Octets request = mpa_request().encode();
@@ -138,7 +138,7 @@ CONFORMANCE_CASE(many_half_open_startups_do_not_hold_up_others,
   expect(*slow.back(), accepting_reply());
 }
 
-CONFORMANCE_CASE(malformed_request_leaves_those_that_wait_alone,
+CONFORMANCE_CASE(malformed_request_does_not_disturb_waiting_connections,
                  rules("mpa.startup.bad-request-closes-tcp",
                        "mpa.startup.acceptable-request-accepted")) {
   send_request(*this, mpa_request());
@@ -154,6 +154,6 @@ CONFORMANCE_CASE(malformed_request_leaves_those_that_wait_alone,
   expect_still_working();
 }
 
-CASES_OF_FILE(mpa, departures)
+CASES_OF_FILE(mpa, lost_peers)
 
 }  // namespace suite::cases

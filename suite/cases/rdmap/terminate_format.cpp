@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5040 sections 4.8, 5.4, 6.2.1 and 7.1: Terminate, sent and received.
+// RFC 5040 section 4.8: the layout of a Terminate that the IUT sends, and the headers that it copies.
 #include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 #include "suite/cases/framework/long_work.hpp"
+#include "suite/cases/rdmap/error_steps.hpp"
 
 namespace suite::cases {
 
@@ -10,27 +11,14 @@ namespace {
 
 using Control = rnic::wire::TerminateControl;
 
-constexpr std::uint32_t some_stag = 0x7FFFFF01;
-
-/// Something that DDP has to refuse: a Write to nowhere.
-Outgoing bad_write() { return rdma_write(some_stag, 0x1000, payload(24)); }
-
-Outgoing read_of(std::uint32_t stag, std::uint64_t offset, std::uint32_t length) {
-  return read_request({.sink_stag = some_stag,
-                       .sink_offset = 0x5000,
+/// A Read Request whose sink fields the Terminate has to repeat.
+Outgoing read_into(std::uint32_t sink_stag, std::uint64_t sink_offset, const Region& source,
+                   std::uint32_t length) {
+  return read_request({.sink_stag = sink_stag,
+                       .sink_offset = sink_offset,
                        .length = length,
-                       .source_stag = stag,
-                       .source_offset = offset});
-}
-
-/// A Terminate that tells of an error on the IUT's own side: type 0 of the layer that found it.
-Expected local_error() {
-  return {
-      "a Terminate about a local error", [](const Arrival& arrival) {
-        const auto terminate = arrival.terminate();
-        return terminate && terminate->cause.type == 0 &&
-               (terminate->cause.layer != 2 || terminate->cause == cause::mpa_local_catastrophic);
-      }};
+                       .source_stag = source.stag,
+                       .source_offset = source.base});
 }
 
 /// A Terminate holds what its M, D and R bits say, and the bits are those that Figure 10 wants.
@@ -75,9 +63,9 @@ CONFORMANCE_CASE(terminate_about_a_write_is_well_formed,
       expect(peer, any_terminate() | advisory(torn_down()), "rdmap.terminate.header-format");
   if (arrival.is_end()) return;
   const Octets& body = arrival.as<Message>()->payload;
-  expect_that(body.size() >= sizeof(rnic::wire::TerminateControl), "four octets of control",
-              arrival.text(), "rdmap.terminate.header-format");
-  const auto control = rnic::wire::Reader(body).read<rnic::wire::TerminateControl>();
+  expect_that(body.size() >= sizeof(Control), "four octets of control", arrival.text(),
+              "rdmap.terminate.header-format");
+  const auto control = rnic::wire::Reader(body).read<Control>();
   const unsigned what = control.layer_type_code.value(), bits = control.header_control.value();
   const rnic::wire::TerminateCause told{static_cast<std::uint8_t>(what >> 12),
                                         static_cast<std::uint8_t>(what >> 8 & 15),
@@ -85,12 +73,10 @@ CONFORMANCE_CASE(terminate_about_a_write_is_well_formed,
   expect_that(rnic::wire::is_registered(told), "a registered cause", arrival.text(),
               "rdmap.terminate.control-values-defined");
   expect_that(told.layer == 1, "layer DDP", arrival.text(), "rdmap.terminate.layer-names-detector");
-  expect_that(bits & rnic::wire::TerminateControl::m, "M set", arrival.text(),
-              "rdmap.terminate.m-bit-per-figure");
-  expect_that(bits & rnic::wire::TerminateControl::d, "D set", arrival.text(),
-              "rdmap.terminate.d-bit-per-figure");
+  expect_that(bits & Control::m, "M set", arrival.text(), "rdmap.terminate.m-bit-per-figure");
+  expect_that(bits & Control::d, "D set", arrival.text(), "rdmap.terminate.d-bit-per-figure");
   // Control, segment length and the header of a tagged segment: 4 + 2 + 14 octets.
-  const bool d = bits & rnic::wire::TerminateControl::d;
+  const bool d = bits & Control::d;
   expect_that(!d || body.size() >= 18, "the DDP header with D", arrival.text(),
               "rdmap.terminate.ddp-header-present-with-d");
   expect_that(!d || body.size() >= 20, "the segment length with D", arrival.text(),
@@ -98,111 +84,24 @@ CONFORMANCE_CASE(terminate_about_a_write_is_well_formed,
   expect_teardown(peer.raw());
 }
 
-CONFORMANCE_CASE(terminate_goes_ahead_of_messages_that_wait,
-                 rules("rdmap.error.terminate-sent-promptly"), in_both_roles) {
-  see_iut_send();
-  peer.stall();
-  const Work under_way = post_much(iut);
-  std::vector<Work> waiting;
-  for (std::uint8_t i = 0; i < 8; ++i) waiting.push_back(iut.post_send(payload(16, i)));
-  peer.send(send_message(payload(1)).with_queue(7));
-  watch();
-  peer.resume();
-  // The message under way comes first, whole or in part.
-  const Arrival first = peer.raw().next(context().deadline);
-  if (first.message(Opcode::send) == nullptr) peer.raw().put_back(first);
-  expect(peer, any_terminate() | advisory(torn_down()));
-}
-
-CONFORMANCE_CASE(nothing_follows_a_terminate, rules("rdmap.terminate.nothing-sent-after")) {
-  const Region region = iut.register_memory(100, access::remote_write);
-  peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
-  if (expect(peer, any_terminate() | advisory(torn_down())).is_end()) return;
-  expect(peer, torn_down() | silence());
-}
-
-CONFORMANCE_CASE(stream_ends_gracefully_after_a_terminate,
-                 rules("rdmap.terminate.graceful-llp-teardown", "rdmap.stream.connection-torn-down",
-                       "rdmap.error.streams-terminated", "rdmap.terminate.sent-on-rdmap-error")) {
-  peer.send(send_message(payload(16)).with_opcode(0xF).with_queue(0));
-  const Arrival arrival =
-      expect(peer, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
-  // Torn down without one: docs/disputes.md D7.
-  advise_that(!arrival.is_end(), "a Terminate", arrival.text(),
-              "rdmap.terminate.sent-on-rdmap-error");
-  if (!arrival.is_end()) expect_teardown(peer.raw());
-}
-
-CONFORMANCE_CASE(nothing_behind_an_error_takes_effect,
-                 rules("rdmap.error.streams-terminated", "ddp.terminate.later-segments-dropped")) {
-  const Region region = iut.register_memory(100, access::remote_write);
-  peer.send_together({rdma_write(region.stag, region.base + 90, payload(33)),
-                      rdma_write(region.stag, region.base, payload(10))});
-  watch();
-  expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "memory changed",
-              "ddp.terminate.later-segments-dropped");
-}
-
-CONFORMANCE_CASE(message_behind_an_error_is_not_delivered,
-                 rules("ddp.terminate.later-segments-dropped"), in_both_roles) {
-  const Work receive = iut.post_receive(64);
-  peer.send_together({bad_write(), send_message(payload(16))});
-  expect(peer, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
-  expect(receive, flushed());
-}
-
-CONFORMANCE_CASE(connection_is_closed_after_an_error, rules("rdmap.error.streams-terminated")) {
-  const Region region = iut.register_memory(100, access::remote_write);
-  peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
-  if (expect(peer, any_terminate() | torn_down()).is_end()) return;
-  peer.half_close();
-  expect(peer, torn_down());
-}
-
-CONFORMANCE_CASE(consumer_learns_of_an_error,
-                 rules("rdmap.error.local-ulp-informed", "ddp.close.invalid-header-indicated")) {
-  const auto learns_of = [&](const Outgoing& message, RuleRef rule) {
-    const Work receive = iut.post_receive(64);
-    peer.send(message);
-    expect(peer, any_terminate() | torn_down());
-    expect(iut, asynchronous_error() | disconnected(), rule);
-    expect(receive, flushed(), "rdmap.terminate.outstanding-completed-in-error");
-  };
-  row("a Write out of bounds", [&] {
-    const Region region = iut.register_memory(100, access::remote_write);
-    learns_of(rdma_write(region.stag, region.base + 90, payload(33)),
-              "rdmap.error.local-ulp-informed");
-  });
-  row("a DDP header with an invalid field", [&] {
-    learns_of(send_message(payload(8)).with_ddp_version(3), "ddp.close.invalid-header-indicated");
-  });
-}
-
-CONFORMANCE_CASE(received_terminate_ends_the_stream,
-                 rules("rdmap.terminate.delivered-to-rdmap",
-                       "rdmap.terminate.outstanding-completed-in-error",
-                       "rdmap.terminate.placement-guaranteed"),
+CONFORMANCE_CASE(terminate_is_an_untagged_message,
+                 rules("rdmap.terminate.untagged-buffer", "rdmap.terminate.marked-untagged",
+                       "rdmap.terminate.control-field-format"),
                  in_both_roles) {
-  const Work receive = iut.post_receive(64);
-  peer.send(terminate_message(cause::rdmap_local_catastrophic));
-  expect_end_by_terminate("rdmap.terminate.delivered-to-rdmap");
-  if (peer.raw().is_open()) peer.half_close();
-  expect(receive, flushed(), "rdmap.terminate.outstanding-completed-in-error");
-}
-
-CONFORMANCE_CASE(received_terminate_reaches_the_consumer,
-                 rules("rdmap.terminate.delivered-to-ulp")) {
-  peer.send(terminate_message(cause::rdmap_local_catastrophic));
-  expect(iut, asynchronous_error());
-}
-
-CONFORMANCE_CASE(reserved_bits_of_a_terminate_are_ignored,
-                 rules("rdmap.terminate.reserved-ignored")) {
-  Outgoing terminate = terminate_message(cause::rdmap_local_catastrophic);
-  terminate.payload[2] |= std::byte{0x1F};
-  terminate.payload[3] = std::byte{0xFF};
-  peer.send(terminate);
-  expect_end_by_terminate();
+  see_iut_send();
+  peer.send(send_message(payload(1)).with_queue(7));
+  const Arrival arrival = expect(peer, some_terminate());
+  if (arrival.is_end()) return;
+  const Message& terminate = *arrival.message(Opcode::terminate);
+  expect_that(!terminate.tagged, "an untagged header", arrival.text());
+  const std::byte control = terminate.segments.front().front();
+  expect_that((control & std::byte{0x80}) == std::byte{}, "T clear", arrival.text(),
+              "rdmap.terminate.marked-untagged");
+  // Layer 1 and type 2 share the first octet, code 1 (or 2, D54) has the second.
+  const Octets& body = terminate.payload;
+  expect_that(body.size() >= 4 && body[0] == std::byte{0x12} &&
+                  (body[1] == std::byte{0x01} || body[1] == std::byte{0x02}),
+              "12 01 or 12 02 in front", arrival.text(), "rdmap.terminate.control-field-format");
 }
 
 CONFORMANCE_CASE(terminate_for_a_ddp_error_carries_the_ddp_header,
@@ -234,18 +133,6 @@ CONFORMANCE_CASE(terminate_for_a_ddp_error_carries_the_ddp_header,
               rnic::wire::hex(terminate->ddp_header), "rdmap.terminate.ddp-error-ddp-header");
 }
 
-CONFORMANCE_CASE(posted_work_is_flushed_by_an_error,
-                 rules("rdmap.terminate.pending-completed-in-error")) {
-  let_iut_send();
-  const Work read = iut.post_read(8, 0x01020304, 0);
-  const Work send =
-      iut.post_send(payload(8), operation::send, [](iut::PostWork& work) { work.fence = true; });
-  static_cast<void>(expect_message(Opcode::read_request));
-  peer.send(bad_write());
-  expect(read, completes_in_error());
-  expect(send, completes_in_error());
-}
-
 CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
                  rules("rdmap.terminate.ddp-header-present-with-d",
                        "rdmap.terminate.segment-length-present-with-d",
@@ -263,7 +150,7 @@ CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
       {"tagged segment", bad_write(), false},
       {"untagged segment", send_message(payload(16)).with_queue(7), false},
       {"RDMAP opcode", send_message(payload(16)).with_opcode(0xF).with_queue(0), false},
-      {"Read Request", read_of(some_stag, 0x1000, 8), true},
+      {"Read Request", read_of(unknown_stag, 0x1000, 8), true},
   };
   for (const Error& error : errors) {
     row(error.name, [&] {
@@ -292,35 +179,46 @@ CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
   });
 }
 
-CONFORMANCE_CASE(local_error_is_told_as_such,
-                 rules("rdmap.error.local-error-terminate", "rdmap.error.local-error-no-headers"),
+CONFORMANCE_CASE(terminate_about_data_holds_no_read_request,
+                 rules("rdmap.terminate.rdma-header-only-for-reads",
+                       "rdmap.terminate.segment-length-valid-with-m"),
                  in_both_roles) {
-  row("abort by the consumer", [&] {
-    see_iut_send();
-    iut.disconnect(true);
-    // The MUST of RFC 5040 section 7.1, as far as a Terminate can be sent (docs/disputes.md D7).
-    expect(peer, local_error() | advisory(torn_down()));
+  const auto look = [&](const Outgoing& message) {
+    const Fpdu fpdu = peer.prepare(message).front();
+    peer.ready().send(fpdu);
+    const Arrival arrival = expect(peer, some_terminate());
+    if (arrival.is_end()) return;
+    const auto terminate = arrival.terminate();
+    expect_that(terminate.has_value(), "a Terminate as long as its control bits say",
+                arrival.text(), "rdmap.terminate.header-format");
+    expect_that(!terminate->r, "R clear", arrival.text());
+    expect_that(!terminate->m || terminate->segment_length == fpdu.ulpdu.size(),
+                fmt::format("segment length {} or none", fpdu.ulpdu.size()), arrival.text(),
+                "rdmap.terminate.segment-length-valid-with-m");
+  };
+  // Segments of 37, 39 and 41 octets.
+  row("Write", [&] {
+    const Region region = iut.register_memory(16, access::remote_write);
+    look(rdma_write(region.stag, region.base, payload(23)));
   });
-  row("Read whose sink is gone before its turn", [&] {
-    establish({.parameters = {.private_data = {}, .ird = 1, .ord = 1}});
-    let_iut_send();
-    const Work first = iut.post_read(8, some_stag, 0), second = iut.post_read(8, some_stag, 8);
-    const auto request = expect_message(Opcode::read_request).read_request();
-    iut.deregister(second.buffer);
-    peer.send(read_response(request->sink_stag, request->sink_offset, payload(8)));
-    // An IUT that looks at the sink only when the Response comes finds no error here.
-    expect(peer, local_error() | advisory(torn_down()) | message(Opcode::read_request));
+  row("Send", [&] {
+    const Work receive = iut.post_receive(16);
+    look(send_message(payload(21)));
+  });
+  row("Send with Solicited Event", [&] {
+    const Work receive = iut.post_receive(32);
+    look(send_solicited(payload(23)).with_rdmap_version(2));
   });
 }
 
-CONFORMANCE_CASE(terminate_for_a_half_served_read_tells_how_far_it_came,
+CONFORMANCE_CASE(terminate_for_a_half_served_read_states_its_progress,
                  rules("rdmap.terminate.read-header-advances-offsets",
                        "rdmap.terminate.read-header-size-remaining",
                        "rdmap.terminate.read-header-keeps-stags")) {
   const Region source = iut.register_memory(much_data().size(), access::remote_read);
   const auto whole = static_cast<std::uint32_t>(source.length);
   peer.stall();
-  peer.send(read_of(source.stag, source.base, whole));
+  peer.send(read_into(unknown_stag, 0x5000, source, whole));
   watch();  // the Response is under way
   iut.deregister(source);
   peer.resume();
@@ -340,11 +238,11 @@ CONFORMANCE_CASE(terminate_for_a_half_served_read_tells_how_far_it_came,
               fmt::format("both offsets advanced by {}", served), arrival.text());
   expect_that(told.length.value() == whole - served, fmt::format("{} octets left", whole - served),
               arrival.text(), "rdmap.terminate.read-header-size-remaining");
-  expect_that(told.sink_stag.value() == some_stag && told.source_stag.value() == source.stag,
+  expect_that(told.sink_stag.value() == unknown_stag && told.source_stag.value() == source.stag,
               "both STags of the Request", arrival.text(),
               "rdmap.terminate.read-header-keeps-stags");
 }
 
-CASES_OF_FILE(rdmap, terminate)
+CASES_OF_FILE(rdmap, terminate_format)
 
 }  // namespace suite::cases

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 7306 sections 1.1, 4.1 and 8: what is looked at in Atomics and Immediate Data that come in,
-// what is not, and the Terminate where something is wrong.
+// RFC 7306 sections 1.1, 4.1 and 8: which fields of Atomics and Immediate Data are checked, and the
+// Terminate where one is wrong.
 #include <algorithm>
 
 #include "reference_rnic/wire/notation.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 #include "suite/cases/rdmap/atomic_steps.hpp"
+#include "suite/cases/rdmap/error_steps.hpp"
 
 namespace suite::cases {
 
 namespace {
 
-constexpr std::uint32_t some_stag = 0x7FFFFF01;
 constexpr std::uint32_t last_queue = 3;
 
 /// A wrong value of a DDP field, and the Terminate that RFC 5041 section 7.2 has for it.
@@ -64,12 +64,7 @@ void expect_copied_header(Body& test, const Octets& sent, RuleRef rule) {
 
 /// The IUT told of an error of its own: type 0 of a layer, and no header, or one of zeros.
 void expect_local_error(Body& test, RuleRef terminate_rule, RuleRef headers_rule) {
-  const Expected local("a Terminate about a local error", [](const Arrival& arrival) {
-    const auto terminate = arrival.terminate();
-    return terminate && terminate->cause.type == 0 &&
-           (terminate->cause.layer != 2 || terminate->cause == cause::mpa_local_catastrophic);
-  });
-  const Arrival arrival = test.expect(test.peer, local | torn_down(), terminate_rule);
+  const Arrival arrival = test.expect(test.peer, local_error() | torn_down(), terminate_rule);
   if (arrival.is_end()) return;
   const auto terminate = arrival.terminate();
   const auto zero = [](rnic::wire::Bytes octets) {
@@ -84,13 +79,10 @@ void expect_local_error(Body& test, RuleRef terminate_rule, RuleRef headers_rule
 Work read_under_way(Body& test) {
   test.establish({.parameters = {.private_data = {}, .ird = 1, .ord = 1}});
   test.let_iut_send();
-  const Work read = test.iut.post_read(8, some_stag, 0);
+  const Work read = test.iut.post_read(8, unknown_stag, 0);
   static_cast<void>(test.expect_message(Opcode::read_request));
   return read;
 }
-
-/// What may come of a message that was not found good.
-Expected an_end() { return any_terminate() | advisory(torn_down()); }
 
 }  // namespace
 
@@ -111,12 +103,12 @@ CONFORMANCE_CASE(message_that_is_not_supported_is_an_unexpected_opcode,
   };
   const bool atomics = has(capability::atomics), immediate = has(capability::immediate);
   const Unsupported unsupported[] = {
-      {"Atomic Request", fetch_add(1, some_stag, 0, 0), atomics},
+      {"Atomic Request", fetch_add(1, unknown_stag, 0, 0), atomics},
       {"Immediate Data", immediate_data(payload(8)), immediate},
       {"Immediate Data with SE", immediate_data(payload(8), true), immediate},
       {"reserved opcode on the queue of Sends", send_message(payload(8)).with_opcode(0xC), false},
       {"reserved opcode on the queue of Requests",
-       fetch_add(1, some_stag, 0, 0).with_opcode(0xE).with_queue(1), false},
+       fetch_add(1, unknown_stag, 0, 0).with_opcode(0xE).with_queue(1), false},
   };
   for (const Unsupported& one : unsupported) {
     // Of what it does support, other cases know more.
@@ -243,7 +235,7 @@ CONFORMANCE_CASE(consumer_learns_of_an_unaligned_atomic,
     const Region region = word_of(*this);
     peer.send(atomic_request(
         {.operation = code, .stag = region.stag, .offset = region.base + 4, .compare_mask = 0}));
-    expect(peer, an_end(), terminate);
+    expect(peer, some_terminate(), terminate);
     expect(iut, asynchronous_error() | disconnected(), surfaced);
   };
   row("FetchAdd", [&] {
@@ -321,7 +313,7 @@ CONFORMANCE_CASE(rdmap_version_of_immediate_data_is_validated,
   }
 }
 
-CONFORMANCE_CASE(immediate_data_elsewhere_than_on_queue_zero_are_rejected,
+CONFORMANCE_CASE(immediate_data_on_another_queue_are_rejected,
                  rules("rdmap.immediate.opcode-validated"), needs(capability::immediate)) {
   for (const std::uint32_t queue : {1U, 2U, 3U}) {
     row(fmt::format("queue {}", queue), [&] {
@@ -374,30 +366,30 @@ CONFORMANCE_CASE(consumer_learns_of_immediate_data_in_error,
                  needs(capability::immediate), in_both_roles) {
   const Work receive = iut.post_receive(64);
   peer.send(immediate_data(payload(7)));
-  expect(peer, an_end());
+  expect(peer, some_terminate());
   expect(receive, completes_in_error());
   expect(iut, asynchronous_error() | disconnected());
 }
 
-CONFORMANCE_CASE(read_behind_failing_immediate_data_is_not_answered,
+CONFORMANCE_CASE(read_after_failing_immediate_data_is_not_answered,
                  rules("rdmap.immediate.before-read-response",
                        "rdmap.immediate.error-passed-up-and-terminated"),
                  needs(capability::immediate)) {
   const Region source = iut.register_memory(64, access::remote_read);
   const Work receive = iut.post_receive(64);
   peer.send_together({immediate_data(payload(7)), read_of(source.stag, source.base, 8)});
-  expect(peer, an_end(), "rdmap.immediate.before-read-response");
+  expect(peer, some_terminate(), "rdmap.immediate.before-read-response");
   expect_teardown(peer.raw());
 }
 
-CONFORMANCE_CASE(atomic_behind_failing_immediate_data_is_not_executed,
+CONFORMANCE_CASE(atomic_after_failing_immediate_data_is_not_executed,
                  rules("rdmap.immediate.before-atomic-response",
                        "rdmap.immediate.error-passed-up-and-terminated"),
                  needs(capability::atomics, capability::immediate)) {
   const Region region = word_of(*this);
   const Work receive = iut.post_receive(64);
   peer.send_together({immediate_data(payload(7)), fetch_add(1, region.stag, region.base, 1)});
-  expect(peer, an_end(), "rdmap.immediate.before-atomic-response");
+  expect(peer, some_terminate(), "rdmap.immediate.before-atomic-response");
   expect_teardown(peer.raw());
   expect(region, unchanged, "rdmap.immediate.before-atomic-response");
 }
@@ -416,6 +408,6 @@ CONFORMANCE_CASE(abort_with_immediate_data_waiting_is_a_local_error,
                      "rdmap.immediate.local-error-no-headers");
 }
 
-CASES_OF_FILE(rdmap, extension_errors)
+CASES_OF_FILE(rdmap, extension_validation)
 
 }  // namespace suite::cases
