@@ -59,6 +59,7 @@ function(rnic_manual component target sentence)
     COMMAND "${RNIC_HELP2MAN}" --no-info --version-string "${PROJECT_VERSION}" --name "${sentence}" --output "${page}" "$<TARGET_FILE:${target}>"
     VERBATIM)
   add_custom_target(${target}_manual ALL DEPENDS "${page}")
+  add_dependencies(rnic_programs ${target}_manual)
   install(FILES "${page}" DESTINATION share/man/man1 COMPONENT ${component})
 endfunction()
 rnic_manual(suite rnic-suite "judge an implementation of iWARP on the wire")
