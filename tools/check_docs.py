@@ -264,9 +264,9 @@ class Runner:
         """For what builds: its own build folder stays beside ours, so that the next time is quick."""
         shutil.rmtree(folder / "out", ignore_errors=True)
         listed = subprocess.run(["git", "-C", self.checker.root, "ls-files", "-z"], capture_output=True, check=True).stdout
-        subprocess.run(["rsync" if shutil.which("rsync") else "cp", *(["-a", "--files-from=-", "-0", f"{self.checker.root}/", folder]
-                        if shutil.which("rsync") else ["--parents", "-p", "-t", folder, *os.fsdecode(listed).rstrip("\0").split("\0")])],
-                       input=listed if shutil.which("rsync") else None, cwd=self.checker.root, check=True)
+        packed = subprocess.run(["tar", "--create", "--file=-", "-C", self.checker.root, "--null", "--files-from=-"], input=listed, capture_output=True,
+                                check=True).stdout
+        subprocess.run(["tar", "--extract", "--file=-", "-C", folder], input=packed, check=True)
 
     def run_block(self, block, folder, home):
         script = "\n".join([*block.first, block.text])
