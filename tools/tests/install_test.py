@@ -39,9 +39,7 @@ class Installed(unittest.TestCase):
         (cls.root / "empty").mkdir()
         # Taken before the sources are hidden.
         shutil.copy(cls.source / "dissectors/corpus/samples/wrong_crc.pcap.gz", cls.work / "trace.pcap.gz")
-        described = subprocess.run(["git", "-C", cls.source, "describe", "--always", "--abbrev=40", "--exclude=*"], capture_output=True,
-                                   text=True)
-        cls.commit = described.stdout.strip() or "unknown"
+        cls.commit = re.search(r'"(unknown|[0-9a-f]{40}(?:-dirty)?)"', (cls.build / "generated/base/commit.hpp").read_text())[1]
 
     @staticmethod
     def has_provider(prefix):
@@ -70,7 +68,7 @@ class Installed(unittest.TestCase):
     def test_each_program_says_release_and_commit(self):
         for program in PROGRAMS:
             text = self.use(program, "--version").stdout.strip()
-            self.assertRegex(text, rf"^{program} \d+\.\d+\.\d+ \(commit {self.commit}(-dirty)?\)$")
+            self.assertRegex(text, rf"^{program} \d+\.\d+\.\d+ \(commit {self.commit}\)$")
 
     def test_a_run_leaves_a_report_whose_commands_can_be_typed(self):
         self.use("rnic-suite", "run", "--select", "mpa.crc.*", "--out", "first")

@@ -214,7 +214,7 @@ BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
   Request request;
   request.iut = Request::Iut::remote;
   request.addresses = {"192.0.2.7"};
-  expect_complaint(request, host, Severity::failure, "agent", "nothing says");
+  expect_complaint(request, host, Severity::failure, "agent", "no option says");
   request.agent = {"ssh", "root@other", "rnic-agent"};
   expect_complaint(request, host, Severity::failure, "agent", "root@other");
   host.missing_programs = {"ssh"};
