@@ -411,7 +411,7 @@ ExitCode preflight(const Event& event, const Options& options) {
     base::say(stdout, "{}\n{}", one.who, doctor::report_text(said, ::isatty(STDOUT_FILENO) != 0));
   }
   if (severity == Severity::failure)
-    base::say(stdout, "the event cannot be played as it is: mend what FAILs\n");
+    base::say(stdout, "the event cannot be played as it is: correct what FAILs\n");
   return severity == Severity::failure ? ExitCode::harness : ExitCode::good;
 }
 

@@ -65,6 +65,6 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! { apt-get update && $command; } >"$log" 2>&1; then
   tail -n 20 "$log" >&2
-  echo "install_packages.sh: apt-get failed (its last lines stand above); mend that and run this again" >&2
+  echo "install_packages.sh: apt-get failed (its last lines are above); correct that and run this again" >&2
   exit 1
 fi

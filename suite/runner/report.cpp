@@ -22,7 +22,7 @@ std::expected<void, std::string> render_reports(const Options& options) {
   if (!process) return std::unexpected("the reports: " + error);
   if (process->wait().good()) return {};
   return std::unexpected(fmt::format(
-      "not all reports of {0} could be made; mend that, then make them by `{1} collect {0}`",
+      "not all reports of {0} could be made; correct that, then make them by `{1} collect {0}`",
       options.out.string(), base::typed_command()));
 }
 

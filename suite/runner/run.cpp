@@ -456,7 +456,7 @@ ExitCode Run::finish() {
     good = tell_of(*document);
   } else {
     record_.ending_reason = fmt::format(
-        "{}; what was judged is in results.ndjson there: mend that, then `{} collect {}`",
+        "{}; what was judged is in results.ndjson there: correct that, then `{} collect {}`",
         ended.error(), base::typed_command(), options_.out.string());
   }
   if (!record_.ending_reason.empty()) base::say(stderr, "rnic-suite: {}\n", record_.ending_reason);

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(an_installation_that_fails_says_why) {
   const Finished finished = host.run({install, "core"});
   BOOST_TEST(finished.status == 1);
   BOOST_TEST(finished.err.find("toy says no") != std::string::npos, finished.err);
-  BOOST_TEST(lines_of(finished.err).back().find("mend that and run this again") !=
+  BOOST_TEST(lines_of(finished.err).back().find("correct that and run this again") !=
              std::string::npos);
 }
 
