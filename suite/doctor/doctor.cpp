@@ -85,7 +85,7 @@ class Examination {
   void programs() {
     need("network tools", {"ip", "ethtool"}, "iproute2 ethtool", true);
     if (!system_.ask({"python3", "-c", "import jinja2"}))
-      warn("report tools", "Python 3 with Jinja2 is missing: results are written, reports are not",
+      warn("report tools", "Python 3 with Jinja2 is missing: there will be no report.html",
            "apt-get install python3 python3-jinja2");
     else
       ok("report tools", "Python 3 with Jinja2 is installed");

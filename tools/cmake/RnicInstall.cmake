@@ -70,7 +70,7 @@ rnic_manual(suite rnic-lab "boot soft-iWARP in a guest")
 rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
 rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
 
-rnic_install_folder(rules *.yaml *.csv)
+rnic_install_folder(rules *.yaml *.csv catalogue_files.py)
 rnic_install_folder(suite/expectations *.yaml)
 rnic_install_folder(suite/iut/pics *.yaml *.json)
 rnic_install_folder(suite/self_test *.txt)

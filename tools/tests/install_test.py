@@ -71,7 +71,8 @@ class Installed(unittest.TestCase):
             self.assertRegex(text, rf"^{program} \d+\.\d+\.\d+ \(commit {self.commit}\)$")
 
     def test_a_run_leaves_a_report_whose_commands_can_be_typed(self):
-        self.use("rnic-suite", "run", "--select", "mpa.crc.*", "--out", "first")
+        done = self.use("rnic-suite", "run", "--select", "mpa.crc.*", "--out", "first")
+        self.assertNotIn("render.py", done.stderr)  # which would say what it lacks
         self.assertTrue((self.work / "first/report.html").exists())
         results = json.loads((self.work / "first/results.json").read_text())
         cases = [case for case in results["cases"] if case["id"].startswith("mpa.crc.")]
@@ -80,6 +81,8 @@ class Installed(unittest.TestCase):
         self.assertTrue(any(case["seen_to_fail_by"] for case in cases))
         page = (self.work / "first/report.html").read_text()
         self.assertIn("mpa.crc.crc32c-as-in-iscsi", page)
+        text = self.use("rnic-suite", "explain", "mpa.crc.crc32c-as-in-iscsi").stdout.split("\n\n")[1].split(".")[0]
+        self.assertIn(text, page)
 
     def test_a_run_through_the_agent(self):
         self.use("rnic-suite", "run", "--iut", "agent:reference", "--select", "mpa.crc.*", "--out", "agent")

@@ -73,6 +73,17 @@ const Words all_verdicts{"pass", "fail", "inconclusive", "not_applicable", "erro
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(a_working_folder_that_is_gone_is_said_in_one_line) {
+  const Scratch scratch;
+  const std::string script = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
+  for (const Words& words : {rnic_suite({"run"}), rnic_suite({"list"}), rnic_suite({"doctor"})}) {
+    Words command{"sh", "-c", script, "sh"};
+    command.insert(command.end(), words.begin(), words.end());
+    check_refusal(run(command, {.folder = scratch.path.string()}), harness,
+                  "the working folder is gone");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_options_are_usage) {
   refuse(rnic_suite({"--frobnicate"}), usage, "--frobnicate; see --help");
   refuse(rnic_suite({"frobnicate"}), usage, "frobnicate; see --help");
