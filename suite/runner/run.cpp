@@ -46,11 +46,10 @@ std::optional<std::string> unknown_deviation(const Options& options) {
   for (const std::string& name : options.deviations) {
     if (rnic::deviants::find_deviation(name)) continue;
     return fmt::format(
-        "--deviation: there is no deviation '{}'{}; `rnic-suite explain RULE` names those of a "
-        "rule",
-        name,
+        "--deviation: there is no deviation '{}'{}; `{} explain RULE` names those of a rule", name,
         base::did_you_mean(name, rnic::deviants::deviations() |
-                                     std::views::transform(&rnic::deviants::DeviationInfo::name)));
+                                     std::views::transform(&rnic::deviants::DeviationInfo::name)),
+        base::typed_command());
   }
   return std::nullopt;
 }
@@ -61,7 +60,7 @@ std::string advice(const Options& options) {
   Options iut_only = options;
   iut_only.strict = false;
   iut_only.expectations.clear();
-  std::vector<std::string> words{"rnic-suite", "doctor"};
+  std::vector<std::string> words{base::typed_command(), "doctor"};
   for (const std::string& word : judging_arguments(iut_only)) words.push_back(word);
   return fmt::format("; `{}` looks for the cause", shell_text(words));
 }
@@ -167,8 +166,8 @@ class Run final : IutInstance::Observer {
   const steady_clock::time_point begin_ = steady_clock::now();
   jobs::Progress progress_;
   const SeenToFail seen_to_fail_ = [] {
-    SeenToFail seen = load_seen_to_fail(RNIC_SEEN_TO_FAIL);
-    seen.merge(load_seen_to_fail(RNIC_DAT_SEEN_TO_FAIL));
+    SeenToFail seen = load_seen_to_fail(base::built_file("generated/suite/seen_to_fail.json"));
+    seen.merge(load_seen_to_fail(base::built_file("generated/suite/dat_seen_to_fail.json")));
     return seen;
   }();
   base::EpollLoop loop_;
@@ -456,8 +455,8 @@ ExitCode Run::finish() {
     good = tell_of(*document);
   } else {
     record_.ending_reason = fmt::format(
-        "{}; what was judged is in results.ndjson there: mend that, then `rnic-suite collect {}`",
-        ended.error(), options_.out.string());
+        "{}; what was judged is in results.ndjson there: correct that, then `{} collect {}`",
+        ended.error(), base::typed_command(), options_.out.string());
   }
   if (!record_.ending_reason.empty()) base::say(stderr, "rnic-suite: {}\n", record_.ending_reason);
   return good ? static_cast<ExitCode>(*record_.exit_code) : ExitCode::harness;
