@@ -7,6 +7,7 @@
 #include "suite/runner/plan.hpp"
 
 using namespace suite::runner;
+using suite::jobs::Job;
 
 namespace {
 

@@ -115,7 +115,7 @@ BOOST_AUTO_TEST_CASE(nonsense_is_no_word) {
 }
 
 BOOST_AUTO_TEST_CASE(messages_are_cut_wherever_the_pipe_cut_them) {
-  MessageReader reader;
+  suite::jobs::MessageReader reader;
   std::vector<std::string> lines, attachments;
   const auto take_all = [&] {
     while (const auto message = reader.next()) {
