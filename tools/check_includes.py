@@ -42,6 +42,7 @@ ALLOWED = {
     "suite/doctor": ["suite/lab"],
     "suite/results": [],
     "suite/expectations": ["suite/results"],
+    "suite/jobs": ["suite/iut", "dissectors/capture"],
     "suite/cases": ["suite/lower_tester", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
                     "reference_rnic/stream", "reference_rnic/deviants"],
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
@@ -49,8 +50,8 @@ ALLOWED = {
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/deviants", "rules"],
-    # Of the suite what reaches an agent or examines a host.
-    "plugfest": ["suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
+    # Of the suite what runs jobs, reaches an agent or examines a host.
+    "plugfest": ["suite/jobs", "suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],
     "tools": [],
 }

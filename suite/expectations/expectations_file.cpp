@@ -216,7 +216,7 @@ class Loader {
     return fmt::format("one of {}", fmt::join(harms | std::views::transform(&Harm::name), ", "));
   }
 
-  // What the reader of the report is told: of a harm no more than what it does, until it is public.
+  // What the reader of the report learns: of a harm no more than what it does, until it is public.
   std::string reason(const YAML::Node& node) {
     if (!node["harm"]) return word(node, "reason");
     const auto harm = std::ranges::find(harms, word(node, "harm"), &Harm::name);

@@ -16,6 +16,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 namespace fs = std::filesystem;

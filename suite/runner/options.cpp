@@ -18,6 +18,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 constexpr const char* exit_codes =

@@ -272,6 +272,8 @@ BOOST_AUTO_TEST_CASE(a_listed_kernel_message_is_not_held_against_a_case) {
   struck.reason = "FIN in place of a Terminate";  // alone, beside the log of an earlier attempt
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
   struck.reason = "the IUT's kernel complained: WARNING: CPU: 0";
+  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);  // whatever its text
+  struck.decided_by = suite::results::DecidedBy::kernel_log;
   BOOST_TEST(gate.judge(struck).result == GateResult::superseded);
   struck.attempt = 3;
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);

@@ -2,7 +2,7 @@
 // The words between parent and worker: each survives the trip, and what is none is told apart.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/message_reader.hpp"
+#include "suite/jobs/message.hpp"
 #include "suite/runner/worker_messages.hpp"
 
 using namespace suite::runner;
