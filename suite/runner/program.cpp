@@ -10,14 +10,14 @@
 #include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"
-#include "suite/runner/conclusion.hpp"
-#include "suite/runner/consult.hpp"
 #include "suite/runner/coverage.hpp"
 #include "suite/runner/descendants.hpp"
+#include "suite/runner/doctor_and_probe.hpp"
 #include "suite/runner/explain.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/run.hpp"
+#include "suite/runner/run_summary.hpp"
 #include "suite/runner/selection.hpp"
 #include "suite/runner/suite_parts.hpp"
 #include "suite/runner/worker.hpp"
@@ -125,7 +125,7 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
     case Command::probe:
       return printed(probe(parts, options));
     case Command::doctor:
-      return printed(consult_doctor(options));
+      return printed(run_doctor(options));
   }
   return ExitCode::usage;
 }
