@@ -82,7 +82,7 @@ struct SharedQueue {
     DAT_SRQ_HANDLE handle = DAT_HANDLE_NULL;
     const DAT_RETURN got = CALL(dat_srq_create, body.ia().get(), pz.get(), &attr, &handle);
     if (got != DAT_SUCCESS)
-      body.stop("not_applicable", "no shared receive queue: " + return_text(got));
+      body.stop(Verdict::not_applicable, "no shared receive queue: " + return_text(got));
     srq = Srq(handle);
   }
   Srq srq;

@@ -80,7 +80,7 @@ DAT_QOS unsupported_quality(DatBody& body) {
   const auto supported = static_cast<unsigned>(provider_attributes(body).dat_qos_supported);
   for (const DAT_QOS qos : {DAT_QOS_PREMIUM, DAT_QOS_ECONOMY, DAT_QOS_LOW_LATENCY})
     if ((supported & static_cast<unsigned>(qos)) == 0) return qos;
-  body.stop("not_applicable", "the provider has every quality of service");
+  body.stop(Verdict::not_applicable, "the provider has every quality of service");
 }
 
 }  // namespace
@@ -226,7 +226,7 @@ DAT_CASE(unsupported_quality_of_service_is_refused, calls(dat_ep_connect),
 
 DAT_CASE(unsupported_multipath_is_refused, calls(dat_ep_connect), rules("dat.ep-connect.model")) {
   if (provider_attributes(*this).supports_multipath != DAT_FALSE)
-    stop("not_applicable", "the provider supports multipath");
+    stop(Verdict::not_applicable, "the provider supports multipath");
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
   const Listener listener(ia());
@@ -612,7 +612,7 @@ DAT_CASE(one_dispatcher_shows_the_order_of_a_connection, calls(dat_ep_disconnect
   if (dat_evd_create(ia().get(), 32, DAT_HANDLE_NULL,
                      flags_of<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG),
                      &merged) != DAT_SUCCESS)
-    stop("not_applicable", "the provider does not merge these streams into one EVD");
+    stop(Verdict::not_applicable, "the provider does not merge these streams into one EVD");
   const Evd all(merged);
   DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
   need(CALL(dat_ep_create, ia().get(), pz.get(), all.get(), all.get(), all.get(), nullptr, &handle),

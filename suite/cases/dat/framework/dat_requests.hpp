@@ -70,7 +70,8 @@ struct PendingRequest {
   Psp psp;
   DAT_CONN_QUAL qualifier = 0;
   DAT_CR_ARRIVAL_EVENT_DATA request{};
-  DAT_CR_HANDLE cr = DAT_HANDLE_NULL;  ///< null once it is answered
+  /// Null once it is answered.
+  DAT_CR_HANDLE cr = DAT_HANDLE_NULL;
 };
 
 /// Nobody listens: the provider says so to whoever asks.
