@@ -175,7 +175,8 @@ class DatProcessBody final : public Body {
            .admissible = made->at("admissible").get<std::vector<std::string>>(),
            .actual = made->at("actual").get<std::string>(),
            .hex = {},
-           .judgement = judgement_from(made->at("judgement").get<std::string>()),
+           .judgement = cases::weighed(judgement_from(made->at("judgement").get<std::string>()),
+                                       environment().strict),
            .direction = Direction::none,
            .at = context().now()});
     } else if (const auto row = word.find("row"); row != word.end()) {

@@ -82,6 +82,13 @@ inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier) {
   body.expect_event(side.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
 }
 
+/// The event is about this endpoint.
+inline void expect_endpoint(DatBody& body, const DAT_EVENT& event, const Ep& ep,
+                            RuleRef rule = {}) {
+  body.expect_that(event.event_data.connect_event_data.ep_handle == ep.get(), "the endpoint",
+                   "another handle", rule);
+}
+
 [[nodiscard]] inline std::string octets_text(const void* data, DAT_COUNT size) {
   return fmt::format("{} octets at {}", size, data == nullptr ? "null" : "an address");
 }
