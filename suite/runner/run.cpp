@@ -12,6 +12,7 @@
 #include "base/standard_streams.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
+#include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/jobs/ending_signals.hpp"
@@ -77,9 +78,13 @@ Checked<expectations::KnownIssues> load_expectations(const SuiteParts& parts,
   if (path.empty()) return expectations::KnownIssues();
   const expectations::Known known{
       .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
-      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
+      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; },
+      .current_id = [](const std::string& id) { return cases::current_id(id); }};
   auto loaded = expectations::load(path, known);
-  if (loaded) return std::move(*loaded);
+  if (loaded) {
+    for (const std::string& notice : loaded->notices) base::say(stderr, "rnic-suite: {}\n", notice);
+    return std::move(*loaded);
+  }
   std::string faults;
   for (const std::string& fault : loaded.error()) faults += (faults.empty() ? "" : "\n") + fault;
   return refuse(ExitCode::usage, faults);
