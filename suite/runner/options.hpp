@@ -51,7 +51,7 @@ struct Options {
   std::string capture_interface;
   std::vector<std::string> deviations;
   std::vector<std::string> lawful;  ///< variants
-  std::string link = "tcp";  ///< or memory
+  std::string link = "tcp";         ///< or memory
   std::filesystem::path pics, pixit, expectations;
   iut::Pics claims;   ///< what is in the PICS: the one asked for, or our own of this IUT
   iut::Pixit access;  ///< what is in the PIXIT, where one is asked for
