@@ -59,12 +59,12 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Machine::check_segment
 /// A Send or Immediate Data without a receive buffer may be left to the LLP, which repeats it (RFC
 /// 5041 section 7.1).
 bool Machine::holds_back(const IncomingSegment& segment) {
-  if (context_.decisions.empty() || segment.segment.tagged) return false;
+  const bool wanted =
+      context_.decisions.decide(Choice<bool>{"ddp.untagged.no-buffer-llp-recovery", false, either},
+                                &Decisions::held_without_buffer);
+  if (!wanted || segment.segment.tagged || awaits_rtr()) return false;
   const Incoming incoming(segment, context_, send_queue_, state_);
-  if (check_header(incoming) || awaits_rtr() || !untagged_.lacks_buffer(incoming)) return false;
-  return context_.decisions.decide(
-      Choice<bool>{"ddp.untagged.no-buffer-llp-recovery", false, either},
-      &Decisions::held_without_buffer);
+  return !check_header(incoming) && untagged_.lacks_buffer(incoming);
 }
 
 void Machine::buffers_posted(TimePoint now) {
