@@ -220,6 +220,8 @@ bool Deframer::carry_out(const Parsed& parsed, const wire::FpduOptions& options)
     const ArrivedFpdu arrived{octets, options, wire_size, parsed, context_.config};
     context_.decisions.ask(&Decisions::fpdu_arrived, arrived, outcome_);
   }
+  // What has been dealt with after all is not awaited once more.
+  if (hold_ == Hold::bad && (outcome_.consumed != 0 || outcome_.fault)) hold_ = Hold::none;
   if (outcome_.ulpdus.size() == 1 && is_held_back(outcome_.ulpdus.front())) return false;
   for (const wire::Bytes ulpdu : outcome_.ulpdus)
     if (!discarding()) deliver(ulpdu);
