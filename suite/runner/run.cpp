@@ -55,6 +55,18 @@ std::optional<std::string> unknown_deviation(const Options& options) {
   return std::nullopt;
 }
 
+std::optional<std::string> unknown_variant(const Options& options) {
+  for (const std::string& name : options.lawful) {
+    if (rnic::lawful::find_lawful(name)) continue;
+    return fmt::format(
+        "--lawful: there is no lawful variant '{}'{}; `rnic-self-test --list-lawful` lists them",
+        name,
+        base::did_you_mean(name, rnic::lawful::lawful_variants() |
+                                     std::views::transform(&rnic::lawful::LawfulInfo::name)));
+  }
+  return std::nullopt;
+}
+
 // What to type where the IUT on somebody's own host does not answer.
 std::string advice(const Options& options) {
   if (options.choice.in_lab()) return "";
@@ -196,6 +208,7 @@ Checked<void> Run::prepare() {
   if (const auto unknown = unknown_deviation(options_)) {
     return refuse(ExitCode::usage, *unknown);
   }
+  if (const auto unknown = unknown_variant(options_)) return refuse(ExitCode::usage, *unknown);
   const fs::path path = expectations_path(options_);
   auto known = load_expectations(parts_, path);
   if (!known) return std::unexpected(known.error());

@@ -177,6 +177,15 @@ class Consumer {
   [[nodiscard]] Region register_as(iut::RegisterMemory command);
   iut::Reply carry_out(iut::PostWork work);
 
+  /// What was posted to a queue that is less deep than usual, for a limit of the IUT's.
+  struct Posts {
+    const char* limit;
+    std::uint32_t depth = 0;
+    std::uint32_t count = 0;
+  };
+  [[nodiscard]] static Posts* posts_to(std::map<iut::Handle, Posts>& queues, iut::Handle endpoint);
+  static void count(Posts& posts, const iut::Reply& reply, std::string_view what);
+
   iut::Iut& iut_;
   base::TimePoint answers_due_{};
   lower_tester::Context& context_;
@@ -185,6 +194,7 @@ class Consumer {
   iut::Handle next_handle_ = 1;
   iut::WorkId next_work_ = 1;
   iut::Handle endpoint_ = 0;
+  std::map<iut::Handle, Posts> sends_, receives_;
 };
 
 /// One line for an event of the IUT.
