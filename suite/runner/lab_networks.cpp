@@ -236,6 +236,7 @@ TestNetworksOr guest_networks(const Options& options, std::size_t count, const T
 WorkerSetup common_setup(const Options& options) {
   WorkerSetup setup;
   setup.deviations = options.deviations;
+  setup.lawful = options.lawful;
   setup.strict = options.strict;
   setup.pics = options.claims.usable();
   setup.deadline_scale = options.access.deadline_scale;
@@ -303,6 +304,8 @@ Result<void> add_reference_agent(WorkerSetup& setup, const Options& options,
                          "--address", setup.iut.ipv6});
   for (const std::string& deviation : options.deviations)
     setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
+  for (const std::string& lawful : options.lawful)
+    setup.agent.insert(setup.agent.end(), {"--lawful", lawful});
   return {};
 }
 

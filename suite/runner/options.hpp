@@ -50,7 +50,8 @@ struct Options {
   std::vector<std::string> tester_addresses;
   std::string capture_interface;
   std::vector<std::string> deviations;
-  std::string link = "tcp";  ///< or memory
+  std::vector<std::string> lawful;  ///< variants
+  std::string link = "tcp";         ///< or memory
   std::filesystem::path pics, pixit, expectations;
   iut::Pics claims;   ///< what is in the PICS: the one asked for, or our own of this IUT
   iut::Pixit access;  ///< what is in the PIXIT, where one is asked for

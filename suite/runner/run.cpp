@@ -12,6 +12,7 @@
 #include "base/standard_streams.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
+#include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/jobs/ending_signals.hpp"
@@ -54,6 +55,18 @@ std::optional<std::string> unknown_deviation(const Options& options) {
   return std::nullopt;
 }
 
+std::optional<std::string> unknown_variant(const Options& options) {
+  for (const std::string& name : options.lawful) {
+    if (rnic::lawful::find_lawful(name)) continue;
+    return fmt::format(
+        "--lawful: there is no lawful variant '{}'{}; `rnic-self-test --list-lawful` lists them",
+        name,
+        base::did_you_mean(name, rnic::lawful::lawful_variants() |
+                                     std::views::transform(&rnic::lawful::LawfulInfo::name)));
+  }
+  return std::nullopt;
+}
+
 // What to type where the IUT on somebody's own host does not answer.
 std::string advice(const Options& options) {
   if (options.choice.in_lab()) return "";
@@ -77,9 +90,13 @@ Checked<expectations::KnownIssues> load_expectations(const SuiteParts& parts,
   if (path.empty()) return expectations::KnownIssues();
   const expectations::Known known{
       .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
-      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
+      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; },
+      .current_id = [](const std::string& id) { return cases::current_id(id); }};
   auto loaded = expectations::load(path, known);
-  if (loaded) return std::move(*loaded);
+  if (loaded) {
+    for (const std::string& notice : loaded->notices) base::say(stderr, "rnic-suite: {}\n", notice);
+    return std::move(*loaded);
+  }
   std::string faults;
   for (const std::string& fault : loaded.error()) faults += (faults.empty() ? "" : "\n") + fault;
   return refuse(ExitCode::usage, faults);
@@ -191,6 +208,7 @@ Checked<void> Run::prepare() {
   if (const auto unknown = unknown_deviation(options_)) {
     return refuse(ExitCode::usage, *unknown);
   }
+  if (const auto unknown = unknown_variant(options_)) return refuse(ExitCode::usage, *unknown);
   const fs::path path = expectations_path(options_);
   auto known = load_expectations(parts_, path);
   if (!known) return std::unexpected(known.error());

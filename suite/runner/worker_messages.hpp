@@ -46,6 +46,7 @@ struct WorkerSetup {
   std::vector<std::string> agent;  ///< process: argv
   std::string socket;              ///< socket: path
   std::vector<std::string> deviations;
+  std::vector<std::string> lawful;  ///< variants
   bool memory_link = false;
   HostSetup tester, iut;
   double deadline_scale = 1;

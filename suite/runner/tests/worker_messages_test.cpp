@@ -80,6 +80,7 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   setup.socket = "/tmp/s";
   setup.agent = {"a", "b c"};
   setup.deviations = {"d"};
+  setup.lawful = {"l"};
   setup.tester = {"/proc/1/fd/3", "10.77.0.1", "fd77::1", 1448};
   setup.deadline_scale = 2.5;
   setup.quiet_window = 7;
