@@ -63,7 +63,7 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   cell->add_option("event", options.event, "the event file")->required();
   cell->add_option("--out", options.out, "folder of the run")->required();
   cell->add_option("--cell", options.cell, "its id")->required();
-  cell->add_option("--attempt", options.attempt, "the how manieth");
+  cell->add_option("--attempt", options.attempt, "number of the attempt, from 1");
   auto* bundle = app.add_subcommand(
       "bundle", "what one vendor may see of a run: its own cells, the others under aliases");
   bundle->add_option("results", options.out, "the --out folder of the run")->required();

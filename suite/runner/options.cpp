@@ -177,11 +177,12 @@ void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--address", o.addresses,
                  "the IUT's address (once per family), where it is not in the suite's own network")
       ->allow_extra_args(false);
-  app.add_option("--tester-address", o.tester_addresses,
-                 "the tester's address (once per family), where the route does not tell it")
+  app.add_option(
+         "--tester-address", o.tester_addresses,
+         "the tester's address (once per family), if it is not that of the route to the IUT")
       ->allow_extra_args(false);
   app.add_option("--capture-interface", o.capture_interface,
-                 "interface to capture on, where the route does not tell it");
+                 "interface to capture on, if it is not that of the route to the IUT");
   app.add_option("--pics", o.pics, "what the vendor claims (YAML; proforma in suite/iut/pics/)");
   app.add_option(
       "--pixit", o.pixit,
@@ -211,8 +212,8 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
   app.add_flag(
       "--slab-checks", o.slab_checks,
-      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, so many "
-      "cases are lost to the one beside them");
+      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, and cases that "
+      "run at the same time are then repeated");
   app.add_option("--expectations", o.expectations,
                  "file of known issues (default: suite/expectations/IUT.yaml, if there)");
   app.add_option("--deviation", o.deviations,
@@ -220,9 +221,9 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_option("--link", o.link,
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
-  app.add_option("--out", o.out,
-                 "output folder. Without it, out, or where another run is in the way out.2, out.3, "
-                 "...")
+  app.add_option(
+         "--out", o.out,
+         "output folder. Without it: out, or out.2, out.3, ... where that holds another run")
       ->capture_default_str()
       ->each([&o](const std::string&) { o.out_given = true; });
   app.add_flag("--fresh", o.fresh,
@@ -358,12 +359,12 @@ class CommandLine {
     add_iut_options(probe, options_);
     probe.add_option("FILE", options_.subject, "PICS file to write (default: standard output)");
     probe.footer("example: rnic-suite probe --iut siw-vm siw.pics.yaml\n");
-    CLI::App& doctor =
-        command("doctor", "examine the hosts before a run and say what to correct", Command::doctor);
+    CLI::App& doctor = command("doctor", "examine the hosts before a run and say what to correct",
+                               Command::doctor);
     add_iut_options(doctor, options_);
     doctor.footer(
-        "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something "
-        "stands in its way\n");
+        "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 it "
+        "cannot\n");
     CLI::App& explain =
         command("explain", "say what a rule demands and what checks it, or what a case judges",
                 Command::explain);
