@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* exit_codes =
     "exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable or interrupted,\n"
-    "      4 stale expectation; 3 before 1 before 4; a run of zero cases is never 0\n";
+    "      4 a known issue no longer shows; if several apply, the first of 3, 1, 4\n";
 
 constexpr const char* run_examples =
     "examples:\n"
