@@ -14,7 +14,7 @@ constexpr const char* footer =
     "The same `run` again, after a kill, goes on where it stopped.\n"
     "\n"
     "examples:\n"
-    "  rnic-plugfest run plugfest/events/virtual.yaml --out /tmp/fest\n"
+    "  rnic-plugfest run virtual --out /tmp/fest                         # an event of the suite\n"
     "  rnic-plugfest run event.yaml --out fest --rerun 'acme/*/send.*'   # a row, some scenarios\n"
     "  rnic-plugfest run event.yaml --out fest --rerun '*/acme/*'        # a column\n"
     "  rnic-plugfest run event.yaml --out /shared/fest --engine slurm    # jobs of a cluster\n"
