@@ -10,8 +10,9 @@ namespace plugfest {
 namespace {
 
 constexpr const char* footer =
-    "A cell is INITIATOR/RESPONDER/SCENARIO#REPEAT; globs go over slashes, #1 may be left out.\n"
-    "The same `run` again, after a kill, goes on where it stopped.\n"
+    "A cell is INITIATOR/RESPONDER/SCENARIO#REPEAT; a glob matches across slashes, #1 may be left "
+    "out.\n"
+    "After a kill, the same `run` goes on where it stopped.\n"
     "\n"
     "examples:\n"
     "  rnic-plugfest run virtual --out /tmp/fest                         # an event of the suite\n"
@@ -25,10 +26,9 @@ constexpr const char* footer =
     "  rnic-plugfest check event.yaml\n"
     "  rnic-plugfest preflight event.yaml                                # before the event\n"
     "\n"
-    "exit: 0 as expected; 1 a new failure, or a difference; 2 usage or event file; 3 the run could "
-    "not go on or "
-    "was\n"
-    "interrupted; 4 an expectation no longer holds";
+    "exit: 0 as expected, 1 a new failure or a difference, 2 usage or event file, 3 the run could "
+    "not\n"
+    "      go on or was interrupted, 4 an expectation that no cell needs any more";
 
 }  // namespace
 
