@@ -84,8 +84,9 @@ struct Pcap {
   std::string note;
 };
 
-/// How the reason of a case begins that failed for nothing but what the IUT's kernel had to say.
-inline constexpr std::string_view kernel_complained = "the IUT's kernel complained: ";
+/// What decided the verdict of an attempt. Known to the run that judges it, and no part of the
+/// document.
+enum class DecidedBy : std::uint8_t { the_case, kernel_log };
 
 struct Gate {
   GateResult result = GateResult::as_expected;
@@ -110,6 +111,7 @@ struct CaseRecord {
   Gate gate;
   std::string rerun, kernel_log, stderr_text;
   std::vector<std::string> seen_to_fail_by;
+  DecidedBy decided_by = DecidedBy::the_case;
 };
 
 struct IutRecord {

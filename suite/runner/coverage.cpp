@@ -13,6 +13,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 ChecksByRule checks_of(const SuiteParts& parts) {
   ChecksByRule checks;
   for (const cases::Case& one : parts.table) {
