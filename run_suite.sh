@@ -25,7 +25,7 @@ examples:
   ./run_suite.sh --list                              what there is
   ./run_suite.sh --plugfest virtual                  a plugfest on this machine, with soft-iWARP in guests
   ./run_suite.sh --plugfest virtual-reference        the same without guests
-exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable, 4 stale expectation
+exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable, 4 a known issue no longer shows
 
 Everything else that rnic-suite run can do:
 USAGE

@@ -12,11 +12,12 @@ using suite::jobs::ExitCode;
 namespace {
 
 constexpr const char* footer =
-    "A cell is INITIATOR/RESPONDER/SCENARIO#REPEAT; globs go over slashes, #1 may be left out.\n"
-    "The same `run` again, after a kill, goes on where it stopped.\n"
+    "A cell is INITIATOR/RESPONDER/SCENARIO#REPEAT; a glob matches across slashes, #1 may be left "
+    "out.\n"
+    "After a kill, the same `run` goes on where it stopped.\n"
     "\n"
     "examples:\n"
-    "  rnic-plugfest run plugfest/events/virtual.yaml --out /tmp/fest\n"
+    "  rnic-plugfest run virtual --out /tmp/fest                         # an event of the suite\n"
     "  rnic-plugfest run event.yaml --out fest --rerun 'acme/*/send.*'   # a row, some scenarios\n"
     "  rnic-plugfest run event.yaml --out fest --rerun '*/acme/*'        # a column\n"
     "  rnic-plugfest run event.yaml --out /shared/fest --engine slurm    # jobs of a cluster\n"
@@ -27,10 +28,9 @@ constexpr const char* footer =
     "  rnic-plugfest check event.yaml\n"
     "  rnic-plugfest preflight event.yaml                                # before the event\n"
     "\n"
-    "exit: 0 as expected; 1 a new failure, or a difference; 2 usage or event file; 3 the run could "
-    "not go on or "
-    "was\n"
-    "interrupted; 4 an expectation no longer holds";
+    "exit: 0 as expected, 1 a new failure or a difference, 2 usage or event file, 3 the run could "
+    "not\n"
+    "      go on or was interrupted, 4 an expectation that no cell needs any more";
 
 }  // namespace
 
@@ -65,7 +65,7 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   cell->add_option("event", options.event, "the event file")->required();
   cell->add_option("--out", options.out, "folder of the run")->required();
   cell->add_option("--cell", options.cell, "its id")->required();
-  cell->add_option("--attempt", options.attempt, "the how manieth");
+  cell->add_option("--attempt", options.attempt, "number of the attempt, from 1");
   auto* bundle = app.add_subcommand(
       "bundle", "what one vendor may see of a run: its own cells, the others under aliases");
   bundle->add_option("results", options.out, "the --out folder of the run")->required();

@@ -38,7 +38,7 @@ def by_words(pairs):
     return sorted(found.items(), key=lambda item: -len(item[1]))
 
 
-def known_deviations(report):
+def known_issues(report):
     """[(reason, cases)] of failures that the expectations file explains."""
     return by_words((case.gate.reason or "no reason recorded", case) for case in report.known)
 

@@ -48,7 +48,7 @@ def _finish(suite, seconds):
 
 
 def _run_suite(root, report):
-    """A killed run or a stale expectation must not look green, though every case that is in the file passed."""
+    """A killed run or a stale known issue must not look green, though every case that is in the file passed."""
     suite = _suite(root, report, RUN_SUITE, 0)
     complete = tree.SubElement(suite, "testcase", classname="rnic.run", name="run.complete", time="0.000")
     if not report.complete:
@@ -57,7 +57,7 @@ def _run_suite(root, report):
         _outcome(complete, "error", "incomplete", "the run is incomplete: " + words[0], "\n".join(words))
     current = tree.SubElement(suite, "testcase", classname="rnic.run", name="run.expectations-are-current", time="0.000")
     if report.stale_entries:
-        _outcome(current, "failure", "stale", "stale expectations: their cases pass or do not exist",
+        _outcome(current, "failure", "stale", "stale known issues: their cases pass or do not exist",
                  "\n".join(report.stale_entries))
     return _finish(suite, 0)
 

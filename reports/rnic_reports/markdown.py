@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""A Markdown summary, short enough for the comment of a continuous integration: counts, new failures, stale expectations."""
+"""A Markdown summary, short enough for the comment of a continuous integration: counts, new failures, stale known issues."""
 
 import re
 

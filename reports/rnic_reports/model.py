@@ -332,7 +332,7 @@ class Report:
         so_far = "" if self.complete else " so far"
         words.append((f"{new} new failure{'s' if new > 1 else ''}" if new else "no new failure") + so_far)
         if self.stale_entries:
-            words.append(f"{len(self.stale_entries)} stale expectation{'s' if len(self.stale_entries) > 1 else ''}")
+            words.append(f"{len(self.stale_entries)} stale known issue{'s' if len(self.stale_entries) > 1 else ''}")
         return words
 
 

@@ -13,7 +13,7 @@ class Markdown(FolderTest):
 
     def test_the_table_has_each_layer_and_the_sum(self):
         lines = self.of("mixed").splitlines()
-        self.assertEqual(lines[0], "## RNIC conformance: 6 new failures, 1 stale expectation")
+        self.assertEqual(lines[0], "## RNIC conformance: 6 new failures, 1 stale known issue")
         self.assertIn("| `mpa` | 6 | 3 | 2 |  |  | 1 |", lines)
         self.assertIn("| **all** | 13 | 5 | 5 | 1 | 1 | 1 |", lines)
         self.assertIn("1 known issue · 1 advisory", lines)

@@ -24,7 +24,7 @@ namespace {
 
 constexpr const char* exit_codes =
     "exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable or interrupted,\n"
-    "      4 stale expectation; 3 before 1 before 4; a run of zero cases is never 0\n";
+    "      4 a known issue no longer shows; if several apply, the first of 3, 1, 4\n";
 
 constexpr const char* run_examples =
     "examples:\n"
@@ -179,11 +179,12 @@ void add_iut_options(CLI::App& app, Options& o) {
   app.add_option("--address", o.addresses,
                  "the IUT's address (once per family), where it is not in the suite's own network")
       ->allow_extra_args(false);
-  app.add_option("--tester-address", o.tester_addresses,
-                 "the tester's address (once per family), where the route does not tell it")
+  app.add_option(
+         "--tester-address", o.tester_addresses,
+         "the tester's address (once per family), if it is not that of the route to the IUT")
       ->allow_extra_args(false);
   app.add_option("--capture-interface", o.capture_interface,
-                 "interface to capture on, where the route does not tell it");
+                 "interface to capture on, if it is not that of the route to the IUT");
   app.add_option("--pics", o.pics, "what the vendor claims (YAML; proforma in suite/iut/pics/)");
   app.add_option(
       "--pixit", o.pixit,
@@ -213,8 +214,8 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_flag("--strict", o.strict, "a SHOULD that is not kept fails");
   app.add_flag(
       "--slab-checks", o.slab_checks,
-      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, so many "
-      "cases are lost to the one beside them");
+      "siw-vm: let the guest's kernel look for memory errors; it stops at each one, and cases that "
+      "run at the same time are then repeated");
   app.add_option("--expectations", o.expectations,
                  "file of known issues (default: suite/expectations/IUT.yaml, if there)");
   app.add_option("--deviation", o.deviations,
@@ -224,9 +225,9 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_option("--link", o.link,
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
-  app.add_option("--out", o.out,
-                 "output folder. Without it, out, or where another run is in the way out.2, out.3, "
-                 "...")
+  app.add_option(
+         "--out", o.out,
+         "output folder. Without it: out, or out.2, out.3, ... where that holds another run")
       ->capture_default_str()
       ->each([&o](const std::string&) { o.out_given = true; });
   app.add_flag("--fresh", o.fresh,
@@ -368,8 +369,8 @@ class CommandLine {
                                Command::doctor);
     add_iut_options(doctor, options_);
     doctor.footer(
-        "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something "
-        "stands in its way\n");
+        "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 it "
+        "cannot\n");
     CLI::App& explain =
         command("explain", "say what a rule demands and what checks it, or what a case judges",
                 Command::explain);
