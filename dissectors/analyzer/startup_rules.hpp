@@ -69,6 +69,4 @@ class StartupRules {
   std::uint64_t rtr_offset_ = ~std::uint64_t{0};  ///< of the Read Request that was the RTR
 };
 
-[[nodiscard]] std::span<const rules::RuleId> startup_rules();
-
 }  // namespace dissectors::analyzer

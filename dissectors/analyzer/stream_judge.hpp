@@ -100,6 +100,7 @@ class StreamJudge final : private FramingListener, private Reporter {
   Shared& shared_;
   Connection connection_;
   std::optional<Knowledge> knowledge_;
+  JudgedChecks judged_{};
   MpaFraming framing_;
   std::unique_ptr<MessageTracker> tracker_;
 };

@@ -42,6 +42,7 @@ class Stream:
         self.markers, self.crc = markers, crc
         self.origin = 0  # what positions of Markers are counted from lies so many octets before the stream
         self.octets = bytearray()
+        self.places = []  # of FPDUs: first octet, and the one behind the last
         self.fpdus = self.marker_count = self.payload = 0
         self.msn = 0
 
@@ -67,6 +68,7 @@ class Stream:
         made.extend(struct.pack("<I", crc ^ (0x100 if break_crc else 0)))
         self.octets += made
         self.fpdus += 1
+        self.places.append((start, len(self.octets)))
         return start, len(self.octets)
 
     def marker_due(self, at):

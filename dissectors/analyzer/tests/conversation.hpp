@@ -69,7 +69,7 @@ struct Read {
 
 class Conversation final : public Reporter {
  public:
-  Conversation() : tracker_(*this) {}
+  Conversation() : tracker_(*this, judged) {}
 
   void request(std::uint8_t flags, std::uint8_t revision = 1,
                const std::optional<Values>& values = std::nullopt, std::size_t ulp_octets = 0);
@@ -102,6 +102,7 @@ class Conversation final : public Reporter {
   std::vector<NoteKind> notes;
   Negotiated negotiated;
   bool summaries = true;
+  JudgedChecks judged{};
 
   void finding(const Finding& it) override { findings.push_back(it); }
   void note(const Note& it) override { notes.push_back(it.kind); }
