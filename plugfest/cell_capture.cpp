@@ -18,7 +18,7 @@ namespace {
 
 using namespace dissectors::capture;
 
-constexpr std::chrono::seconds patience{3};  // libpcap delivers within 10 ms on an idle host
+constexpr std::chrono::seconds step_timeout{3};  // libpcap delivers within 10 ms on an idle host
 
 }  // namespace
 
@@ -77,7 +77,7 @@ void CellCapture::finish() {
     trouble_ = number.error();
     return;
   }
-  if (!loop_.run_until(loop_.now() + patience, [&] { return seen_ >= *number; }) &&
+  if (!loop_.run_until(loop_.now() + step_timeout, [&] { return seen_ >= *number; }) &&
       trouble_.empty())
     trouble_ = "the last frames did not arrive in time";
   if (dropped() > 0 && trouble_.empty())

@@ -19,13 +19,14 @@ using base::EpollLoop;
 using suite::iut::AgentClient;
 using suite::iut::AgentOpener;
 
-constexpr std::chrono::seconds hello_patience{20};
+constexpr std::chrono::seconds hello_timeout{20};
 constexpr std::size_t long_capture = std::size_t{2} << 30;  ///< octets of a scenario of minutes
 
-class Performance {
+class CellRun {
  public:
-  explicit Performance(const CellOrder& order)
-      : order_(order), record_{loop_, loop_.now(), loop_.now() + order.deadline, order.patience} {}
+  explicit CellRun(const CellOrder& order)
+      : order_(order),
+        record_{loop_, loop_.now(), loop_.now() + order.deadline, order.step_timeout} {}
 
   Outcome run();
 
@@ -33,14 +34,14 @@ class Performance {
   void launch_agents();
   [[nodiscard]] std::unique_ptr<AgentClient> start(Side side);
   [[nodiscard]] bool able(Side side);
-  void perform(AgentClient& initiator, AgentClient& responder);
+  void play(AgentClient& initiator, AgentClient& responder);
   void look_at_the_wire();
   void stop(const ScenarioStop& why);
-  [[nodiscard]] const Player& player(Side side) const {
+  [[nodiscard]] const ParticipantSide& participant_side(Side side) const {
     return side == Side::initiator ? order_.initiator : order_.responder;
   }
-  [[nodiscard]] const Seat& seat(Side side) const {
-    return side == Side::initiator ? order_.table.initiator : order_.table.responder;
+  [[nodiscard]] const Host& host(Side side) const {
+    return side == Side::initiator ? order_.hosts.initiator : order_.hosts.responder;
   }
 
   const CellOrder& order_;
@@ -50,21 +51,22 @@ class Performance {
   std::map<Side, std::expected<suite::iut::AgentLink, std::string>> launched_;
   std::unique_ptr<AgentClient> initiator_, responder_;
   Outcome outcome_;
-  WireWish wish_;
+  WireExpectation expectation_;
   std::optional<ScenarioStop> stopped_;
 };
 
 /// Both at once: what an agent says first waits for who reads it.
-void Performance::launch_agents() {
+void CellRun::launch_agents() {
   for (const Side side : {Side::initiator, Side::responder})
-    launched_.emplace(side, agent_at(seat(side).network_namespace, player(side).command)());
+    launched_.emplace(side,
+                      agent_at(host(side).network_namespace, participant_side(side).command)());
 }
 
-std::unique_ptr<AgentClient> Performance::start(Side side) {
+std::unique_ptr<AgentClient> CellRun::start(Side side) {
   auto client =
       AgentClient::start(loop_, [&] { return std::move(launched_.at(side)); },
-                         {.hello = std::min<base::Duration>(hello_patience, order_.deadline),
-                          .reply = order_.patience});
+                         {.hello = std::min<base::Duration>(hello_timeout, order_.deadline),
+                          .reply = order_.step_timeout});
   if (client) return std::move(*client);
   throw ScenarioStop{
       Verdict::error, Fault::unknown,
@@ -72,12 +74,12 @@ std::unique_ptr<AgentClient> Performance::start(Side side) {
 }
 
 /// Probed, not assumed: by the hello, unless the PICS denies it.
-bool Performance::able(Side side) {
+bool CellRun::able(Side side) {
   const auto& hello = (side == Side::initiator ? *initiator_ : *responder_).hello();
   for (const std::string_view need :
        side == Side::initiator ? order_.scenario.initiator : order_.scenario.responder) {
-    const auto claim = player(side).claims.find(std::string(need));
-    const bool denied = claim != player(side).claims.end() && !claim->second;
+    const auto claim = participant_side(side).claims.find(std::string(need));
+    const bool denied = claim != participant_side(side).claims.end() && !claim->second;
     if (!denied && std::ranges::find(hello.capabilities, need) != hello.capabilities.end())
       continue;
     stop({Verdict::not_applicable, Fault::none,
@@ -88,27 +90,27 @@ bool Performance::able(Side side) {
   return true;
 }
 
-void Performance::stop(const ScenarioStop& why) { stopped_ = why; }
+void CellRun::stop(const ScenarioStop& why) { stopped_ = why; }
 
-void Performance::perform(AgentClient& initiator, AgentClient& responder) {
-  Stage stage(initiator, order_.table.initiator.address, responder, order_.table.responder.address,
-              record_);
-  for (Party* party : {&stage.initiator, &stage.responder}) party->call(iut::Reset{}, "reset");
+void CellRun::play(AgentClient& initiator, AgentClient& responder) {
+  ScenarioRun run(initiator, order_.hosts.initiator.address, responder,
+                  order_.hosts.responder.address, record_);
+  for (AgentSide* side : {&run.initiator, &run.responder}) side->call(iut::Reset{}, "reset");
   try {
-    order_.scenario.play(stage);
+    order_.scenario.play(run);
   } catch (const ScenarioStop& why) {
     stop(why);
   }
-  wish_ = stage.wish;
+  expectation_ = run.expectation;
   // What both sides still hold ends on the wire before the capture does.
-  for (Party* party : {&stage.initiator, &stage.responder}) try {
-      party->call(iut::Reset{}, "reset");
+  for (AgentSide* side : {&run.initiator, &run.responder}) try {
+      side->call(iut::Reset{}, "reset");
     } catch (const ScenarioStop& why) {
       if (!stopped_) stop(why);
     }
 }
 
-void Performance::look_at_the_wire() {
+void CellRun::look_at_the_wire() {
   capture_->finish();
   outcome_.capture_trouble = capture_->trouble();
   outcome_.frames = capture_->frames().size();
@@ -124,20 +126,20 @@ void Performance::look_at_the_wire() {
     outcome_.capture_trouble = "the pcap file cannot be written";
   judge_wire(capture_->frames(),
              {.link = capture_->link(),
-              .initiator = order_.table.initiator.address,
-              .responder = order_.table.responder.address,
-              .wish = wish_,
+              .initiator = order_.hosts.initiator.address,
+              .responder = order_.hosts.responder.address,
+              .expectation = expectation_,
               .played_to_the_end = !stopped_},
              outcome_);
 }
 
-Outcome Performance::run() {
+Outcome CellRun::run() {
   try {
-    if (order_.table.capture_interface.empty()) {
+    if (order_.hosts.capture_interface.empty()) {
       outcome_.capture_trouble = "the event names no interface to capture on";
     } else {
       auto opened =
-          CellCapture::open(loop_, order_.table.capture_namespace, order_.table.capture_interface,
+          CellCapture::open(loop_, order_.hosts.capture_namespace, order_.hosts.capture_interface,
                             order_.scenario.on_request ? long_capture : CellCapture::usual_octets);
       if (!opened)
         throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
@@ -146,7 +148,7 @@ Outcome Performance::run() {
     launch_agents();
     initiator_ = start(Side::initiator);
     responder_ = start(Side::responder);
-    if (able(Side::initiator) && able(Side::responder)) perform(*initiator_, *responder_);
+    if (able(Side::initiator) && able(Side::responder)) play(*initiator_, *responder_);
   } catch (const ScenarioStop& why) {
     stop(why);
   }
@@ -190,6 +192,6 @@ AgentOpener agent_at(int network_namespace, const std::vector<std::string>& comm
   };
 }
 
-Outcome play(const CellOrder& order) { return Performance(order).run(); }
+Outcome play(const CellOrder& order) { return CellRun(order).run(); }
 
 }  // namespace plugfest

@@ -10,22 +10,22 @@
 #include <vector>
 
 #include "plugfest/scenarios/scenario.hpp"
-#include "plugfest/site.hpp"
+#include "plugfest/test_network.hpp"
 #include "plugfest/verdict.hpp"
 #include "suite/iut/agent_client.hpp"
 
 namespace plugfest {
 
-struct Player {
+struct ParticipantSide {
   std::vector<std::string> command;    ///< of its agent
   std::map<std::string, bool> claims;  ///< of its PICS
 };
 
 struct CellOrder {
   const Scenario& scenario;
-  Player initiator, responder;
-  Table table;
-  std::chrono::milliseconds deadline, patience;
+  ParticipantSide initiator, responder;
+  CellHosts hosts;
+  std::chrono::milliseconds deadline, step_timeout;
   std::filesystem::path folder;  ///< of the results
   std::string pcap;              ///< file in there for the capture
 };

@@ -73,9 +73,9 @@ struct Event {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;  ///< where listed; each plays both roles
   std::vector<Exception> except;
   int repeats = 1;
-  std::chrono::seconds deadline{30};  ///< of one cell
-  std::chrono::seconds patience{5};   ///< of one step of a scenario
-  std::string capture_interface;      ///< of this host, outside a lab; empty: no capture there
+  std::chrono::seconds deadline{30};     ///< of one cell
+  std::chrono::seconds step_timeout{5};  ///< of one step of a scenario
+  std::string capture_interface;         ///< of this host, outside a lab; empty: no capture there
   std::vector<Expectation> expectations;
   std::string digest;  ///< of what is played: of the whole file but its expectations
 };

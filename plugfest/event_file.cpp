@@ -255,7 +255,8 @@ void Reader::need_addresses() {
   for (std::size_t at = 0; at < places_.size(); ++at) {
     if (std::holds_alternative<SiwGuest>(event_.participants[at].agent))
       yaml_.fault(places_[at],
-                  "a guest is on a wire of this machine: it plays with references and guests only");
+                  "a guest is on a wire of this machine: it plays with references and "
+                  "guests only");
     else if (event_.participants[at].address.empty())
       yaml_.fault(
           places_[at],
@@ -398,29 +399,29 @@ std::expected<Event, Faults> Reader::read(const std::string& text_of_file) {
   if (!top) return std::unexpected(yaml_.faults());
   constexpr int most_repeats = 1000;
   Node pairs_node, except_node;
-  mapping(*top, "an event",
-          {{"event", [&](const Node& value) { word(value, "event", "._-", event_.name); }},
-           {"participants",
-            [&](const Node& list) {
-              if (list.IsSequence() && list.size() > most_participants)
-                return yaml_.fault(list,
-                                   fmt::format("more than {} participants", most_participants));
-              items(list, "participants", [this](const Node& item) { participant(item); });
-            }},
-           {"scenarios", [&](const Node& value) { scenarios(value); }},
-           {"pairs", [&](const Node& value) { pairs_node.reset(value); }},
-           {"except", [&](const Node& value) { except_node.reset(value); }},
-           {"repeats",
-            [&](const Node& value) { count(value, "repeats", 1, most_repeats, event_.repeats); }},
-           {"deadline", [&](const Node& value) { seconds(value, "deadline", event_.deadline); }},
-           {"patience", [&](const Node& value) { seconds(value, "patience", event_.patience); }},
-           {"capture",
-            [&](const Node& value) { word(value, "capture", "._-@", event_.capture_interface); }},
-           {"expectations",
-            [&](const Node& list) {
-              items(list, "expectations", [this](const Node& item) { expectation(item); });
-            }}},
-          {"event", "participants", "scenarios"});
+  mapping(
+      *top, "an event",
+      {{"event", [&](const Node& value) { word(value, "event", "._-", event_.name); }},
+       {"participants",
+        [&](const Node& list) {
+          if (list.IsSequence() && list.size() > most_participants)
+            return yaml_.fault(list, fmt::format("more than {} participants", most_participants));
+          items(list, "participants", [this](const Node& item) { participant(item); });
+        }},
+       {"scenarios", [&](const Node& value) { scenarios(value); }},
+       {"pairs", [&](const Node& value) { pairs_node.reset(value); }},
+       {"except", [&](const Node& value) { except_node.reset(value); }},
+       {"repeats",
+        [&](const Node& value) { count(value, "repeats", 1, most_repeats, event_.repeats); }},
+       {"deadline", [&](const Node& value) { seconds(value, "deadline", event_.deadline); }},
+       {"patience", [&](const Node& value) { seconds(value, "patience", event_.step_timeout); }},
+       {"capture",
+        [&](const Node& value) { word(value, "capture", "._-@", event_.capture_interface); }},
+       {"expectations",
+        [&](const Node& list) {
+          items(list, "expectations", [this](const Node& item) { expectation(item); });
+        }}},
+      {"event", "participants", "scenarios"});
   if (!top->IsMap())
     yaml_.fault("an event file is a mapping with event, participants and scenarios");
   if (pairs_node.IsDefined() && !pairs_node.IsNull()) pairs(pairs_node);  // they name participants

@@ -81,9 +81,9 @@ std::expected<void, std::string> Guests::prepare(
 }
 
 std::expected<void, std::string> Guests::connect() {
-  auto made = lab::Hub::with_taps(guests_.size());
+  auto made = lab::Bridge::with_taps(guests_.size());
   if (!made) return std::unexpected(made.error());
-  hub_.emplace(std::move(*made));
+  bridge_.emplace(std::move(*made));
   return {};
 }
 
@@ -120,7 +120,7 @@ bool Guests::away(std::size_t participant) {
     if (!answers && !late) return true;
     one.await(answers ? order_time : 0s);
   }
-  while (one.wants_boot()) one.start(hub_->tap(one.place));
+  while (one.wants_boot()) one.start(bridge_->tap(one.place));
   return one.starting.has_value();
 }
 
@@ -128,7 +128,7 @@ void Guests::bring_up(std::size_t participant) {
   const auto found = guests_.find(participant);
   if (found == guests_.end()) return;
   One& one = found->second;
-  if (one.wants_boot()) one.start(hub_->tap(one.place));
+  if (one.wants_boot()) one.start(bridge_->tap(one.place));
   if (one.starting) one.await(lab::Guest::boot_time);
 }
 
@@ -174,7 +174,7 @@ const std::string& Guests::address(std::size_t participant) const {
 }
 
 std::string Guests::interface(std::size_t participant) const {
-  return lab::Hub::tap_interface(guests_.at(participant).place);
+  return lab::Bridge::tap_interface(guests_.at(participant).place);
 }
 
 std::vector<std::string> Guests::agent_command(const Participant& participant,

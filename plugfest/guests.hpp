@@ -50,7 +50,7 @@ class Guests {
   void look_back(const Cell& cell, nlohmann::json& record);
 
   /// The host of ours that the guests' peers run on, where they are no guests themselves.
-  [[nodiscard]] const suite::lab::LabHost& host() const { return hub_->host(); }
+  [[nodiscard]] const suite::lab::LabHost& host() const { return bridge_->host(); }
   [[nodiscard]] const std::string& address(std::size_t participant) const;
   /// In the host's namespace: all that this guest sends and receives.
   [[nodiscard]] std::string interface(std::size_t participant) const;
@@ -62,7 +62,7 @@ class Guests {
   using Clock = std::chrono::steady_clock;
   struct One {
     std::string name, address;
-    std::size_t place = 0;  ///< on the hub
+    std::size_t place = 0;  ///< on the bridge
     std::unique_ptr<suite::lab::Guest> guest;
     std::uint64_t position = 0;                 ///< of the kernel log, behind what was looked at
     std::optional<Clock::time_point> starting;  ///< since when it boots
@@ -78,7 +78,7 @@ class Guests {
   std::string complaints(One& one, bool agent_may_hang);
 
   std::map<std::size_t, One> guests_;  ///< by participant
-  std::optional<suite::lab::Hub> hub_;
+  std::optional<suite::lab::Bridge> bridge_;
 };
 
 }  // namespace plugfest

@@ -54,7 +54,7 @@ ExitCode list_cells(const std::vector<Cell>& cells) {
   return ExitCode::good;
 }
 
-ExitCode perform(const Options& options) {
+ExitCode play(const Options& options) {
   if (options.command == Command::list && options.event.empty()) return printed(list_scenarios());
   if (options.command == Command::bundle) return make_bundle(options);
   if (options.command == Command::diff) return printed(compare_runs(options.out, options.other));
@@ -93,7 +93,7 @@ int main(int argc, char** argv) {
   const auto options = plugfest::parse_options(argc, argv);
   if (!options) return static_cast<int>(options.error());
   try {
-    return static_cast<int>(plugfest::perform(*options));
+    return static_cast<int>(plugfest::play(*options));
   } catch (const std::exception& error) {
     base::say(stderr, "rnic-plugfest: {}\n", error.what());
     return static_cast<int>(plugfest::ExitCode::harness);

@@ -20,7 +20,7 @@
 #include "plugfest/progress.hpp"
 #include "plugfest/remote_system.hpp"
 #include "plugfest/run.hpp"
-#include "plugfest/scenarios/stage.hpp"
+#include "plugfest/scenarios/scenario_run.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 #include "suite/doctor/port_mapper.hpp"
 #include "suite/iut/agent_client.hpp"
@@ -76,50 +76,50 @@ double seconds_since_1970() {
 /// asks first.
 class AgentExamination {
  public:
-  AgentExamination(const Participant& one, std::vector<std::string> command, const Seat& seat,
+  AgentExamination(const Participant& one, std::vector<std::string> command, const Host& host,
                    const Event& event)
-      : one_(one), command_(std::move(command)), seat_(seat), event_(event) {}
+      : one_(one), command_(std::move(command)), seat_(host), event_(event) {}
 
   Findings all();
 
  private:
-  void listens(Party& party);
-  void reaches_us(Party& party);
+  void listens(AgentSide& side);
+  void reaches_us(AgentSide& side);
 
   const Participant& one_;
   std::vector<std::string> command_;
-  const Seat& seat_;
+  const Host& seat_;
   const Event& event_;
   base::EpollLoop loop_;
   Findings findings_;
 };
 
-void AgentExamination::listens(Party& party) {
+void AgentExamination::listens(AgentSide& side) {
   try {
-    const auto port = party.listen();
+    const auto port = side.listen();
     findings_.push_back(ok("port", fmt::format("it listens, on port {}", port)));
   } catch (const ScenarioStop& why) {
     findings_.push_back(
         fail("port", why.reason,
              fmt::format("see that {} is an address of its RNIC, and that a port is "
                          "free there: ss -ltn",
-                         party.address())));
+                         side.address())));
   }
 }
 
 /// Its RNIC connects to a listener of ours, and may ask the port mapper here before it does.
-void AgentExamination::reaches_us(Party& party) {
+void AgentExamination::reaches_us(AgentSide& side) {
   using base::Address;
-  const auto to = Address::parse(party.address());
+  const auto to = Address::parse(side.address());
   if (!to) return;
   const rnic::llp::SocketAddress target(to->with_port(9));
   rnic::llp::SocketAddress own;
-  const int family = is_ipv6(party.address()) ? AF_INET6 : AF_INET;
+  const int family = is_ipv6(side.address()) ? AF_INET6 : AF_INET;
   const base::FileDescriptor probe(::socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (::connect(probe.get(), target.data(), target.size) != 0 ||
       ::getsockname(probe.get(), own.data(), &own.size) != 0)
     return findings_.push_back(warn("to here",
-                                    fmt::format("no route from here to {}", party.address()),
+                                    fmt::format("no route from here to {}", side.address()),
                                     "only a monitor host may do without one"));
   const std::string here = own.address().host();
   const rnic::llp::SocketAddress at(own.address().with_port(0));
@@ -134,8 +134,8 @@ void AgentExamination::reaches_us(Party& party) {
   if (mapper) loop_.watch(mapper->fd(), EPOLLIN, [&](std::uint32_t) { mapper->serve(); });
   std::string why = "no connection comes";
   try {
-    const Handle endpoint = party.endpoint();
-    party.call(iut::Connect{endpoint, here, own.address().port, {}}, "connect to here");
+    const Handle endpoint = side.endpoint();
+    side.call(iut::Connect{endpoint, here, own.address().port, {}}, "connect to here");
     loop_.run_until(loop_.now() + step_patience, [&] { return came; });
   } catch (const ScenarioStop& stop) {
     why = stop.reason;
@@ -172,9 +172,9 @@ Findings AgentExamination::all() {
                               hello.driver_version, hello.implementation,
                               hello.kernel.empty() ? "" : ", " + hello.kernel)));
   Record record{loop_, loop_.now(), loop_.now() + 3 * step_patience, step_patience};
-  Party party(Side::initiator, **client, seat_.address, record);
-  listens(party);
-  if (!plays_in_lab(event_)) reaches_us(party);
+  AgentSide side(Side::initiator, **client, seat_.address, record);
+  listens(side);
+  if (!plays_in_lab(event_)) reaches_us(side);
   return std::move(findings_);
 }
 
@@ -215,7 +215,7 @@ class Preflight {
   void on_the_network();
   void host(std::size_t at, Findings& into);
   [[nodiscard]] std::vector<std::size_t> peers_of(std::size_t at) const;
-  void agents(Site& site);
+  void agents(TestNetwork& network);
 
   const Event& event_;
   std::string agent_;
@@ -258,25 +258,25 @@ void Preflight::host(std::size_t at, Findings& into) {
       into.push_back(std::move(found));
 }
 
-void Preflight::agents(Site& site) {
+void Preflight::agents(TestNetwork& network) {
   for (std::size_t at = 0; at < event_.participants.size(); ++at) {
     const auto peers = peers_of(at);
     if (peers.empty()) {
       found_[at].findings.push_back(warn("pairs", "it plays with nobody", "see \"pairs\""));
       continue;
     }
-    site.guests().bring_up(at);
-    const Table table = site.table(event_, at, peers.front(), 0);
+    network.guests().bring_up(at);
+    const CellHosts hosts = network.hosts_for(event_, at, peers.front(), 0);
     const Participant& one = event_.participants[at];
-    const auto command = command_of(event_, site, agent_, at, table.initiator);
-    const std::string trouble = site.guests().trouble(at);
+    const auto command = command_of(event_, network, agent_, at, hosts.initiator);
+    const std::string trouble = network.guests().trouble(at);
     Findings seen = trouble.empty()
-                        ? AgentExamination(one, command, table.initiator, event_).all()
+                        ? AgentExamination(one, command, hosts.initiator, event_).all()
                         : Findings{fail("guest", trouble, "rnic-suite doctor --iut siw-vm")};
     found_[at].findings.insert(found_[at].findings.begin(), seen.begin(), seen.end());
-    if (at == 0 || site.guests().has(at))
+    if (at == 0 || network.guests().has(at))
       found_[at].findings.push_back(
-          examine_capture(table.capture_namespace, table.capture_interface));
+          examine_capture(hosts.capture_namespace, hosts.capture_interface));
   }
 }
 
@@ -290,10 +290,11 @@ void Preflight::in_labs() {
   request.guest_cache = suite::lab::default_guest_paths().cache;
   whole = doctor::examine(request, doctor::HostSystem());
   if (doctor::worst(whole) == Severity::failure) return;
-  auto site = Site::make(event_, 1, Guests(event_, "", agent_),
-                         [](const std::string& line) { base::say(stderr, "{}\n", line); });
-  if (!site) return whole.push_back(fail("lab", site.error(), "rnic-suite doctor"));
-  agents(*site);
+  auto network =
+      TestNetwork::make(event_, 1, Guests(event_, "", agent_),
+                        [](const std::string& line) { base::say(stderr, "{}\n", line); });
+  if (!network) return whole.push_back(fail("lab", network.error(), "rnic-suite doctor"));
+  agents(*network);
 }
 
 void Preflight::on_the_network() {
@@ -305,8 +306,9 @@ void Preflight::on_the_network() {
     host(at, found_[at].findings);
     found_[at].findings.push_back(examine_port_mapper(event_.participants[at].address));
   }
-  auto site = Site::make(event_, 1, Guests(event_, "", agent_), [](const std::string&) {});
-  if (site) agents(*site);
+  auto network =
+      TestNetwork::make(event_, 1, Guests(event_, "", agent_), [](const std::string&) {});
+  if (network) agents(*network);
 }
 
 std::vector<Examined> Preflight::all() {

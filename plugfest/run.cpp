@@ -58,22 +58,23 @@ std::string pcap_name(const Cell& cell, int attempt) {
                      cell.scenario, cell.repeat, attempt);
 }
 
-json play_cell(const Event& event, const Site& site, const std::string& agent,
+json play_cell(const Event& event, const TestNetwork& network, const std::string& agent,
                const fs::path& folder, const Cell& cell, std::size_t slot, int attempt) {
   for (const std::size_t at : {cell.initiator, cell.responder})
-    if (const std::string trouble = site.guests().trouble(at); !trouble.empty())
+    if (const std::string trouble = network.guests().trouble(at); !trouble.empty())
       return {{"verdict", "error"}, {"fault", "unknown"}, {"reason", trouble}, {"seconds", 0.0}};
-  const Table table = site.table(event, cell.initiator, cell.responder, slot);
-  const auto player = [&](std::size_t at, const Seat& seat) {
-    return Player{command_of(event, site, agent, at, seat), event.participants[at].claims};
+  const CellHosts hosts = network.hosts_for(event, cell.initiator, cell.responder, slot);
+  const auto participant_side = [&](std::size_t at, const Host& host) {
+    return ParticipantSide{command_of(event, network, agent, at, host),
+                           event.participants[at].claims};
   };
   const Scenario& scenario = *find_scenario(cell.scenario);
   return to_json(play({.scenario = scenario,
-                       .initiator = player(cell.initiator, table.initiator),
-                       .responder = player(cell.responder, table.responder),
-                       .table = table,
+                       .initiator = participant_side(cell.initiator, hosts.initiator),
+                       .responder = participant_side(cell.responder, hosts.responder),
+                       .hosts = hosts,
                        .deadline = std::max(event.deadline, scenario.deadline),
-                       .patience = std::max(event.patience, scenario.patience),
+                       .step_timeout = std::max(event.step_timeout, scenario.step_timeout),
                        .folder = folder,
                        .pcap = pcap_name(cell, attempt)}));
 }
@@ -143,11 +144,12 @@ std::string own_agent(const Options& options) {
   return fs::exists(beside, error) ? beside.string() : "rnic-agent";
 }
 
-std::vector<std::string> command_of(const Event& event, const Site& site, const std::string& agent,
-                                    std::size_t participant, const Seat& seat) {
+std::vector<std::string> command_of(const Event& event, const TestNetwork& network,
+                                    const std::string& agent, std::size_t participant,
+                                    const Host& host) {
   const Participant& one = event.participants[participant];
-  if (site.guests().has(participant)) return site.guests().agent_command(one, participant);
-  return agent_command(event, participant, seat.address, agent);
+  if (network.guests().has(participant)) return network.guests().agent_command(one, participant);
+  return agent_command(event, participant, host.address, agent);
 }
 
 namespace {
@@ -177,12 +179,13 @@ std::expected<bool, std::string> play_here(const Event& event, const std::vector
                                            Journal& journal, const Options& options,
                                            EngineOptions& engine, Progress& progress) {
   const std::string agent = own_agent(options);
-  auto site = Site::make(event, engine.slots, Guests(event, journal.folder(), agent), tell);
-  if (!site) return std::unexpected(site.error());
-  engine.away = [&](std::size_t participant) { return site->guests().away(participant); };
-  engine.after = [&](const Cell& cell, json& record) { site->after(cell, record); };
+  auto network =
+      TestNetwork::make(event, engine.slots, Guests(event, journal.folder(), agent), tell);
+  if (!network) return std::unexpected(network.error());
+  engine.away = [&](std::size_t participant) { return network->guests().away(participant); };
+  engine.after = [&](const Cell& cell, json& record) { network->after(cell, record); };
   const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {
-    return play_cell(event, *site, agent, journal.folder(), cell, slot, attempt);
+    return play_cell(event, *network, agent, journal.folder(), cell, slot, attempt);
   };
   return play_with_tries(cells, journal, work, options, engine, progress);
 }
@@ -255,11 +258,11 @@ ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Opti
   fs::create_directories(fs::path(options.out) / "pcap", error);
   const std::string agent = own_agent(options);
   // The kernel logs of guests are kept as evidence in the record; two nodes may have one guest.
-  auto site = Site::make(event, 1, Guests(event, "", agent), tell);
-  if (!site) return complain(ExitCode::harness, site.error());
-  site->before(*cell);
-  json record = play_cell(event, *site, agent, options.out, *cell, 0, options.attempt);
-  site->after(*cell, record);
+  auto network = TestNetwork::make(event, 1, Guests(event, "", agent), tell);
+  if (!network) return complain(ExitCode::harness, network.error());
+  network->before(*cell);
+  json record = play_cell(event, *network, agent, options.out, *cell, 0, options.attempt);
+  network->after(*cell, record);
   const auto text = record.dump(-1, ' ', false, json::error_handler_t::replace);
   if (auto written = write_whole(file, text); !written)
     return complain(ExitCode::harness, written.error());

@@ -7,7 +7,7 @@
 #include "plugfest/event.hpp"
 #include "plugfest/exit_code.hpp"
 #include "plugfest/options.hpp"
-#include "plugfest/site.hpp"
+#include "plugfest/test_network.hpp"
 
 namespace plugfest {
 
@@ -22,9 +22,9 @@ namespace plugfest {
 
 /// The rnic-agent of this machine's references and guests.
 [[nodiscard]] std::string own_agent(const Options& options);
-/// How a participant's agent is started in its seat.
-[[nodiscard]] std::vector<std::string> command_of(const Event& event, const Site& site,
+/// How a participant's agent is started in its host.
+[[nodiscard]] std::vector<std::string> command_of(const Event& event, const TestNetwork& network,
                                                   const std::string& agent, std::size_t participant,
-                                                  const Seat& seat);
+                                                  const Host& host);
 
 }  // namespace plugfest

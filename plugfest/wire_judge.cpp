@@ -26,9 +26,9 @@ std::string cut(std::string_view text) {
 
 class Judge final : public analyzer::Sink {
  public:
-  Judge(const WireQuestion& question, Outcome& outcome)
-      : initiator_(capture::Endpoint::parse(question.initiator, 0)),
-        responder_(capture::Endpoint::parse(question.responder, 0)),
+  Judge(const WireQuery& query, Outcome& outcome)
+      : initiator_(capture::Endpoint::parse(query.initiator, 0)),
+        responder_(capture::Endpoint::parse(query.responder, 0)),
         outcome_(outcome) {}
 
   void mpa_frame(const analyzer::Connection& connection,
@@ -62,7 +62,7 @@ class Judge final : public analyzer::Sink {
     outcome_.findings.push_back(std::move(made));
   }
 
-  void check(const WireWish& wish, bool played_to_the_end);
+  void check(const WireExpectation& expectation, bool played_to_the_end);
 
  private:
   [[nodiscard]] std::optional<Side> side_of(const analyzer::Connection& connection,
@@ -131,44 +131,43 @@ void Judge::judge_cuts() {
            .admissible = "many of them begin with an FPDU"});
 }
 
-void Judge::check(const WireWish& wish, bool played_to_the_end) {
+void Judge::check(const WireExpectation& expectation, bool played_to_the_end) {
   judge_cuts();
   for (WireFinding& finding : outcome_.findings)
-    for (const auto& [side, rule] : wish.provoked)
+    for (const auto& [side, rule] : expectation.provoked)
       if (finding.side == side && finding.rule == rule) finding.provoked = true;
   if (!played_to_the_end) return;
-  if (wish.terminate_from) expect_terminate(*wish.terminate_from);
-  if (wish.revision)
-    compare("MPA revision on the wire", std::to_string(*wish.revision),
+  if (expectation.terminate_from) expect_terminate(*expectation.terminate_from);
+  if (expectation.revision)
+    compare("MPA revision on the wire", std::to_string(*expectation.revision),
             [](const auto& it) { return it.revision ? std::to_string(*it.revision) : "not seen"; });
-  if (wish.crc)
-    compare("CRCs on the wire", *wish.crc ? "yes" : "no",
+  if (expectation.crc)
+    compare("CRCs on the wire", *expectation.crc ? "yes" : "no",
             [](const auto& it) { return yes_or_no(it.crc); });
-  if (wish.markers) {
-    compare("Markers of one end", *wish.markers ? "yes" : "no",
+  if (expectation.markers) {
+    compare("Markers of one end", *expectation.markers ? "yes" : "no",
             [](const auto& it) { return yes_or_no(it.markers_from_first); });
-    compare("Markers of the other end", *wish.markers ? "yes" : "no",
+    compare("Markers of the other end", *expectation.markers ? "yes" : "no",
             [](const auto& it) { return yes_or_no(it.markers_from_second); });
   }
-  if (wish.peer_to_peer)
-    compare("peer to peer on the wire", *wish.peer_to_peer ? "yes" : "no",
+  if (expectation.peer_to_peer)
+    compare("peer to peer on the wire", *expectation.peer_to_peer ? "yes" : "no",
             [](const auto& it) { return yes_or_no(it.peer_to_peer); });
 }
 
 }  // namespace
 
-void judge_wire(std::span<const capture::Frame> frames, const WireQuestion& question,
-                Outcome& outcome) {
-  Judge judge(question, outcome);
+void judge_wire(std::span<const capture::Frame> frames, const WireQuery& query, Outcome& outcome) {
+  Judge judge(query, outcome);
   analyzer::Analyzer analysis(analyzer::Options{}, judge);
   std::uint32_t number = 0;
   for (const capture::Frame& frame : frames) {
     ++number;
-    if (const auto segment = capture::parse_segment(question.link, frame.octets))
+    if (const auto segment = capture::parse_segment(query.link, frame.octets))
       analysis.segment(*segment, number, frame.time);
   }
   analysis.finish();
-  judge.check(question.wish, question.played_to_the_end);
+  judge.check(query.expectation, query.played_to_the_end);
 }
 
 }  // namespace plugfest

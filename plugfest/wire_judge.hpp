@@ -7,20 +7,20 @@
 #include <string>
 
 #include "dissectors/capture/frame.hpp"
-#include "plugfest/scenarios/stage.hpp"
+#include "plugfest/scenarios/scenario_run.hpp"
 #include "plugfest/verdict.hpp"
 
 namespace plugfest {
 
-struct WireQuestion {
+struct WireQuery {
   dissectors::capture::LinkType link = dissectors::capture::LinkType::ethernet;
   std::string initiator, responder;  ///< addresses
-  WireWish wish;
+  WireExpectation expectation;
   bool played_to_the_end = true;  ///< else nothing is wished of what may not have happened
 };
 
 /// Adds to the outcome's findings, wire and checks.
-void judge_wire(std::span<const dissectors::capture::Frame> frames, const WireQuestion& question,
+void judge_wire(std::span<const dissectors::capture::Frame> frames, const WireQuery& query,
                 Outcome& outcome);
 
 }  // namespace plugfest

@@ -1,56 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include <fmt/format.h>
 
-#include "plugfest/scenarios/plays.hpp"
+#include "plugfest/scenarios/scenario_table.hpp"
 #include "plugfest/scenarios/steps.hpp"
 
-namespace plugfest::plays {
+namespace plugfest::scenario_table {
 
 namespace {
 
 /// The message that invalidates an STag of the other side; its receive's completion says so.
-void invalidate_one(Stage& stage, const Link& link, Side from, const char* operation,
+void invalidate_one(ScenarioRun& run, const Link& link, Side from, const char* operation,
                     std::uint32_t stag) {
   const auto received =
-      send(stage, link, from, 64, {.operation = operation, .invalidate_stag = stag});
+      send(run, link, from, 64, {.operation = operation, .invalidate_stag = stag});
   if (received.invalidated_stag)  // not every API shows it
-    stage.record.expect(other(from), "STag that the receive reports as invalidated",
-                        fmt::format("{:#010x}", stag),
-                        fmt::format("{:#010x}", *received.invalidated_stag));
+    run.record.expect(other(from), "STag that the receive reports as invalidated",
+                      fmt::format("{:#010x}", stag),
+                      fmt::format("{:#010x}", *received.invalidated_stag));
 }
 
 }  // namespace
 
-void invalidate(Stage& stage, bool solicited) {
+void invalidate(ScenarioRun& run, bool solicited) {
   const char* operation =
       solicited ? iut::operation::send_solicited_invalidate : iut::operation::send_invalidate;
-  const Link link = open(stage);
+  const Link link = open(run);
   for (const Side from : {Side::initiator, Side::responder}) {
-    const Region region = stage.of(other(from)).memory(4096, rights::write);
-    invalidate_one(stage, link, from, operation, region.stag);
+    const Region region = run.of(other(from)).memory(4096, rights::write);
+    invalidate_one(run, link, from, operation, region.stag);
   }
-  send(stage, link, Side::initiator, 1);  // and it goes on
-  close(stage, link);
+  send(run, link, Side::initiator, 1);  // and it goes on
+  close(run, link);
 }
 
 /// RFC 5040 5.2: an STag that was invalidated gives no access any more.
-void use_after_invalidation(Stage& stage) {
-  const Link link = open(stage);
+void use_after_invalidation(ScenarioRun& run) {
+  const Link link = open(run);
   const Octets before = content(4096, 11);
-  const Region region = stage.responder.memory_of(before, rights::write);
-  invalidate_one(stage, link, Side::initiator, iut::operation::send_invalidate, region.stag);
+  const Region region = run.responder.memory_of(before, rights::write);
+  invalidate_one(run, link, Side::initiator, iut::operation::send_invalidate, region.stag);
   iut::PostWork work;
   work.endpoint = link.initiator;
   work.operation = iut::operation::write;
   work.remote_stag = region.stag;
   work.remote_offset = region.base;
-  work.pieces = {{stage.initiator.memory_of(content(64, 12)).handle, 0, 64}};
-  static_cast<void>(stage.initiator.post(work));
-  stage.wish.terminate_from = Side::responder;
-  stage.wish.provoked.emplace_back(Side::initiator, "ddp.tagged.stag-valid-for-stream");
-  expect_end(stage, link, Side::responder);
-  stage.record.expect(Side::responder, "memory behind the invalidated STag", hash(before),
-                      hash(stage.responder.contents(region)));
+  work.pieces = {{run.initiator.memory_of(content(64, 12)).handle, 0, 64}};
+  static_cast<void>(run.initiator.post(work));
+  run.expectation.terminate_from = Side::responder;
+  run.expectation.provoked.emplace_back(Side::initiator, "ddp.tagged.stag-valid-for-stream");
+  expect_end(run, link, Side::responder);
+  run.record.expect(Side::responder, "memory behind the invalidated STag", hash(before),
+                    hash(run.responder.contents(region)));
 }
 
-}  // namespace plugfest::plays
+}  // namespace plugfest::scenario_table

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "plugfest/event.hpp"
-#include "plugfest/scenarios/stage.hpp"
+#include "plugfest/scenarios/scenario_run.hpp"
 
 namespace plugfest {
 
@@ -19,9 +19,9 @@ struct Scenario {
   std::string_view title;             ///< what both sides have to do
   double length = 1;                  ///< seconds that it is likely to take
   Capabilities initiator, responder;  ///< words of the agents' hellos
-  void (*play)(Stage&) = nullptr;
-  std::chrono::seconds deadline{0}, patience{0};  ///< at least, whatever the event says
-  bool on_request = false;                        ///< only with --long
+  void (*play)(ScenarioRun&) = nullptr;
+  std::chrono::seconds deadline{0}, step_timeout{0};  ///< at least, whatever the event says
+  bool on_request = false;                            ///< only with --long
 };
 
 [[nodiscard]] std::span<const Scenario> scenarios();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include <algorithm>
 
-#include "plugfest/scenarios/plays.hpp"
+#include "plugfest/scenarios/scenario_table.hpp"
 #include "plugfest/scenarios/steps.hpp"
 
-namespace plugfest::plays {
+namespace plugfest::scenario_table {
 
 namespace {
 
@@ -17,64 +17,64 @@ iut::Configure chosen(Choices... choices) {
 }
 
 /// Only what an agent says it can configure is asked of it; the rest is as it stands.
-void configure(Party& party, const char* capability, const iut::Configure& wanted) {
-  if (party.can(capability)) party.call(wanted, "configure");
+void configure(AgentSide& side, const char* capability, const iut::Configure& wanted) {
+  if (side.can(capability)) side.call(wanted, "configure");
 }
 
-void transfer_and_close(Stage& stage, const Link& link) {
+void transfer_and_close(ScenarioRun& run, const Link& link) {
   constexpr std::size_t length = 5000;
-  send(stage, link, Side::initiator, length);
-  send(stage, link, Side::responder, length);
-  write(stage, link, Side::responder, length);
-  read(stage, link, Side::initiator, length);
-  close(stage, link);
+  send(run, link, Side::initiator, length);
+  send(run, link, Side::responder, length);
+  write(run, link, Side::responder, length);
+  read(run, link, Side::initiator, length);
+  close(run, link);
 }
 
 }  // namespace
 
-void revision(Stage& stage, int revision) {
-  stage.wish.revision = revision;
-  configure(stage.initiator, iut::capability::configure_revision_1,
+void revision(ScenarioRun& run, int revision) {
+  run.expectation.revision = revision;
+  configure(run.initiator, iut::capability::configure_revision_1,
             chosen([=](auto& it) { it.revision = revision; }));
   // Revision 1 tells the peer nothing of the depths: each side says what it takes.
   constexpr int depth = 4;
   const iut::ConnectParameters said{.ird = depth, .ord = depth};
-  transfer_and_close(stage, connect(stage, {.request = said, .reply = said}));
+  transfer_and_close(run, connect(run, {.request = said, .reply = said}));
 }
 
-void peer_to_peer(Stage& stage, const char* rtr) {
-  stage.wish.peer_to_peer = true;
+void peer_to_peer(ScenarioRun& run, const char* rtr) {
+  run.expectation.peer_to_peer = true;
   const auto kind = [rtr](iut::Configure& it) { it.rtr = std::vector<std::string>{rtr}; };
-  stage.initiator.call(chosen([](auto& it) { it.peer_to_peer = true; }, kind),
-                       std::string("configure peer to peer with RTR ") + rtr);
-  configure(stage.responder, iut::capability::configure_rtr, chosen(kind));
-  const Link link = connect(stage);
+  run.initiator.call(chosen([](auto& it) { it.peer_to_peer = true; }, kind),
+                     std::string("configure peer to peer with RTR ") + rtr);
+  configure(run.responder, iut::capability::configure_rtr, chosen(kind));
+  const Link link = connect(run);
   // The responder may send first: that is what it is for.
-  send(stage, link, Side::responder, 100);
-  transfer_and_close(stage, link);
+  send(run, link, Side::responder, 100);
+  transfer_and_close(run, link);
 }
 
-void crc(Stage& stage, bool wanted) {
-  stage.wish.crc = wanted;
-  for (Party* party : {&stage.initiator, &stage.responder})
-    party->call(chosen([=](auto& it) { it.crc = wanted; }),
-                wanted ? "configure CRC" : "configure no CRC");
-  transfer_and_close(stage, connect(stage));
+void crc(ScenarioRun& run, bool wanted) {
+  run.expectation.crc = wanted;
+  for (AgentSide* side : {&run.initiator, &run.responder})
+    side->call(chosen([=](auto& it) { it.crc = wanted; }),
+               wanted ? "configure CRC" : "configure no CRC");
+  transfer_and_close(run, connect(run));
 }
 
-void markers(Stage& stage) {
-  stage.wish.markers = true;
-  for (Party* party : {&stage.initiator, &stage.responder})
-    party->call(chosen([](auto& it) { it.markers = true; }), "configure Markers");
-  transfer_and_close(stage, connect(stage));
+void markers(ScenarioRun& run) {
+  run.expectation.markers = true;
+  for (AgentSide* side : {&run.initiator, &run.responder})
+    side->call(chosen([](auto& it) { it.markers = true; }), "configure Markers");
+  transfer_and_close(run, connect(run));
 }
 
 /// The initiator serves more Reads than the responder issues, and the other way round; more are
 /// posted than either depth, and all have to be served.
-void depths(Stage& stage) {
-  const Link link = open(stage, {.request = {.ird = 4, .ord = 2}, .reply = {.ird = 2, .ord = 3}});
+void depths(ScenarioRun& run) {
+  const Link link = open(run, {.request = {.ird = 4, .ord = 2}, .reply = {.ird = 2, .ord = 3}});
   for (const Side by : {Side::initiator, Side::responder}) {
-    Party &reader = stage.of(by), &target = stage.of(other(by));
+    AgentSide &reader = run.of(by), &target = run.of(other(by));
     constexpr std::size_t length = 3000, count = 8;
     const Octets data = content(length, count);
     const Region source = target.memory_of(data, rights::read);
@@ -91,11 +91,11 @@ void depths(Stage& stage) {
     }
     for (const auto& [work, sink] : posted) {
       reader.expect_completion(work, "one of eight reads");
-      stage.record.expect(by, "contents of one of eight reads", hash(data),
-                          hash(reader.contents(sink)));
+      run.record.expect(by, "contents of one of eight reads", hash(data),
+                        hash(reader.contents(sink)));
     }
   }
-  close(stage, link);
+  close(run, link);
 }
 
-}  // namespace plugfest::plays
+}  // namespace plugfest::scenario_table

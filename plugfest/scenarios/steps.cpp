@@ -13,9 +13,9 @@ constexpr std::size_t guard = 16;  ///< octets around a written range that nobod
 
 std::uint32_t narrow(std::size_t length) { return static_cast<std::uint32_t>(length); }
 
-void expect_contents(Stage& stage, Side side, const std::string& what, const Octets& expected,
+void expect_contents(ScenarioRun& run, Side side, const std::string& what, const Octets& expected,
                      const Octets& actual) {
-  stage.record.require(side, what, hash(expected), hash(actual));
+  run.record.require(side, what, hash(expected), hash(actual));
 }
 
 }  // namespace
@@ -34,43 +34,42 @@ std::string count_of(const Octets& octets) {
 
 namespace {
 
-Link connect_ends(Stage& stage, const Link& link, const ConnectOptions& options) {
-  const std::uint16_t port = stage.responder.listen();
-  stage.initiator.connect(link.initiator, stage.responder, port, options.request);
-  const auto request = stage.responder.request_from(stage.initiator, link.initiator);
-  stage.record.expect(Side::responder, "private data of the request",
-                      count_of(options.request.private_data), count_of(request.private_data));
-  stage.responder.accept(request.request, link.responder, options.reply);
-  const iut::Event up = stage.initiator.startup_of(link.initiator);
-  stage.record.require(Side::initiator, "startup", "established", word_of(up));
-  stage.record.expect(Side::initiator, "private data of the reply",
-                      count_of(options.reply.private_data),
-                      count_of(std::get<iut::EstablishedEvent>(up).private_data));
-  stage.record.require(Side::responder, "startup", "established",
-                       word_of(stage.responder.startup_of(link.responder)));
+Link connect_ends(ScenarioRun& run, const Link& link, const ConnectOptions& options) {
+  const std::uint16_t port = run.responder.listen();
+  run.initiator.connect(link.initiator, run.responder, port, options.request);
+  const auto request = run.responder.request_from(run.initiator, link.initiator);
+  run.record.expect(Side::responder, "private data of the request",
+                    count_of(options.request.private_data), count_of(request.private_data));
+  run.responder.accept(request.request, link.responder, options.reply);
+  const iut::Event up = run.initiator.startup_of(link.initiator);
+  run.record.require(Side::initiator, "startup", "established", word_of(up));
+  run.record.expect(Side::initiator, "private data of the reply",
+                    count_of(options.reply.private_data),
+                    count_of(std::get<iut::EstablishedEvent>(up).private_data));
+  run.record.require(Side::responder, "startup", "established",
+                     word_of(run.responder.startup_of(link.responder)));
   return link;
 }
 
 }  // namespace
 
-Link connect(Stage& stage, const ConnectOptions& options) {
-  return connect_ends(stage, {stage.initiator.endpoint(), stage.responder.endpoint()}, options);
+Link connect(ScenarioRun& run, const ConnectOptions& options) {
+  return connect_ends(run, {run.initiator.endpoint(), run.responder.endpoint()}, options);
 }
 
-Link connect_shared(Stage& stage, Handle shared_queue) {
-  return connect_ends(stage, {stage.initiator.endpoint(), stage.responder.endpoint(shared_queue)},
-                      {});
+Link connect_shared(ScenarioRun& run, Handle shared_queue) {
+  return connect_ends(run, {run.initiator.endpoint(), run.responder.endpoint(shared_queue)}, {});
 }
 
-Link open(Stage& stage, const ConnectOptions& options) {
-  const Link link = connect(stage, options);
-  send(stage, link, Side::initiator, 1);
+Link open(ScenarioRun& run, const ConnectOptions& options) {
+  const Link link = connect(run, options);
+  send(run, link, Side::initiator, 1);
   return link;
 }
 
-iut::CompletionEvent send(Stage& stage, const Link& link, Side from, std::size_t length,
+iut::CompletionEvent send(ScenarioRun& run, const Link& link, Side from, std::size_t length,
                           const SendOptions& options) {
-  Party &sender = stage.of(from), &receiver = stage.of(other(from));
+  AgentSide &sender = run.of(from), &receiver = run.of(other(from));
   const std::string what = fmt::format("{} of {} octets", options.operation, length);
   const Octets data = content(length, length + 1);
   Region source;
@@ -88,16 +87,16 @@ iut::CompletionEvent send(Stage& stage, const Link& link, Side from, std::size_t
   const auto posted = sender.post(work);
   auto received = receiver.expect_completion(receive, "the receive of a " + what);
   sender.expect_completion(posted, what);
-  stage.record.require(other(from), "length of a " + what, std::to_string(length),
-                       std::to_string(received.length));
+  run.record.require(other(from), "length of a " + what, std::to_string(length),
+                     std::to_string(received.length));
   Octets came = receiver.contents(sink);
   came.resize(length);
-  expect_contents(stage, other(from), "contents of a " + what, data, came);
+  expect_contents(run, other(from), "contents of a " + what, data, came);
   return received;
 }
 
-void write(Stage& stage, const Link& link, Side from, std::size_t length) {
-  Party &writer = stage.of(from), &target = stage.of(other(from));
+void write(ScenarioRun& run, const Link& link, Side from, std::size_t length) {
+  AgentSide &writer = run.of(from), &target = run.of(other(from));
   const std::string what = fmt::format("write of {} octets", length);
   Octets expected = content(length + 2 * guard, length + 2);
   const Region sink = target.memory_of(expected, rights::write);
@@ -111,12 +110,12 @@ void write(Stage& stage, const Link& link, Side from, std::size_t length) {
   if (length > 0) work.pieces = {{writer.memory_of(data).handle, 0, narrow(length)}};
   writer.expect_completion(writer.post(work), what);
   // What was sent behind the write is delivered only when the write is in place.
-  send(stage, link, from, 1);
-  expect_contents(stage, other(from), "memory after a " + what, expected, target.contents(sink));
+  send(run, link, from, 1);
+  expect_contents(run, other(from), "memory after a " + what, expected, target.contents(sink));
 }
 
-void read(Stage& stage, const Link& link, Side by, std::size_t length) {
-  Party &reader = stage.of(by), &target = stage.of(other(by));
+void read(ScenarioRun& run, const Link& link, Side by, std::size_t length) {
+  AgentSide &reader = run.of(by), &target = run.of(other(by));
   const std::string what = fmt::format("read of {} octets", length);
   const Octets data = content(length + 2 * guard, length + 4);
   const Region source = target.memory_of(data, rights::read);
@@ -133,19 +132,19 @@ void read(Stage& stage, const Link& link, Side by, std::size_t length) {
   }
   reader.expect_completion(reader.post(work), what);
   const auto wanted = data.begin() + guard;
-  expect_contents(stage, by, "contents of a " + what,
+  expect_contents(run, by, "contents of a " + what,
                   Octets(wanted, wanted + static_cast<std::ptrdiff_t>(length)),
                   reader.contents(sink));
 }
 
-void close(Stage& stage, const Link& link, Side by) {
-  stage.of(by).disconnect(link.of(by), false);
-  expect_end(stage, link, by);
+void close(ScenarioRun& run, const Link& link, Side by) {
+  run.of(by).disconnect(link.of(by), false);
+  expect_end(run, link, by);
 }
 
-void expect_end(Stage& stage, const Link& link, Side first) {
-  const bool ended = stage.of(first).expect_disconnected(link.of(first));
-  stage.of(other(first)).expect_disconnected(link.of(other(first)), !ended);
+void expect_end(ScenarioRun& run, const Link& link, Side first) {
+  const bool ended = run.of(first).expect_disconnected(link.of(first));
+  run.of(other(first)).expect_disconnected(link.of(other(first)), !ended);
 }
 
 }  // namespace plugfest

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "plugfest/scenarios/stage.hpp"
+#include "plugfest/scenarios/scenario_run.hpp"
 
 namespace plugfest {
 
@@ -21,11 +21,11 @@ struct ConnectOptions {
   iut::ConnectParameters request{}, reply{};
 };
 /// Connects, and compares the private data that each side was shown with what the other gave.
-[[nodiscard]] Link connect(Stage& stage, const ConnectOptions& options = {});
+[[nodiscard]] Link connect(ScenarioRun& run, const ConnectOptions& options = {});
 /// The same, where the responder's end takes its receives out of a shared queue.
-[[nodiscard]] Link connect_shared(Stage& stage, Handle shared_queue);
+[[nodiscard]] Link connect_shared(ScenarioRun& run, Handle shared_queue);
 /// A connection on which both sides may send: the initiator has sent the first message.
-[[nodiscard]] Link open(Stage& stage, const ConnectOptions& options = {});
+[[nodiscard]] Link open(ScenarioRun& run, const ConnectOptions& options = {});
 
 struct SendOptions {
   const char* operation = iut::operation::send;
@@ -33,17 +33,17 @@ struct SendOptions {
 };
 /// One message of `length` octets; both completions and the contents are compared. The receiver's
 /// completion comes back.
-iut::CompletionEvent send(Stage& stage, const Link& link, Side from, std::size_t length,
+iut::CompletionEvent send(ScenarioRun& run, const Link& link, Side from, std::size_t length,
                           const SendOptions& options = {});
 /// `from` writes `length` octets into the other's memory.
-void write(Stage& stage, const Link& link, Side from, std::size_t length);
+void write(ScenarioRun& run, const Link& link, Side from, std::size_t length);
 /// `by` reads `length` octets of the other's memory.
-void read(Stage& stage, const Link& link, Side by, std::size_t length);
+void read(ScenarioRun& run, const Link& link, Side by, std::size_t length);
 /// Ends it gracefully, and waits until both sides say so.
-void close(Stage& stage, const Link& link, Side by = Side::initiator);
+void close(ScenarioRun& run, const Link& link, Side by = Side::initiator);
 
 /// Both sides say that it has ended; `first` is looked at first.
-void expect_end(Stage& stage, const Link& link, Side first);
+void expect_end(ScenarioRun& run, const Link& link, Side first);
 
 /// The word for what became of a connection's startup.
 [[nodiscard]] std::string word_of(const iut::Event& startup);

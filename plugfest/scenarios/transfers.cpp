@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "plugfest/scenarios/plays.hpp"
+#include "plugfest/scenarios/scenario_table.hpp"
 #include "plugfest/scenarios/steps.hpp"
 
-namespace plugfest::plays {
+namespace plugfest::scenario_table {
 
 namespace {
 
@@ -17,54 +17,54 @@ constexpr std::array<Side, 2> sides{Side::initiator, Side::responder};
 
 }  // namespace
 
-void sends(Stage& stage, const char* operation) {
-  const Link link = open(stage);
+void sends(ScenarioRun& run, const char* operation) {
+  const Link link = open(run);
   const bool solicited = std::string_view(operation) == iut::operation::send_solicited;
   for (const Side from : sides)
     for (const std::size_t size : sizes) {
-      const auto received = send(stage, link, from, size, {.operation = operation});
+      const auto received = send(run, link, from, size, {.operation = operation});
       // Not every API shows it.
       if (received.solicited)
-        stage.record.expect(other(from), "solicited event of the receive",
-                            solicited ? "solicited" : "unsolicited",
-                            *received.solicited ? "solicited" : "unsolicited");
+        run.record.expect(other(from), "solicited event of the receive",
+                          solicited ? "solicited" : "unsolicited",
+                          *received.solicited ? "solicited" : "unsolicited");
     }
-  close(stage, link);
+  close(run, link);
 }
 
-void writes(Stage& stage) {
-  const Link link = open(stage);
+void writes(ScenarioRun& run) {
+  const Link link = open(run);
   for (const Side from : sides)
-    for (const std::size_t size : sizes) write(stage, link, from, size);
-  close(stage, link);
+    for (const std::size_t size : sizes) write(run, link, from, size);
+  close(run, link);
 }
 
-void reads(Stage& stage) {
-  const Link link = open(stage);
+void reads(ScenarioRun& run) {
+  const Link link = open(run);
   for (const Side by : sides)
-    for (const std::size_t size : sizes) read(stage, link, by, size);
-  close(stage, link);
+    for (const std::size_t size : sizes) read(run, link, by, size);
+  close(run, link);
 }
 
-void mebibyte(Stage& stage, bool by_reading) {
+void mebibyte(ScenarioRun& run, bool by_reading) {
   constexpr std::size_t length = std::size_t{1} << 20;
-  const Link link = open(stage);
+  const Link link = open(run);
   for (const Side by : sides) {
     if (by_reading)
-      read(stage, link, by, length);
+      read(run, link, by, length);
     else
-      write(stage, link, by, length);
+      write(run, link, by, length);
   }
-  close(stage, link);
+  close(run, link);
 }
 
 /// One message of so many segments that every counter of octets is put to the test. Both sides'
 /// memory is compared piece by piece.
-void gibibyte(Stage& stage, bool by_reading) {
+void gibibyte(ScenarioRun& run, bool by_reading) {
   constexpr std::uint32_t length = std::uint32_t{1} << 30U, piece = std::uint32_t{1} << 22U;
-  const Link link = open(stage);
-  Party& owner = by_reading ? stage.responder : stage.initiator;
-  Party& taker = by_reading ? stage.initiator : stage.responder;
+  const Link link = open(run);
+  AgentSide& owner = by_reading ? run.responder : run.initiator;
+  AgentSide& taker = by_reading ? run.initiator : run.responder;
   const Region source = owner.memory(length, rights::read);
   const Region sink = taker.memory(length, rights::write);
   for (std::uint32_t at = 0; at < length; at += piece)
@@ -76,37 +76,37 @@ void gibibyte(Stage& stage, bool by_reading) {
   work.remote_stag = remote.stag;
   work.remote_offset = remote.base;
   work.pieces = {{(by_reading ? sink : source).handle, 0, length}};
-  stage.initiator.expect_completion(stage.initiator.post(work), "a transfer of 1 GiB");
-  send(stage, link, Side::initiator, 1);  // delivered when what was sent before it is in place
+  run.initiator.expect_completion(run.initiator.post(work), "a transfer of 1 GiB");
+  send(run, link, Side::initiator, 1);  // delivered when what was sent before it is in place
   for (std::uint32_t at = 0; at < length; at += piece) {
     const auto came = taker.call(iut::ReadMemory{sink.handle, at, piece}, "read a piece");
-    stage.record.require(taker.side(), fmt::format("4 MiB from octet {}", at),
-                         hash(content(piece, at)), hash(came.octets.value_or(Octets{})));
+    run.record.require(taker.side(), fmt::format("4 MiB from octet {}", at),
+                       hash(content(piece, at)), hash(came.octets.value_or(Octets{})));
   }
-  close(stage, link);
+  close(run, link);
 }
 
 namespace {
 
 /// The next receive of that endpoint that completes, whichever receive of the queue it took.
-iut::CompletionEvent next_received(Party& party, Handle endpoint, Record& record) {
-  const auto event = party.take([endpoint](const iut::Event& candidate) {
+iut::CompletionEvent next_received(AgentSide& side, Handle endpoint, Record& record) {
+  const auto event = side.take([endpoint](const iut::Event& candidate) {
     const auto* done = std::get_if<iut::CompletionEvent>(&candidate);
     return done != nullptr && done->endpoint == endpoint &&
            done->operation == iut::operation::receive;
   });
-  record.require(party.side(), "completion of a receive", "one", event ? "one" : "none in time");
+  record.require(side.side(), "completion of a receive", "one", event ? "one" : "none in time");
   return std::get<iut::CompletionEvent>(*event);
 }
 
 }  // namespace
 
 /// Messages of both connections take receives out of one queue, each one that no other took.
-void shared_queue(Stage& stage) {
+void shared_queue(ScenarioRun& run) {
   constexpr std::size_t count = 8, length = 512;
-  Party& taker = stage.responder;
+  AgentSide& taker = run.responder;
   const Handle queue = taker.shared_queue(2 * count);
-  const std::array<Link, 2> links{connect_shared(stage, queue), connect_shared(stage, queue)};
+  const std::array<Link, 2> links{connect_shared(run, queue), connect_shared(run, queue)};
   std::map<iut::WorkId, Region> waiting;
   for (std::size_t at = 0; at < 2 * count; ++at) {
     const Region sink = taker.memory(length);
@@ -118,47 +118,47 @@ void shared_queue(Stage& stage) {
     iut::PostWork work;
     work.endpoint = link.initiator;
     work.operation = iut::operation::send;
-    work.pieces = {{stage.initiator.memory_of(data).handle, 0, length}};
-    stage.initiator.expect_completion(stage.initiator.post(work), "a send");
-    const auto done = next_received(taker, link.responder, stage.record);
-    stage.record.require(Side::responder, "status of a receive", "success", done.status);
+    work.pieces = {{run.initiator.memory_of(data).handle, 0, length}};
+    run.initiator.expect_completion(run.initiator.post(work), "a send");
+    const auto done = next_received(taker, link.responder, run.record);
+    run.record.require(Side::responder, "status of a receive", "success", done.status);
     const auto taken = waiting.extract(done.work);
-    stage.record.require(Side::responder, "the receive that a message took", "one that waited",
-                         taken ? "one that waited" : "another");
-    stage.record.require(Side::responder, "contents of a send", hash(data),
-                         hash(taker.contents(taken.mapped())));
+    run.record.require(Side::responder, "the receive that a message took", "one that waited",
+                       taken ? "one that waited" : "another");
+    run.record.require(Side::responder, "contents of a send", hash(data),
+                       hash(taker.contents(taken.mapped())));
   }
-  for (const Link& link : links) close(stage, link);
+  for (const Link& link : links) close(run, link);
 }
 
 /// RFC 7306 section 6: eight octets, which the receive's completion brings.
-void immediate(Stage& stage) {
-  const Link link = open(stage);
+void immediate(ScenarioRun& run) {
+  const Link link = open(run);
   constexpr std::array<std::uint8_t, 8> value{1, 2, 3, 4, 5, 6, 7, 8};
   for (const Side from : sides) {
     const Handle theirs = link.of(other(from));
-    const auto receive = stage.of(other(from)).receive(theirs, nullptr);
+    const auto receive = run.of(other(from)).receive(theirs, nullptr);
     iut::PostWork work;
     work.endpoint = link.of(from);
     work.operation = iut::operation::immediate;
     work.immediate = value;
-    const auto posted = stage.of(from).post(work);
+    const auto posted = run.of(from).post(work);
     const auto received =
-        stage.of(other(from)).expect_completion(receive, "the receive of immediate data");
-    stage.of(from).expect_completion(posted, "immediate data");
+        run.of(other(from)).expect_completion(receive, "the receive of immediate data");
+    run.of(from).expect_completion(posted, "immediate data");
     if (received.immediate)  // not every API shows it
-      stage.record.expect(other(from), "immediate data", hash(Octets(value.begin(), value.end())),
-                          hash(Octets(received.immediate->begin(), received.immediate->end())));
+      run.record.expect(other(from), "immediate data", hash(Octets(value.begin(), value.end())),
+                        hash(Octets(received.immediate->begin(), received.immediate->end())));
   }
-  close(stage, link);
+  close(run, link);
 }
 
 /// RFC 7306 section 5: FetchAdd, then CompareSwap of what it left.
-void atomics(Stage& stage) {
-  const Link link = open(stage);
-  const Region word = stage.responder.memory_of(Octets(8, 0), rights::atomic);
+void atomics(ScenarioRun& run) {
+  const Link link = open(run);
+  const Region word = run.responder.memory_of(Octets(8, 0), rights::atomic);
   const auto carry_out = [&](const char* operation, std::uint64_t operand, std::uint64_t compare) {
-    const Region original = stage.initiator.memory(8, rights::write);
+    const Region original = run.initiator.memory(8, rights::write);
     iut::PostWork work;
     work.endpoint = link.initiator;
     work.operation = operation;
@@ -167,21 +167,21 @@ void atomics(Stage& stage) {
     work.remote_offset = word.base;
     work.add_or_swap = operand;
     work.compare = compare;
-    stage.initiator.expect_completion(stage.initiator.post(work), operation);
-    return stage.initiator.contents(original);
+    run.initiator.expect_completion(run.initiator.post(work), operation);
+    return run.initiator.contents(original);
   };
   const auto expect = [&](Side side, const std::string& what, const Octets& octets, bool zero) {
     const bool is_zero = octets == Octets(8, 0);
-    stage.record.expect(side, what, zero ? "zero" : "changed", is_zero ? "zero" : "changed");
+    run.record.expect(side, what, zero ? "zero" : "changed", is_zero ? "zero" : "changed");
   };
   constexpr std::uint64_t added = 0x0102030405060708;
   expect(Side::initiator, "original value of FetchAdd",
          carry_out(iut::operation::fetch_add, added, 0), true);
-  expect(Side::responder, "memory after FetchAdd", stage.responder.contents(word), false);
+  expect(Side::responder, "memory after FetchAdd", run.responder.contents(word), false);
   expect(Side::initiator, "original value of CompareSwap",
          carry_out(iut::operation::compare_swap, 0, added), false);
-  expect(Side::responder, "memory after CompareSwap", stage.responder.contents(word), true);
-  close(stage, link);
+  expect(Side::responder, "memory after CompareSwap", run.responder.contents(word), true);
+  close(run, link);
 }
 
-}  // namespace plugfest::plays
+}  // namespace plugfest::scenario_table

@@ -8,7 +8,7 @@
 
 #include "plugfest/cell.hpp"
 #include "plugfest/event_file.hpp"
-#include "plugfest/site.hpp"
+#include "plugfest/test_network.hpp"
 
 using namespace plugfest;
 

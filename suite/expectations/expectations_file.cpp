@@ -22,10 +22,10 @@ constexpr std::array<std::string_view, 13> members{
     "iut",  "versions", "harm",    "reason",   "date", "link"};
 constexpr std::array<std::string_view, 7> isolation_members{"case",   "iut",  "versions", "harm",
                                                             "reason", "date", "link"};
-constexpr std::array<std::string_view, 7> complaint_members{"observed", "iut",  "versions", "harm",
-                                                            "reason",   "date", "link"};
-constexpr std::array<std::string_view, 7> habit_members{"rule",   "observed", "iut", "versions",
-                                                        "reason", "date",     "link"};
+constexpr std::array<std::string_view, 7> incident_members{"observed", "iut",  "versions", "harm",
+                                                           "reason",   "date", "link"};
+constexpr std::array<std::string_view, 7> recurring_members{"rule",   "observed", "iut", "versions",
+                                                            "reason", "date",     "link"};
 
 // What is said in public of a fault that an attacker could use: docs/SECURITY.md.
 struct Harm {
@@ -59,7 +59,7 @@ class Loader {
   Loader(const std::filesystem::path& file, const Known& known)
       : file_(file), known_(known), yaml_(file.string()) {}
 
-  std::expected<KnownDeviations, std::vector<Fault>> load() {
+  std::expected<KnownIssues, std::vector<Fault>> load() {
     const auto text = base::read_text(file_);
     if (!text) return std::unexpected(text.error());
     try {
@@ -78,21 +78,24 @@ class Loader {
   void take(const YAML::Node& root) {
     const auto lists = [&](const char* name) { return is_list(root[name]) ? 1U : 0U; };
     const bool good = root.IsMap() && lists("entries") == 1 &&
-                      root.size() == 1 + lists("complaints") + lists("strikes") +
+                      root.size() == 1 + lists("kernel_messages") + lists("random_crashes") +
                                          lists("throughout") + lists("isolated") +
                                          (root["private"] ? 1U : 0U);
     if (!good)
-      return fault(1,
-                   "must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
-                   "`throughout` and `isolated`, maybe `private: true`, and nothing else");
+      return fault(
+          1,
+          "must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
+          "`throughout` and `isolated`, maybe `private: true`, and nothing else");
     listed_.is_private = flag(root, "private");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
-    if (lists("complaints"))
-      for (const YAML::Node& node : root["complaints"]) take_complaint(node, listed_.complaints);
-    if (lists("strikes"))
-      for (const YAML::Node& node : root["strikes"]) take_complaint(node, listed_.strikes);
+    if (lists("kernel_messages"))
+      for (const YAML::Node& node : root["kernel_messages"])
+        take_incident(node, listed_.kernel_messages);
+    if (lists("random_crashes"))
+      for (const YAML::Node& node : root["random_crashes"])
+        take_incident(node, listed_.random_crashes);
     if (lists("throughout"))
-      for (const YAML::Node& node : root["throughout"]) take_habit(node);
+      for (const YAML::Node& node : root["throughout"]) take_recurring(node);
     if (lists("isolated"))
       for (const YAML::Node& node : root["isolated"]) take_isolation(node);
   }
@@ -111,7 +114,7 @@ class Loader {
     return true;
   }
 
-  // What a Complaint and a Habit have in common; false if it is not as it must be.
+  // What a KnownIncident and a RecurringFault have in common; false if it is not as it must be.
   bool take_pattern(const YAML::Node& node, std::span<const std::string_view> allowed, auto& one) {
     const std::size_t before = yaml_.faults().size();
     if (!check_members(node, allowed)) return false;
@@ -126,21 +129,21 @@ class Loader {
     return yaml_.faults().size() == before;
   }
 
-  void take_complaint(const YAML::Node& node, std::vector<Complaint>& list) {
-    Complaint complaint;
-    complaint.place = fmt::format("{}:{}", file_.string(), line(node));
+  void take_incident(const YAML::Node& node, std::vector<KnownIncident>& list) {
+    KnownIncident incident;
+    incident.place = fmt::format("{}:{}", file_.string(), line(node));
     if (node.IsMap() && !node["harm"]) fault(line(node), "`harm` is missing: " + harm_names());
-    if (take_pattern(node, complaint_members, complaint)) list.push_back(std::move(complaint));
+    if (take_pattern(node, incident_members, incident)) list.push_back(std::move(incident));
   }
 
-  void take_habit(const YAML::Node& node) {
-    Habit habit;
-    if (!take_pattern(node, habit_members, habit)) return;
-    habit.rule = word(node, "rule");
-    if (habit.rule.empty()) return;
-    if (!known_.is_rule(habit.rule))
-      return fault(line(node["rule"]), fmt::format("there is no rule '{}'", habit.rule));
-    listed_.throughout.push_back(std::move(habit));
+  void take_recurring(const YAML::Node& node) {
+    RecurringFault recurring;
+    if (!take_pattern(node, recurring_members, recurring)) return;
+    recurring.rule = word(node, "rule");
+    if (recurring.rule.empty()) return;
+    if (!known_.is_rule(recurring.rule))
+      return fault(line(node["rule"]), fmt::format("there is no rule '{}'", recurring.rule));
+    listed_.throughout.push_back(std::move(recurring));
   }
 
   void take_isolation(const YAML::Node& node) {
@@ -283,13 +286,13 @@ class Loader {
   std::filesystem::path file_;
   const Known& known_;
   base::StrictYaml yaml_;
-  KnownDeviations listed_;
+  KnownIssues listed_;
 };
 
 }  // namespace
 
-std::expected<KnownDeviations, std::vector<Fault>> load(const std::filesystem::path& file,
-                                                        const Known& known) {
+std::expected<KnownIssues, std::vector<Fault>> load(const std::filesystem::path& file,
+                                                    const Known& known) {
   return Loader(file, known).load();
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The file of known deviations of an IUT: what was observed where a conforming one would pass, and
-// why it is a deviation.
+// The file of known issues of an IUT: what was observed where a conforming one would pass, and why
+// it breaks the rule.
 //
 //   entries:
 //     - case: ddp.tagged_validation.write_beyond_bounds    # exact id, with its @variant
@@ -20,10 +20,11 @@
 //                                                          # stops the kernel; see below
 //       date: 2026-01-31                                   # when it was last confirmed
 //       link: https://...                                  # optional: the public report
-//   complaints:                                            # optional: of the IUT's kernel
+//   kernel_messages:                                       # optional: of the IUT's kernel, in any
+//                                                          # case
 //     - observed: "*WARNING*some_function*"                # shell pattern for the log's excerpt
 //       iut, versions, harm, reason, date, link            # as above
-//   strikes:                                               # optional: crashes in any case
+//   random_crashes:                                        # optional: crashes in any case
 //     - observed: "*was ended by SIGSEGV in *"             # shell pattern or a list of them
 //       iut, versions, harm, reason, date, link            # as above
 //   throughout:                                            # optional: may go along with any entry
@@ -37,17 +38,17 @@
 //
 // What stops a `kernel`, ends or blocks a `process`, keeps a `listener` from serving others, or is a
 // `disclosure` of memory has a `harm`, of which the loader makes the reason: without a `link` to a
-// public report the mechanism is told in private files alone (docs/SECURITY.md). Complaints, strikes
-// and entries whose outcome is a crash must have one.
+// public report the mechanism is described in private files alone (docs/SECURITY.md). Kernel
+// messages, random crashes, and entries whose outcome is a crash must have one.
 //
-// An isolated case runs alone, behind all others or on a copy of the IUT of its own: the IUT's host
+// An isolated case runs alone, after all others or on a copy of the IUT of its own: the IUT's host
 // may not survive it, or serves nobody else meanwhile. The order of cases is settled before the IUT
 // has said what it is, so this holds for every version; `iut` and `versions` say where the harm was
-// seen. A complaint that is listed, and that no case provokes when it runs alone, leaves the
-// verdicts of those repetitions standing; a case without an entry that it strikes runs again, and
-// is blamed for it only if that goes on. So does a case that a listed strike ends, where no entry of
-// its own tells of that; a strike in every attempt is a new failure. What is wrong throughout, in
-// every Terminate say, excuses no case that has no entry of its own.
+// seen. A listed kernel message that no case provokes when it runs alone leaves the verdicts of
+// those repetitions standing; a case without an entry in which it appears runs again, and fails for
+// it only if it appears each time. So does a case that a listed random crash ends, where no entry of
+// its own covers it; a crash in every attempt is a new failure. What is wrong throughout, in every
+// Terminate say, excuses no case that has no entry of its own.
 #pragma once
 
 #include <cstdint>
@@ -80,8 +81,8 @@ struct Entry {
   std::string reason, date, link;
 };
 
-/// What the IUT's kernel is known to say, or what is known to end any case, now and then.
-struct Complaint {
+/// What the IUT's kernel is known to write, or what is known to end any case, now and then.
+struct KnownIncident {
   std::string place;  ///< file:line
   std::vector<std::string> observed;
   std::string iut;
@@ -90,7 +91,7 @@ struct Complaint {
 };
 
 /// A rule that is broken again and again, along with what the cases look at.
-struct Habit {
+struct RecurringFault {
   std::string rule;
   std::vector<std::string> observed;
   std::string iut;
@@ -105,10 +106,10 @@ struct Isolation {
   std::string reason, date, link;
 };
 
-struct KnownDeviations {
+struct KnownIssues {
   std::vector<Entry> entries;
-  std::vector<Complaint> complaints, strikes;
-  std::vector<Habit> throughout;
+  std::vector<KnownIncident> kernel_messages, random_crashes;
+  std::vector<RecurringFault> throughout;
   std::vector<Isolation> isolated;
   bool is_private = false;  ///< may hold what is not public yet
 };
@@ -123,7 +124,7 @@ struct Known {
 using Fault = std::string;
 
 /// All that a file lists, or every fault in it.
-[[nodiscard]] std::expected<KnownDeviations, std::vector<Fault>> load(
-    const std::filesystem::path& file, const Known& known);
+[[nodiscard]] std::expected<KnownIssues, std::vector<Fault>> load(const std::filesystem::path& file,
+                                                                  const Known& known);
 
 }  // namespace suite::expectations

@@ -14,26 +14,26 @@ namespace suite::expectations {
 class Gate {
  public:
   /// Keeps what applies to this IUT in its version; the rest takes no part.
-  Gate(KnownDeviations known, const results::IutRecord& iut);
+  Gate(KnownIssues known, const results::IutRecord& iut);
 
   /// Judges one attempt by its id, verdict, reason and expectations. `superseded`: the case is to be
-  /// attempted again, since a deviation that is known to be a race did not show, or a known
-  /// complaint of the kernel or a known strike did.
+  /// attempted again, since a known race did not show, or a known message of the kernel or a known
+  /// random crash did.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const {
     return judge(record, record.attempt);
   }
   /// The same for a record that is the `attempt`-th in its session.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record, std::uint32_t attempt) const;
 
-  /// The listed complaint that this excerpt of the kernel's log is, or null.
-  [[nodiscard]] const Complaint* known_complaint(const std::string& excerpt) const;
+  /// The listed message that this excerpt of the kernel's log is, or null.
+  [[nodiscard]] const KnownIncident* known_kernel_message(const std::string& excerpt) const;
 
  private:
   [[nodiscard]] const Entry* find(const std::string& case_id) const;
-  /// The listed strike that ended the case, unless its entry tells of that itself.
-  [[nodiscard]] const Complaint* strike(const results::CaseRecord& record,
-                                        const Entry* entry) const;
-  KnownDeviations known_;
+  /// The listed crash that ended the case, unless the case's own entry covers it.
+  [[nodiscard]] const KnownIncident* random_crash(const results::CaseRecord& record,
+                                                  const Entry* entry) const;
+  KnownIssues known_;
 };
 
 }  // namespace suite::expectations

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which versions of an IUT a known deviation was seen in: `any`, or `kernel >= 6.1, kernel < 6.13`.
+// Which versions of an IUT a known issue was seen in: `any`, or `kernel >= 6.1, kernel < 6.13`.
 #pragma once
 
 #include <compare>

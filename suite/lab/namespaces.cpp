@@ -22,7 +22,7 @@ using Done = std::expected<void, std::string>;
 
 constexpr const char* tester_interface = "tester0";
 constexpr const char* iut_interface = "iut0";
-constexpr const char* hub_interface = "hub0";
+constexpr const char* bridge_interface = "hub0";
 
 std::unexpected<std::string> failed(std::string_view what) {
   return std::unexpected(fmt::format("{}: {}", what, std::strerror(errno)));
@@ -223,9 +223,9 @@ std::expected<Lab, std::string> Lab::with_tap(const LabOptions& options) {
   return lab;
 }
 
-std::string Hub::tap_interface(std::size_t guest) { return fmt::format("guest{}", guest); }
+std::string Bridge::tap_interface(std::size_t guest) { return fmt::format("guest{}", guest); }
 
-std::expected<void, std::string> Hub::add_tap(std::size_t guest) {
+std::expected<void, std::string> Bridge::add_tap(std::size_t guest) {
   const std::string name = tap_interface(guest);
   auto made = in_network_namespace(namespace_.get(), [&]() -> Done {
     auto tap = open_tap(name);
@@ -234,29 +234,30 @@ std::expected<void, std::string> Hub::add_tap(std::size_t guest) {
     return {};
   });
   if (!made) return made;
-  if (auto done = run_in(namespace_.get(), {"ip", "link", "set", name, "master", hub_interface});
+  if (auto done = run_in(namespace_.get(), {"ip", "link", "set", name, "master", bridge_interface});
       !done)
     return done;
   return bring_up_link(namespace_.get(), name, host_.mtu);
 }
 
-std::expected<Hub, std::string> Hub::with_taps(std::size_t guests, const LabOptions& options) {
-  Hub hub;
+std::expected<Bridge, std::string> Bridge::with_taps(std::size_t guests,
+                                                     const LabOptions& options) {
+  Bridge bridge;
   auto made = make_network_namespace();
   if (!made) return std::unexpected(made.error());
-  hub.namespace_ = std::move(*made);
-  hub.host_ = host_of(hub_interface, options.tester_ipv4, options.tester_ipv6, options.mtu);
-  hub.host_.network_namespace = hub.namespace_.get();
+  bridge.namespace_ = std::move(*made);
+  bridge.host_ = host_of(bridge_interface, options.tester_ipv4, options.tester_ipv6, options.mtu);
+  bridge.host_.network_namespace = bridge.namespace_.get();
   // No spanning tree, no waiting: the first frame passes.
-  if (auto done = run_in(hub.namespace_.get(),
-                         {"ip", "link", "add", hub_interface, "type", "bridge", "stp_state", "0",
+  if (auto done = run_in(bridge.namespace_.get(),
+                         {"ip", "link", "add", bridge_interface, "type", "bridge", "stp_state", "0",
                           "forward_delay", "0", "mcast_snooping", "0"});
       !done)
     return std::unexpected(done.error());
   for (std::size_t guest = 0; guest < guests; ++guest)
-    if (auto done = hub.add_tap(guest); !done) return std::unexpected(done.error());
-  if (auto done = bring_up(hub.host_); !done) return std::unexpected(done.error());
-  return hub;
+    if (auto done = bridge.add_tap(guest); !done) return std::unexpected(done.error());
+  if (auto done = bring_up(bridge.host_); !done) return std::unexpected(done.error());
+  return bridge;
 }
 
 }  // namespace suite::lab

@@ -65,10 +65,10 @@ class Lab {
 
 /// Several guests on one wire, and a host of ours with them: a namespace with a bridge, which is
 /// the host's interface, and a tap device for each guest. Offloads are off everywhere.
-class Hub {
+class Bridge {
  public:
-  [[nodiscard]] static std::expected<Hub, std::string> with_taps(std::size_t guests,
-                                                                 const LabOptions& options = {});
+  [[nodiscard]] static std::expected<Bridge, std::string> with_taps(std::size_t guests,
+                                                                    const LabOptions& options = {});
 
   [[nodiscard]] const LabHost& host() const { return host_; }
   [[nodiscard]] int tap(std::size_t guest) const { return taps_.at(guest).get(); }
@@ -76,7 +76,7 @@ class Hub {
   [[nodiscard]] static std::string tap_interface(std::size_t guest);
 
  private:
-  Hub() = default;
+  Bridge() = default;
   [[nodiscard]] std::expected<void, std::string> add_tap(std::size_t guest);
 
   base::FileDescriptor namespace_;

@@ -9,8 +9,8 @@
 
 #include "base/sha256.hpp"
 #include "dissectors/capture/pcap_file.hpp"
+#include "suite/runner/capture_judge.hpp"
 #include "suite/runner/case_record.hpp"
-#include "suite/runner/passive_judge.hpp"
 
 namespace suite::runner {
 

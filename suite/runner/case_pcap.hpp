@@ -10,8 +10,8 @@
 
 #include "base/epoll_loop.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/runner/crew.hpp"
 #include "suite/runner/run_capture.hpp"
+#include "suite/runner/worker_pool.hpp"
 
 namespace suite::runner {
 

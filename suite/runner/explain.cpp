@@ -10,6 +10,7 @@
 #include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
+#include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/runner/coverage.hpp"
 
@@ -78,7 +79,7 @@ ExitCode explain_case(const cases::Case& one) {
 ExitCode explain(const SuiteParts& parts, const std::string& id) {
   const rules::Rule* rule = rules::find(id);
   if (rule == nullptr) {
-    if (const cases::Case* one = parts.find(id)) return explain_case(*one);
+    if (const cases::Case* one = parts.find(cases::current_id(id))) return explain_case(*one);
     std::vector<std::string> known;
     for (const rules::Rule& each : rules::all()) known.emplace_back(each.id);
     for (const cases::Case& each : parts.table) known.push_back(each.id);

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/hex.hpp"
-#include "suite/runner/worker_words.hpp"
+#include "suite/runner/worker_messages.hpp"
 
 namespace suite::runner {
 

@@ -8,7 +8,7 @@ namespace suite::runner {
 
 namespace {
 
-// Beyond twice a case's deadline: for its reset, which has a patience of its own, and its report.
+// Beyond twice a case's deadline: for its reset, which has a timeout of its own, and its report.
 constexpr auto grace = std::chrono::seconds(14);
 
 }  // namespace

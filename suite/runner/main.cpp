@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-suite: the conformance suite's program.
-#include "suite/runner/the_suite.hpp"
+#include "suite/runner/shipped_parts.hpp"
 
 int main(int argc, char** argv) {
-  return suite::runner::run_program(suite::runner::the_suite(), argc, argv);
+  return suite::runner::run_program(suite::runner::shipped_suite(), argc, argv);
 }

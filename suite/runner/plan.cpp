@@ -59,11 +59,11 @@ std::vector<Plan> make_plans(const SuiteParts& parts, const Cases& selected,
 }
 
 void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entries) {
-  const auto tells_of_a_hang = [](const std::string& observed) {
+  const auto reports_a_hang = [](const std::string& observed) {
     return observed.ends_with(cases::dat::did_not_return);
   };
   for (const expectations::Entry& entry : entries) {
-    if (std::ranges::none_of(entry.observed, tells_of_a_hang)) continue;
+    if (std::ranges::none_of(entry.observed, reports_a_hang)) continue;
     for (Job& job : plan.jobs)
       if (plan.list[job.number]->id == entry.case_id) job.known_to_hang = true;
   }

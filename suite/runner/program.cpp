@@ -4,18 +4,20 @@
 #include <cstring>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "base/standard_streams.hpp"
+#include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"
-#include "suite/runner/conclusion.hpp"
-#include "suite/runner/consult.hpp"
 #include "suite/runner/coverage.hpp"
 #include "suite/runner/descendants.hpp"
+#include "suite/runner/doctor_and_probe.hpp"
 #include "suite/runner/explain.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/run.hpp"
+#include "suite/runner/run_summary.hpp"
 #include "suite/runner/selection.hpp"
 #include "suite/runner/suite_parts.hpp"
 #include "suite/runner/worker.hpp"
@@ -33,6 +35,20 @@ ExitCode printed(ExitCode code) {
   if (!fault) return code;
   base::say(stderr, "rnic-suite: {}\n", *fault);
   return ExitCode::harness;
+}
+
+/// Ids that cases had before select what these are called now.
+Options with_current_ids(const SuiteParts& parts, Options options) {
+  std::vector<std::string> patterns;
+  for (const std::string& pattern : options.select) {
+    const auto current = cases::current_patterns(pattern, parts.table);
+    if (current != std::vector{pattern})
+      base::say(stderr, "rnic-suite: --select '{}': cases were renamed; this is now {}\n", pattern,
+                fmt::join(current, ", "));
+    patterns.insert(patterns.end(), current.begin(), current.end());
+  }
+  options.select = std::move(patterns);
+  return options;
 }
 
 ExitCode list(const SuiteParts& parts, const Options& options) {
@@ -109,7 +125,7 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
     case Command::probe:
       return printed(probe(parts, options));
     case Command::doctor:
-      return printed(consult_doctor(options));
+      return printed(run_doctor(options));
   }
   return ExitCode::usage;
 }
@@ -140,7 +156,7 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
     base::say(stdout, stop.text);
     return static_cast<int>(printed(ExitCode::good));
   }
-  return static_cast<int>(perform(parts, *options, command));
+  return static_cast<int>(perform(parts, with_current_ids(parts, *options), command));
 }
 
 }  // namespace suite::runner

@@ -62,7 +62,7 @@ void Progress::started(const std::string& id) {
   draw();
 }
 
-void Progress::given_back(const std::string& id) {
+void Progress::returned(const std::string& id) {
   running_.erase(id);
   draw();
 }

@@ -26,7 +26,7 @@ class Progress {
   void expect_more(std::size_t cases) { total_ += cases; }
   void started(const std::string& id);
   /// It is not running any more, and did not end either.
-  void given_back(const std::string& id);
+  void returned(const std::string& id);
   void ended(const results::CaseRecord& record);
   /// Ends the live line.
   void close();

@@ -20,15 +20,15 @@
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/runner/conclusion.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
+#include "suite/runner/iut_instance.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/plan.hpp"
 #include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
+#include "suite/runner/run_summary.hpp"
 #include "suite/runner/seen_to_fail.hpp"
-#include "suite/runner/station.hpp"
 
 namespace suite::runner {
 
@@ -102,9 +102,9 @@ fs::path expectations_path(const Options& options) {
   return fs::exists(own) ? own : fs::path();
 }
 
-Checked<expectations::KnownDeviations> load_expectations(const SuiteParts& parts,
-                                                         const fs::path& path) {
-  if (path.empty()) return expectations::KnownDeviations();
+Checked<expectations::KnownIssues> load_expectations(const SuiteParts& parts,
+                                                     const fs::path& path) {
+  if (path.empty()) return expectations::KnownIssues();
   const expectations::Known known{
       .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
       .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
@@ -117,7 +117,7 @@ Checked<expectations::KnownDeviations> load_expectations(const SuiteParts& parts
 
 // ---------------------------------------------------------------- the run
 
-class Run final : Station::Observer {
+class Run final : IutInstance::Observer {
  public:
   Run(const SuiteParts& parts, Options options, const std::vector<std::string>& command)
       : parts_(parts), options_(std::move(options)), command_(command), progress_(stderr) {
@@ -148,7 +148,7 @@ class Run final : Station::Observer {
   [[nodiscard]] Checked<void> prepare();
   [[nodiscard]] Checked<CaseList> prepare_folder();
   [[nodiscard]] Checked<void> begin_session();
-  [[nodiscard]] Checked<void> prepare_stations(std::vector<Plan> plans);
+  [[nodiscard]] Checked<void> prepare_instances(std::vector<Plan> plans);
   [[nodiscard]] Checked<void> meet_iut();
   void compare_claims(const iut::Hello& hello);
   void describe_iut(const iut::Hello& hello);
@@ -160,15 +160,15 @@ class Run final : Station::Observer {
   [[nodiscard]] bool tell_of(const results::Document& document);
   [[nodiscard]] bool nothing_left() const;
 
-  void station_met(Station& station) override;
+  void instance_met(IutInstance& instance) override;
   void case_started(const std::string& id) override { progress_.started(id); }
-  void case_given_back(const std::string& id) override { progress_.given_back(id); }
+  void case_returned(const std::string& id) override { progress_.returned(id); }
   bool case_judged(results::CaseRecord record) override;
   void more_to_do(std::size_t attempts) override { progress_.expect_more(attempts); }
-  void station_tells(const std::string& line) override { progress_.tell(line); }
-  void station_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
-  bool is_known_complaint(const std::string& excerpt) const override {
-    return gate_->known_complaint(excerpt) != nullptr;
+  void instance_reports(const std::string& line) override { progress_.tell(line); }
+  void instance_lost(const std::string& why) override { abort_run(results::Ending::aborted, why); }
+  bool is_known_kernel_message(const std::string& excerpt) const override {
+    return gate_->known_kernel_message(excerpt) != nullptr;
   }
   void abort_run(results::Ending ending, const std::string& why);
 
@@ -189,9 +189,9 @@ class Run final : Station::Observer {
   std::optional<results::RunRecord> earlier_;      ///< the run that goes on, as it was left
   std::map<std::string, std::uint32_t> attempts_;  ///< of earlier sessions, by record's id
   CaseList whole_;                                 ///< all cases of the run
-  expectations::KnownDeviations known_;
+  expectations::KnownIssues known_;
   std::optional<expectations::Gate> gate_;
-  std::vector<std::unique_ptr<Station>> stations_;  ///< the first one speaks for the IUT
+  std::vector<std::unique_ptr<IutInstance>> instances_;  ///< the first one speaks for the IUT
   std::optional<EndingSignals> signals_;
   results::RunRecord record_;
   std::size_t records_ = 0;
@@ -219,9 +219,9 @@ Checked<void> Run::prepare() {
   });
   const auto cases = prepare_folder();
   if (!cases) return std::unexpected(cases.error());
-  auto plans = make_plans(parts_, *cases, known_.isolated, most_sites(options_));
+  auto plans = make_plans(parts_, *cases, known_.isolated, most_networks(options_));
   for (Plan& plan : plans) mark_known_hangs(plan, known_.entries);
-  return prepare_stations(std::move(plans));
+  return prepare_instances(std::move(plans));
 }
 
 // What is to be played, and where its results go.
@@ -271,19 +271,19 @@ Checked<void> Run::begin_session() {
   return {};
 }
 
-Checked<void> Run::prepare_stations(std::vector<Plan> plans) {
-  auto sites =
-      make_sites(options_, plans.size(), [this](const std::string& line) { progress_.tell(line); });
-  if (!sites) return refuse(ExitCode::harness, sites.error() + advice(options_));
+Checked<void> Run::prepare_instances(std::vector<Plan> plans) {
+  auto networks = make_networks(options_, plans.size(),
+                                [this](const std::string& line) { progress_.tell(line); });
+  if (!networks) return refuse(ExitCode::harness, networks.error() + advice(options_));
   for (std::size_t place = 0; place < plans.size(); ++place) {
-    stations_.push_back(std::make_unique<Station>(
-        Station::Surroundings{loop_, parts_, options_, seen_to_fail_, folder_->path(), attempts_},
-        place, std::move((*sites)[place]), std::move(plans[place]),
-        static_cast<Station::Observer&>(*this)));
+    instances_.push_back(std::make_unique<IutInstance>(
+        IutInstance::RunContext{loop_, parts_, options_, seen_to_fail_, folder_->path(), attempts_},
+        place, std::move((*networks)[place]), std::move(plans[place]),
+        static_cast<IutInstance::Observer&>(*this)));
   }
   describe_lab();
   if (auto met = meet_iut(); !met) return met;
-  const iut::Hello& hello = *stations_.front()->hello();
+  const iut::Hello& hello = *instances_.front()->hello();
   compare_claims(hello);
   describe_iut(hello);
   gate_.emplace(std::move(known_), record_.iut);
@@ -291,17 +291,17 @@ Checked<void> Run::prepare_stations(std::vector<Plan> plans) {
 }
 
 void Run::describe_lab() {
-  record_.lab = stations_.front()->site().record();
-  if (stations_.size() > 1) record_.lab.note = fmt::format("{} guests", stations_.size());
-  const bool live = stations_.front()->evidence().live();
+  record_.lab = instances_.front()->network().record();
+  if (instances_.size() > 1) record_.lab.note = fmt::format("{} guests", instances_.size());
+  const bool live = instances_.front()->evidence().live();
   record_.capture.mode = live ? results::CaptureMode::live : results::CaptureMode::tester;
-  record_.capture.note = stations_.front()->no_capture();
+  record_.capture.note = instances_.front()->no_capture();
 }
 
 // All copies of the IUT come up side by side; the run begins when the first has said who it is.
 Checked<void> Run::meet_iut() {
-  for (const auto& station : stations_) station->meet();
-  loop_.run_until(base::TimePoint::max(), [this] { return over_ || stations_.front()->hello(); });
+  for (const auto& instance : instances_) instance->meet();
+  loop_.run_until(base::TimePoint::max(), [this] { return over_ || instances_.front()->hello(); });
   if (over_) {
     const bool lost = record_.ending == results::Ending::aborted;
     return refuse(ExitCode::harness, record_.ending_reason + (lost ? advice(options_) : ""));
@@ -309,8 +309,8 @@ Checked<void> Run::meet_iut() {
   return {};
 }
 
-void Run::station_met(Station& station) {
-  if (begun_) station.begin();
+void Run::instance_met(IutInstance& instance) {
+  if (begun_) instance.begin();
 }
 
 // What the vendor denies and the agent offers all the same is worth a line.
@@ -334,7 +334,7 @@ void Run::describe_iut(const iut::Hello& hello) {
                  .implementation = hello.implementation,
                  .capabilities = hello.capabilities,
                  .limits = hello.limits,
-                 .addresses = stations_.front()->site().iut_addresses(),
+                 .addresses = instances_.front()->network().iut_addresses(),
                  .deviations = options_.deviations};
 }
 
@@ -342,16 +342,16 @@ void Run::run_cases() {
   record_.timings["setup"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();
   const auto start = steady_clock::now();
   begun_ = true;
-  for (const auto& station : stations_) {
-    progress_.expect_more(station->cases());
-    if (station->hello()) station->begin();
+  for (const auto& instance : instances_) {
+    progress_.expect_more(instance->cases());
+    if (instance->hello()) instance->begin();
   }
   loop_.run_until(base::TimePoint::max(), [this] { return nothing_left(); });
   record_.timings["cases"] = std::chrono::duration<double>(steady_clock::now() - start).count();
 }
 
 bool Run::nothing_left() const {
-  return std::ranges::all_of(stations_, [](const auto& station) { return station->done(); });
+  return std::ranges::all_of(instances_, [](const auto& instance) { return instance->done(); });
 }
 
 // ---------------------------------------------------------------- verdicts
@@ -385,9 +385,9 @@ void Run::abort_run(results::Ending ending, const std::string& why) {
   over_ = true;
   record_.ending = ending;
   record_.ending_reason = why;
-  for (const auto& station : stations_) {
-    station->give_up();
-    loop_.defer([&station] { station->dismiss(true); });
+  for (const auto& instance : instances_) {
+    instance->give_up();
+    loop_.defer([&instance] { instance->dismiss(true); });
   }
 }
 
@@ -395,17 +395,17 @@ void Run::abort_run(results::Ending ending, const std::string& why) {
 
 void Run::end_captures() {
   std::size_t open = 0;
-  record_.capture.closing_seen = stations_.front()->evidence().live();
-  for (const auto& station : stations_) {
-    if (!station->evidence().live()) continue;
+  record_.capture.closing_seen = instances_.front()->evidence().live();
+  for (const auto& instance : instances_) {
+    if (!instance->evidence().live()) continue;
     ++open;
-    station->evidence().close([&](bool seen) {
+    instance->evidence().close([&](bool seen) {
       record_.capture.closing_seen = record_.capture.closing_seen && seen;
       --open;
     });
   }
   loop_.run_until(base::TimePoint::max(), [&] { return open == 0; });
-  for (const auto& station : stations_) station->evidence().report(record_.capture);
+  for (const auto& instance : instances_) instance->evidence().report(record_.capture);
 }
 
 // The run as a whole: what all its sessions together come to.
@@ -439,7 +439,7 @@ bool Run::tell_of(const results::Document& document) {
 
 ExitCode Run::finish() {
   const auto start = steady_clock::now();
-  for (const auto& station : stations_) station->dismiss(over_);
+  for (const auto& instance : instances_) instance->dismiss(over_);
   end_captures();
   record_.timings["teardown"] = std::chrono::duration<double>(steady_clock::now() - start).count();
   record_.timings["total"] = std::chrono::duration<double>(steady_clock::now() - begin_).count();

@@ -12,7 +12,7 @@ namespace {
 using namespace dissectors::capture;
 
 constexpr std::size_t capacity = 512UL * 1024 * 1024;  // octets of frames that wait for their case
-constexpr auto patience = std::chrono::seconds(2);  // libpcap delivers within 10 ms on an idle host
+constexpr auto timeout = std::chrono::seconds(2);  // libpcap delivers within 10 ms on an idle host
 
 }  // namespace
 
@@ -44,7 +44,7 @@ void RunCapture::when_seen(std::function<void(bool)> callback) {
     loop_.defer([callback = std::move(callback)] { callback(false); });
     return;
   }
-  const auto deadline = loop_.schedule(loop_.now() + patience,
+  const auto deadline = loop_.schedule(loop_.now() + timeout,
                                        [this, number = *number] { seen_up_to(number, false); });
   waiting_.emplace(*number, Waiting{std::move(callback), deadline});
 }

@@ -9,10 +9,10 @@
 
 #include "base/file_descriptor.hpp"
 #include "base/standard_streams.hpp"
-#include "suite/runner/bench.hpp"
 #include "suite/runner/iut_guard.hpp"
 #include "suite/runner/message_reader.hpp"
-#include "suite/runner/worker_words.hpp"
+#include "suite/runner/test_bed.hpp"
+#include "suite/runner/worker_messages.hpp"
 
 namespace suite::runner {
 
@@ -60,45 +60,45 @@ class Worker {
     if (!first) return 0;
     const auto* setup = std::get_if<WorkerSetup>(&*first);
     if (setup == nullptr) return exit_bad_words;
-    auto bench = make_bench(*setup, parts_);
-    if (!bench) return unreachable(bench.error());
+    auto test_bed = make_test_bed(*setup, parts_);
+    if (!test_bed) return unreachable(test_bed.error());
     while (true) {
-      if (auto alive = (*bench)->revive(); !alive) return unreachable(alive.error());
-      say(ReadyWord{(*bench)->environment().iut.hello()});
+      if (auto alive = (*test_bed)->revive(); !alive) return unreachable(alive.error());
+      say(ReadyMessage{(*test_bed)->environment().iut.hello()});
       const auto word = next();
       if (!word) return 0;
-      const auto* run = std::get_if<RunWord>(&*word);
+      const auto* run = std::get_if<RunMessage>(&*word);
       const cases::Case* one = run == nullptr ? nullptr : parts_.find(run->id);
       if (one == nullptr) return exit_bad_words;
-      if (auto alive = (*bench)->revive(); !alive) return unreachable(alive.error());
-      execute(*one, *run, **bench);
+      if (auto alive = (*test_bed)->revive(); !alive) return unreachable(alive.error());
+      execute(*one, *run, **test_bed);
     }
   }
 
  private:
-  void execute(const cases::Case& one, const RunWord& run, Bench& bench) {
-    cases::Environment& environment = bench.environment();
+  void execute(const cases::Case& one, const RunMessage& run, TestBed& test_bed) {
+    cases::Environment& environment = test_bed.environment();
     if (run.group != group_) environment.current_configuration.reset();
     group_ = run.group;
     environment.deadline_scale = run.deadline_scale;
-    OutcomeWord word;
+    OutcomeMessage word;
     {
-      const Pulse pulse(environment.loop, [this] { say(AliveWord{}); });
+      const Pulse pulse(environment.loop, [this] { say(AliveMessage{}); });
       word.outcome = parts_.execute(one, environment);
     }
-    word.stderr_text = bench.take_diagnostics();
+    word.stderr_text = test_bed.take_diagnostics();
     say(word);
   }
 
   int unreachable(const std::string& why) {
-    say(UnreachableWord{why});
+    say(UnreachableMessage{why});
     return 0;
   }
 
   // The parent's next word; nothing when it has hung up or spoke nonsense.
-  std::optional<ParentWord> next() {
+  std::optional<ParentMessage> next() {
     while (true) {
-      if (const auto message = input_.next()) return parse_parent_word(*message);
+      if (const auto message = input_.next()) return parse_parent_message(*message);
       std::array<char, 65536> buffer;
       const ssize_t count = ::read(STDIN_FILENO, buffer.data(), buffer.size());
       if (count < 0 && errno == EINTR) continue;
@@ -108,7 +108,7 @@ class Worker {
   }
 
   // A parent that is gone is noticed by next().
-  void say(const WorkerWord& word) {
+  void say(const WorkerMessage& word) {
     const std::string text = format(word).on_the_pipe();
     std::string_view rest = text;
     while (!rest.empty()) {

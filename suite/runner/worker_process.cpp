@@ -63,7 +63,7 @@ WorkerProcess::~WorkerProcess() {
   loop_.unwatch(child_.exited());
 }
 
-void WorkerProcess::send(const ParentWord& word) {
+void WorkerProcess::send(const ParentMessage& word) {
   output_ += format(word).on_the_pipe();
   write_words();
 }
@@ -87,7 +87,7 @@ void WorkerProcess::read_words() {
     loop_.unwatch(child_.words());
   }
   while (const auto message = input_.next()) {
-    auto word = parse_worker_word(*message);
+    auto word = parse_worker_message(*message);
     if (word) {
       observer_.word(*this, std::move(*word));
     } else {

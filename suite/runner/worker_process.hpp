@@ -10,7 +10,7 @@
 #include "base/epoll_loop.hpp"
 #include "suite/iut/child_process.hpp"
 #include "suite/runner/message_reader.hpp"
-#include "suite/runner/worker_words.hpp"
+#include "suite/runner/worker_messages.hpp"
 
 namespace suite::runner {
 
@@ -21,7 +21,7 @@ class WorkerProcess {
   class Observer {
    public:
     virtual ~Observer() = default;
-    virtual void word(WorkerProcess& worker, WorkerWord word) = 0;
+    virtual void word(WorkerProcess& worker, WorkerMessage word) = 0;
     /// It is no more; all its words were delivered.
     virtual void ended(WorkerProcess& worker, base::ExitStatus how) = 0;
   };
@@ -32,7 +32,7 @@ class WorkerProcess {
   WorkerProcess(const WorkerProcess&) = delete;
   WorkerProcess& operator=(const WorkerProcess&) = delete;
 
-  void send(const ParentWord& word);
+  void send(const ParentMessage& word);
   /// Ends it by SIGABRT, so that it can still say where it was; a worker that does not heed that is
   /// killed soon after.
   void abort();

@@ -14,8 +14,8 @@
 #include "base/standard_streams.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/output_file.hpp"
-#include "suite/runner/site.hpp"
-#include "suite/runner/the_suite.hpp"
+#include "suite/runner/shipped_parts.hpp"
+#include "suite/runner/test_network.hpp"
 #include "suite/self_test/deviation_captures.hpp"
 #include "suite/self_test/report.hpp"
 
@@ -46,7 +46,7 @@ constexpr const char* footer =
     "wire\n"
     "exit: 0 every deviation is noticed at its rule (with --matrix also: every case fails for some "
     "deviation),\n"
-    "      1 not so, 2 usage, 3 the bench could not be made\n";
+    "      1 not so, 2 usage, 3 the test_bed could not be made\n";
 
 // The deviations that are known to go unnoticed: one name a line, # begins a comment.
 std::set<std::string> read_known(const std::filesystem::path& path) {
@@ -135,16 +135,16 @@ std::expected<void, std::string> open_captures(
 }
 
 int run(const Arguments& arguments) {
-  const runner::SuiteParts parts = runner::the_wire_suite();
+  const runner::SuiteParts parts = runner::shipped_wire_suite();
   const auto options =
       runner::parse_options({"run", "--link", arguments.link, "--strict", "--no-capture"});
   if (!options) throw std::logic_error(options.error().text);
-  const auto site = runner::make_site(*options, [](const std::string&) {});
-  if (!site) {
-    base::say(stderr, "rnic-self-test: {}\n", site.error());
+  const auto network = runner::make_network(*options, [](const std::string&) {});
+  if (!network) {
+    base::say(stderr, "rnic-self-test: {}\n", network.error());
     return 3;
   }
-  self_test::Plan plan{.setup = (*site)->setup(0),
+  self_test::Plan plan{.setup = (*network)->setup(0),
                        .every_case = arguments.every_case,
                        .complete = arguments.complete,
                        .chosen = arguments.deviations,

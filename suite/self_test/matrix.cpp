@@ -46,15 +46,15 @@ std::string first_divergence(const CaseOutcome& right, const CaseOutcome& wrong)
 
 using Baseline = std::map<std::string, CaseOutcome>;
 
-std::expected<std::unique_ptr<runner::Bench>, std::string> bench_with(
+std::expected<std::unique_ptr<runner::TestBed>, std::string> test_bed_with(
     const runner::SuiteParts& parts, const Plan& plan, std::string_view deviation) {
   runner::WorkerSetup setup = plan.setup;
   setup.deviations.clear();
   if (!deviation.empty()) setup.deviations.emplace_back(deviation);
-  auto bench = runner::make_bench(setup, parts);
-  if (!bench) return bench;
-  if (const auto alive = (*bench)->revive(); !alive) return std::unexpected(alive.error());
-  return bench;
+  auto test_bed = runner::make_test_bed(setup, parts);
+  if (!test_bed) return test_bed;
+  if (const auto alive = (*test_bed)->revive(); !alive) return std::unexpected(alive.error());
+  return test_bed;
 }
 
 void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline,
@@ -92,11 +92,11 @@ std::expected<void, std::string> complete(const runner::SuiteParts& parts, const
   std::vector<const Case*> left = unfailed(parts, matrix);
   for (DeviationResult& result : matrix.deviations) {
     if (left.empty()) break;
-    auto bench = bench_with(parts, plan, result.info->name);
-    if (!bench) return std::unexpected(bench.error());
+    auto test_bed = test_bed_with(parts, plan, result.info->name);
+    if (!test_bed) return std::unexpected(test_bed.error());
     std::erase_if(left, [&](const Case* one) {
       if (judges(*one, result.info->rule)) return false;  // it has met this one
-      const CaseOutcome outcome = parts.execute(*one, (*bench)->environment());
+      const CaseOutcome outcome = parts.execute(*one, (*test_bed)->environment());
       judge(*one, outcome, baseline, result);
       return outcome.verdict == Verdict::fail;
     });
@@ -134,7 +134,7 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
   Matrix matrix;
   Baseline baseline;
   const Chosen chosen = chosen_by(plan);
-  auto conforming = bench_with(parts, plan, {});
+  auto conforming = test_bed_with(parts, plan, {});
   if (!conforming) return std::unexpected(conforming.error());
   for (const Case& one : parts.table) {
     if (!is_met(one, chosen, plan)) continue;
@@ -145,13 +145,13 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
       matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
   }
   for (const auto* info : chosen) {
-    auto bench = bench_with(parts, plan, info->name);
-    if (!bench) return std::unexpected(bench.error());
+    auto test_bed = test_bed_with(parts, plan, info->name);
+    if (!test_bed) return std::unexpected(test_bed.error());
     DeviationResult result{.info = info, .own = {}, .collateral = {}};
     for (const Case& one : parts.table) {
       if (plan.until_noticed && !result.own.empty()) break;
       if (!plan.every_case && !judges(one, info->rule)) continue;
-      const CaseOutcome outcome = parts.execute(one, (*bench)->environment());
+      const CaseOutcome outcome = parts.execute(one, (*test_bed)->environment());
       if (plan.observe) plan.observe(info, one, outcome);
       judge(one, outcome, baseline, result);
     }

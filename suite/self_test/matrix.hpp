@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "suite/runner/bench.hpp"
+#include "suite/runner/test_bed.hpp"
 
 namespace suite::self_test {
 
@@ -54,7 +54,7 @@ struct Plan {
       observe;
 };
 
-/// The error is one line: the bench could not be made.
+/// The error is one line: the test bed could not be made.
 [[nodiscard]] std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts,
                                                             const Plan& plan);
 

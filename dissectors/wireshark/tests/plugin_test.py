@@ -99,7 +99,7 @@ def reference_run(deviations):
     name = "-".join(deviations) or "clean"
     out = SCRATCH / f"run-{name}"
     words = [word for deviation in deviations for word in ("--deviation", deviation)]
-    patterns = ["mpa.*", "ddp.headers.*"] if deviations else ["mpa.*", "ddp.*", "rdmap.read_ranges.*", "rdmap.errors.*", "rdmap.atomic*"]
+    patterns = ["mpa.*", "ddp.headers.*"] if deviations else ["mpa.*", "ddp.*", "rdmap.read_ranges.*", "rdmap.message_validation.*", "rdmap.atomic*"]
     selected = [word for pattern in patterns for word in ("--select", pattern)]
     run = subprocess.run([PROGRAMS.suite, "run", "--link", "memory", *selected, *words, "--out", str(out)], capture_output=True,
                          timeout=GIVEN_UP)

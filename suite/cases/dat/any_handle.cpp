@@ -140,31 +140,31 @@ DAT_CASE(new_object_has_no_context, calls(dat_get_consumer_context),
   advise_that(got.as_ptr == nullptr, "null", value_text(got.as_64));
 }
 
-DAT_CASE(context_without_a_place_is_refused, calls(dat_get_consumer_context),
+DAT_CASE(context_with_a_null_output_is_refused, calls(dat_get_consumer_context),
          rules("dat.get-consumer-context.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   expect(CALL(dat_get_consumer_context, pz.get(), nullptr), returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(context_for_no_handle_is_refused, calls(dat_set_consumer_context),
+DAT_CASE(context_for_a_null_handle_is_refused, calls(dat_set_consumer_context),
          rules("dat.set-consumer-context.invalid-handle")) {
   expect(CALL(dat_set_consumer_context, DAT_HANDLE_NULL, context_of(1)),
          returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(context_for_what_is_freed_is_refused, calls(dat_set_consumer_context),
+DAT_CASE(context_for_a_freed_handle_is_refused, calls(dat_set_consumer_context),
          rules("dat.set-consumer-context.invalid-handle"), with_hostile_handles) {
   const DAT_HANDLE handle = freed(ia().pz());
   expect(CALL(dat_set_consumer_context, handle, context_of(1)), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(context_of_no_handle_is_refused, calls(dat_get_consumer_context),
+DAT_CASE(context_of_a_null_handle_is_refused, calls(dat_get_consumer_context),
          rules("dat.get-consumer-context.invalid-handle")) {
   DAT_CONTEXT got{};
   expect(CALL(dat_get_consumer_context, DAT_HANDLE_NULL, &got), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(context_of_what_is_freed_is_refused, calls(dat_get_consumer_context),
+DAT_CASE(context_of_a_freed_handle_is_refused, calls(dat_get_consumer_context),
          rules("dat.get-consumer-context.invalid-handle"), with_hostile_handles) {
   const DAT_HANDLE handle = freed(ia().evd(DAT_EVD_DTO_FLAG));
   DAT_CONTEXT got{};
@@ -183,20 +183,20 @@ DAT_CASE(every_object_says_what_it_is, calls(dat_get_handle_type),
     });
 }
 
-DAT_CASE(type_of_no_handle_is_refused, calls(dat_get_handle_type),
+DAT_CASE(type_of_a_null_handle_is_refused, calls(dat_get_handle_type),
          rules("dat.get-handle-type.invalid-handle")) {
   auto got = DAT_HANDLE_TYPE_PZ;
   expect(CALL(dat_get_handle_type, DAT_HANDLE_NULL, &got), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(type_of_what_is_freed_is_refused, calls(dat_get_handle_type),
+DAT_CASE(type_of_a_freed_handle_is_refused, calls(dat_get_handle_type),
          rules("dat.get-handle-type.invalid-handle"), with_hostile_handles) {
   const DAT_HANDLE handle = freed(ia().cno());
   auto got = DAT_HANDLE_TYPE_PZ;
   expect(CALL(dat_get_handle_type, handle, &got), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(type_without_a_place_is_refused, calls(dat_get_handle_type),
+DAT_CASE(type_with_a_null_output_is_refused, calls(dat_get_handle_type),
          rules("dat.get-handle-type.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   expect(CALL(dat_get_handle_type, pz.get(), nullptr), returns(DAT_INVALID_PARAMETER));

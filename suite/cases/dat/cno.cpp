@@ -82,7 +82,7 @@ DAT_RETURN trigger(DAT_HANDLE handle) {
 
 // ---------------------------------------------------------------- create, query
 
-DAT_CASE(cno_without_agent_says_so, calls(dat_cno_create, dat_cno_query),
+DAT_CASE(query_shows_that_there_is_no_agent, calls(dat_cno_create, dat_cno_query),
          rules("dat.cno-create.success", "dat.cno-query.success")) {
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
   expect(CALL(dat_cno_create, ia().get(), DAT_OS_WAIT_PROXY_AGENT_NULL, &handle), succeeds);
@@ -93,7 +93,7 @@ DAT_CASE(cno_without_agent_says_so, calls(dat_cno_create, dat_cno_query),
   same(*this, "proxy", param.proxy_type, DAT_PROXY_TYPE_NONE, "dat.cno-query.success");
 }
 
-DAT_CASE(cno_tells_its_agent, calls(dat_cno_create, dat_cno_query),
+DAT_CASE(cno_calls_its_agent, calls(dat_cno_create, dat_cno_query),
          rules("dat.cno-query.success")) {
   AgentCalls told;
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
@@ -118,14 +118,15 @@ DAT_CASE(agent_is_called_with_the_evd, calls(dat_cno_create), rules("dat.cno-cre
   same(*this, "EVD", told.evd.load(), fed.evd.get());
 }
 
-DAT_CASE(cno_in_no_ia_is_refused, calls(dat_cno_create), rules("dat.cno-create.invalid-handle")) {
+DAT_CASE(cno_with_an_invalid_ia_is_refused, calls(dat_cno_create),
+         rules("dat.cno-create.invalid-handle")) {
   expect_refusal_of_no_ia(*this, [](DAT_IA_HANDLE handle) {
     DAT_CNO_HANDLE cno = DAT_HANDLE_NULL;
     return CALL(dat_cno_create, handle, DAT_OS_WAIT_PROXY_AGENT_NULL, &cno);
   });
 }
 
-DAT_CASE(cno_without_a_place_is_refused, calls(dat_cno_create),
+DAT_CASE(cno_with_a_null_output_is_refused, calls(dat_cno_create),
          rules("dat.cno-create.invalid-parameter"), with_hostile_handles) {
   expect(CALL(dat_cno_create, ia().get(), DAT_OS_WAIT_PROXY_AGENT_NULL, nullptr),
          returns(DAT_INVALID_PARAMETER));
@@ -154,7 +155,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_cno_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_cno_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_cno_query),
          rules("dat.cno-query.invalid-parameter"), with_hostile_handles) {
   const Cno cno = ia().cno();
   expect(CALL(dat_cno_query, cno.get(), DAT_CNO_FIELD_ALL, nullptr),
@@ -245,7 +246,7 @@ DAT_CASE(signal_ends_a_wait, calls(dat_cno_wait), rules("dat.cno-wait.interrupte
   same(*this, "EVD", evd, fed.evd.get());
 }
 
-DAT_CASE(waiters_go_when_the_last_evd_is_freed, calls(dat_cno_wait, dat_evd_free),
+DAT_CASE(waiters_return_when_the_last_evd_is_freed, calls(dat_cno_wait, dat_evd_free),
          rules("dat.cno-wait.evds-freed")) {
   CnoWithEvd fed(ia());
   Evd other = fed.feed(ia());
@@ -305,7 +306,7 @@ DAT_CASE(several_threads_wait_on_one_cno, calls(dat_cno_wait), rules("dat.cno-wa
   }
 }
 
-DAT_CASE(wait_without_a_place_is_refused, calls(dat_cno_wait),
+DAT_CASE(wait_with_a_null_output_is_refused, calls(dat_cno_wait),
          rules("dat.cno-wait.invalid-parameter"), with_hostile_handles) {
   const Cno cno = ia().cno();
   expect(CALL(dat_cno_wait, cno.get(), 1000, nullptr), returns(DAT_INVALID_PARAMETER));
@@ -329,7 +330,7 @@ DAT_CASE(later_agent_is_called, calls(dat_cno_modify_agent),
   same(*this, "calls of the earlier agent", first.count.load(), 0);
 }
 
-DAT_CASE(agent_is_taken_away, calls(dat_cno_modify_agent, dat_cno_query),
+DAT_CASE(agent_is_removed, calls(dat_cno_modify_agent, dat_cno_query),
          rules("dat.cno-modify-agent.success")) {
   AgentCalls told;
   DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
@@ -342,7 +343,7 @@ DAT_CASE(agent_is_taken_away, calls(dat_cno_modify_agent, dat_cno_query),
   same(*this, "calls", told.count.load(), 0);
 }
 
-DAT_CASE(agent_does_not_keep_waiters_waiting, calls(dat_cno_modify_agent, dat_cno_wait),
+DAT_CASE(waiters_wake_up_although_there_is_an_agent, calls(dat_cno_modify_agent, dat_cno_wait),
          rules("dat.cno-modify-agent.success")) {
   AgentCalls told;
   const CnoWithEvd fed(ia());
@@ -375,7 +376,7 @@ DAT_CASE(descriptor_is_readable_while_there_is_a_trigger, calls(dat_cno_fd_creat
   expect_that(!one.readable(0), "nothing to read behind the trigger", "readable");
 }
 
-DAT_CASE(cno_tells_its_descriptor, calls(dat_cno_fd_create, dat_cno_query),
+DAT_CASE(query_returns_the_descriptor, calls(dat_cno_fd_create, dat_cno_query),
          rules("dat.cno-query.success")) {
   WithDescriptor one(*this);
   const DAT_CNO_PARAM param = query(*this, one.cno.get());
@@ -392,7 +393,7 @@ DAT_CASE(trigger_of_nothing_is_empty, calls(dat_cno_trigger), rules("dat.cno-tri
   same(*this, "EVD", by, DAT_HANDLE_NULL);
 }
 
-DAT_CASE(descriptor_without_a_place_is_refused, calls(dat_cno_fd_create),
+DAT_CASE(descriptor_with_a_null_output_is_refused, calls(dat_cno_fd_create),
          rules("dat.cno-fd-create.invalid-parameter"), with_hostile_handles) {
   WithDescriptor one(*this);  // there are such CNOs
   DAT_IA_HANDLE own = DAT_HANDLE_NULL;
@@ -417,14 +418,14 @@ DAT_CASE(descriptor_in_a_closed_ia_is_refused, calls(dat_cno_fd_create),
   expect(CALL(DAT_CNO_FD_CREATE, own, &fd, &cno), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(trigger_of_what_is_freed_is_refused, calls(dat_cno_trigger),
+DAT_CASE(trigger_of_a_freed_handle_is_refused, calls(dat_cno_trigger),
          rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
   WithDescriptor one(*this);
   const DAT_CNO_HANDLE handle = freed(std::move(one.cno));
   expect(trigger(handle), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(trigger_of_another_kind_is_refused, calls(dat_cno_trigger),
+DAT_CASE(trigger_of_another_type_is_refused, calls(dat_cno_trigger),
          rules("dat.cno-trigger.invalid-handle"), with_hostile_handles) {
   const LiveObjects live(ia());
   for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_CNO))

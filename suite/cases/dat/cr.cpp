@@ -49,7 +49,7 @@ DAT_CR_HANDLE answered_cr(DatBody& body) {
 
 // ---------------------------------------------------------------- dat_cr_query
 
-DAT_CASE(query_tells_where_the_peer_is, calls(dat_cr_query), rules("dat.cr-query.success")) {
+DAT_CASE(query_returns_where_the_peer_is, calls(dat_cr_query), rules("dat.cr-query.success")) {
   const PendingRequest pending(*this);
   const DAT_CR_PARAM param = query(*this, pending.cr);
   const auto* remote = reinterpret_cast<const sockaddr*>(param.remote_ia_address_ptr);
@@ -63,7 +63,7 @@ DAT_CASE(query_tells_where_the_peer_is, calls(dat_cr_query), rules("dat.cr-query
   same(*this, "endpoint", param.local_ep_handle, DAT_HANDLE_NULL);
 }
 
-DAT_CASE(query_tells_the_private_data, calls(dat_cr_query), rules("dat.cr-query.success")) {
+DAT_CASE(query_returns_the_private_data, calls(dat_cr_query), rules("dat.cr-query.success")) {
   const DAT_COUNT most = most_private_data(ia());
   for (const DAT_COUNT size : {1, 48, 64, most})
     row(fmt::format("{} octets", size), [&] {
@@ -74,7 +74,7 @@ DAT_CASE(query_tells_the_private_data, calls(dat_cr_query), rules("dat.cr-query.
     });
 }
 
-DAT_CASE(request_without_private_data_has_none, calls(dat_cr_query),
+DAT_CASE(request_without_private_data_shows_none, calls(dat_cr_query),
          rules("dat.cr-query.success")) {
   const PendingRequest pending(*this);
   const DAT_CR_PARAM param = query(*this, pending.cr);
@@ -107,7 +107,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_cr_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_cr_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_cr_query),
          rules("dat.cr-query.invalid-parameter"), with_hostile_handles) {
   const PendingRequest pending(*this);
   expect(CALL(dat_cr_query, pending.cr, DAT_CR_FIELD_ALL, nullptr), returns(DAT_INVALID_PARAMETER));
@@ -178,7 +178,7 @@ DAT_CASE(accept_of_an_answered_request_is_refused, calls(dat_cr_accept),
   expect_state(side.ep, DAT_EP_STATE_UNCONNECTED);
 }
 
-DAT_CASE(accept_with_what_is_no_endpoint_is_refused, calls(dat_cr_accept),
+DAT_CASE(accept_with_an_invalid_endpoint_is_refused, calls(dat_cr_accept),
          rules("dat.cr-accept.invalid-handle"), with_hostile_handles) {
   PendingRequest pending(*this);
   const LiveObjects live(ia());
@@ -247,7 +247,7 @@ DAT_CASE(endpoint_of_another_ia_cannot_accept, calls(dat_cr_accept),
 
 // ---------------------------------------------------------------- dat_cr_reject
 
-DAT_CASE(reject_is_told_to_the_peer, calls(dat_cr_reject), rules("dat.cr-reject.success")) {
+DAT_CASE(reject_is_reported_to_the_peer, calls(dat_cr_reject), rules("dat.cr-reject.success")) {
   PendingRequest pending(*this);
   expect(pending.reject(), succeeds);
   const auto event = expect_event(pending.active.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
@@ -335,7 +335,7 @@ DAT_CASE(handed_off_request_is_gone, calls(dat_cr_handoff), rules("dat.cr-handof
   expect(query(cr), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(handoff_to_nobody_is_refused, calls(dat_cr_handoff),
+DAT_CASE(handoff_to_an_unused_qualifier_is_refused, calls(dat_cr_handoff),
          rules("dat.cr-handoff.invalid-parameter")) {
   PendingRequest pending(*this);
   expect(CALL(dat_cr_handoff, pending.cr, free_qualifier(ia())), returns(DAT_INVALID_PARAMETER));

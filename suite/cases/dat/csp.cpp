@@ -127,7 +127,7 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_csp_create
     });
 }
 
-DAT_CASE(query_tells_what_it_was_made_of, calls(dat_csp_query), rules("dat.csp-query.success")) {
+DAT_CASE(query_returns_what_it_was_made_of, calls(dat_csp_query), rules("dat.csp-query.success")) {
   Common common(*this);
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
   common.listen_at(qualifier);
@@ -153,7 +153,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_csp_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_csp_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_csp_query),
          rules("dat.csp-query.invalid-parameter"), with_hostile_handles) {
   Common common(*this);
   expect(common.create(), succeeds);
@@ -161,7 +161,7 @@ DAT_CASE(query_without_a_place_is_refused, calls(dat_csp_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_of_what_is_freed_is_refused, calls(dat_csp_query),
+DAT_CASE(query_of_a_freed_handle_is_refused, calls(dat_csp_query),
          rules("dat.csp-query.invalid-handle"), with_hostile_handles) {
   Common common(*this);
   expect(common.create(), succeeds);
@@ -181,7 +181,7 @@ DAT_CASE(freed_service_point_listens_no_more, calls(dat_csp_free), rules("dat.cs
   expect(common.create(), succeeds);  // the port is free again
 }
 
-DAT_CASE(free_of_what_is_freed_is_refused, calls(dat_csp_free),
+DAT_CASE(free_of_a_freed_handle_is_refused, calls(dat_csp_free),
          rules("dat.csp-free.invalid-handle"), with_hostile_handles) {
   Common common(*this);
   expect(common.create(), succeeds);
@@ -190,7 +190,7 @@ DAT_CASE(free_of_what_is_freed_is_refused, calls(dat_csp_free),
   expect(CALL(DAT_CSP_FREE, handle), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(free_of_another_kind_is_refused, calls(dat_csp_free), rules("dat.csp-free.invalid-handle"),
+DAT_CASE(free_of_another_type_is_refused, calls(dat_csp_free), rules("dat.csp-free.invalid-handle"),
          with_hostile_handles) {
   Common common(*this);
   expect(common.create(), succeeds);  // there are such service points

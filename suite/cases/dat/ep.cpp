@@ -218,7 +218,7 @@ DAT_CASE(negative_attributes_are_refused, calls(dat_ep_create),
     });
 }
 
-DAT_CASE(service_that_no_header_names_is_refused, calls(dat_ep_create),
+DAT_CASE(unknown_service_type_is_refused, calls(dat_ep_create),
          rules("dat.ep-create.invalid-parameter")) {
   DAT_EP_ATTR attr = usual_attributes(*this);
   attr.service_type = flags_of<DAT_SERVICE_TYPE>(0x77);
@@ -230,7 +230,7 @@ DAT_CASE(service_that_no_header_names_is_refused, calls(dat_ep_create),
          returns_one_of({DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED}));
 }
 
-DAT_CASE(endpoint_without_a_place_for_its_handle_is_refused, calls(dat_ep_create),
+DAT_CASE(endpoint_with_a_null_handle_output_is_refused, calls(dat_ep_create),
          rules("dat.ep-create.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
@@ -284,7 +284,7 @@ DAT_CASE(dispatcher_of_another_stream_is_refused, calls(dat_ep_create),
   row("connection", [&] { create(good.receives, good.requests, wrong); });
 }
 
-DAT_CASE(endpoint_of_no_ia_is_refused, calls(dat_ep_create),
+DAT_CASE(endpoint_with_an_invalid_ia_is_refused, calls(dat_ep_create),
          rules("dat.ep-create.invalid-handle")) {
   DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
   const Pz pz = ia().pz();
@@ -363,7 +363,7 @@ DAT_CASE(endpoint_knows_its_shared_queue, calls(dat_ep_create_with_srq, dat_ep_q
               "another handle");
 }
 
-DAT_CASE(endpoint_without_a_shared_queue_says_so, calls(dat_ep_query),
+DAT_CASE(query_shows_that_there_is_no_shared_queue, calls(dat_ep_query),
          rules("dat.ep-query.success")) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
@@ -436,7 +436,7 @@ DAT_CASE(freed_shared_queue_is_refused, calls(dat_ep_create_with_srq),
          returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(endpoint_with_a_shared_queue_of_no_ia_is_refused, calls(dat_ep_create_with_srq),
+DAT_CASE(endpoint_with_a_shared_queue_with_an_invalid_ia_is_refused, calls(dat_ep_create_with_srq),
          rules("dat.ep-create-with-srq.invalid-handle")) {
   const Pz pz = ia().pz();
   const SharedQueue queue(*this, pz);
@@ -469,7 +469,7 @@ DAT_CASE(attributes_beyond_those_of_the_ia_are_refused_with_a_shared_queue,
   }
 }
 
-DAT_CASE(other_zone_than_the_shared_queues_goes_where_it_is_supported,
+DAT_CASE(zone_other_than_the_shared_queues_is_accepted_where_supported,
          calls(dat_ep_create_with_srq), rules("dat.ep-create-with-srq.invalid-parameter")) {
   const Pz pz = ia().pz(), other = ia().pz();
   const SharedQueue queue(*this, pz);
@@ -505,7 +505,7 @@ DAT_CASE(endpoint_knows_what_it_was_made_with, calls(dat_ep_query), rules("dat.e
   same("the state", param.ep_state == DAT_EP_STATE_UNCONNECTED);
 }
 
-DAT_CASE(each_parameter_comes_alone, calls(dat_ep_query), rules("dat.ep-query.success")) {
+DAT_CASE(each_parameter_can_be_queried_alone, calls(dat_ep_query), rules("dat.ep-query.success")) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
   const DAT_EP_PARAM all = query(*this, side.ep.get());
@@ -568,7 +568,7 @@ DAT_CASE(query_of_unknown_parameters_is_refused, calls(dat_ep_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_ep_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_ep_query),
          rules("dat.ep-query.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
@@ -660,7 +660,7 @@ DAT_CASE(events_go_to_the_new_dispatcher, calls(dat_ep_modify), rules("dat.ep-mo
               "another handle");
 }
 
-DAT_CASE(what_is_fixed_is_not_modified, calls(dat_ep_modify), rules("dat.ep-modify.fixed")) {
+DAT_CASE(fixed_parameters_are_not_modified, calls(dat_ep_modify), rules("dat.ep-modify.fixed")) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
   const std::array fields{std::pair{"IA", DAT_EP_FIELD_IA_HANDLE},
@@ -714,7 +714,7 @@ DAT_CASE(modify_without_parameters_is_refused, calls(dat_ep_modify),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(modify_to_a_zone_that_is_none_is_refused, calls(dat_ep_modify),
+DAT_CASE(modify_to_an_invalid_zone_is_refused, calls(dat_ep_modify),
          rules("dat.ep-modify.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
@@ -725,7 +725,7 @@ DAT_CASE(modify_to_a_zone_that_is_none_is_refused, calls(dat_ep_modify),
   expect_that(query(*this, side.ep.get()).pz_handle == pz.get(), "the zone as before", "another");
 }
 
-DAT_CASE(modify_to_a_dispatcher_that_is_none_is_refused, calls(dat_ep_modify),
+DAT_CASE(modify_to_an_invalid_dispatcher_is_refused, calls(dat_ep_modify),
          rules("dat.ep-modify.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
@@ -767,7 +767,8 @@ DAT_CASE(status_may_be_asked_in_part, calls(dat_ep_get_status), rules("dat.ep-ge
   expect_that(state == DAT_EP_STATE_UNCONNECTED, "unconnected", state_text(state));
 }
 
-DAT_CASE(freed_endpoint_lets_its_objects_go, calls(dat_ep_free), rules("dat.ep-free.success")) {
+DAT_CASE(objects_of_a_freed_endpoint_can_be_freed, calls(dat_ep_free),
+         rules("dat.ep-free.success")) {
   Pz pz = ia().pz();
   Side side = make_side(ia(), pz);
   expect(CALL(dat_ep_free, side.ep.release()), succeeds);
@@ -786,7 +787,7 @@ DAT_CASE(endpoint_with_receives_is_freed, calls(dat_ep_free), rules("dat.ep-free
   expect(CALL(dat_lmr_free, memory.release()), succeeds);
 }
 
-DAT_CASE(peer_of_a_freed_endpoint_hears_of_it, calls(dat_ep_free), rules("dat.ep-free.peer")) {
+DAT_CASE(freed_endpoint_disconnects_its_peer, calls(dat_ep_free), rules("dat.ep-free.peer")) {
   Pair pair = connected();
   expect(CALL(dat_ep_free, pair.active.ep.release()), succeeds);
   const DAT_EVENT event = next_event(pair.passive.connection);
@@ -875,7 +876,7 @@ DAT_CASE(either_count_of_receive_buffers_may_be_left_out, calls(dat_ep_recv_quer
   expect_that(span == 0 || span == DAT_VALUE_UNKNOWN, "no span", fmt::format("{}", span));
 }
 
-DAT_CASE(soft_watermark_is_told_once, calls(dat_ep_set_watermark),
+DAT_CASE(soft_watermark_is_reported_once, calls(dat_ep_set_watermark),
          rules("dat.ep-set-watermark.soft", "dat.ep-set-watermark.success")) {
   const Pair pair = connected();
   const Lmr memory(ia(), pair.pz.get(), 64);

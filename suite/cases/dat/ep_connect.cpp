@@ -87,7 +87,7 @@ DAT_QOS unsupported_quality(DatBody& body) {
 
 // ---------------------------------------------------------------- connect
 
-DAT_CASE(accepted_connect_is_told_to_both, calls(dat_ep_connect),
+DAT_CASE(accepted_connect_is_reported_to_both, calls(dat_ep_connect),
          rules("dat.ep-connect.success", "dat.ep-connect.established-event")) {
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
@@ -213,7 +213,7 @@ DAT_CASE(connect_to_an_address_of_no_family_fails, calls(dat_ep_connect),
   expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
 }
 
-DAT_CASE(quality_that_the_provider_lacks_is_refused, calls(dat_ep_connect),
+DAT_CASE(unsupported_quality_of_service_is_refused, calls(dat_ep_connect),
          rules("dat.ep-connect.model")) {
   const DAT_QOS qos = unsupported_quality(*this);
   const Pz pz = ia().pz();
@@ -224,8 +224,7 @@ DAT_CASE(quality_that_the_provider_lacks_is_refused, calls(dat_ep_connect),
   expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
 }
 
-DAT_CASE(multipath_that_the_provider_lacks_is_refused, calls(dat_ep_connect),
-         rules("dat.ep-connect.model")) {
+DAT_CASE(unsupported_multipath_is_refused, calls(dat_ep_connect), rules("dat.ep-connect.model")) {
   if (provider_attributes(*this).supports_multipath != DAT_FALSE)
     stop("not_applicable", "the provider supports multipath");
   const Pz pz = ia().pz();
@@ -237,7 +236,7 @@ DAT_CASE(multipath_that_the_provider_lacks_is_refused, calls(dat_ep_connect),
          returns(DAT_MODEL_NOT_SUPPORTED).or_tolerably(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(connect_to_nobody_is_rejected_without_the_peer, calls(dat_ep_connect),
+DAT_CASE(connect_without_a_listener_is_a_non_peer_rejection, calls(dat_ep_connect),
          rules("dat.ep-connect.no-listener")) {
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
@@ -249,7 +248,7 @@ DAT_CASE(connect_to_nobody_is_rejected_without_the_peer, calls(dat_ep_connect),
   expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
 }
 
-DAT_CASE(receives_are_flushed_when_nobody_listens, calls(dat_ep_connect, dat_ep_post_recv),
+DAT_CASE(receives_are_flushed_when_there_is_no_listener, calls(dat_ep_connect, dat_ep_post_recv),
          rules("dat.ep-disconnect.flush")) {
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
@@ -301,7 +300,7 @@ DAT_CASE(undecided_connect_times_out, calls(dat_ep_connect), rules("dat.ep-conne
   (void)CALL(dat_cr_reject, cr, 0, nullptr);
 }
 
-DAT_CASE(acceptance_behind_the_timeout_fails, calls(dat_ep_connect, dat_cr_accept),
+DAT_CASE(acceptance_after_the_timeout_fails, calls(dat_ep_connect, dat_cr_accept),
          rules("dat.ep-connect.timed-out")) {
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
@@ -319,7 +318,7 @@ DAT_CASE(acceptance_behind_the_timeout_fails, calls(dat_ep_connect, dat_cr_accep
   expect_state(server.ep, DAT_EP_STATE_DISCONNECTED);
 }
 
-DAT_CASE(timeout_of_nothing_is_no_success, calls(dat_ep_connect),
+DAT_CASE(connect_with_timeout_zero_does_not_succeed, calls(dat_ep_connect),
          rules("dat.ep-connect.timed-out")) {
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
@@ -353,7 +352,7 @@ DAT_CASE(several_connects_are_pending_at_once, calls(dat_ep_connect),
 
 // ---------------------------------------------------------------- dup_connect
 
-DAT_CASE(duplicate_goes_where_its_model_went, calls(dat_ep_dup_connect),
+DAT_CASE(duplicate_connects_to_the_peer_of_its_model, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.success")) {
   const Pair pair = connected();
   const Side duplicate = make_side(ia(), pair.pz), server = make_side(ia(), pair.pz);
@@ -383,7 +382,7 @@ DAT_CASE(duplicate_of_a_disconnected_endpoint_is_refused, calls(dat_ep_dup_conne
   expect(dup_connect(duplicate.ep.get(), pair.active.ep.get()), returns(DAT_INVALID_STATE));
 }
 
-DAT_CASE(connected_endpoint_becomes_no_duplicate, calls(dat_ep_dup_connect),
+DAT_CASE(duplicate_on_a_connected_endpoint_is_refused, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.invalid-state")) {
   const Pair pair = connected(), second = connected();
   expect(dup_connect(second.active.ep.get(), pair.active.ep.get()), returns(DAT_INVALID_STATE));
@@ -399,7 +398,7 @@ DAT_CASE(duplicate_with_too_much_private_data_is_refused, calls(dat_ep_dup_conne
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(duplicate_of_a_quality_that_the_provider_lacks_is_refused, calls(dat_ep_dup_connect),
+DAT_CASE(duplicate_with_unsupported_quality_of_service_is_refused, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.model")) {
   const DAT_QOS qos = unsupported_quality(*this);
   const Pair pair = connected();
@@ -408,7 +407,7 @@ DAT_CASE(duplicate_of_a_quality_that_the_provider_lacks_is_refused, calls(dat_ep
          returns(DAT_MODEL_NOT_SUPPORTED));
 }
 
-DAT_CASE(rejected_duplicate_hears_of_it, calls(dat_ep_dup_connect),
+DAT_CASE(rejection_is_reported_to_the_duplicate, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.success")) {
   const Pair pair = connected();
   const Side duplicate = make_side(ia(), pair.pz);
@@ -420,21 +419,21 @@ DAT_CASE(rejected_duplicate_hears_of_it, calls(dat_ep_dup_connect),
   expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
 }
 
-DAT_CASE(zone_is_no_model, calls(dat_ep_dup_connect), rules("dat.ep-dup-connect.invalid-handle"),
-         with_hostile_handles) {
+DAT_CASE(duplicate_of_a_zone_is_refused, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.invalid-handle"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Side duplicate = make_side(ia(), pz);
   expect(dup_connect(duplicate.ep.get(), pz.get()), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(null_is_no_model, calls(dat_ep_dup_connect), rules("dat.ep-dup-connect.invalid-handle"),
-         with_hostile_handles) {
+DAT_CASE(duplicate_of_a_null_handle_is_refused, calls(dat_ep_dup_connect),
+         rules("dat.ep-dup-connect.invalid-handle"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Side duplicate = make_side(ia(), pz);
   expect(dup_connect(duplicate.ep.get(), DAT_HANDLE_NULL), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(freed_endpoint_is_no_model, calls(dat_ep_dup_connect),
+DAT_CASE(duplicate_of_a_freed_endpoint_is_refused, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.invalid-handle"), with_hostile_handles) {
   Pair pair = connected();
   const Side duplicate = make_side(ia(), pair.pz);
@@ -488,7 +487,7 @@ DAT_CASE(common_connect_with_too_much_private_data_is_refused, calls(dat_ep_comm
 
 // ---------------------------------------------------------------- disconnect
 
-DAT_CASE(both_sides_hear_of_a_disconnect, calls(dat_ep_disconnect),
+DAT_CASE(disconnect_is_reported_to_both_sides, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.success")) {
   for (const auto& [name, flag] :
        {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
@@ -516,7 +515,7 @@ DAT_CASE(second_disconnect_changes_nothing, calls(dat_ep_disconnect),
   expect_no_event(pair.active.connection);
 }
 
-DAT_CASE(disconnects_of_both_sides_meet, calls(dat_ep_disconnect),
+DAT_CASE(both_sides_may_disconnect_at_once, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.success")) {
   const Pair pair = connected();
   expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
@@ -558,7 +557,7 @@ DAT_CASE(reads_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
   expect_no_event(pair.active.requests);
 }
 
-DAT_CASE(every_request_completes_behind_an_abrupt_disconnect, calls(dat_ep_disconnect),
+DAT_CASE(every_request_completes_after_an_abrupt_disconnect, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.flush"), deadline_of(10s)) {
   const Pair pair = connected();
   const std::size_t size = 1024 * 1024;
@@ -579,7 +578,7 @@ DAT_CASE(every_request_completes_behind_an_abrupt_disconnect, calls(dat_ep_disco
   (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
 }
 
-DAT_CASE(disconnect_of_a_pending_connect_gives_it_up, calls(dat_ep_disconnect),
+DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.pending")) {
   for (const auto& [name, flag] :
        {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})

@@ -133,7 +133,7 @@ DAT_CASE(message_too_long_for_its_receive_ends_the_connection, calls(dat_ep_post
   expect_both_broken(*this, setup.pair);
 }
 
-DAT_CASE(message_too_long_leaves_the_rest_of_memory_alone, calls(dat_ep_post_recv),
+DAT_CASE(message_too_long_does_not_change_other_memory, calls(dat_ep_post_recv),
          rules("dat.ep-post-recv.too-small")) {
   PairWithMemory setup(*this);
   need(post_recv(setup.passive(), {setup.peer.triplet(100, 8)}, 1), "no receive");
@@ -146,7 +146,7 @@ DAT_CASE(message_too_long_leaves_the_rest_of_memory_alone, calls(dat_ep_post_rec
   expect_that(outside, "memory outside the receive as it was", "other octets");
 }
 
-DAT_CASE(receives_behind_a_fault_are_flushed, calls(dat_ep_post_recv),
+DAT_CASE(receives_after_a_fault_are_flushed, calls(dat_ep_post_recv),
          rules("dat.ep-disconnect.flush", "dat.ep-post-recv.too-small")) {
   PairWithMemory setup(*this);
   for (DAT_UINT64 id = 1; id <= 4; ++id)
@@ -169,7 +169,7 @@ DAT_CASE(message_without_a_receive_ends_the_connection, calls(dat_ep_post_send),
   expect_both_broken(*this, setup.pair);
 }
 
-DAT_CASE(receive_into_a_region_that_is_gone_fails, calls(dat_ep_post_recv, dat_lmr_free),
+DAT_CASE(receive_into_a_freed_region_fails, calls(dat_ep_post_recv, dat_lmr_free),
          rules("dat.ep-disconnect.flush")) {
   const PairWithMemory setup(*this);
   Lmr gone(ia(), setup.pair.pz.get(), 64);
@@ -200,7 +200,7 @@ DAT_CASE(receives_are_flushed_by_each_end_of_a_connection, calls(dat_ep_disconne
     });
 }
 
-DAT_CASE(receive_posted_behind_a_fault_is_flushed, calls(dat_ep_post_recv, dat_ep_post_send),
+DAT_CASE(receive_posted_after_a_fault_is_flushed, calls(dat_ep_post_recv, dat_ep_post_send),
          rules("dat.ep-post-recv.flushed", "dat.ep-post-send.flushed")) {
   PairWithMemory setup(*this);
   need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");
@@ -267,7 +267,7 @@ DAT_CASE(read_to_a_window_of_memory_that_is_not_open_fails, calls(dat_ep_post_rd
     });
 }
 
-DAT_CASE(read_to_a_context_of_nothing_fails, calls(dat_ep_post_rdma_read_to_rmr),
+DAT_CASE(read_to_an_unknown_context_fails, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.remote")) {
   PairWithMemory setup(*this);
   DAT_RMR_TRIPLET to = setup.own.remote(0, 16);
@@ -310,7 +310,7 @@ DAT_CASE(window_that_only_writes_is_not_read, calls(dat_ep_post_rdma_read),
   expect_untouched(*this, setup.own, own_octet);
 }
 
-DAT_CASE(invalidate_of_a_context_of_nothing_ends_the_connection,
+DAT_CASE(invalidate_of_an_unknown_context_ends_the_connection,
          calls(dat_ep_post_send_with_invalidate), rules("dat.ep-connect.error-event")) {
   PairWithMemory setup(*this);
   need(post_recv(setup.passive(), {setup.peer.triplet(0, 64)}, 1), "no receive");
@@ -325,7 +325,7 @@ DAT_CASE(invalidate_of_a_context_of_nothing_ends_the_connection,
 
 // ---------------------------------------------------------------- what is left behind a fault
 
-DAT_CASE(requests_behind_a_failed_read_are_flushed, calls(dat_ep_post_rdma_read),
+DAT_CASE(requests_after_a_failed_read_are_flushed, calls(dat_ep_post_rdma_read),
          rules("dat.ep-disconnect.flush", "dat.ep-post-rdma-read.remote")) {
   PairWithMemory setup(*this);
   DAT_RMR_TRIPLET nothing = setup.peer.remote(0, 16);
@@ -342,7 +342,7 @@ DAT_CASE(requests_behind_a_failed_read_are_flushed, calls(dat_ep_post_rdma_read)
   expect_untouched(*this, setup.own, own_octet);
 }
 
-DAT_CASE(nothing_succeeds_behind_a_failed_read, calls(dat_ep_post_rdma_read),
+DAT_CASE(nothing_succeeds_after_a_failed_read, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.remote", "dat.ep-post-send.order")) {
   PairWithMemory setup(*this);
   DAT_RMR_TRIPLET nothing = setup.peer.remote(0, 16);
@@ -382,7 +382,7 @@ DAT_CASE(broken_endpoints_connect_again, calls(dat_ep_reset, dat_ep_connect),
   (void)expect_completion(setup.pair.active.requests, 5, DAT_DTO_SUCCESS);
 }
 
-DAT_CASE(disconnect_behind_a_fault_changes_nothing, calls(dat_ep_disconnect),
+DAT_CASE(disconnect_after_a_fault_changes_nothing, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.no-op")) {
   const PairWithMemory setup(*this);
   need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 1), "no send");

@@ -189,32 +189,32 @@ constexpr std::byte own_octet{0xA5}, peer_octet{0x3C};
 
 // The same seven cases for each call: `prefix` begins its rules, `sink` says that it writes to its
 // segments, `passive` that the passive side posts it.
-#define POST_CASES(slug, function, prefix, post, limit, sink, passive)                           \
-  DAT_CASE(slug##_of_too_many_segments_is_refused, calls(function),                              \
-           rules("dat." prefix ".segments")) {                                                   \
-    judge_segments(*this, post, &DAT_EP_ATTR::limit, passive);                                   \
-  }                                                                                              \
-  DAT_CASE(slug##_that_lacks_its_segments_is_refused, calls(function),                           \
-           rules("dat." prefix ".segments"), with_hostile_handles) {                             \
-    judge_missing_segments(*this, post);                                                         \
-  }                                                                                              \
-  DAT_CASE(slug##_outside_its_region_is_refused, calls(function),                                \
-           rules("dat." prefix ".outside")) {                                                    \
-    judge_outside(*this, post);                                                                  \
-  }                                                                                              \
-  DAT_CASE(slug##_of_another_zone_is_refused, calls(function),                                   \
-           rules("dat." prefix ".protection")) {                                                 \
-    judge_protection(*this, post);                                                               \
-  }                                                                                              \
-  DAT_CASE(slug##_without_the_privilege_is_refused, calls(function),                             \
-           rules("dat." prefix ".privileges")) {                                                 \
-    judge_privileges(*this, post, sink);                                                         \
-  }                                                                                              \
-  DAT_CASE(slug##_of_wrong_flags_is_refused, calls(function), rules("dat." prefix ".flags")) {   \
-    judge_flags(*this, post);                                                                    \
-  }                                                                                              \
-  DAT_CASE(slug##_behind_the_end_is_flushed, calls(function), rules("dat." prefix ".flushed")) { \
-    judge_flush(*this, post, passive);                                                           \
+#define POST_CASES(slug, function, prefix, post, limit, sink, passive)                          \
+  DAT_CASE(slug##_of_too_many_segments_is_refused, calls(function),                             \
+           rules("dat." prefix ".segments")) {                                                  \
+    judge_segments(*this, post, &DAT_EP_ATTR::limit, passive);                                  \
+  }                                                                                             \
+  DAT_CASE(slug##_that_lacks_its_segments_is_refused, calls(function),                          \
+           rules("dat." prefix ".segments"), with_hostile_handles) {                            \
+    judge_missing_segments(*this, post);                                                        \
+  }                                                                                             \
+  DAT_CASE(slug##_outside_its_region_is_refused, calls(function),                               \
+           rules("dat." prefix ".outside")) {                                                   \
+    judge_outside(*this, post);                                                                 \
+  }                                                                                             \
+  DAT_CASE(slug##_of_another_zone_is_refused, calls(function),                                  \
+           rules("dat." prefix ".protection")) {                                                \
+    judge_protection(*this, post);                                                              \
+  }                                                                                             \
+  DAT_CASE(slug##_without_the_privilege_is_refused, calls(function),                            \
+           rules("dat." prefix ".privileges")) {                                                \
+    judge_privileges(*this, post, sink);                                                        \
+  }                                                                                             \
+  DAT_CASE(slug##_of_wrong_flags_is_refused, calls(function), rules("dat." prefix ".flags")) {  \
+    judge_flags(*this, post);                                                                   \
+  }                                                                                             \
+  DAT_CASE(slug##_after_the_end_is_flushed, calls(function), rules("dat." prefix ".flushed")) { \
+    judge_flush(*this, post, passive);                                                          \
   }
 
 POST_CASES(send, dat_ep_post_send, "ep-post-send", a_send, max_request_iov, false, false)
@@ -342,7 +342,7 @@ DAT_CASE(read_to_a_window_of_wrong_flags_is_refused, calls(dat_ep_post_rdma_read
     });
 }
 
-DAT_CASE(read_to_a_window_behind_the_end_is_flushed, calls(dat_ep_post_rdma_read_to_rmr),
+DAT_CASE(read_to_a_window_after_the_end_is_flushed, calls(dat_ep_post_rdma_read_to_rmr),
          rules("dat.ep-post-rdma-read-to-rmr.flushed")) {
   const PairWithMemory setup(*this);
   end_connection(setup.pair);
@@ -371,7 +371,8 @@ DAT_CASE(read_without_a_remote_buffer_is_refused, calls(dat_ep_post_rdma_read),
 
 // ---------------------------------------------------------------- what each post does
 
-DAT_CASE(receive_tells_its_message, calls(dat_ep_post_recv), rules("dat.ep-post-recv.success")) {
+DAT_CASE(receive_completion_describes_the_message, calls(dat_ep_post_recv),
+         rules("dat.ep-post-recv.success")) {
   const PairWithMemory setup(*this);
   for (const std::size_t length : {std::size_t{1}, std::size_t{63}, std::size_t{64}})
     row(fmt::format("{} octets into 64", length), [&] {
@@ -406,7 +407,7 @@ DAT_CASE(receive_fills_its_segments_in_order, calls(dat_ep_post_recv, dat_ep_pos
   expect_octets(*this, setup.peer, 57, 23, peer_octet, "dat.ep-post-recv.success");
 }
 
-DAT_CASE(most_segments_of_the_endpoint_go, calls(dat_ep_post_send, dat_ep_post_recv),
+DAT_CASE(largest_number_of_segments_is_accepted, calls(dat_ep_post_send, dat_ep_post_recv),
          rules("dat.ep-post-send.success", "dat.ep-post-recv.success")) {
   const PairWithMemory setup(*this);
   const auto most = [](DAT_COUNT count) { return static_cast<std::size_t>(std::min(count, 128)); };
@@ -469,7 +470,7 @@ DAT_CASE(read_needs_local_write_alone, calls(dat_ep_post_rdma_read),
   expect_octets(*this, sink, 0, 64, peer_octet);
 }
 
-DAT_CASE(read_by_the_passive_side_goes_as_well, calls(dat_ep_post_rdma_read),
+DAT_CASE(read_by_the_passive_side_works_as_well, calls(dat_ep_post_rdma_read),
          rules("dat.ep-post-rdma-read.success")) {
   PairWithMemory setup(*this);
   expect(post_read(setup.pair.passive.ep.get(), {setup.own.triplet()}, setup.peer.remote(), 3),
@@ -516,7 +517,7 @@ DAT_CASE(send_ends_a_window_of_the_peer, calls(dat_ep_post_send_with_invalidate)
   expect_octets(*this, setup.peer, 0, 8, peer_octet);
 }
 
-DAT_CASE(send_with_invalidate_told_not_to_is_a_send, calls(dat_ep_post_send_with_invalidate),
+DAT_CASE(send_with_invalidate_flag_false_is_a_plain_send, calls(dat_ep_post_send_with_invalidate),
          rules("dat.ep-post-send-with-invalidate.success")) {
   const PairWithMemory setup(*this);
   need(post_recv(setup.pair.passive.ep.get(), {setup.peer.triplet(0, 64)}, 5), "no receive");
@@ -616,7 +617,7 @@ DAT_CASE(send_of_no_octets_ends_a_window, calls(dat_ep_post_send_with_invalidate
 
 // ---------------------------------------------------------------- flags and order
 
-DAT_CASE(suppressed_completion_does_not_come, calls(dat_ep_post_send),
+DAT_CASE(suppressed_completion_is_not_delivered, calls(dat_ep_post_send),
          rules("dat.ep-post-send.suppress")) {
   const PairWithMemory setup(*this);
   for (DAT_UINT64 id = 1; id <= 2; ++id)
@@ -631,7 +632,8 @@ DAT_CASE(suppressed_completion_does_not_come, calls(dat_ep_post_send),
   expect_no_event(setup.pair.active.requests);
 }
 
-DAT_CASE(suppressed_failure_comes, calls(dat_ep_post_send), rules("dat.ep-post-send.suppress")) {
+DAT_CASE(suppressed_completion_in_error_is_delivered, calls(dat_ep_post_send),
+         rules("dat.ep-post-send.suppress")) {
   const PairWithMemory setup(*this);
   end_connection(setup.pair);
   expect(post_send(setup.pair.active.ep.get(), {setup.own.triplet(0, 8)}, 1,
@@ -640,7 +642,7 @@ DAT_CASE(suppressed_failure_comes, calls(dat_ep_post_send), rules("dat.ep-post-s
   (void)expect_completion(setup.pair.active.requests, 1, DAT_DTO_ERR_FLUSHED);
 }
 
-DAT_CASE(unsignalled_completion_wakes_nobody, calls(dat_ep_post_send, dat_evd_wait),
+DAT_CASE(unsignalled_completion_does_not_wake_waiters, calls(dat_ep_post_send, dat_evd_wait),
          rules("dat.ep-post-send.unsignalled")) {
   const Pz pz = ia().pz();
   DAT_EP_ATTR attr = attributes_of(*this, make_side(ia(), pz).ep);

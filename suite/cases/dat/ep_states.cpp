@@ -82,13 +82,13 @@ void expect_phase(DatBody& body, DAT_EP_HANDLE ep, Phase phase, RuleRef rule = {
 
 }  // namespace
 
-DAT_CASE(get_status_tells_each_state, calls(dat_ep_get_status), rules("dat.ep-get-status.success"),
-         deadline_of(10s)) {
+DAT_CASE(get_status_returns_each_state, calls(dat_ep_get_status),
+         rules("dat.ep-get-status.success"), deadline_of(10s)) {
   in_each_state(*this,
                 [&](EndpointInState& ep, Phase phase) { expect_phase(*this, ep.get(), phase); });
 }
 
-DAT_CASE(query_tells_each_state, calls(dat_ep_query), rules("dat.ep-query.success"),
+DAT_CASE(query_returns_each_state, calls(dat_ep_query), rules("dat.ep-query.success"),
          deadline_of(10s)) {
   in_each_state(*this, [&](EndpointInState& ep, Phase phase) {
     DAT_EP_PARAM param{};
@@ -373,7 +373,7 @@ DAT_CASE(second_graceful_disconnect_waits_as_well, calls(dat_ep_disconnect),
   expect_no_event(ending.pair.active.connection);
 }
 
-DAT_CASE(abrupt_disconnect_cuts_a_graceful_one_short, calls(dat_ep_disconnect),
+DAT_CASE(abrupt_disconnect_ends_a_pending_graceful_one, calls(dat_ep_disconnect),
          rules("dat.ep-disconnect.success", "dat.ep-disconnect.flush"), deadline_of(20s)) {
   const Ending ending(*this);
   expect(CALL(dat_ep_disconnect, ending.ep(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
@@ -422,11 +422,11 @@ DAT_EP_HANDLE freed_endpoint(DatBody& body) {
     expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE));                                         \
   }
 // ... and no handle, for calls that libdat2 answers for.
-#define EP_HANDLE_AND_NULL_CASES(slug, function, rule, ...)                \
-  DAT_CASE(slug##_of_no_handle_is_refused, calls(function), rules(rule)) { \
-    const DAT_EP_HANDLE ep = DAT_HANDLE_NULL;                              \
-    expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE));                      \
-  }                                                                        \
+#define EP_HANDLE_AND_NULL_CASES(slug, function, rule, ...)                    \
+  DAT_CASE(slug##_of_a_null_handle_is_refused, calls(function), rules(rule)) { \
+    const DAT_EP_HANDLE ep = DAT_HANDLE_NULL;                                  \
+    expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE));                          \
+  }                                                                            \
   EP_HANDLE_CASES(slug, function, rule, __VA_ARGS__)
 
 EP_HANDLE_AND_NULL_CASES(query, dat_ep_query, "dat.ep-query.invalid-handle",

@@ -94,12 +94,13 @@ DAT_CASE(dispatcher_knows_what_it_was_made_with, calls(dat_evd_create, dat_evd_q
   expect_that(param.cno_handle == cno.get(), "the CNO", "another CNO handle");
 }
 
-DAT_CASE(dispatcher_without_a_cno_says_so, calls(dat_evd_query), rules("dat.evd-query.success")) {
+DAT_CASE(query_shows_that_there_is_no_cno, calls(dat_evd_query), rules("dat.evd-query.success")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   expect_that(query(*this, evd.get()).cno_handle == DAT_HANDLE_NULL, "DAT_HANDLE_NULL", "a CNO");
 }
 
-DAT_CASE(each_parameter_comes_alone, calls(dat_evd_query), rules("dat.evd-query.success")) {
+DAT_CASE(each_parameter_can_be_queried_alone, calls(dat_evd_query),
+         rules("dat.evd-query.success")) {
   const Evd evd = ia().evd(DAT_EVD_DTO_FLAG, 9);
   const DAT_EVD_PARAM all = query(*this, evd.get());
   const auto ask = [&](DAT_EVD_PARAM_MASK mask) {
@@ -123,7 +124,7 @@ DAT_CASE(query_of_unknown_parameters_is_refused, calls(dat_evd_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_evd_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_evd_query),
          rules("dat.evd-query.invalid-parameter"), with_hostile_handles) {
   const Evd evd = ia().evd(DAT_EVD_DTO_FLAG);
   expect(CALL(dat_evd_query, evd.get(), DAT_EVD_FIELD_ALL, nullptr),
@@ -192,13 +193,13 @@ DAT_CASE(dispatcher_of_no_stream_is_refused, calls(dat_evd_create),
   const Evd evd(handle);
 }
 
-DAT_CASE(dispatcher_without_a_place_for_its_handle_is_refused, calls(dat_evd_create),
+DAT_CASE(dispatcher_with_a_null_handle_output_is_refused, calls(dat_evd_create),
          rules("dat.evd-create.invalid-parameter"), with_hostile_handles) {
   expect(CALL(dat_evd_create, ia().get(), 4, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, nullptr),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(create_on_no_ia_is_refused, calls(dat_evd_create),
+DAT_CASE(create_with_an_invalid_ia_is_refused, calls(dat_evd_create),
          rules("dat.evd-create.invalid-handle")) {
   DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
   expect(CALL(dat_evd_create, DAT_HANDLE_NULL, 4, DAT_HANDLE_NULL, DAT_EVD_DTO_FLAG, &handle),
@@ -254,7 +255,7 @@ DAT_CASE(event_triggers_the_cno, calls(dat_evd_create, dat_cno_wait),
   expect_trigger(*this, cno, nullptr);
 }
 
-DAT_CASE(events_of_a_disabled_dispatcher_leave_the_cno_alone, calls(dat_evd_disable),
+DAT_CASE(events_of_a_disabled_dispatcher_do_not_trigger_the_cno, calls(dat_evd_disable),
          rules("dat.evd-disable.success")) {
   const Cno cno = ia().cno();
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 4, cno.get());
@@ -264,7 +265,8 @@ DAT_CASE(events_of_a_disabled_dispatcher_leave_the_cno_alone, calls(dat_evd_disa
   expect_that(number_of(expect_event(evd, DAT_SOFTWARE_EVENT)) == 6, "the event", "another");
 }
 
-DAT_CASE(disabled_dispatcher_says_so, calls(dat_evd_disable, dat_evd_enable, dat_evd_query),
+DAT_CASE(query_shows_that_a_dispatcher_is_disabled,
+         calls(dat_evd_disable, dat_evd_enable, dat_evd_query),
          rules("dat.evd-query.state", "dat.evd-disable.success", "dat.evd-enable.success")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   for (int twice = 0; twice < 2; ++twice)
@@ -316,8 +318,8 @@ DAT_CASE(cno_left_by_its_dispatchers_is_freed, calls(dat_evd_modify_cno, dat_cno
   expect(CALL(dat_cno_free, cno.release()), succeeds);
 }
 
-DAT_CASE(zone_is_no_cno, calls(dat_evd_modify_cno), rules("dat.evd-modify-cno.invalid-handle"),
-         with_hostile_handles) {
+DAT_CASE(modify_to_a_zone_as_cno_is_refused, calls(dat_evd_modify_cno),
+         rules("dat.evd-modify-cno.invalid-handle"), with_hostile_handles) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   const Pz pz = ia().pz();
   expect(CALL(dat_evd_modify_cno, evd.get(), pz.get()), returns(DAT_INVALID_HANDLE));
@@ -336,7 +338,7 @@ DAT_CASE(unwaitable_dispatcher_still_triggers_the_cno, calls(dat_evd_set_unwaita
   expect_that(number_of(event) == 8, "the event", "another");
 }
 
-DAT_CASE(unwaitable_dispatcher_says_so,
+DAT_CASE(query_shows_that_a_dispatcher_is_unwaitable,
          calls(dat_evd_set_unwaitable, dat_evd_clear_unwaitable, dat_evd_query),
          rules("dat.evd-query.state", "dat.evd-set-unwaitable.success",
                "dat.evd-clear-unwaitable.success")) {
@@ -376,7 +378,7 @@ DAT_CASE(shorter_queue_keeps_its_events, calls(dat_evd_resize), rules("dat.evd-r
   expect_no_event(evd);
 }
 
-DAT_CASE(queue_below_its_events_is_refused, calls(dat_evd_resize),
+DAT_CASE(resize_below_the_queued_events_is_refused, calls(dat_evd_resize),
          rules("dat.evd-resize.invalid-state")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8);
   for (std::uintptr_t i = 1; i <= 5; ++i) need(post_software(evd, i), "no event");
@@ -445,7 +447,7 @@ DAT_CASE(dispatcher_of_a_service_point_is_not_freed, calls(dat_evd_free),
   expect(CALL(dat_evd_free, listener.requests.release()), succeeds, "dat.evd-free.success");
 }
 
-DAT_CASE(dispatcher_with_a_waiter_is_not_pulled_away, calls(dat_evd_free, dat_evd_wait),
+DAT_CASE(free_is_refused_or_wakes_the_waiter, calls(dat_evd_free, dat_evd_wait),
          rules("dat.evd-free.waiter")) {
   Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   Waiter waiter(evd);
@@ -460,20 +462,21 @@ DAT_CASE(dispatcher_with_a_waiter_is_not_pulled_away, calls(dat_evd_free, dat_ev
 // ---------------------------------------------------------------- what is no dispatcher
 
 // Three cases for each call: no handle, that of a dispatcher that was freed, that of a zone.
-#define EVD_HANDLE_CASES(slug, function, rule, ...)                                                \
-  DAT_CASE(slug##_of_no_handle_is_refused, calls(function), rules(rule)) {                         \
-    expect(CALL(function, DAT_HANDLE_NULL __VA_OPT__(, ) __VA_ARGS__),                             \
-           returns(DAT_INVALID_HANDLE));                                                           \
-  }                                                                                                \
-  DAT_CASE(slug##_of_a_freed_one_is_refused, calls(function), rules(rule), with_hostile_handles) { \
-    Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);                                                     \
-    const DAT_EVD_HANDLE freed = evd.get();                                                        \
-    need(CALL(dat_evd_free, evd.release()), "not freed");                                          \
-    expect(CALL(function, freed __VA_OPT__(, ) __VA_ARGS__), returns(DAT_INVALID_HANDLE));         \
-  }                                                                                                \
-  DAT_CASE(slug##_of_a_zone_is_refused, calls(function), rules(rule), with_hostile_handles) {      \
-    const Pz pz = ia().pz();                                                                       \
-    expect(CALL(function, pz.get() __VA_OPT__(, ) __VA_ARGS__), returns(DAT_INVALID_HANDLE));      \
+#define EVD_HANDLE_CASES(slug, function, rule, ...)                                           \
+  DAT_CASE(slug##_of_a_null_handle_is_refused, calls(function), rules(rule)) {                \
+    expect(CALL(function, DAT_HANDLE_NULL __VA_OPT__(, ) __VA_ARGS__),                        \
+           returns(DAT_INVALID_HANDLE));                                                      \
+  }                                                                                           \
+  DAT_CASE(slug##_of_a_freed_handle_is_refused, calls(function), rules(rule),                 \
+           with_hostile_handles) {                                                            \
+    Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);                                                \
+    const DAT_EVD_HANDLE freed = evd.get();                                                   \
+    need(CALL(dat_evd_free, evd.release()), "not freed");                                     \
+    expect(CALL(function, freed __VA_OPT__(, ) __VA_ARGS__), returns(DAT_INVALID_HANDLE));    \
+  }                                                                                           \
+  DAT_CASE(slug##_of_a_zone_is_refused, calls(function), rules(rule), with_hostile_handles) { \
+    const Pz pz = ia().pz();                                                                  \
+    expect(CALL(function, pz.get() __VA_OPT__(, ) __VA_ARGS__), returns(DAT_INVALID_HANDLE)); \
   }
 
 namespace {

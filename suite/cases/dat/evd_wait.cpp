@@ -44,7 +44,8 @@ DAT_CASE(software_event_arrives_as_it_was_posted, calls(dat_evd_post_se, dat_evd
               "dat.evd-dequeue.success");
 }
 
-DAT_CASE(empty_queue_says_so, calls(dat_evd_dequeue), rules("dat.evd-dequeue.queue-empty")) {
+DAT_CASE(dequeue_from_an_empty_queue_returns_queue_empty, calls(dat_evd_dequeue),
+         rules("dat.evd-dequeue.queue-empty")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   DAT_EVENT event{};
   expect(CALL(dat_evd_dequeue, evd.get(), &event), returns(DAT_QUEUE_EMPTY));
@@ -53,7 +54,7 @@ DAT_CASE(empty_queue_says_so, calls(dat_evd_dequeue), rules("dat.evd-dequeue.que
   expect(CALL(dat_evd_dequeue, evd.get(), &event), returns(DAT_QUEUE_EMPTY));
 }
 
-DAT_CASE(dequeue_without_a_place_is_refused, calls(dat_evd_dequeue),
+DAT_CASE(dequeue_with_a_null_output_is_refused, calls(dat_evd_dequeue),
          rules("dat.evd-dequeue.invalid-parameter"), with_hostile_handles) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   need(post_software(evd, 1), "no event");
@@ -75,7 +76,7 @@ DAT_CASE(events_come_in_the_order_of_their_posts, calls(dat_evd_post_se, dat_evd
   expect_no_event(evd);
 }
 
-DAT_CASE(full_queue_takes_no_more, calls(dat_evd_post_se), rules("dat.evd-post-se.queue-full")) {
+DAT_CASE(full_queue_refuses_events, calls(dat_evd_post_se), rules("dat.evd-post-se.queue-full")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 3);
   const auto length = static_cast<std::uintptr_t>(length_of(*this, evd));
   for (std::uintptr_t i = 1; i <= length; ++i) expect(post_software(evd, i), succeeds);
@@ -87,7 +88,7 @@ DAT_CASE(full_queue_takes_no_more, calls(dat_evd_post_se), rules("dat.evd-post-s
   expect(CALL(dat_evd_dequeue, ia().async_evd(), &event), returns(DAT_QUEUE_EMPTY));
 }
 
-DAT_CASE(event_of_another_kind_is_not_posted, calls(dat_evd_post_se),
+DAT_CASE(event_of_another_type_is_not_posted, calls(dat_evd_post_se),
          rules("dat.evd-post-se.invalid-parameter")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   for (const DAT_EVENT_NUMBER number :
@@ -100,8 +101,8 @@ DAT_CASE(event_of_another_kind_is_not_posted, calls(dat_evd_post_se),
     });
 }
 
-DAT_CASE(no_event_is_not_posted, calls(dat_evd_post_se), rules("dat.evd-post-se.invalid-parameter"),
-         with_hostile_handles) {
+DAT_CASE(null_event_is_not_posted, calls(dat_evd_post_se),
+         rules("dat.evd-post-se.invalid-parameter"), with_hostile_handles) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   expect(CALL(dat_evd_post_se, evd.get(), nullptr), returns(DAT_INVALID_PARAMETER));
 }
@@ -220,7 +221,7 @@ DAT_CASE(second_waiter_is_refused, calls(dat_evd_wait), rules("dat.evd-wait.seco
   expect(first.code, succeeds);
 }
 
-DAT_CASE(dispatcher_is_free_again_behind_its_waiter, calls(dat_evd_wait, dat_evd_dequeue),
+DAT_CASE(dispatcher_is_free_again_after_its_waiter, calls(dat_evd_wait, dat_evd_dequeue),
          rules("dat.evd-wait.second-waiter")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   expect(wait_on(evd, a_moment).code, returns(DAT_TIMEOUT_EXPIRED));
@@ -239,7 +240,7 @@ DAT_CASE(wait_on_an_unwaitable_dispatcher_is_refused,
   expect(wait_on(evd, 0).code, succeeds, "dat.evd-clear-unwaitable.success");
 }
 
-DAT_CASE(waiter_leaves_a_dispatcher_that_becomes_unwaitable,
+DAT_CASE(waiter_returns_when_the_dispatcher_becomes_unwaitable,
          calls(dat_evd_wait, dat_evd_set_unwaitable), rules("dat.evd-wait.unwaitable")) {
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG);
   Waiter waiter(evd);

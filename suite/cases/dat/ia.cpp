@@ -82,7 +82,7 @@ DAT_CASE(async_evd_of_another_instance_is_taken, calls(dat_ia_openv),
   same(*this, "asynchronous EVD", told, ia().async_evd());
 }
 
-DAT_CASE(async_evd_elsewhere_is_not_made, calls(dat_ia_openv),
+DAT_CASE(open_with_an_existing_async_evd_creates_none, calls(dat_ia_openv),
          rules("dat.ia-open.async-evd-exists")) {
   const DAT_EVD_HANDLE exists = ia().async_evd();
   Opened one;
@@ -121,7 +121,7 @@ DAT_CASE(open_without_a_name_is_refused, calls(dat_ia_openv),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(open_without_a_place_for_handles_is_refused, calls(dat_ia_openv),
+DAT_CASE(open_with_a_null_handle_output_is_refused, calls(dat_ia_openv),
          rules("dat.ia-open.invalid-parameter"), with_hostile_handles) {
   std::string name = target().ia;
   Opened one;
@@ -207,7 +207,7 @@ DAT_CASE(graceful_close_with_an_object_is_refused, calls(dat_ia_close),
   refused("a connection", [&] { return connect_pair(one, {}); });
 }
 
-DAT_CASE(refused_close_leaves_objects_as_they_were, calls(dat_ia_close),
+DAT_CASE(refused_close_changes_no_object, calls(dat_ia_close),
          rules("dat.ia-close.invalid-state")) {
   Ia one(target());
   const Pair pair = connect_pair(one, {});
@@ -216,7 +216,7 @@ DAT_CASE(refused_close_leaves_objects_as_they_were, calls(dat_ia_close),
   expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);
 }
 
-DAT_CASE(abrupt_close_takes_everything_along, calls(dat_ia_close), rules("dat.ia-close.abrupt")) {
+DAT_CASE(abrupt_close_destroys_all_objects, calls(dat_ia_close), rules("dat.ia-close.abrupt")) {
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
   Opened one;
   need(one.open(target().ia, 8), "no IA");
@@ -271,7 +271,7 @@ DAT_CASE(abrupt_close_ends_connections, calls(dat_ia_close), rules("dat.ia-close
               "DAT_CONNECTION_EVENT_DISCONNECTED", event_text(end));
 }
 
-DAT_CASE(abrupt_close_lets_go_who_waits_on_an_evd, calls(dat_ia_close, dat_evd_wait),
+DAT_CASE(abrupt_close_wakes_waiters_on_an_evd, calls(dat_ia_close, dat_evd_wait),
          rules("dat.ia-close.evd-waiter")) {
   Opened one;
   need(one.open(target().ia, 8), "no IA");
@@ -288,7 +288,7 @@ DAT_CASE(abrupt_close_lets_go_who_waits_on_an_evd, calls(dat_ia_close, dat_evd_w
   expect(waited, returns(DAT_ABORT));
 }
 
-DAT_CASE(abrupt_close_lets_go_who_waits_on_a_cno, calls(dat_ia_close, dat_cno_wait),
+DAT_CASE(abrupt_close_wakes_waiters_on_a_cno, calls(dat_ia_close, dat_cno_wait),
          rules("dat.ia-close.cno-waiter")) {
   Opened one;
   need(one.open(target().ia, 8), "no IA");
@@ -315,7 +315,8 @@ DAT_CASE(async_evd_that_was_given_outlives_the_close, calls(dat_ia_close),
   same(*this, "IA", param.ia_handle, ia().get());
 }
 
-DAT_CASE(close_of_no_ia_is_refused, calls(dat_ia_close), rules("dat.ia-close.invalid-handle")) {
+DAT_CASE(close_with_an_invalid_ia_is_refused, calls(dat_ia_close),
+         rules("dat.ia-close.invalid-handle")) {
   expect_refusal_of_no_ia(*this, [](DAT_IA_HANDLE handle) {
     return CALL(dat_ia_close, handle, DAT_CLOSE_ABRUPT_FLAG);
   });
@@ -340,7 +341,7 @@ DAT_CASE(ia_is_related_to_itself, calls(ia_ha_related), rules("dat.ia-ha-related
   same(*this, "related", answer, DAT_TRUE);
 }
 
-DAT_CASE(ia_is_not_related_to_a_name_of_nobody, calls(ia_ha_related),
+DAT_CASE(ia_is_not_related_to_an_unregistered_name, calls(ia_ha_related),
          rules("dat.ia-ha-related.unrelated")) {
   const HaRelated related(*this);
   std::string name = "conformance-suite-nobody";
@@ -350,7 +351,7 @@ DAT_CASE(ia_is_not_related_to_a_name_of_nobody, calls(ia_ha_related),
   if (got == DAT_SUCCESS) same(*this, "related", answer, DAT_FALSE);
 }
 
-DAT_CASE(question_without_name_or_answer_is_refused, calls(ia_ha_related),
+DAT_CASE(related_query_with_null_arguments_is_refused, calls(ia_ha_related),
          rules("dat.ia-ha-related.invalid-parameter"), with_hostile_handles) {
   const HaRelated related(*this);
   std::string name = target().ia;

@@ -134,7 +134,7 @@ void expect_names(DatBody& body, const char* what, DAT_COUNT count, const DAT_NA
 
 }  // namespace
 
-DAT_CASE(query_tells_the_asynchronous_evd, calls(dat_ia_query), rules("dat.ia-query.success")) {
+DAT_CASE(query_returns_the_asynchronous_evd, calls(dat_ia_query), rules("dat.ia-query.success")) {
   DAT_EVD_HANDLE told = DAT_HANDLE_NULL;
   DAT_IA_ATTR attr{};
   DAT_PROVIDER_ATTR provider{};
@@ -205,7 +205,7 @@ DAT_CASE(each_provider_attribute_is_answered_alone, calls(dat_ia_query),
     });
 }
 
-DAT_CASE(provider_says_what_it_was_opened_as, calls(dat_ia_query),
+DAT_CASE(provider_name_and_version_are_those_opened, calls(dat_ia_query),
          rules("dat.ia-query.provider-attributes")) {
   DAT_PROVIDER_ATTR attr{};
   expect(query_provider(ia().get(), DAT_PROVIDER_FIELD_ALL, attr), succeeds);
@@ -292,7 +292,7 @@ DAT_CASE(named_attributes_are_as_many_as_counted, calls(dat_ia_query),
                provider.provider_specific_attr);
 }
 
-DAT_CASE(query_of_nothing_needs_no_place, calls(dat_ia_query),
+DAT_CASE(query_with_an_empty_mask_needs_no_output, calls(dat_ia_query),
          rules("dat.ia-query.nothing-asked")) {
   expect(CALL(dat_ia_query, ia().get(), nullptr, 0, nullptr, 0, nullptr), succeeds);
 }
@@ -310,7 +310,7 @@ DAT_CASE(query_of_attributes_that_do_not_exist_is_refused, calls(dat_ia_query),
   });
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_ia_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_ia_query),
          rules("dat.ia-query.invalid-parameter"), with_hostile_handles) {
   row("for the IA's", [&] {
     expect(CALL(dat_ia_query, ia().get(), nullptr, DAT_IA_FIELD_ALL, nullptr, 0, nullptr),
@@ -322,7 +322,8 @@ DAT_CASE(query_without_a_place_is_refused, calls(dat_ia_query),
   });
 }
 
-DAT_CASE(query_of_no_ia_is_refused, calls(dat_ia_query), rules("dat.ia-query.invalid-handle")) {
+DAT_CASE(query_with_an_invalid_ia_is_refused, calls(dat_ia_query),
+         rules("dat.ia-query.invalid-handle")) {
   DAT_IA_ATTR attr{};
   expect_refusal_of_no_ia(
       *this, [&](DAT_IA_HANDLE handle) { return query_ia(handle, DAT_IA_FIELD_ALL, attr); });

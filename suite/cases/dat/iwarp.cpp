@@ -158,7 +158,7 @@ DAT_CASE(request_comes_over_the_socket, calls(dat_iw_ssp_create, dat_iw_socket_c
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
 }
 
-DAT_CASE(rdma_goes_over_the_socket, calls(dat_iw_ssp_create, dat_iw_socket_connect),
+DAT_CASE(rdma_uses_the_socket, calls(dat_iw_ssp_create, dat_iw_socket_connect),
          rules("dat.iw-socket-connect.success")) {
   Streams streams(*this);
   expect_streaming(*this, streams);
@@ -218,7 +218,7 @@ DAT_CASE(service_point_takes_one_request, calls(dat_iw_ssp_create, dat_iw_ssp_qu
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
 }
 
-DAT_CASE(service_point_without_endpoint_has_one_of_the_providers, calls(dat_iw_ssp_create),
+DAT_CASE(service_point_without_endpoint_uses_one_of_the_providers, calls(dat_iw_ssp_create),
          rules("dat.iw-ssp-create.success")) {
   Streams streams(*this);
   expect(streams.create(*this, streams.passive_socket, DAT_HANDLE_NULL, streams.requests.get()),
@@ -231,7 +231,7 @@ DAT_CASE(service_point_without_endpoint_has_one_of_the_providers, calls(dat_iw_s
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
 }
 
-DAT_CASE(what_is_no_socket_makes_no_service_point, calls(dat_iw_ssp_create),
+DAT_CASE(service_point_over_a_descriptor_that_is_not_a_socket_is_refused, calls(dat_iw_ssp_create),
          rules("dat.iw-ssp-create.invalid-parameter")) {
   Streams streams(*this);
   std::array<int, 2> pipe{};
@@ -294,7 +294,7 @@ DAT_CASE(endpoint_that_is_not_unconnected_is_refused, calls(dat_iw_ssp_create),
   expect_state(pair.passive.ep, DAT_EP_STATE_CONNECTED);
 }
 
-DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_iw_ssp_create),
+DAT_CASE(service_point_of_an_invalid_endpoint_is_refused, calls(dat_iw_ssp_create),
          rules("dat.iw-ssp-create.invalid-handle"), with_hostile_handles) {
   Streams streams(*this);
   const LiveObjects live(ia());
@@ -321,7 +321,7 @@ DAT_CASE(service_point_without_evd_for_requests_is_refused, calls(dat_iw_ssp_cre
 
 // ---------------------------------------------------------------- query, free
 
-DAT_CASE(query_tells_what_it_was_made_of, calls(dat_iw_ssp_query),
+DAT_CASE(query_returns_what_it_was_made_of, calls(dat_iw_ssp_query),
          rules("dat.iw-ssp-query.success")) {
   Streams streams(*this);
   need(streams.create(*this), "no SSP");
@@ -341,7 +341,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_iw_ssp_query),
   expect(CALL(dat_iw_ssp_query, streams.ssp, 0x400, &param), returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_iw_ssp_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_iw_ssp_query),
          rules("dat.iw-ssp-query.invalid-parameter"), with_hostile_handles) {
   Streams streams(*this);
   need(streams.create(*this), "no SSP");
@@ -349,14 +349,14 @@ DAT_CASE(query_without_a_place_is_refused, calls(dat_iw_ssp_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_of_what_is_freed_is_refused, calls(dat_iw_ssp_query),
+DAT_CASE(query_of_a_freed_handle_is_refused, calls(dat_iw_ssp_query),
          rules("dat.iw-ssp-query.invalid-handle"), with_hostile_handles) {
   const Ssp handle = freed_ssp(*this);
   SspParam param{};
   expect(CALL(dat_iw_ssp_query, handle, ssp_field_all, &param), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(free_gives_socket_and_endpoint_back, calls(dat_iw_ssp_free),
+DAT_CASE(free_returns_socket_and_endpoint, calls(dat_iw_ssp_free),
          rules("dat.iw-ssp-free.success")) {
   Streams streams(*this);
   need(streams.create(*this), "no SSP");
@@ -366,13 +366,13 @@ DAT_CASE(free_gives_socket_and_endpoint_back, calls(dat_iw_ssp_free),
   expect(streams.create(*this), succeeds);  // both can be used again
 }
 
-DAT_CASE(free_of_what_is_freed_is_refused, calls(dat_iw_ssp_free),
+DAT_CASE(free_of_a_freed_handle_is_refused, calls(dat_iw_ssp_free),
          rules("dat.iw-ssp-free.invalid-handle"), with_hostile_handles) {
   const Ssp handle = freed_ssp(*this);
   expect(CALL(dat_iw_ssp_free, handle), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(free_of_another_kind_is_refused, calls(dat_iw_ssp_free),
+DAT_CASE(free_of_another_type_is_refused, calls(dat_iw_ssp_free),
          rules("dat.iw-ssp-free.invalid-handle"), with_hostile_handles) {
   need_extension(*this);
   const LiveObjects live(ia());
@@ -382,7 +382,7 @@ DAT_CASE(free_of_another_kind_is_refused, calls(dat_iw_ssp_free),
 
 // ---------------------------------------------------------------- dat_iw_socket_connect
 
-DAT_CASE(rejected_socket_goes_back_to_both, calls(dat_iw_socket_connect),
+DAT_CASE(rejected_socket_is_returned_to_both, calls(dat_iw_socket_connect),
          rules("dat.iw-socket-connect.rejected")) {
   Streams streams(*this);
   need(streams.create(*this), "no SSP");
@@ -394,7 +394,7 @@ DAT_CASE(rejected_socket_goes_back_to_both, calls(dat_iw_socket_connect),
   expect_streaming(*this, streams);
 }
 
-DAT_CASE(connect_that_nobody_answers_ends, calls(dat_iw_socket_connect),
+DAT_CASE(unanswered_connect_ends, calls(dat_iw_socket_connect),
          rules("dat.iw-socket-connect.timeout")) {
   Streams streams(*this);
   expect(streams.connect({}, 100'000), succeeds);
@@ -404,7 +404,7 @@ DAT_CASE(connect_that_nobody_answers_ends, calls(dat_iw_socket_connect),
   expect_state(streams.active.ep, DAT_EP_STATE_DISCONNECTED);
 }
 
-DAT_CASE(connect_over_what_is_no_socket_is_refused, calls(dat_iw_socket_connect),
+DAT_CASE(connect_over_a_descriptor_that_is_not_a_socket_is_refused, calls(dat_iw_socket_connect),
          rules("dat.iw-socket-connect.invalid-parameter")) {
   const Streams streams(*this);
   expect(CALL(dat_iw_socket_connect, streams.active.ep.get(), -1, DAT_TIMEOUT_INFINITE, 0, nullptr),
@@ -461,7 +461,7 @@ DAT_CASE(connect_of_a_connected_endpoint_is_refused, calls(dat_iw_socket_connect
   expect_streaming(*this, streams);
 }
 
-DAT_CASE(connect_of_what_is_no_endpoint_is_refused, calls(dat_iw_socket_connect),
+DAT_CASE(connect_of_an_invalid_endpoint_is_refused, calls(dat_iw_socket_connect),
          rules("dat.iw-socket-connect.invalid-handle"), with_hostile_handles) {
   const Streams streams(*this);
   const LiveObjects live(ia());

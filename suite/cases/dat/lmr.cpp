@@ -281,7 +281,7 @@ DAT_CASE(kind_of_memory_that_does_not_exist_is_refused, calls(dat_lmr_create),
          returns_one_of({DAT_INVALID_PARAMETER, DAT_MODEL_NOT_SUPPORTED}));
 }
 
-DAT_CASE(region_without_a_place_for_the_handle_is_refused, calls(dat_lmr_create),
+DAT_CASE(region_with_a_null_handle_output_is_refused, calls(dat_lmr_create),
          rules("dat.lmr-create.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   Made made;
@@ -293,7 +293,7 @@ DAT_CASE(region_without_a_place_for_the_handle_is_refused, calls(dat_lmr_create)
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(region_in_no_ia_is_refused, calls(dat_lmr_create),
+DAT_CASE(region_with_an_invalid_ia_is_refused, calls(dat_lmr_create),
          rules("dat.lmr-create.invalid-handle")) {
   const Pz pz = ia().pz();
   expect_refusal_of_no_ia(*this, [&](DAT_IA_HANDLE handle) {
@@ -396,7 +396,7 @@ DAT_CASE(dto_cannot_use_a_freed_region, calls(dat_lmr_free, dat_ep_post_send),
 
 // ---------------------------------------------------------------- dat_lmr_query, dat_lmr_free
 
-DAT_CASE(query_tells_what_the_region_was_made_of, calls(dat_lmr_query),
+DAT_CASE(query_returns_what_the_region_was_made_of, calls(dat_lmr_query),
          rules("dat.lmr-query.success")) {
   const Pz pz = ia().pz();
   Made made;
@@ -428,7 +428,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_lmr_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_lmr_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_lmr_query),
          rules("dat.lmr-query.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Lmr region(ia(), pz.get(), 64);
@@ -439,7 +439,7 @@ DAT_CASE(query_without_a_place_is_refused, calls(dat_lmr_query),
 DAT_HANDLE_CASES(query, dat_lmr_query, "dat.lmr-query.invalid-handle", DAT_HANDLE_TYPE_LMR,
                  freed(Lmr(ia(), ia().pz().release(), 64)), query(handle))
 
-DAT_CASE(free_leaves_the_memory_as_it_was, calls(dat_lmr_free), rules("dat.lmr-free.success")) {
+DAT_CASE(free_does_not_change_the_memory, calls(dat_lmr_free), rules("dat.lmr-free.success")) {
   const Pz pz = ia().pz();
   Lmr region(ia(), pz.get(), 64);
   expect(CALL(dat_lmr_free, region.release()), succeeds);
@@ -488,7 +488,7 @@ DAT_CASE(segments_outside_regions_are_not_synchronized_for_reads, calls(dat_lmr_
   expect_sync_refusals(*this, dat_lmr_sync_rdma_read);
 }
 
-DAT_CASE(synchronization_for_reads_in_no_ia_is_refused, calls(dat_lmr_sync_rdma_read),
+DAT_CASE(synchronization_for_reads_with_an_invalid_ia_is_refused, calls(dat_lmr_sync_rdma_read),
          rules("dat.lmr-sync-rdma-read.invalid-handle")) {
   const Pz pz = ia().pz();
   const Lmr region(ia(), pz.get(), 64);
@@ -508,7 +508,7 @@ DAT_CASE(segments_outside_regions_are_not_synchronized_for_writes, calls(dat_lmr
   expect_sync_refusals(*this, dat_lmr_sync_rdma_write);
 }
 
-DAT_CASE(synchronization_for_writes_in_no_ia_is_refused, calls(dat_lmr_sync_rdma_write),
+DAT_CASE(synchronization_for_writes_with_an_invalid_ia_is_refused, calls(dat_lmr_sync_rdma_write),
          rules("dat.lmr-sync-rdma-write.invalid-handle")) {
   const Pz pz = ia().pz();
   const Lmr region(ia(), pz.get(), 64);

@@ -67,7 +67,7 @@ DAT_CASE(receives_are_flushed_when_the_peers_process_ends, calls(dat_ep_post_rec
   expect_ended(*this, pair.side);
 }
 
-DAT_CASE(qualifier_of_a_process_that_ended_is_free, calls(dat_psp_create),
+DAT_CASE(qualifier_of_an_ended_process_can_be_reused, calls(dat_psp_create),
          rules("dat.ia-close.process-end"), deadline_of(10s)) {
   CrossProcessPair pair(*this);
   pair.peer.kill();
@@ -81,7 +81,7 @@ DAT_CASE(qualifier_of_a_process_that_ended_is_free, calls(dat_psp_create),
   const Psp psp(handle);
 }
 
-DAT_CASE(request_ends_with_the_process_that_has_it, calls(dat_ep_connect),
+DAT_CASE(request_ends_with_the_process_that_holds_it, calls(dat_ep_connect),
          rules("dat.ia-close.process-end"), deadline_of(10s)) {
   const Pz pz = ia().pz();
   const Side side = make_side(ia(), pz);
@@ -131,7 +131,7 @@ DAT_CASE(request_is_handed_to_another_process, calls(dat_cr_handoff, dat_cr_quer
   expect(CALL(dat_cr_query, gone, DAT_CR_FIELD_ALL, &param), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(service_point_goes_on_behind_a_handoff, calls(dat_cr_handoff, dat_cr_accept),
+DAT_CASE(service_point_goes_on_after_a_handoff, calls(dat_cr_handoff, dat_cr_accept),
          rules("dat.cr-handoff.other-process"), deadline_of(10s)) {
   Peer peer(*this, PeerRole::accepts);
   PendingRequest pending(*this);

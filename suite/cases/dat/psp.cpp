@@ -42,7 +42,7 @@ std::vector<std::pair<std::string, DAT_HANDLE>> no_evds_for_requests(const LiveO
 
 }  // namespace
 
-DAT_CASE(request_tells_its_service_point, calls(dat_psp_create), rules("dat.psp-create.success")) {
+DAT_CASE(request_names_its_service_point, calls(dat_psp_create), rules("dat.psp-create.success")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
   Point point;
@@ -59,7 +59,7 @@ DAT_CASE(request_tells_its_service_point, calls(dat_psp_create), rules("dat.psp-
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
 }
 
-DAT_CASE(request_tells_where_it_came, calls(dat_psp_create), rules("dat.psp-create.success")) {
+DAT_CASE(request_states_its_local_address, calls(dat_psp_create), rules("dat.psp-create.success")) {
   const PendingRequest pending(*this);
   const auto* local = reinterpret_cast<const sockaddr*>(pending.request.local_ia_address_ptr);
   const auto* own = reinterpret_cast<const sockaddr*>(ia().address());
@@ -132,7 +132,7 @@ DAT_CASE(qualifier_in_use_by_another_instance_is_refused, calls(dat_psp_create),
   expect(second.create(ia().get(), qualifier, requests.get()), returns(DAT_CONN_QUAL_IN_USE));
 }
 
-DAT_CASE(service_point_in_no_ia_is_refused, calls(dat_psp_create),
+DAT_CASE(service_point_with_an_invalid_ia_is_refused, calls(dat_psp_create),
          rules("dat.psp-create.invalid-handle")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   const DAT_CONN_QUAL qualifier = free_qualifier(ia());
@@ -168,7 +168,7 @@ DAT_CASE(flags_that_do_not_exist_are_refused, calls(dat_psp_create),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(service_point_without_a_place_is_refused, calls(dat_psp_create),
+DAT_CASE(service_point_with_a_null_output_is_refused, calls(dat_psp_create),
          rules("dat.psp-create.invalid-parameter"), with_hostile_handles) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   expect(CALL(dat_psp_create, ia().get(), free_qualifier(ia()), requests.get(),
@@ -184,7 +184,7 @@ DAT_CASE(qualifier_that_is_no_port_is_refused, calls(dat_psp_create),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(service_point_of_the_providers_endpoints_brings_one,
+DAT_CASE(request_at_a_provider_endpoint_service_point_has_an_endpoint,
          calls(dat_psp_create_any, dat_ep_query), rules("dat.psp-create.provider-ep")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   Point point;
@@ -236,7 +236,7 @@ DAT_CASE(endpoint_of_the_provider_connects_once_it_is_set_up,
 
 // ---------------------------------------------------------------- dat_psp_create_any
 
-DAT_CASE(any_qualifier_is_one_that_nobody_uses, calls(dat_psp_create_any),
+DAT_CASE(any_qualifier_is_an_unused_one, calls(dat_psp_create_any),
          rules("dat.psp-create-any.success")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   std::array<Point, 8> points;
@@ -257,7 +257,7 @@ DAT_CASE(any_qualifier_is_listened_at, calls(dat_psp_create_any),
   same(*this, "service point", pending.request.sp_handle.psp_handle, pending.psp.get());
 }
 
-DAT_CASE(any_service_point_in_no_ia_is_refused, calls(dat_psp_create_any),
+DAT_CASE(any_service_point_with_an_invalid_ia_is_refused, calls(dat_psp_create_any),
          rules("dat.psp-create-any.invalid-handle")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   expect_refusal_of_no_ia(*this, [&](DAT_IA_HANDLE handle) {
@@ -284,7 +284,7 @@ DAT_CASE(any_service_point_with_unknown_flags_is_refused, calls(dat_psp_create_a
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(any_service_point_without_a_place_is_refused, calls(dat_psp_create_any),
+DAT_CASE(any_service_point_with_a_null_output_is_refused, calls(dat_psp_create_any),
          rules("dat.psp-create-any.invalid-parameter"), with_hostile_handles) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   Point point;
@@ -321,7 +321,7 @@ DAT_CASE(several_threads_make_service_points_at_once, calls(dat_psp_create_any),
 
 // ---------------------------------------------------------------- query, free
 
-DAT_CASE(query_tells_what_it_was_made_of, calls(dat_psp_query), rules("dat.psp-query.success")) {
+DAT_CASE(query_returns_what_it_was_made_of, calls(dat_psp_query), rules("dat.psp-query.success")) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   for (const DAT_PSP_FLAGS flags : {DAT_PSP_CONSUMER_FLAG, DAT_PSP_PROVIDER_FLAG})
     row(fmt::format("flags {}", static_cast<int>(flags)), [&] {
@@ -345,7 +345,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_psp_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_psp_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_psp_query),
          rules("dat.psp-query.invalid-parameter"), with_hostile_handles) {
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG);
   const Psp psp = ia().psp(requests).first;

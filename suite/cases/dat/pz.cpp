@@ -18,14 +18,15 @@ DAT_CASE(a_zone_knows_its_ia, calls(dat_pz_create, dat_pz_query),
               "dat.pz-query.success");
 }
 
-DAT_CASE(zone_in_no_ia_is_refused, calls(dat_pz_create), rules("dat.pz-create.invalid-handle")) {
+DAT_CASE(zone_with_an_invalid_ia_is_refused, calls(dat_pz_create),
+         rules("dat.pz-create.invalid-handle")) {
   expect_refusal_of_no_ia(*this, [](DAT_IA_HANDLE handle) {
     DAT_PZ_HANDLE pz = DAT_HANDLE_NULL;
     return CALL(dat_pz_create, handle, &pz);
   });
 }
 
-DAT_CASE(zone_without_a_place_is_refused, calls(dat_pz_create),
+DAT_CASE(zone_with_a_null_output_is_refused, calls(dat_pz_create),
          rules("dat.pz-create.invalid-parameter"), with_hostile_handles) {
   expect(CALL(dat_pz_create, ia().get(), nullptr), returns(DAT_INVALID_PARAMETER));
 }
@@ -62,7 +63,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_pz_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_pz_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_pz_query),
          rules("dat.pz-query.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   expect(CALL(dat_pz_query, pz.get(), DAT_PZ_FIELD_ALL, nullptr), returns(DAT_INVALID_PARAMETER));
@@ -136,17 +137,18 @@ DAT_CASE(zone_that_was_not_freed_is_still_good, calls(dat_pz_free),
   expect_that(second.get() != DAT_HANDLE_NULL, "another region in it", "none");
 }
 
-DAT_CASE(free_of_no_handle_is_refused, calls(dat_pz_free), rules("dat.pz-free.invalid-handle")) {
+DAT_CASE(free_of_a_null_handle_is_refused, calls(dat_pz_free),
+         rules("dat.pz-free.invalid-handle")) {
   expect(CALL(dat_pz_free, DAT_HANDLE_NULL), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(free_of_what_is_freed_is_refused, calls(dat_pz_free), rules("dat.pz-free.invalid-handle"),
+DAT_CASE(free_of_a_freed_handle_is_refused, calls(dat_pz_free), rules("dat.pz-free.invalid-handle"),
          with_hostile_handles) {
   const DAT_HANDLE handle = freed(ia().pz());
   expect(CALL(dat_pz_free, handle), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(free_of_another_kind_is_refused, calls(dat_pz_free), rules("dat.pz-free.invalid-handle"),
+DAT_CASE(free_of_another_type_is_refused, calls(dat_pz_free), rules("dat.pz-free.invalid-handle"),
          with_hostile_handles) {
   const LiveObjects live(ia());
   for (const auto& [name, handle] : live.except(DAT_HANDLE_TYPE_PZ))

@@ -70,7 +70,7 @@ DAT_CASE(every_ia_that_can_be_opened_is_listed, calls(dat_registry_list_provider
   expect_that(found, "an entry for " + target().ia, found ? "an entry for " + target().ia : "none");
 }
 
-DAT_CASE(entries_behind_the_last_are_left_alone, calls(dat_registry_list_providers),
+DAT_CASE(entries_after_the_last_are_unchanged, calls(dat_registry_list_providers),
          rules("dat.registry-list-providers.success")) {
   List list;
   std::memset(list.entries.data(), 0x5A, sizeof(DAT_PROVIDER_INFO) * list_size);
@@ -93,7 +93,7 @@ DAT_CASE(list_that_is_too_small_is_refused_with_the_count, calls(dat_registry_li
        "dat.registry-list-providers.count-when-too-small");
 }
 
-DAT_CASE(list_without_a_place_is_refused, calls(dat_registry_list_providers),
+DAT_CASE(list_with_a_null_output_is_refused, calls(dat_registry_list_providers),
          rules("dat.registry-list-providers.invalid-parameter"), with_hostile_handles) {
   List list;
   row("no place for the count", [&] {
@@ -121,13 +121,13 @@ DAT_CASE(several_threads_get_the_same_list, calls(dat_registry_list_providers),
   }
 }
 
-DAT_CASE(provider_of_a_new_name_is_taken, calls(dat_registry_add_provider),
+DAT_CASE(provider_of_a_new_name_is_registered, calls(dat_registry_add_provider),
          rules("dat.registry-add-provider.success")) {
   const FakeProvider one("conformance-suite-added");
   expect(CALL(dat_registry_add_provider, &one.provider, &one.info), succeeds);
 }
 
-DAT_CASE(provider_of_a_name_that_is_there_is_refused, calls(dat_registry_add_provider),
+DAT_CASE(provider_of_a_registered_name_is_refused, calls(dat_registry_add_provider),
          rules("dat.registry-add-provider.already-registered")) {
   const FakeProvider one("conformance-suite-twice");
   need(CALL(dat_registry_add_provider, &one.provider, &one.info), "no provider");
@@ -173,8 +173,7 @@ DAT_CASE(removal_of_nothing_is_refused, calls(dat_registry_remove_provider),
 
 // ---------------------------------------------------------------- dat_strerror
 
-DAT_CASE(every_type_of_return_has_words_of_its_own, calls(dat_strerror),
-         rules("dat.strerror.success")) {
+DAT_CASE(every_return_type_has_its_own_text, calls(dat_strerror), rules("dat.strerror.success")) {
   std::vector<std::string> seen;
   for (const DAT_RETURN type : {DAT_SUCCESS,
                                 DAT_ABORT,
@@ -206,7 +205,8 @@ DAT_CASE(every_type_of_return_has_words_of_its_own, calls(dat_strerror),
   }
 }
 
-DAT_CASE(returns_of_later_versions_have_words, calls(dat_strerror), rules("dat.strerror.success")) {
+DAT_CASE(returns_of_later_versions_have_a_text, calls(dat_strerror),
+         rules("dat.strerror.success")) {
   for (const DAT_RETURN type :
        {DAT_CONN_QUAL_UNAVAILABLE, DAT_PORT_IN_USE, DAT_COMM_NOT_SUPPORTED, DAT_NOT_IMPLEMENTED})
     row(type_text(type), [&] {
@@ -216,7 +216,7 @@ DAT_CASE(returns_of_later_versions_have_words, calls(dat_strerror), rules("dat.s
     });
 }
 
-DAT_CASE(subtype_of_a_return_has_words, calls(dat_strerror), rules("dat.strerror.success")) {
+DAT_CASE(subtype_of_a_return_has_a_text, calls(dat_strerror), rules("dat.strerror.success")) {
   const DAT_RETURN refused = CALL(dat_pz_free, DAT_HANDLE_NULL);
   const char *major = nullptr, *minor = nullptr;
   expect(CALL(dat_strerror, refused, &major, &minor), succeeds);
@@ -224,7 +224,7 @@ DAT_CASE(subtype_of_a_return_has_words, calls(dat_strerror), rules("dat.strerror
               minor == nullptr ? "null" : minor);
 }
 
-DAT_CASE(words_for_what_is_no_return_are_refused, calls(dat_strerror),
+DAT_CASE(text_of_an_unknown_return_is_refused, calls(dat_strerror),
          rules("dat.strerror.invalid-parameter")) {
   const char *major = nullptr, *minor = nullptr;
   row("a type that is none", [&] {

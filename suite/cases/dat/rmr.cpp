@@ -162,14 +162,14 @@ DAT_CASE(window_in_a_freed_zone_is_refused, calls(dat_rmr_create),
   expect(CALL(dat_rmr_create, pz, &rmr), returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(window_without_a_place_is_refused, calls(dat_rmr_create),
+DAT_CASE(window_with_a_null_output_is_refused, calls(dat_rmr_create),
          rules("dat.rmr-create.invalid-parameter"), with_hostile_handles) {
   need_windows(*this);
   const Pz pz = ia().pz();
   expect(CALL(dat_rmr_create, pz.get(), nullptr), returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(window_for_an_endpoint_says_its_scope, calls(dat_rmr_create_for_ep, dat_rmr_query),
+DAT_CASE(query_returns_the_scope_of_a_window, calls(dat_rmr_create_for_ep, dat_rmr_query),
          rules("dat.rmr-create-for-ep.success", "dat.rmr-query.success")) {
   const Pz pz = ia().pz();
   DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
@@ -199,7 +199,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_rmr_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_rmr_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_rmr_query),
          rules("dat.rmr-query.invalid-parameter"), with_hostile_handles) {
   const Pz pz = ia().pz();
   const Rmr rmr = make_window(*this, pz);
@@ -234,7 +234,7 @@ DAT_CASE(bind_completes_with_window_and_cookie, calls(dat_rmr_bind),
   same(*this, "EVD", event.evd_handle, setup.pair.passive.requests.get());
 }
 
-DAT_CASE(bound_window_tells_what_it_is_bound_to, calls(dat_rmr_bind, dat_rmr_query),
+DAT_CASE(query_returns_what_a_window_is_bound_to, calls(dat_rmr_bind, dat_rmr_query),
          rules("dat.rmr-query.success")) {
   WindowSetup setup(*this);
   const DAT_LMR_TRIPLET segment = setup.region.triplet(16, 32);
@@ -322,7 +322,7 @@ DAT_CASE(second_bind_makes_another_context, calls(dat_rmr_bind), rules("dat.rmr-
   setup.read(*this, setup.address(64), before, 8, DAT_DTO_ERR_REMOTE_ACCESS);
 }
 
-DAT_CASE(unbound_context_is_of_no_more_use, calls(dat_rmr_bind), rules("dat.rmr-bind.unbind")) {
+DAT_CASE(unbound_context_gives_no_access, calls(dat_rmr_bind), rules("dat.rmr-bind.unbind")) {
   WindowSetup setup(*this);
   setup.bound(*this, setup.region.triplet());
   const DAT_RMR_CONTEXT before = setup.context;
@@ -340,7 +340,7 @@ DAT_CASE(region_of_a_bound_window_is_not_freed, calls(dat_lmr_free, dat_rmr_bind
   expect(CALL(dat_lmr_free, setup.region.release()), succeeds, "dat.rmr-bind.unbind");
 }
 
-DAT_CASE(free_of_a_bound_window_lets_its_region_go, calls(dat_rmr_free, dat_lmr_free),
+DAT_CASE(free_of_a_bound_window_releases_its_region, calls(dat_rmr_free, dat_lmr_free),
          rules("dat.rmr-free.success")) {
   WindowSetup setup(*this);
   setup.bound(*this, setup.region.triplet());
@@ -471,7 +471,7 @@ DAT_CASE(bind_of_a_freed_window_is_refused, calls(dat_rmr_bind),
          returns(DAT_INVALID_HANDLE));
 }
 
-DAT_CASE(bind_to_what_is_no_region_is_refused, calls(dat_rmr_bind),
+DAT_CASE(bind_to_an_invalid_region_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-handle"), with_hostile_handles) {
   WindowSetup setup(*this);
   const LiveObjects live(ia());
@@ -486,7 +486,7 @@ DAT_CASE(bind_to_what_is_no_region_is_refused, calls(dat_rmr_bind),
     });
 }
 
-DAT_CASE(bind_on_what_is_no_endpoint_is_refused, calls(dat_rmr_bind),
+DAT_CASE(bind_on_an_invalid_endpoint_is_refused, calls(dat_rmr_bind),
          rules("dat.rmr-bind.invalid-handle"), with_hostile_handles) {
   WindowSetup setup(*this);
   const LiveObjects live(ia());

@@ -56,7 +56,7 @@ DAT_CASE(endpoint_is_reserved, calls(dat_rsp_create), rules("dat.rsp-create.succ
   expect_state(reserved.passive.ep, DAT_EP_STATE_RESERVED);
 }
 
-DAT_CASE(request_brings_the_endpoint, calls(dat_rsp_create), rules("dat.rsp-create.success")) {
+DAT_CASE(request_carries_the_endpoint, calls(dat_rsp_create), rules("dat.rsp-create.success")) {
   Reserved reserved(*this);
   expect(reserved.create(*this), succeeds);
   need(ask(ia(), reserved.active.ep, reserved.qualifier), "no connect");
@@ -95,7 +95,7 @@ DAT_CASE(second_request_is_not_taken, calls(dat_rsp_create), rules("dat.rsp-crea
   (void)dat_cr_reject(request.cr_handle, 0, nullptr);
 }
 
-DAT_CASE(service_point_without_endpoint_has_one_of_the_providers, calls(dat_rsp_create),
+DAT_CASE(service_point_without_endpoint_uses_one_of_the_providers, calls(dat_rsp_create),
          rules("dat.rsp-create.provider-ep")) {
   Reserved reserved(*this);
   expect(reserved.create(ia().get(), reserved.qualifier, DAT_HANDLE_NULL, reserved.requests.get()),
@@ -147,7 +147,7 @@ DAT_CASE(endpoint_that_is_disconnected_is_refused, calls(dat_rsp_create),
          returns(DAT_INVALID_STATE));
 }
 
-DAT_CASE(service_point_in_no_ia_is_refused, calls(dat_rsp_create),
+DAT_CASE(service_point_with_an_invalid_ia_is_refused, calls(dat_rsp_create),
          rules("dat.rsp-create.invalid-handle")) {
   Reserved reserved(*this);
   expect_refusal_of_no_ia(*this, [&](DAT_IA_HANDLE handle) {
@@ -156,7 +156,7 @@ DAT_CASE(service_point_in_no_ia_is_refused, calls(dat_rsp_create),
   });
 }
 
-DAT_CASE(service_point_of_what_is_no_endpoint_is_refused, calls(dat_rsp_create),
+DAT_CASE(service_point_of_an_invalid_endpoint_is_refused, calls(dat_rsp_create),
          rules("dat.rsp-create.invalid-handle"), with_hostile_handles) {
   Reserved reserved(*this);
   const LiveObjects live(ia());
@@ -192,7 +192,7 @@ DAT_CASE(qualifier_that_is_no_port_is_refused, calls(dat_rsp_create),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(service_point_without_a_place_is_refused, calls(dat_rsp_create),
+DAT_CASE(service_point_with_a_null_output_is_refused, calls(dat_rsp_create),
          rules("dat.rsp-create.invalid-parameter"), with_hostile_handles) {
   const Reserved reserved(*this);
   expect(CALL(dat_rsp_create, ia().get(), reserved.qualifier, reserved.passive.ep.get(),
@@ -202,7 +202,7 @@ DAT_CASE(service_point_without_a_place_is_refused, calls(dat_rsp_create),
 
 // ---------------------------------------------------------------- query, free
 
-DAT_CASE(query_tells_what_it_was_made_of, calls(dat_rsp_query), rules("dat.rsp-query.success")) {
+DAT_CASE(query_returns_what_it_was_made_of, calls(dat_rsp_query), rules("dat.rsp-query.success")) {
   Reserved reserved(*this);
   need(reserved.create(*this), "no RSP");
   DAT_RSP_PARAM param{};
@@ -222,7 +222,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_rsp_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_rsp_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_rsp_query),
          rules("dat.rsp-query.invalid-parameter"), with_hostile_handles) {
   Reserved reserved(*this);
   need(reserved.create(*this), "no RSP");
@@ -233,7 +233,7 @@ DAT_CASE(query_without_a_place_is_refused, calls(dat_rsp_query),
 DAT_HANDLE_CASES(query, dat_rsp_query, "dat.rsp-query.invalid-handle", DAT_HANDLE_TYPE_RSP,
                  freed_rsp(*this), query(handle))
 
-DAT_CASE(freed_service_point_gives_its_endpoint_back, calls(dat_rsp_free),
+DAT_CASE(freed_service_point_releases_its_endpoint, calls(dat_rsp_free),
          rules("dat.rsp-free.success")) {
   Reserved reserved(*this);
   need(reserved.create(*this), "no RSP");

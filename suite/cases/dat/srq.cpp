@@ -99,7 +99,7 @@ DAT_RETURN async_event(const Ia& ia, DAT_EVENT& event) {
 
 // ---------------------------------------------------------------- dat_srq_create, dat_srq_query
 
-DAT_CASE(queue_holds_what_was_asked, calls(dat_srq_create, dat_srq_query),
+DAT_CASE(queue_has_the_size_asked_for, calls(dat_srq_create, dat_srq_query),
          rules("dat.srq-create.success", "dat.srq-query.success")) {
   Queue queue(*this);
   expect_that(queue.srq.get() != DAT_HANDLE_NULL, "a handle", "DAT_HANDLE_NULL");
@@ -118,7 +118,8 @@ DAT_CASE(queue_of_one_entry_can_be_made, calls(dat_srq_create), rules("dat.srq-c
   expect(queue.post(1), succeeds);
 }
 
-DAT_CASE(queue_in_no_ia_is_refused, calls(dat_srq_create), rules("dat.srq-create.invalid-handle")) {
+DAT_CASE(queue_with_an_invalid_ia_is_refused, calls(dat_srq_create),
+         rules("dat.srq-create.invalid-handle")) {
   Queue queue(*this);
   expect_refusal_of_no_ia(*this, [&](DAT_IA_HANDLE handle) {
     DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
@@ -141,7 +142,7 @@ DAT_CASE(queue_in_no_zone_is_refused, calls(dat_srq_create), rules("dat.srq-crea
     });
 }
 
-DAT_CASE(attributes_that_are_none_are_refused, calls(dat_srq_create),
+DAT_CASE(invalid_attributes_are_refused, calls(dat_srq_create),
          rules("dat.srq-create.invalid-parameter")) {
   const Queue queue(*this);
   const auto refused = [&](const char* name, DAT_SRQ_ATTR attr) {
@@ -160,7 +161,7 @@ DAT_CASE(attributes_that_are_none_are_refused, calls(dat_srq_create),
           {.max_recv_dtos = 4, .max_recv_iov = 1, .low_watermark = 5});
 }
 
-DAT_CASE(queue_without_attributes_or_a_place_is_refused, calls(dat_srq_create),
+DAT_CASE(queue_without_attributes_or_output_is_refused, calls(dat_srq_create),
          rules("dat.srq-create.invalid-parameter"), with_hostile_handles) {
   Queue queue(*this);
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
@@ -194,7 +195,7 @@ DAT_CASE(query_of_fields_that_do_not_exist_is_refused, calls(dat_srq_query),
          returns(DAT_INVALID_PARAMETER));
 }
 
-DAT_CASE(query_without_a_place_is_refused, calls(dat_srq_query),
+DAT_CASE(query_with_a_null_output_is_refused, calls(dat_srq_query),
          rules("dat.srq-query.invalid-parameter"), with_hostile_handles) {
   const Queue queue(*this);
   expect(CALL(dat_srq_query, queue.srq.get(), DAT_SRQ_FIELD_ALL, nullptr),
@@ -302,8 +303,7 @@ DAT_CASE(message_longer_than_the_receive_is_an_error, calls(dat_srq_post_recv),
   expect_completion(users.receiver.receives, 6, DAT_DTO_ERR_LOCAL_LENGTH);
 }
 
-DAT_CASE(queue_that_is_full_takes_no_more, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.full")) {
+DAT_CASE(full_queue_refuses_receives, calls(dat_srq_post_recv), rules("dat.srq-post-recv.full")) {
   Queue queue(*this);
   const DAT_COUNT entries = queue.query(*this).max_recv_dtos;
   for (DAT_COUNT i = 0; i < entries; ++i) expect(queue.post(0), succeeds);
@@ -457,7 +457,7 @@ DAT_CASE(resized_queue_keeps_its_watermark, calls(dat_srq_resize),
               event_text(event.event_number));
 }
 
-DAT_CASE(size_below_completions_that_nobody_took_is_refused, calls(dat_srq_resize),
+DAT_CASE(size_below_the_pending_completions_is_refused, calls(dat_srq_resize),
          rules("dat.srq-resize.invalid-state", "dat.srq-resize.success")) {
   Queue queue(*this);
   Users users(*this, queue);
@@ -496,7 +496,7 @@ DAT_CASE(size_below_the_watermark_is_refused, calls(dat_srq_resize),
   at_least(*this, "entries", queue.query(*this).max_recv_dtos, 8);
 }
 
-DAT_CASE(size_that_is_none_is_refused, calls(dat_srq_resize),
+DAT_CASE(invalid_size_is_refused, calls(dat_srq_resize),
          rules("dat.srq-resize.invalid-parameter")) {
   const Queue queue(*this);
   for (const DAT_COUNT size : {0, -1, -1000})
@@ -510,7 +510,7 @@ DAT_HANDLE_CASES(resize, dat_srq_resize, "dat.srq-resize.invalid-handle", DAT_HA
 
 // ---------------------------------------------------------------- dat_srq_set_lw
 
-DAT_CASE(watermark_above_the_receives_is_told_at_once, calls(dat_srq_set_lw),
+DAT_CASE(watermark_above_the_receives_is_reported_at_once, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.success")) {
   Queue queue(*this);
   expect(queue.post(1), succeeds);
@@ -523,7 +523,7 @@ DAT_CASE(watermark_above_the_receives_is_told_at_once, calls(dat_srq_set_lw),
   same(*this, "low watermark", queue.query(*this).low_watermark, 2);
 }
 
-DAT_CASE(watermark_is_told_once_when_it_is_passed, calls(dat_srq_set_lw),
+DAT_CASE(watermark_is_reported_once_when_it_is_passed, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.success")) {
   Queue queue(*this);
   Users users(*this, queue);
@@ -548,7 +548,7 @@ DAT_CASE(watermark_is_told_once_when_it_is_passed, calls(dat_srq_set_lw),
   same(*this, "further events", told, 0);
 }
 
-DAT_CASE(watermark_that_is_set_again_is_told_again, calls(dat_srq_set_lw),
+DAT_CASE(watermark_that_is_set_again_is_reported_again, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.success")) {
   Queue queue(*this);
   for (int i = 0; i < 2; ++i) {
@@ -561,7 +561,7 @@ DAT_CASE(watermark_that_is_set_again_is_told_again, calls(dat_srq_set_lw),
   }
 }
 
-DAT_CASE(watermark_below_the_receives_is_not_told, calls(dat_srq_set_lw),
+DAT_CASE(watermark_below_the_receives_is_not_reported, calls(dat_srq_set_lw),
          rules("dat.srq-set-lw.success")) {
   Queue queue(*this);
   for (DAT_UINT64 i = 0; i < 4; ++i) expect(queue.post(i), succeeds);

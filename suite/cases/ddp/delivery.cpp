@@ -64,7 +64,7 @@ CONFORMANCE_CASE(message_that_fills_its_buffer_exactly_is_delivered,
   expect(receive.buffer, holds(payload(64)));
 }
 
-CONFORMANCE_CASE(write_is_in_place_when_the_send_behind_it_is_delivered,
+CONFORMANCE_CASE(write_is_placed_before_the_send_after_it_is_delivered,
                  rules("ddp.delivery.only-when-prior-placed",
                        "rdmap.order.send-covers-earlier-writes")) {
   const Region region = iut.register_memory(4096, access::remote_write);

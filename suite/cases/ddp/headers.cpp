@@ -6,7 +6,7 @@
 
 namespace suite::cases {
 
-CONFORMANCE_CASE(tagged_payload_takes_no_receive, rules("ddp.header.t-one-means-tagged"),
+CONFORMANCE_CASE(tagged_payload_consumes_no_receive, rules("ddp.header.t-one-means-tagged"),
                  in_both_roles) {
   const Region region = iut.register_memory(64, access::remote_write);
   const Work receive = iut.post_receive(64), next = iut.post_receive(64);
@@ -37,7 +37,7 @@ CONFORMANCE_CASE(segment_that_only_lacks_its_crc_delivers_nothing,
   expect(receive.buffer, holds(payload(40)), "rdmap.order.send-delivered-only-after-ddp");
 }
 
-CONFORMANCE_CASE(long_message_is_delivered_before_the_short_one_behind_it,
+CONFORMANCE_CASE(long_message_is_delivered_before_the_short_one_after_it,
                  rules("ddp.delivery.last-after-prior-deliveries",
                        "ddp.delivery.only-when-prior-delivered", "ddp.delivery.in-sent-order"),
                  in_both_roles) {
@@ -50,8 +50,8 @@ CONFORMANCE_CASE(long_message_is_delivered_before_the_short_one_behind_it,
   expect(second.buffer, holds(payload(1, 0x51)), "ddp.delivery.in-sent-order");
 }
 
-CONFORMANCE_CASE(full_buffer_alone_delivers_nothing, rules("ddp.header.l-zero-is-intermediate"),
-                 in_both_roles) {
+CONFORMANCE_CASE(full_buffer_without_a_last_segment_is_not_delivered,
+                 rules("ddp.header.l-zero-is-intermediate"), in_both_roles) {
   const Work receive = iut.post_receive(64);
   peer.send(
       send_message(payload(64)).with_untagged([](std::size_t, rnic::wire::UntaggedHeader& header) {
@@ -77,7 +77,7 @@ CONFORMANCE_CASE(opcode_of_a_tagged_segment_reaches_rdmap, rules("ddp.tagged.rsv
   }
 }
 
-CONFORMANCE_CASE(stags_go_out_as_they_were_given, rules("ddp.tagged.stag-valid-for-stream"),
+CONFORMANCE_CASE(stags_are_sent_as_given, rules("ddp.tagged.stag-valid-for-stream"),
                  in_both_roles) {
   see_iut_send();
   for (const std::uint32_t stag : {0xFFFFFFFFU, 0x00000101U, 0x80000001U, 0x12345678U}) {
@@ -130,7 +130,7 @@ CONFORMANCE_CASE(message_with_a_gap_is_delivered_or_refused,
   if (!success_of(receive).matches(*end)) expect(peer, any_terminate() | torn_down());
 }
 
-CONFORMANCE_CASE(ulpdu_shorter_than_its_header_is_no_segment,
+CONFORMANCE_CASE(ulpdu_shorter_than_its_header_is_rejected,
                  rules("ddp.header.truncated-segment-rejected"), in_both_roles) {
   const auto refuse = [&](const Fpdu& whole, std::size_t length) {
     expect_still_working("ddp.header.truncated-segment-rejected");

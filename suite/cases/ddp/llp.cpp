@@ -40,7 +40,7 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_cuts_them, rules("ddp.llp.bou
   }
 }
 
-CONFORMANCE_CASE(segment_that_halts_on_its_way_is_taken, rules("ddp.llp.boundaries-preserved")) {
+CONFORMANCE_CASE(segment_that_pauses_midway_is_accepted, rules("ddp.llp.boundaries-preserved")) {
   // Behind the first octet, within ULPDU_Length, STag and TO, at the end of the header, in the CRC.
   for (const std::size_t first : {1UZ, 2UZ, 5UZ, 12UZ, 16UZ, 37UZ}) {
     row(fmt::format("behind {} octets", first), [&] {
@@ -77,8 +77,8 @@ CONFORMANCE_CASE(segments_are_the_same_however_tcp_joins_them,
   expect(region, holds(wanted));
 }
 
-CONFORMANCE_CASE(segment_longer_than_those_of_tcp_is_taken, rules("ddp.llp.boundaries-preserved"),
-                 in_both_roles) {
+CONFORMANCE_CASE(segment_longer_than_a_tcp_segment_is_accepted,
+                 rules("ddp.llp.boundaries-preserved"), in_both_roles) {
   // A sender need not align its FPDUs, and the EMSS may shrink while one is under way (RFC 5044
   // section 5.1). Beyond what a jumbo frame holds no sentence obliges a receiver (D60).
   constexpr std::size_t jumbo = 9000;
@@ -95,7 +95,8 @@ CONFORMANCE_CASE(segment_longer_than_those_of_tcp_is_taken, rules("ddp.llp.bound
   }
 }
 
-CONFORMANCE_CASE(pad_is_no_payload, rules("ddp.llp.segment-length-given"), in_both_roles) {
+CONFORMANCE_CASE(pad_is_not_delivered_as_payload, rules("ddp.llp.segment-length-given"),
+                 in_both_roles) {
   // ULPDU_Length with each remainder of the division by four, once more with a full word behind it.
   for (std::size_t size = 1; size <= 8; ++size) {
     row(fmt::format("{} octets", size), [&] {
@@ -110,7 +111,7 @@ CONFORMANCE_CASE(pad_is_no_payload, rules("ddp.llp.segment-length-given"), in_bo
   }
 }
 
-CONFORMANCE_CASE(segment_with_one_wrong_bit_is_never_taken, rules("ddp.llp.strong-digest")) {
+CONFORMANCE_CASE(segment_with_one_wrong_bit_is_never_accepted, rules("ddp.llp.strong-digest")) {
   struct Place {
     const char* name;
     std::ptrdiff_t octet;  ///< of the FPDU; counted from its end if negative
@@ -137,8 +138,8 @@ CONFORMANCE_CASE(segment_with_one_wrong_bit_is_never_taken, rules("ddp.llp.stron
   }
 }
 
-CONFORMANCE_CASE(nothing_is_transferred_behind_a_terminate,
-                 rules("ddp.llp.erroneous-stream-silent"), in_both_roles) {
+CONFORMANCE_CASE(nothing_is_transferred_after_a_terminate, rules("ddp.llp.erroneous-stream-silent"),
+                 in_both_roles) {
   const Region region = iut.register_memory(64, access::remote_read_write);
   const Work receive = iut.post_receive(16);
   peer.send_together({rdma_write(region.stag, region.base + 60, payload(8)),
@@ -154,7 +155,7 @@ CONFORMANCE_CASE(nothing_is_transferred_behind_a_terminate,
               "octets placed");
 }
 
-CONFORMANCE_CASE(work_that_a_lost_connection_cuts_off_fails, rules("ddp.llp.reliable-or-error"),
+CONFORMANCE_CASE(work_cut_off_by_a_lost_connection_fails, rules("ddp.llp.reliable-or-error"),
                  in_both_roles) {
   see_iut_send();
   peer.stall();
@@ -176,7 +177,7 @@ CONFORMANCE_CASE(work_that_a_lost_connection_cuts_off_fails, rules("ddp.llp.reli
   }
 }
 
-CONFORMANCE_CASE(end_in_good_order_is_told_as_no_error,
+CONFORMANCE_CASE(graceful_close_is_not_reported_as_an_error,
                  rules("ddp.llp.stream-graceful-indication",
                        "ddp.llp.connection-graceful-indication"),
                  in_both_roles) {
@@ -206,7 +207,7 @@ CONFORMANCE_CASE(connection_ends_when_both_sides_have_closed, rules("ddp.llp.con
   });
 }
 
-CONFORMANCE_CASE(header_error_in_the_first_segment_of_all_ends_the_stream,
+CONFORMANCE_CASE(header_error_in_the_very_first_segment_ends_the_stream,
                  rules("rdmap.stream.connection-torn-down")) {
   // In the first FPDU of a connection nothing is known yet of the sender.
   row("an unknown queue", [&] {

@@ -99,7 +99,7 @@ CONFORMANCE_CASE(write_whose_offset_wraps_is_rejected,
   expect(region, unchanged, "ddp.tagged.check-to-no-wrap");
 }
 
-CONFORMANCE_CASE(write_just_below_the_end_of_all_offsets_is_placed,
+CONFORMANCE_CASE(write_just_below_the_highest_offset_is_placed,
                  rules("ddp.tagged.placed-at-to", "ddp.tagged.check-to-no-wrap",
                        "ddp.terminate.tagged-to-wrap"),
                  needs(capability::chosen_base)) {

@@ -45,7 +45,7 @@ CONFORMANCE_CASE(crcs_are_sent_if_only_the_peer_asks,
   expect(peer, message(Opcode::send, payload(30)));
 }
 
-CONFORMANCE_CASE(wrong_crc_is_noticed_whoever_asked_for_crcs,
+CONFORMANCE_CASE(wrong_crc_is_detected_whoever_asked_for_crcs,
                  rules("mpa.crc.checked-when-either-c-one", "mpa.crc.mismatch-invalidates-fpdu",
                        "mpa.terminate.crc-error-detected")) {
   for (const bool asked : {true, false}) {
@@ -93,7 +93,7 @@ CONFORMANCE_CASE(bad_crc_is_reported_as_such,
                 arrival.text());
 }
 
-CONFORMANCE_CASE(nothing_behind_a_bad_crc_is_taken,
+CONFORMANCE_CASE(nothing_after_a_bad_crc_is_accepted,
                  rules("mpa.terminate.nothing-passed-after-error")) {
   const Region region = iut.register_memory(4096, access::remote_write);
   std::vector<Fpdu> both =
@@ -107,7 +107,7 @@ CONFORMANCE_CASE(nothing_behind_a_bad_crc_is_taken,
               rnic::wire::hex(seen, 16));
 }
 
-CONFORMANCE_CASE(without_crcs_the_field_is_there_and_not_looked_at,
+CONFORMANCE_CASE(without_crcs_the_field_is_present_and_not_checked,
                  rules("mpa.crc.field-unchecked-when-disabled", "mpa.crc.disabled-only-by-both"),
                  rules("mpa.crc.unchecked-when-both-c-zero"), configured({.crc = false})) {
   establish({.request = mpa_request().with_crc(false)});
@@ -127,7 +127,7 @@ CONFORMANCE_CASE(without_crcs_the_field_is_still_sent,
   }
 }
 
-CONFORMANCE_CASE(each_octet_of_the_crc_counts,
+CONFORMANCE_CASE(each_octet_of_the_crc_is_checked,
                  rules("mpa.crc.support-implemented", "mpa.crc.checked-when-either-c-one"),
                  in_both_roles, over_both_families) {
   for (const std::size_t octet : {0, 1, 2, 3}) {

@@ -158,7 +158,7 @@ CONFORMANCE_CASE(consumer_learns_the_responders_depths,
               fmt::format("IRD {} and ORD {}", *event->ird, *event->ord));
 }
 
-CONFORMANCE_CASE(initiator_keeps_to_the_responders_ird,
+CONFORMANCE_CASE(initiator_respects_the_responders_ird,
                  rules("mpa.enhanced.initiator-ord-at-most-responder-ird",
                        "mpa.enhanced.initiator-ord-within-responder-ird"),
                  needs(capability::enhanced_startup), as_initiator) {
@@ -233,7 +233,7 @@ CONFORMANCE_CASE(consumer_learns_the_depths_of_a_rejection,
               fmt::format("IRD {} and ORD {}", *seen.ird, *seen.ord));
 }
 
-CONFORMANCE_CASE(reads_right_behind_the_rtr_are_served,
+CONFORMANCE_CASE(reads_immediately_after_the_rtr_are_served,
                  rules("mpa.enhanced.initiator-adjusts-before-rtr"),
                  needs(capability::enhanced_startup), as_initiator,
                  configured(peer_to_peer_model)) {
@@ -246,7 +246,7 @@ CONFORMANCE_CASE(reads_right_behind_the_rtr_are_served,
   expect_reads_served(*this, ird);
 }
 
-CONFORMANCE_CASE(insufficient_ird_is_told_by_a_terminate,
+CONFORMANCE_CASE(insufficient_ird_is_reported_by_a_terminate,
                  rules("mpa.enhanced.insufficient-ird-sends-term",
                        "mpa.enhanced.insufficient-ird-code-six",
                        "mpa.enhanced.insufficient-ird-ends-connection"),
@@ -292,7 +292,7 @@ CONFORMANCE_CASE(initiator_sends_the_rtr_that_was_agreed,
   }
 }
 
-CONFORMANCE_CASE(reads_go_on_behind_an_rtr_that_is_a_read,
+CONFORMANCE_CASE(reads_continue_after_an_rtr_that_is_a_read,
                  rules("rdmap.resources.outbound-limit-kept"), needs(capability::enhanced_startup),
                  as_initiator, configured(peer_to_peer_model)) {
   const ReceivedFrame request = enhanced_request_of(*this);
@@ -356,7 +356,7 @@ CONFORMANCE_CASE(rtr_indication_comes_before_the_ulps_messages,
   if (early) expect(peer.raw(), message(Opcode::send, octets("early")));
 }
 
-CONFORMANCE_CASE(rtr_kinds_that_were_not_offered_do_no_harm,
+CONFORMANCE_CASE(rtr_kinds_that_were_not_offered_are_harmless,
                  rules("mpa.enhanced.extra-rtr-flags-allowed"), needs(capability::enhanced_startup),
                  as_initiator, configured({.peer_to_peer = true, .rtr = {"write"}})) {
   const ReceivedFrame request = enhanced_request_of(*this);
@@ -369,7 +369,7 @@ CONFORMANCE_CASE(rtr_kinds_that_were_not_offered_do_no_harm,
   expect(iut, established());
 }
 
-CONFORMANCE_CASE(missing_rtr_match_is_told_by_a_terminate,
+CONFORMANCE_CASE(missing_rtr_match_is_reported_by_a_terminate,
                  rules("mpa.enhanced.no-rtr-match-sends-term",
                        "mpa.enhanced.no-rtr-match-code-seven",
                        "mpa.enhanced.no-rtr-match-ends-connection"),

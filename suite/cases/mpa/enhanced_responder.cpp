@@ -232,7 +232,7 @@ CONFORMANCE_CASE(reply_ord_is_at_most_the_initiators_ird,
   }
 }
 
-CONFORMANCE_CASE(responder_keeps_to_the_initiators_ird,
+CONFORMANCE_CASE(responder_respects_the_initiators_ird,
                  rules("mpa.enhanced.responder-ord-within-initiator-ird"),
                  needs(capability::enhanced_startup)) {
   send_request(*this, enhanced_request(with_depths_of(client_server, 1, 4)));
@@ -253,7 +253,7 @@ CONFORMANCE_CASE(reads_are_served_up_to_the_stated_ird,
   expect_reads_served(*this, words->ird);
 }
 
-CONFORMANCE_CASE(ord_of_all_ones_is_answered_in_kind,
+CONFORMANCE_CASE(ord_of_all_ones_is_answered_by_all_ones,
                  rules("mpa.enhanced.ord-all-ones-answered-in-kind"),
                  needs(capability::enhanced_startup)) {
   ask(*this, enhanced_request(with_depths_of(client_server, 4, all_ones)), with_depths(2, 2));
@@ -286,7 +286,7 @@ CONFORMANCE_CASE(ord_of_all_ones_leaves_the_responders_ird,
               fmt::format("{} Reads served at once", served));
 }
 
-CONFORMANCE_CASE(ird_of_all_ones_is_answered_in_kind,
+CONFORMANCE_CASE(ird_of_all_ones_is_answered_by_all_ones,
                  rules("mpa.enhanced.ird-all-ones-answered-in-kind"),
                  needs(capability::enhanced_startup)) {
   ask(*this, enhanced_request(with_depths_of(client_server, all_ones, 4)), with_depths(4, 2));
@@ -305,7 +305,7 @@ CONFORMANCE_CASE(ird_of_all_ones_leaves_the_responders_ord,
               fmt::format("{}", reads));
 }
 
-CONFORMANCE_CASE(strange_depths_do_no_harm, rules("mpa.enhanced.input-values-checked"),
+CONFORMANCE_CASE(unusual_depths_are_harmless, rules("mpa.enhanced.input-values-checked"),
                  needs(capability::enhanced_startup)) {
   const std::pair<const char*, Words> rows[] = {
       {"IRD 0", with_depths_of(client_server, 0, 4)},
@@ -326,7 +326,7 @@ CONFORMANCE_CASE(strange_depths_do_no_harm, rules("mpa.enhanced.input-values-che
   }
 }
 
-CONFORMANCE_CASE(responder_keeps_to_the_ord_that_it_states,
+CONFORMANCE_CASE(responder_respects_the_ord_that_it_states,
                  rules("mpa.enhanced.responder-ord-is-actual"),
                  needs(capability::enhanced_startup)) {
   const auto words = words_of(reply_to(*this, enhanced_request(client_server), with_depths(4, 2)));
@@ -352,7 +352,7 @@ CONFORMANCE_CASE(rejection_over_a_small_ird_has_no_other_code,
   expect_that(more.empty() || code_six, "no Terminate, or one with 2/0/06", wire::hex(more));
 }
 
-CONFORMANCE_CASE(large_depths_leave_the_flags_alone,
+CONFORMANCE_CASE(large_depths_do_not_change_the_flags,
                  rules("mpa.enhanced.ird-ord-fourteen-bit-unsigned",
                        "mpa.enhanced.flag-a-zero-echoed"),
                  needs(capability::enhanced_startup)) {
@@ -385,7 +385,7 @@ CONFORMANCE_CASE(flag_a_is_echoed, rules("mpa.enhanced.flag-a-echoed"),
   }
 }
 
-CONFORMANCE_CASE(rejection_tells_the_rtr_kinds_too,
+CONFORMANCE_CASE(rejection_states_the_rtr_kinds_too,
                  rules("mpa.enhanced.matching-rtr-flags-set", "mpa.enhanced.flag-a-echoed"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   ask(*this, enhanced_request(any_rtr));
@@ -461,7 +461,7 @@ CONFORMANCE_CASE(reply_names_an_rtr_kind_though_none_matches,
   expect(peer.raw(), reply_words("B, C or D set", any_rtr_flag));
 }
 
-CONFORMANCE_CASE(responder_takes_an_rtr_indication,
+CONFORMANCE_CASE(responder_accepts_an_rtr_indication,
                  rules("mpa.enhanced.responder-supports-one-rtr-kind"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   int agreed = 0;
@@ -500,7 +500,7 @@ CONFORMANCE_CASE(rtr_indication_may_have_stag_zero,
   }
 }
 
-CONFORMANCE_CASE(read_for_rtr_is_taken_from_an_initiator_without_ord,
+CONFORMANCE_CASE(read_as_rtr_is_accepted_from_an_initiator_with_ord_zero,
                  rules("mpa.enhanced.responder-ird-may-grow-for-rtr"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   const RtrKind& kind = rtr_kinds()[2];
@@ -513,7 +513,7 @@ CONFORMANCE_CASE(read_for_rtr_is_taken_from_an_initiator_without_ord,
   expect(iut, established());
 }
 
-CONFORMANCE_CASE(rtr_indication_leaves_the_receive_queue_alone,
+CONFORMANCE_CASE(rtr_indication_does_not_touch_the_receive_queue,
                  rules("mpa.enhanced.startup-gives-no-completion"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   const RtrKind& kind = rtr_kinds().front();  // a Send: the one that could use up a receive
@@ -525,7 +525,7 @@ CONFORMANCE_CASE(rtr_indication_leaves_the_receive_queue_alone,
   expect(receive, completes().with_length(8));
 }
 
-CONFORMANCE_CASE(first_message_other_than_an_rtr_is_noticed,
+CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
                  rules("mpa.enhanced.rtr-sent-after-accept"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
   static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));

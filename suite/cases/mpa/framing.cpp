@@ -93,7 +93,7 @@ CONFORMANCE_CASE(content_of_the_pad_is_ignored, rules("mpa.framing.pad-content-i
   expect(receive, completes().with_length(1));
 }
 
-CONFORMANCE_CASE(pad_takes_part_in_the_crc, rules("mpa.framing.pad-checked-by-crc")) {
+CONFORMANCE_CASE(pad_is_covered_by_the_crc, rules("mpa.framing.pad-checked-by-crc")) {
   const Work receive = iut.post_receive(64);
   Fpdu fpdu = peer.prepare(send_message(payload(1))).front();
   fpdu.change_after_crc = [](rnic::wire::MutableBytes octets) {
@@ -104,7 +104,7 @@ CONFORMANCE_CASE(pad_takes_part_in_the_crc, rules("mpa.framing.pad-checked-by-cr
   expect_none(success_of(receive));
 }
 
-CONFORMANCE_CASE(fpdu_of_any_size_is_taken,
+CONFORMANCE_CASE(fpdu_of_any_size_is_accepted,
                  rules("mpa.receive.validated-ulpdu-passed-with-length",
                        "mpa.segmentation.any-ulpdu-size-allowed"),
                  rules("mpa.receive.ulpdu-and-length-to-ddp")) {
@@ -114,7 +114,7 @@ CONFORMANCE_CASE(fpdu_of_any_size_is_taken,
   expect(receive.buffer, holds(payload(300)));
 }
 
-CONFORMANCE_CASE(markers_are_taken_out_of_what_arrives,
+CONFORMANCE_CASE(markers_are_removed_from_received_octets,
                  rules("mpa.receive.framing-removed-before-ddp",
                        "mpa.markers.between-marker-checked-with-next"),
                  configured({.markers = true}), in_both_roles) {

@@ -66,7 +66,7 @@ constexpr std::size_t send_overhead = 24, write_overhead = 20;  ///< of an FPDU 
 
 // ---------------------------------------------------------------- the IUT as sender
 
-CONFORMANCE_CASE(full_fpdus_are_sent_from_every_place_between_markers,
+CONFORMANCE_CASE(full_fpdus_are_sent_at_every_offset_between_markers,
                  rules("mpa.markers.every-512-octets", "mpa.markers.pointer-distance-to-header",
                        "mpa.segmentation.mulpdu-formula-with-markers")) {
   ask_for_markers(*this);
@@ -108,7 +108,7 @@ CONFORMANCE_CASE(no_markers_are_sent_to_a_peer_that_does_not_ask,
     expect_send_of(*this, size, "mpa.markers.none-when-peer-m-zero");
 }
 
-CONFORMANCE_CASE(markers_of_one_direction_do_not_call_for_those_of_the_other,
+CONFORMANCE_CASE(markers_in_one_direction_do_not_imply_the_other,
                  rules("mpa.markers.none-when-peer-m-zero"), configured({.markers = true})) {
   establish({.request = mpa_request().with_markers(false)});
   let_iut_send();
@@ -144,7 +144,7 @@ CONFORMANCE_CASE(reserved_bits_of_markers_are_sent_as_zero,
     expect_send_of(*this, size, "mpa.markers.reserved-sent-as-zero");
 }
 
-CONFORMANCE_CASE(markers_take_part_in_the_crc_that_is_sent,
+CONFORMANCE_CASE(markers_are_covered_by_the_crc_that_is_sent,
                  rules("mpa.markers.counted-in-containing-crc", "mpa.crc.covers-leading-marker",
                        "mpa.markers.between-marker-in-next-crc")) {
   ask_for_markers(*this);
@@ -167,7 +167,7 @@ CONFORMANCE_CASE(reserved_bits_of_received_markers_are_ignored,
   expect(second, holds(payload(1000)), "mpa.markers.pointer-low-bits-masked");
 }
 
-CONFORMANCE_CASE(reserved_bits_of_received_markers_take_part_in_the_crc,
+CONFORMANCE_CASE(reserved_bits_of_received_markers_are_covered_by_the_crc,
                  rules("mpa.markers.reserved-checked-by-crc"), configured({.markers = true})) {
   for (const std::size_t octet : {0, 1}) {
     row(fmt::format("octet {} changed on the way", octet), [&] {
@@ -182,7 +182,7 @@ CONFORMANCE_CASE(reserved_bits_of_received_markers_take_part_in_the_crc,
   }
 }
 
-CONFORMANCE_CASE(marker_between_received_fpdus_is_taken_out,
+CONFORMANCE_CASE(marker_between_received_fpdus_is_removed,
                  rules("mpa.markers.zero-pointer-means-header-next",
                        "mpa.markers.between-marker-checked-with-next"),
                  configured({.markers = true}), in_both_roles) {
@@ -200,7 +200,7 @@ CONFORMANCE_CASE(marker_between_received_fpdus_is_taken_out,
   expect_that(part_of(seen, 1000, last.size()) == last, "all Writes placed", "not the last one");
 }
 
-CONFORMANCE_CASE(fpdus_are_taken_from_every_place_between_markers,
+CONFORMANCE_CASE(fpdus_are_received_at_every_offset_between_markers,
                  rules("mpa.crc.recomputed-on-receive", "mpa.receive.framing-removed-before-ddp"),
                  configured({.markers = true}), in_both_roles) {
   constexpr std::size_t each = 600;  // with a Marker or two in it, wherever it begins

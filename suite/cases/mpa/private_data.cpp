@@ -120,7 +120,7 @@ CONFORMANCE_CASE(no_private_data_is_shown_where_none_came,
   expect_that(shown == 0, "no Private Data", fmt::format("{} octets", shown));
 }
 
-CONFORMANCE_CASE(enhanced_data_is_kept_from_the_consumer,
+CONFORMANCE_CASE(enhanced_data_is_hidden_from_the_consumer,
                  rules("mpa.private-data.no-more-than-length-or-buffer",
                        "mpa.enhanced.pd-length-includes-enhanced-data"),
                  needs(capability::enhanced_startup)) {

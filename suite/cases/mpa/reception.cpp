@@ -91,7 +91,7 @@ CONFORMANCE_CASE(fpdus_of_every_kind_arrive_at_once,
   expect_that(part_of(seen, 0, 7) == payload(7, 3), "the first Write placed", "other octets");
 }
 
-CONFORMANCE_CASE(nothing_is_delivered_before_the_whole_fpdu_is_there,
+CONFORMANCE_CASE(nothing_is_delivered_before_the_whole_fpdu_has_arrived,
                  rules("mpa.receive.entire-fpdu-before-ddp"), in_both_roles) {
   for (const std::size_t missing : {1, 4, 5, 20}) {
     row(fmt::format("{} octets outstanding", missing), [&] {
@@ -126,7 +126,7 @@ CONFORMANCE_CASE(payload_that_looks_like_an_fpdu_stays_payload,
   expect(decoy, unchanged);
 }
 
-CONFORMANCE_CASE(nothing_is_guessed_behind_an_invalid_fpdu,
+CONFORMANCE_CASE(no_fpdu_is_guessed_after_an_invalid_one,
                  rules("mpa.receive.start-by-chained-lengths-or-marker",
                        "mpa.terminate.nothing-passed-after-error"),
                  in_both_roles) {

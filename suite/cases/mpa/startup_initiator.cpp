@@ -113,7 +113,7 @@ CONFORMANCE_CASE(reserved_flags_of_the_reply_are_ignored,
   }
 }
 
-CONFORMANCE_CASE(fpdu_right_behind_the_reply_is_not_lost,
+CONFORMANCE_CASE(fpdu_immediately_after_the_reply_is_not_lost,
                  rules("mpa.startup.ddp-bound-before-full-operation"), as_initiator) {
   const ReceivedFrame request = request_of(*this);
   if (const auto words = words_of(request); words && words->peer_to_peer)
@@ -135,7 +135,7 @@ CONFORMANCE_CASE(fpdu_right_behind_the_reply_is_not_lost,
   expect(target, holds(payload(16)));
 }
 
-CONFORMANCE_CASE(m_in_the_reply_demands_markers,
+CONFORMANCE_CASE(m_in_the_reply_requires_markers,
                  rules("mpa.startup.reply-m-demands-markers", "mpa.markers.added-when-peer-m-one"),
                  as_initiator) {
   establish(
@@ -187,7 +187,7 @@ CONFORMANCE_CASE(unknown_revision_of_the_reply_is_refused,
   expect(iut, failure(), "mpa.startup.unsupported-revision-reported");
 }
 
-CONFORMANCE_CASE(malformed_reply_is_answered_by_a_close_alone,
+CONFORMANCE_CASE(malformed_reply_is_answered_only_by_a_close,
                  rules("mpa.startup.bad-reply-closes-tcp"),
                  rules("mpa.private-data.failed-check-is-bad-frame",
                        "mpa.terminate.bad-startup-frame-detected"),
@@ -219,7 +219,7 @@ CONFORMANCE_CASE(reply_cut_short_is_reported, rules("mpa.private-data.length-mis
 
 // ---------------------------------------------------------------- the consumer's part
 
-CONFORMANCE_CASE(consumer_may_leave_over_the_private_data_of_the_reply,
+CONFORMANCE_CASE(consumer_may_close_because_of_the_private_data_of_the_reply,
                  rules("mpa.startup.unacceptable-reply-data-exits-mpa",
                        "mpa.private-data.initiator-ulp-may-close"),
                  as_initiator, over_both_families) {
@@ -236,7 +236,7 @@ CONFORMANCE_CASE(consumer_may_leave_over_the_private_data_of_the_reply,
 
 // ---------------------------------------------------------------- rejection
 
-CONFORMANCE_CASE(rejected_initiator_is_out_of_mpa,
+CONFORMANCE_CASE(rejected_initiator_leaves_mpa,
                  rules("mpa.startup.rejected-initiator-exits-mpa",
                        "mpa.startup.reply-r-tells-rejection", "mpa.private-data.passed-to-ulp"),
                  as_initiator) {

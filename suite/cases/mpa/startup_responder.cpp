@@ -70,9 +70,8 @@ CONFORMANCE_CASE(reply_to_revision_one_states_revision_one,
   expect(peer.raw(), of_rev(1, 1) | advisory(of_rev(2, 255)));
 }
 
-CONFORMANCE_CASE(acceptance_is_told_by_a_reply_without_r,
-                 rules("mpa.startup.acceptable-request-accepted",
-                       "mpa.startup.responder-ready-for-fpdus")) {
+CONFORMANCE_CASE(accepting_reply_has_r_clear, rules("mpa.startup.acceptable-request-accepted",
+                                                    "mpa.startup.responder-ready-for-fpdus")) {
   ask(*this, mpa_request());
   expect(peer.raw(), accepting_reply());
   expect_still_working("mpa.startup.responder-ready-for-fpdus");
@@ -161,7 +160,7 @@ CONFORMANCE_CASE(request_with_a_wrong_key_is_refused,
   row("all zero", [&] { refused(std::string(16, '\0')); });
 }
 
-CONFORMANCE_CASE(malformed_request_is_answered_by_a_close_alone,
+CONFORMANCE_CASE(malformed_request_is_answered_only_by_a_close,
                  rules("mpa.startup.bad-request-closes-tcp",
                        "mpa.terminate.bad-startup-frame-closes-at-once"),
                  rules("mpa.private-data.failed-check-is-bad-frame",
@@ -194,7 +193,7 @@ CONFORMANCE_CASE(unknown_revision_is_refused,
   }
 }
 
-CONFORMANCE_CASE(octets_behind_the_request_show_a_wrong_length,
+CONFORMANCE_CASE(octets_after_the_request_show_a_wrong_length,
                  rules("mpa.private-data.length-mismatch-closes")) {
   // Nothing may follow a Request before its Reply, so PD_Length was too small. One who does not
   // look takes it for an early FPDU: the RFC does not say how the fault has to be found.
@@ -216,7 +215,7 @@ CONFORMANCE_CASE(missing_request_times_out, rules("mpa.startup.responder-times-o
   expect_by_deadline(peer.raw(), torn_down() | advisory(silence()));
 }
 
-CONFORMANCE_CASE(timer_of_startup_ends_with_it, rules("mpa.startup.frames-time-out"),
+CONFORMANCE_CASE(startup_timer_stops_when_startup_is_complete, rules("mpa.startup.frames-time-out"),
                  deadline_of(std::chrono::seconds(10)), in_both_roles) {
   expect_still_working();
   // Longer than this no startup may take here; a live connection lasts as long as it is wanted.
@@ -234,7 +233,7 @@ CONFORMANCE_CASE(half_a_request_times_out, rules("mpa.startup.frames-time-out"),
 
 // ---------------------------------------------------------------- rejection
 
-CONFORMANCE_CASE(rejection_is_told_by_r,
+CONFORMANCE_CASE(rejecting_reply_has_r_set,
                  rules("mpa.startup.reply-r-tells-rejection",
                        "mpa.startup.unacceptable-data-rejected",
                        "mpa.private-data.reject-reply-may-carry",
@@ -252,7 +251,7 @@ CONFORMANCE_CASE(rejection_is_told_by_r,
               "mpa.private-data.reject-reply-may-carry");
 }
 
-CONFORMANCE_CASE(rejecting_responder_is_out_of_mpa,
+CONFORMANCE_CASE(rejecting_responder_leaves_mpa,
                  rules("mpa.startup.rejecting-responder-exits-mpa")) {
   send_request(*this, mpa_request());
   iut.reject(asked(*this).request);
@@ -261,7 +260,7 @@ CONFORMANCE_CASE(rejecting_responder_is_out_of_mpa,
   expect(peer.raw(), fin() | connection_reset() | silence());
 }
 
-CONFORMANCE_CASE(rejecting_reply_is_not_chased_by_a_reset,
+CONFORMANCE_CASE(rejecting_reply_is_not_followed_by_a_reset,
                  rules("mpa.startup.rejecting-responder-keeps-tcp"), over_both_families) {
   send_request(*this, mpa_request());
   const iut::ConnectRequestEvent request = asked(*this);
@@ -287,7 +286,7 @@ CONFORMANCE_CASE(responder_is_silent_before_the_first_fpdu,
   expect_still_working();
 }
 
-CONFORMANCE_CASE(invalid_first_fpdu_lets_nothing_out,
+CONFORMANCE_CASE(nothing_is_sent_after_an_invalid_first_fpdu,
                  rules("mpa.startup.responder-validates-first-fpdu")) {
   establish();
   static_cast<void>(
@@ -301,7 +300,7 @@ CONFORMANCE_CASE(invalid_first_fpdu_lets_nothing_out,
 
 // ---------------------------------------------------------------- Markers, several at once
 
-CONFORMANCE_CASE(m_in_the_request_demands_markers,
+CONFORMANCE_CASE(m_in_the_request_requires_markers,
                  rules("mpa.startup.request-m-demands-markers", "mpa.markers.sender-able-to-insert",
                        "mpa.markers.added-when-peer-m-one", "mpa.markers.every-512-octets",
                        "mpa.markers.pointer-distance-to-header",
@@ -326,7 +325,7 @@ CONFORMANCE_CASE(without_m_there_are_no_markers, rules("mpa.markers.none-when-pe
   expect(peer, message(Opcode::send, payload(3000)));
 }
 
-CONFORMANCE_CASE(half_open_connection_does_not_hold_up_others,
+CONFORMANCE_CASE(half_open_connection_does_not_delay_others,
                  rules("mpa.startup.acceptable-request-accepted")) {
   Peer& half_open = another_peer();
   expect_that(half_open.connect(iut_address()).has_value(), "a connection", "none");
@@ -338,7 +337,7 @@ CONFORMANCE_CASE(half_open_connection_does_not_hold_up_others,
   expect_still_working();
 }
 
-CONFORMANCE_CASE(octets_behind_the_startup_frame_are_the_first_of_full_operation,
+CONFORMANCE_CASE(octets_after_the_startup_frame_begin_full_operation,
                  rules("mpa.startup.frames-without-crc-or-markers"), in_both_roles) {
   // Startup frames have neither a CRC nor Markers, whatever they ask for (RFC 5044 section 7.1).
   // What tells is the first FPDU: it is misread if anything stands between it and the frame.

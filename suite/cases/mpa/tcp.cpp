@@ -44,7 +44,7 @@ CONFORMANCE_CASE(switch_to_full_operation_survives_any_cut,
   expect(receive, completes().with_length(20));
 }
 
-CONFORMANCE_CASE(sending_goes_on_when_a_closed_window_opens,
+CONFORMANCE_CASE(sending_resumes_when_a_closed_window_opens,
                  rules("mpa.dual-stack.tcp-rules-followed"), in_both_roles, over_both_families) {
   see_iut_send();
   peer.stall();
@@ -55,7 +55,7 @@ CONFORMANCE_CASE(sending_goes_on_when_a_closed_window_opens,
   expect(work, completes());
 }
 
-CONFORMANCE_CASE(lost_segments_of_the_switch_are_recovered,
+CONFORMANCE_CASE(segments_lost_during_the_switch_are_recovered,
                  rules("mpa.dual-stack.recovers-during-switch"), in_both_roles,
                  over_both_families) {
   row("the startup frame", [&] {
@@ -83,7 +83,7 @@ CONFORMANCE_CASE(lost_segments_of_the_switch_are_recovered,
   });
 }
 
-CONFORMANCE_CASE(what_a_lost_segment_held_up_is_all_delivered,
+CONFORMANCE_CASE(everything_held_up_by_a_lost_segment_is_delivered,
                  rules("mpa.receive.gap-closing-indicated",
                        "mpa.receive.out-of-order-completion-indicated"),
                  in_both_roles, over_both_families) {
@@ -123,7 +123,7 @@ CONFORMANCE_CASE(segments_out_of_order_are_delivered_in_order,
   expect_still_working();
 }
 
-CONFORMANCE_CASE(repeated_and_overlapping_segments_are_taken_once,
+CONFORMANCE_CASE(repeated_and_overlapping_segments_are_delivered_once,
                  rules("mpa.dual-stack.tcp-rules-followed"), in_both_roles, over_both_families) {
   const Work first = iut.post_receive(256), second = iut.post_receive(256);
   const Work third = iut.post_receive(256);

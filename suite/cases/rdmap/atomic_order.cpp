@@ -75,7 +75,7 @@ CONFORMANCE_CASE(atomics_of_two_streams_lose_no_update,
               fmt::format("{:#018x}", little), "rdmap.atomic.atomicity-within-rnic");
 }
 
-CONFORMANCE_CASE(fetch_add_keeps_to_one_byte_order, rules("rdmap.atomic.fetchadd-target-endian"),
+CONFORMANCE_CASE(fetch_add_uses_one_byte_order, rules("rdmap.atomic.fetchadd-target-endian"),
                  needs(capability::atomics)) {
   Region region = word_of(*this);
   const Octets before = octets_of(other_value);
@@ -90,7 +90,7 @@ CONFORMANCE_CASE(fetch_add_keeps_to_one_byte_order, rules("rdmap.atomic.fetchadd
               fmt::format("{:#018x}", after));
 }
 
-CONFORMANCE_CASE(compare_swap_keeps_to_one_byte_order, rules("rdmap.atomic.cmpswap-target-endian"),
+CONFORMANCE_CASE(compare_swap_uses_one_byte_order, rules("rdmap.atomic.cmpswap-target-endian"),
                  needs(capability::atomics)) {
   constexpr std::uint64_t swapped = 0xA1B2C3D4E5F60718;
   Region region = word_of(*this);
@@ -108,7 +108,7 @@ CONFORMANCE_CASE(compare_swap_keeps_to_one_byte_order, rules("rdmap.atomic.cmpsw
               fmt::format("{:#018x}", after));
 }
 
-CONFORMANCE_CASE(second_atomic_finds_the_first_done,
+CONFORMANCE_CASE(second_atomic_sees_the_result_of_the_first,
                  rules("rdmap.atomic.second-waits-for-first",
                        "rdmap.atomic.processed-in-delivery-order",
                        "rdmap.atomic.responses-in-delivery-order"),
@@ -121,7 +121,7 @@ CONFORMANCE_CASE(second_atomic_finds_the_first_done,
   expect_original(*this, other_value, "rdmap.atomic.second-waits-for-first");
 }
 
-CONFORMANCE_CASE(atomic_finds_what_was_written_before, rules("rdmap.atomic.sees-earlier-write"),
+CONFORMANCE_CASE(atomic_sees_what_was_written_before, rules("rdmap.atomic.sees-earlier-write"),
                  needs(capability::atomics), in_both_roles) {
   const Region region = word_of(*this);
   peer.send(add_one_to(region));
@@ -133,7 +133,7 @@ CONFORMANCE_CASE(atomic_finds_what_was_written_before, rules("rdmap.atomic.sees-
   expect_original(*this, written, "rdmap.atomic.sees-earlier-write");
 }
 
-CONFORMANCE_CASE(read_behind_an_atomic_is_answered_after_it,
+CONFORMANCE_CASE(read_after_an_atomic_is_answered_after_it,
                  rules("rdmap.atomic.read-response-after-atomic-response"),
                  needs(capability::atomics), in_both_roles) {
   const Region region = word_of(*this);
@@ -164,7 +164,7 @@ CONFORMANCE_CASE(atomics_free_their_places_in_the_queue,
   }
 }
 
-CONFORMANCE_CASE(atomic_takes_no_receive_of_the_consumer,
+CONFORMANCE_CASE(atomic_request_consumes_no_receive,
                  rules("rdmap.atomic.request-not-delivered",
                        "rdmap.atomic.request-processed-by-rdmap"),
                  needs(capability::atomics), in_both_roles) {
@@ -193,7 +193,7 @@ CONFORMANCE_CASE(atomic_waits_for_the_rest_of_its_request,
   expect_original(*this, symmetric, "rdmap.atomic.response-starts-after-request");
 }
 
-CONFORMANCE_CASE(atomic_behind_a_failing_send_is_not_executed,
+CONFORMANCE_CASE(atomic_after_a_failing_send_is_not_executed,
                  rules("rdmap.atomic.response-after-prior-send",
                        "ddp.terminate.untagged-message-too-long"),
                  needs(capability::atomics)) {
@@ -218,7 +218,7 @@ CONFORMANCE_CASE(atomic_does_not_complete_before_its_response,
   expect(work, completes());
 }
 
-CONFORMANCE_CASE(atomics_leave_in_the_order_posted,
+CONFORMANCE_CASE(atomics_are_sent_in_the_order_posted,
                  rules("rdmap.atomic.requests-in-submission-order"), needs(capability::atomics)) {
   let_iut_send_many(*this, 4);
   const std::array<std::uint64_t, 4> addends{11, 22, 33, 44};
@@ -255,7 +255,7 @@ CONFORMANCE_CASE(atomics_and_reads_are_numbered_together,
   }
 }
 
-CONFORMANCE_CASE(atomic_may_be_asked_for_any_offset, rules("rdmap.atomic.remote-to-arbitrary"),
+CONFORMANCE_CASE(atomic_may_address_any_offset, rules("rdmap.atomic.remote-to-arbitrary"),
                  needs(capability::atomics)) {
   // What address an offset stands for only the Responder knows.
   for (const std::uint64_t offset : {0x1003ULL, 0x1000000024ULL}) {
@@ -269,7 +269,7 @@ CONFORMANCE_CASE(atomic_may_be_asked_for_any_offset, rules("rdmap.atomic.remote-
   }
 }
 
-CONFORMANCE_CASE(atomic_response_takes_no_receive_of_the_consumer,
+CONFORMANCE_CASE(atomic_response_consumes_no_receive,
                  rules("rdmap.atomic.response-consumes-untagged-buffer"),
                  needs(capability::atomics), in_both_roles) {
   const Work receive = iut.post_receive(64);
@@ -299,7 +299,7 @@ CONFORMANCE_CASE(atomic_responses_may_come_all_at_once, rules("rdmap.atomic.resp
   }
 }
 
-CONFORMANCE_CASE(late_atomic_response_is_taken,
+CONFORMANCE_CASE(late_atomic_response_is_accepted,
                  rules("rdmap.atomic.response-after-later-messages",
                        "rdmap.atomic.send-may-pass-response",
                        "rdmap.atomic.write-may-pass-response"),

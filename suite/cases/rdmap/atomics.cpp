@@ -233,8 +233,8 @@ CONFORMANCE_CASE(unknown_atomic_operation_is_rejected,
   }
 }
 
-CONFORMANCE_CASE(atomic_is_confined_like_a_read, rules("rdmap.atomic.remote-addressing-like-read"),
-                 needs(capability::atomics)) {
+CONFORMANCE_CASE(atomic_is_subject_to_the_access_checks_of_a_read,
+                 rules("rdmap.atomic.remote-addressing-like-read"), needs(capability::atomics)) {
   const auto refused = [&](const Region& region, std::uint32_t stag, std::uint64_t offset) {
     peer.send(fetch_add(1, stag, offset, 1));
     // No code is laid down for Atomics; those of Reads and the unspecific ones serve.
@@ -262,7 +262,7 @@ CONFORMANCE_CASE(atomic_is_confined_like_a_read, rules("rdmap.atomic.remote-addr
 
 // ---------------------------------------------------------------- the IUT as Requester
 
-CONFORMANCE_CASE(iut_asks_for_a_fetch_add_in_the_right_form,
+CONFORMANCE_CASE(fetch_add_request_is_well_formed,
                  rules("rdmap.atomic.request-header-format", "rdmap.atomic.request-reserved-zero",
                        "rdmap.atomic.fetchadd-compare-data-zero",
                        "rdmap.atomic.fetchadd-compare-mask-ones", "rdmap.atomic.aopcode-values",
@@ -287,7 +287,7 @@ CONFORMANCE_CASE(iut_asks_for_a_fetch_add_in_the_right_form,
               "rdmap.atomic.request-header-format");
 }
 
-CONFORMANCE_CASE(iut_asks_for_a_compare_swap_in_the_right_form,
+CONFORMANCE_CASE(compare_swap_request_is_well_formed,
                  rules("rdmap.atomic.request-header-format", "rdmap.atomic.request-reserved-zero",
                        "rdmap.atomic.aopcode-values"),
                  needs(capability::atomics)) {
@@ -304,9 +304,8 @@ CONFORMANCE_CASE(iut_asks_for_a_compare_swap_in_the_right_form,
               "rdmap.atomic.request-header-format");
 }
 
-CONFORMANCE_CASE(iut_asks_for_plain_atomics_over_all_64_bits,
-                 rules("rdmap.atomic.request-header-format"), needs(capability::atomics),
-                 in_both_roles) {
+CONFORMANCE_CASE(plain_atomics_cover_all_64_bits, rules("rdmap.atomic.request-header-format"),
+                 needs(capability::atomics), in_both_roles) {
   let_iut_send();
   const auto told = [](std::uint64_t mask) { return fmt::format("{:#018x}", mask); };
   constexpr std::uint64_t all = ~std::uint64_t{0}, top = std::uint64_t{1} << 63;
@@ -321,7 +320,7 @@ CONFORMANCE_CASE(iut_asks_for_plain_atomics_over_all_64_bits,
   expect_that(swap.compare_mask == all, "Compare Mask all ones", told(swap.compare_mask));
 }
 
-CONFORMANCE_CASE(iut_sends_the_masks_that_it_is_given, rules("rdmap.atomic.request-header-format"),
+CONFORMANCE_CASE(masks_are_sent_as_given, rules("rdmap.atomic.request-header-format"),
                  needs(capability::atomics)) {
   constexpr std::uint64_t first = 0x00FF00FF00FF00FF, second = 0xFFFF0000FFFF0000;
   let_iut_send();
@@ -387,8 +386,8 @@ CONFORMANCE_CASE(atomic_completes_with_the_original_value,
   expect(work.buffer, holds(octets_of(symmetric)));
 }
 
-CONFORMANCE_CASE(wrong_atomic_response_is_found_out,
-                 rules("rdmap.atomic.invalid-response-surfaced"), needs(capability::atomics)) {
+CONFORMANCE_CASE(wrong_atomic_response_is_detected, rules("rdmap.atomic.invalid-response-surfaced"),
+                 needs(capability::atomics)) {
   row("nothing was asked", [&] {
     let_iut_send();
     peer.send(atomic_response(1, symmetric));

@@ -21,7 +21,7 @@ Outgoing read_all_of(const Region& source) {
 
 }  // namespace
 
-CONFORMANCE_CASE(peer_close_is_told_to_the_consumer,
+CONFORMANCE_CASE(peer_close_is_reported_to_the_consumer,
                  rules("mpa.close.graceful-close-indicated",
                        "mpa.close.tcp-half-close-ends-mpa-half"),
                  in_both_roles) {
@@ -83,14 +83,15 @@ CONFORMANCE_CASE(sends_left_at_a_close_are_flushed, rules("ddp.close.outstanding
   expect(read, completes_in_error());
 }
 
-CONFORMANCE_CASE(lost_connection_is_told_to_the_consumer,
+CONFORMANCE_CASE(lost_connection_is_reported_to_the_consumer,
                  rules("ddp.close.llp-lost-indicated", "mpa.terminate.tcp-loss-detected")) {
   static_cast<void>(peer.ready());
   peer.reset();
   expect(iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
 }
 
-CONFORMANCE_CASE(fin_within_an_fpdu_is_a_loss, rules("mpa.terminate.tcp-loss-detected")) {
+CONFORMANCE_CASE(fin_within_an_fpdu_is_a_lost_connection,
+                 rules("mpa.terminate.tcp-loss-detected")) {
   const Work receive = iut.post_receive(64);
   const Octets fpdu = encode(peer.prepare(send_message(payload(16))).front(), peer.raw().sending());
   peer.send_octets(rnic::wire::Bytes(fpdu).first(fpdu.size() / 2));
@@ -106,7 +107,7 @@ CONFORMANCE_CASE(abortive_disconnect_ends_the_connection,
   expect(peer, any_terminate() | torn_down());
 }
 
-CONFORMANCE_CASE(what_waits_for_the_llp_is_sent_before_the_close,
+CONFORMANCE_CASE(messages_queued_for_the_llp_are_sent_before_the_close,
                  rules("ddp.close.graceful-sends-pending-data"), in_both_roles,
                  over_both_families) {
   see_iut_send();
@@ -187,7 +188,7 @@ CONFORMANCE_CASE(receiving_goes_on_after_the_consumers_close,
   expect(iut, disconnected());
 }
 
-CONFORMANCE_CASE(close_with_data_under_way_both_ways_loses_none,
+CONFORMANCE_CASE(close_during_transfers_in_both_directions_loses_no_data,
                  rules("ddp.close.graceful-sends-pending-data",
                        "ddp.close.local-half-close-still-receives"),
                  in_both_roles) {
@@ -253,7 +254,7 @@ CONFORMANCE_CASE(fenced_work_does_not_wait_for_a_peer_that_has_closed,
               "a completion of the fenced Send", "none", "ddp.close.outstanding-requests-fail");
 }
 
-CONFORMANCE_CASE(error_behind_the_consumers_close_ends_the_connection,
+CONFORMANCE_CASE(error_after_the_consumers_close_ends_the_connection,
                  rules("rdmap.stream.connection-torn-down"), in_both_roles) {
   see_iut_send();
   iut.disconnect();
@@ -264,7 +265,7 @@ CONFORMANCE_CASE(error_behind_the_consumers_close_ends_the_connection,
   expect(iut, disconnected());
 }
 
-CONFORMANCE_CASE(work_behind_the_stream_ends_with_it,
+CONFORMANCE_CASE(work_queued_when_the_stream_ends_is_completed,
                  rules("rdmap.terminate.outstanding-completed-in-error"), in_both_roles) {
   const auto each_ends_once = [&](const std::function<void()>& end) {
     constexpr std::size_t count = 48;

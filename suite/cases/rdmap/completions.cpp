@@ -11,8 +11,8 @@ constexpr iut::WorkId late_work = 1000;
 
 }  // namespace
 
-CONFORMANCE_CASE(completion_says_which_operation_it_is_of,
-                 rules("rdmap.read.response-delivered-to-ulp"), in_both_roles) {
+CONFORMANCE_CASE(completion_names_its_operation, rules("rdmap.read.response-delivered-to-ulp"),
+                 in_both_roles) {
   see_iut_send();
   const Work write = iut.post_write(payload(8), remote_stag, 0), send = iut.post_send(payload(9)),
              read = iut.post_read(10, remote_stag, 0);
@@ -30,7 +30,7 @@ CONFORMANCE_CASE(completion_says_which_operation_it_is_of,
   of(read, operation::read);
 }
 
-CONFORMANCE_CASE(work_posted_behind_the_end_is_refused_or_fails,
+CONFORMANCE_CASE(work_posted_after_the_end_is_refused_or_fails,
                  rules("ddp.close.outstanding-requests-fail"), in_both_roles) {
   const auto post_behind = [&](const char* name, const std::function<void()>& end) {
     row(name, [&] {
@@ -56,7 +56,7 @@ CONFORMANCE_CASE(work_posted_behind_the_end_is_refused_or_fails,
   });
 }
 
-CONFORMANCE_CASE(fenced_invalidation_waits_for_the_reads_ahead,
+CONFORMANCE_CASE(fenced_invalidation_waits_for_earlier_reads,
                  rules("rdmap.order.read-completes-after-response"),
                  needs(capability::local_invalidate), in_both_roles) {
   see_iut_send();

@@ -152,7 +152,7 @@ CONFORMANCE_CASE(version_that_changes_is_rejected,
   });
 }
 
-CONFORMANCE_CASE(nothing_is_placed_behind_an_error, rules("ddp.terminate.later-segments-dropped"),
+CONFORMANCE_CASE(nothing_is_placed_after_an_error, rules("ddp.terminate.later-segments-dropped"),
                  in_both_roles, over_both_families) {
   StreamPeer& partner = trusted_partner(*this);
   const Region region = iut.register_memory(5000, access::remote_write);
@@ -168,7 +168,7 @@ CONFORMANCE_CASE(nothing_is_placed_behind_an_error, rules("ddp.terminate.later-s
 
 // ---------------------------------------------------------------- wrong Responses
 
-CONFORMANCE_CASE(read_whose_response_goes_astray_fails,
+CONFORMANCE_CASE(read_whose_response_goes_to_another_place_fails,
                  rules("rdmap.read.error-passed-up-and-terminated", "ddp.tagged.check-stag-valid"),
                  in_both_roles, deadline_of(10s)) {
   const auto astray = [&](Deviation deviation,
@@ -231,7 +231,7 @@ CONFORMANCE_CASE(reads_beyond_the_depth_are_not_served, rules("rdmap.resources.i
 
 // ---------------------------------------------------------------- the end in mid-transfer
 
-CONFORMANCE_CASE(connection_lost_in_mid_transfer_ends_all_work,
+CONFORMANCE_CASE(connection_lost_during_a_transfer_ends_all_work,
                  rules("ddp.close.outstanding-requests-fail", "ddp.close.llp-lost-indicated"),
                  in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = trusted_partner(*this);

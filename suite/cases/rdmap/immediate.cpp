@@ -36,7 +36,7 @@ CONFORMANCE_CASE(immediate_data_are_sent_as_eight_octets,
          "rdmap.immediate.opcode-values");
 }
 
-CONFORMANCE_CASE(immediate_data_stand_among_sends_as_posted,
+CONFORMANCE_CASE(immediate_data_keep_their_place_among_sends,
                  rules("rdmap.immediate.in-submission-order"), needs(capability::immediate)) {
   let_iut_send();
   const Work first = iut.post_send(payload(5)), second = post_immediate(*this, payload(8)),
@@ -65,7 +65,7 @@ CONFORMANCE_CASE(immediate_data_reach_the_consumer, rules("rdmap.immediate.data-
   }
 }
 
-CONFORMANCE_CASE(immediate_data_take_one_receive, rules("rdmap.immediate.consumes-one-buffer"),
+CONFORMANCE_CASE(immediate_data_consume_one_receive, rules("rdmap.immediate.consumes-one-buffer"),
                  needs(capability::immediate)) {
   const Work first = iut.post_receive(64), second = iut.post_receive(64);
   peer.send_together({immediate_data(payload(8)), send_message(payload(10))});
@@ -82,7 +82,7 @@ CONFORMANCE_CASE(immediate_data_without_a_receive_are_refused,
                    advisory(torn_down() | any_terminate()));
 }
 
-CONFORMANCE_CASE(immediate_data_of_another_length_are_found_out,
+CONFORMANCE_CASE(immediate_data_of_another_length_are_detected,
                  rules("rdmap.immediate.length-checked",
                        "rdmap.immediate.incoming-error-terminate"),
                  needs(capability::immediate)) {
@@ -125,7 +125,7 @@ CONFORMANCE_CASE(immediate_data_arrive_in_the_order_sent,
   expect(receives[4], completes().with_immediate(payload(8, 4)));
 }
 
-CONFORMANCE_CASE(late_read_response_is_taken_behind_immediate_data,
+CONFORMANCE_CASE(late_read_response_is_accepted_after_immediate_data,
                  rules("rdmap.immediate.may-pass-read-response"), needs(capability::immediate),
                  in_both_roles) {
   let_iut_send();
@@ -138,7 +138,7 @@ CONFORMANCE_CASE(late_read_response_is_taken_behind_immediate_data,
   expect(read.buffer, holds(payload(8, 9)));
 }
 
-CONFORMANCE_CASE(late_atomic_response_is_taken_behind_immediate_data,
+CONFORMANCE_CASE(late_atomic_response_is_accepted_after_immediate_data,
                  rules("rdmap.immediate.may-pass-atomic-response",
                        "rdmap.atomic.response-after-later-messages"),
                  needs(capability::immediate, capability::atomics), in_both_roles) {

@@ -34,7 +34,7 @@ CONFORMANCE_CASE(invalidated_stag_refuses_reads, rules("rdmap.invalidate.stag-in
                    "rdmap.terminate.code-invalid-stag");
 }
 
-CONFORMANCE_CASE(memory_is_kept_by_invalidation, rules("rdmap.invalidate.stag-invalidated"),
+CONFORMANCE_CASE(invalidation_does_not_change_memory, rules("rdmap.invalidate.stag-invalidated"),
                  needs(capability::remote_invalidate)) {
   const Region region = iut.register_memory(64, access::remote_write);
   const Work receive = iut.post_receive(16);
@@ -43,8 +43,8 @@ CONFORMANCE_CASE(memory_is_kept_by_invalidation, rules("rdmap.invalidate.stag-in
   expect(region, unchanged);
 }
 
-CONFORMANCE_CASE(other_stags_survive_an_invalidation, rules("rdmap.invalidate.stag-invalidated"),
-                 needs(capability::remote_invalidate)) {
+CONFORMANCE_CASE(other_stags_stay_valid_after_an_invalidation,
+                 rules("rdmap.invalidate.stag-invalidated"), needs(capability::remote_invalidate)) {
   const Region victim = iut.register_memory(64, access::remote_write);
   const Region survivor = iut.register_memory(64, access::remote_write);
   const Work receive = iut.post_receive(16);
@@ -66,7 +66,7 @@ CONFORMANCE_CASE(stag_cannot_be_invalidated_twice,
                    "rdmap.invalidate.terminate-if-not-associated");
 }
 
-CONFORMANCE_CASE(iut_carries_the_stag_to_invalidate, rules("rdmap.invalidate.references-stag"),
+CONFORMANCE_CASE(stag_to_invalidate_is_sent_as_given, rules("rdmap.invalidate.references-stag"),
                  needs(capability::send_invalidate)) {
   let_iut_send();
   for (const bool solicited : {false, true}) {

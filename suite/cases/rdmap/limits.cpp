@@ -166,7 +166,8 @@ CONFORMANCE_CASE(send_gathers_from_all_pieces_that_the_iut_has,
   advise_refused(*this, beyond, "a Send of one piece more");
 }
 
-CONFORMANCE_CASE(as_many_receives_as_asked_for_are_taken, rules("rdmap.send.consumes-one-buffer")) {
+CONFORMANCE_CASE(as_many_receives_as_asked_for_are_accepted,
+                 rules("rdmap.send.consumes-one-buffer")) {
   iut::CreateEndpoint wanted;
   wanted.receive_depth = depth;
   const iut::Handle endpoint = iut.create_endpoint(wanted);
@@ -191,7 +192,7 @@ CONFORMANCE_CASE(as_many_receives_as_asked_for_are_taken, rules("rdmap.send.cons
   }
 }
 
-CONFORMANCE_CASE(as_many_sends_as_asked_for_are_taken,
+CONFORMANCE_CASE(as_many_sends_as_asked_for_are_accepted,
                  rules("rdmap.order.messages-in-submission-order")) {
   iut::CreateEndpoint wanted;
   wanted.send_depth = depth;
@@ -222,8 +223,7 @@ CONFORMANCE_CASE(as_many_sends_as_asked_for_are_taken,
   expect(again, completes());
 }
 
-CONFORMANCE_CASE(depths_and_pieces_end_where_the_iut_says,
-                 rules("rdmap.send.consumes-one-buffer")) {
+CONFORMANCE_CASE(depths_and_pieces_are_limited_as_stated, rules("rdmap.send.consumes-one-buffer")) {
   struct Limit {
     const char* name;
     std::uint32_t iut::CreateEndpoint::* member;

@@ -5,7 +5,7 @@
 
 namespace suite::cases {
 
-CONFORMANCE_CASE(messages_of_all_kinds_leave_in_the_order_posted,
+CONFORMANCE_CASE(messages_of_all_kinds_are_sent_in_the_order_posted,
                  rules("rdmap.order.messages-in-submission-order"), in_both_roles) {
   let_iut_send();
   const Work write = iut.post_write(payload(40), 0x01020304, 0x100);
@@ -31,7 +31,7 @@ CONFORMANCE_CASE(receive_does_not_complete_before_the_last_segment,
   expect(receive, completes().with_length(64));
 }
 
-CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_carry_it,
+CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
                  rules("rdmap.order.completion-after-ddp")) {
   // The Responder may not send before the Initiator's first FPDU
   // (RFC 5044 7.1.2), so its Send has to wait.
@@ -61,7 +61,7 @@ CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
   expect(fenced, completes());
 }
 
-CONFORMANCE_CASE(writes_leave_in_the_order_posted, rules("rdmap.write.in-submission-order"),
+CONFORMANCE_CASE(writes_are_sent_in_the_order_posted, rules("rdmap.write.in-submission-order"),
                  in_both_roles) {
   see_iut_send();
   // They wait behind a long one, which cannot leave.
@@ -116,7 +116,7 @@ CONFORMANCE_CASE(response_that_only_lacks_its_crc_completes_nothing,
   expect(read.buffer, holds(payload(40)));
 }
 
-CONFORMANCE_CASE(read_behind_a_send_that_fails_is_not_served,
+CONFORMANCE_CASE(read_after_a_send_that_fails_is_not_served,
                  rules("rdmap.order.read-response-after-prior-send"), in_both_roles) {
   const Region source = iut.register_memory(64, access::remote_read);
   const Work receive = iut.post_receive(16);

@@ -115,7 +115,7 @@ CONFORMANCE_CASE(reads_complete_in_their_order_among_sends_and_writes,
   expect_order(*this, came, works, "rdmap.order.completed-in-submission-order");
 }
 
-CONFORMANCE_CASE(fenced_send_leaves_behind_all_earlier_reads,
+CONFORMANCE_CASE(fenced_send_is_sent_after_all_earlier_reads,
                  rules("rdmap.order.read-completes-after-response",
                        "rdmap.order.completed-in-submission-order"),
                  in_both_roles, deadline_of(20s)) {
@@ -243,7 +243,7 @@ CONFORMANCE_CASE(atomics_and_reads_are_answered_in_one_order,
 
 // ---------------------------------------------------------------- Immediate Data, invalidation
 
-CONFORMANCE_CASE(immediate_data_go_among_sends_in_both_directions,
+CONFORMANCE_CASE(immediate_data_mix_with_sends_in_both_directions,
                  rules("rdmap.immediate.data-passed-to-ulp", "rdmap.immediate.header-format",
                        "rdmap.immediate.in-submission-order",
                        "rdmap.immediate.completed-in-order-with-sends",
@@ -319,7 +319,7 @@ CONFORMANCE_CASE(buffer_of_the_peer_is_used_and_then_invalidated,
 
 // ---------------------------------------------------------------- the peer-to-peer model
 
-CONFORMANCE_CASE(transfers_go_on_behind_each_rtr_indication,
+CONFORMANCE_CASE(transfers_continue_after_each_rtr_indication,
                  rules("mpa.enhanced.responder-supports-one-rtr-kind",
                        "mpa.enhanced.startup-gives-no-completion"),
                  needs(capability::enhanced_startup, capability::peer_to_peer)) {
@@ -333,7 +333,7 @@ CONFORMANCE_CASE(transfers_go_on_behind_each_rtr_indication,
   transfer_behind_the_rtr(*this, partner, 60);
 }
 
-CONFORMANCE_CASE(transfers_go_on_behind_the_rtr_of_the_iut,
+CONFORMANCE_CASE(transfers_continue_after_the_rtr_of_the_iut,
                  rules("mpa.enhanced.rtr-sent-after-accept",
                        "mpa.enhanced.startup-gives-no-completion"),
                  as_initiator, needs(capability::enhanced_startup),

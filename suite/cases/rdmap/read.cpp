@@ -52,7 +52,7 @@ CONFORMANCE_CASE(read_request_is_answered_once, rules("rdmap.read.one-request-on
   expect(peer, silence());
 }
 
-CONFORMANCE_CASE(write_behind_a_read_completes_behind_it,
+CONFORMANCE_CASE(write_posted_after_a_read_completes_after_it,
                  rules("rdmap.order.completed-in-submission-order")) {
   let_iut_send();
   const Work read = iut.post_read(8, 0x77, 0x1000),
@@ -170,7 +170,7 @@ CONFORMANCE_CASE(read_of_an_unknown_stag_is_rejected,
                    "rdmap.terminate.code-invalid-stag");
 }
 
-CONFORMANCE_CASE(unknown_stag_of_a_read_is_told_as_such,
+CONFORMANCE_CASE(unknown_stag_of_a_read_is_reported_as_such,
                  rules("rdmap.terminate.code-invalid-stag")) {
   const auto tell = [&](const Region& region) {
     peer.send(read_from(region, 0, 8));
@@ -210,7 +210,7 @@ CONFORMANCE_CASE(read_beyond_bounds_is_rejected, rules("rdmap.error.read-source-
   }
 }
 
-CONFORMANCE_CASE(read_just_below_the_end_of_all_offsets_is_answered,
+CONFORMANCE_CASE(read_just_below_the_highest_offset_is_answered,
                  rules("rdmap.read.valid-request-answered", "rdmap.error.read-source-no-wrap",
                        "rdmap.terminate.code-to-wrap"),
                  needs(capability::chosen_base)) {
@@ -259,7 +259,7 @@ CONFORMANCE_CASE(read_whose_offset_wraps_is_rejected,
                    "rdmap.terminate.code-to-wrap");
 }
 
-CONFORMANCE_CASE(bad_read_request_tells_all_about_itself,
+CONFORMANCE_CASE(terminate_for_a_bad_read_request_is_complete,
                  rules("rdmap.error.read-request-fields",
                        "rdmap.terminate.protection-error-rdma-header",
                        "rdmap.terminate.protection-error-ddp-header",
@@ -318,14 +318,14 @@ CONFORMANCE_CASE(no_more_reads_are_outstanding_than_granted,
   expect(peer, message(Opcode::read_request));
 }
 
-CONFORMANCE_CASE(response_that_nobody_asked_for_is_rejected,
+CONFORMANCE_CASE(unsolicited_read_response_is_rejected,
                  rules("rdmap.read.invalid-response-surfaced")) {
   const Region region = iut.register_memory(64, access::remote_write);
   peer.send(read_response(region.stag, region.base, payload(8)));
   expect(peer, any_terminate() | torn_down());
 }
 
-CONFORMANCE_CASE(read_response_is_as_long_as_asked,
+CONFORMANCE_CASE(read_response_has_the_requested_length,
                  rules("rdmap.read.response-length-matches-request")) {
   Region source = iut.register_memory(8192, access::remote_read);
   iut.write_memory(source, payload(8192));
@@ -336,7 +336,7 @@ CONFORMANCE_CASE(read_response_is_as_long_as_asked,
   }
 }
 
-CONFORMANCE_CASE(read_request_takes_no_receive, rules("rdmap.read.request-not-delivered")) {
+CONFORMANCE_CASE(read_request_consumes_no_receive, rules("rdmap.read.request-not-delivered")) {
   const Work receive = iut.post_receive(64);
   const Region source = iut.register_memory(64, access::remote_read);
   peer.send(read_from(source, 0, 16));

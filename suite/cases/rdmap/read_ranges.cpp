@@ -131,7 +131,7 @@ CONFORMANCE_CASE(reads_of_all_sizes_are_served_in_their_order,
     expect(peer, message(Opcode::read_response, part_of(source.contents, size % 7, size)));
 }
 
-CONFORMANCE_CASE(no_octet_leaves_before_the_source_is_checked,
+CONFORMANCE_CASE(no_octet_is_sent_before_the_source_is_checked,
                  rules("rdmap.read.source-stag-validated", "rdmap.read.source-to-validated"),
                  in_both_roles) {
   const Expected refused = any_terminate() | torn_down();
@@ -161,7 +161,7 @@ CONFORMANCE_CASE(no_octet_leaves_before_the_source_is_checked,
 
 // ---------------------------------------------------------------- the IUT as Data Sink
 
-CONFORMANCE_CASE(read_requests_leave_in_the_order_posted,
+CONFORMANCE_CASE(read_requests_are_sent_in_the_order_posted,
                  rules("rdmap.read.requests-in-submission-order"), in_both_roles) {
   establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}});
   let_iut_send();
@@ -180,7 +180,7 @@ CONFORMANCE_CASE(read_requests_leave_in_the_order_posted,
   expect_in_order(reads, "rdmap.read.requests-in-submission-order");
 }
 
-CONFORMANCE_CASE(each_source_buffer_is_asked_for_by_itself,
+CONFORMANCE_CASE(each_source_buffer_has_a_request_of_its_own,
                  rules("rdmap.read.multiple-buffers-multiple-requests"), in_both_roles) {
   let_iut_send();
   for (const std::uint32_t stag : {0x11110001U, 0x22220002U, 0x33330003U}) {
@@ -196,7 +196,7 @@ CONFORMANCE_CASE(each_source_buffer_is_asked_for_by_itself,
   }
 }
 
-CONFORMANCE_CASE(read_of_nothing_asks_for_nothing, rules("rdmap.read.zero-length-request"),
+CONFORMANCE_CASE(read_of_zero_octets_requests_zero_octets, rules("rdmap.read.zero-length-request"),
                  in_both_roles) {
   let_iut_send();
   iut::PostWork command;
@@ -214,7 +214,7 @@ CONFORMANCE_CASE(read_of_nothing_asks_for_nothing, rules("rdmap.read.zero-length
   expect(Work{command.work, command.endpoint, {}}, completes());
 }
 
-CONFORMANCE_CASE(as_many_requests_leave_as_were_granted,
+CONFORMANCE_CASE(as_many_requests_are_sent_as_were_granted,
                  rules("rdmap.resources.outbound-reads-provided"), in_both_roles) {
   establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}});
   let_iut_send();
@@ -230,7 +230,7 @@ CONFORMANCE_CASE(as_many_requests_leave_as_were_granted,
   expect_in_order(reads);
 }
 
-CONFORMANCE_CASE(messages_ahead_of_a_response_are_taken,
+CONFORMANCE_CASE(messages_before_a_response_are_accepted,
                  rules("rdmap.order.read-response-after-later-messages"), in_both_roles) {
   const Region region = iut.register_memory(64, access::remote_read_write);
   const Work receive = iut.post_receive(16);
@@ -247,7 +247,7 @@ CONFORMANCE_CASE(messages_ahead_of_a_response_are_taken,
   expect(read.buffer, holds(payload(24)));
 }
 
-CONFORMANCE_CASE(reads_posted_together_name_each_its_own_sink,
+CONFORMANCE_CASE(reads_posted_together_name_their_own_sinks,
                  rules("rdmap.read.request-header-format",
                        "rdmap.read.requests-in-submission-order"),
                  in_both_roles) {

@@ -23,7 +23,7 @@ CONFORMANCE_CASE(sends_are_well_formed,
   }
 }
 
-CONFORMANCE_CASE(opcode_says_what_the_consumer_asked_for, rules("rdmap.header.opcode-values"),
+CONFORMANCE_CASE(opcode_is_that_of_the_posted_operation, rules("rdmap.header.opcode-values"),
                  needs(capability::solicited)) {
   let_iut_send();
   const Work plain = iut.post_send(payload(4)),
@@ -226,7 +226,7 @@ CONFORMANCE_CASE(sends_of_all_kinds_are_delivered_in_order,
   }
 }
 
-CONFORMANCE_CASE(send_without_payload_takes_a_receive,
+CONFORMANCE_CASE(send_without_payload_consumes_a_receive,
                  rules("rdmap.send.zero-length-consumes-buffer", "rdmap.send.zero-length")) {
   const Work first = iut.post_receive(16), second = iut.post_receive(16);
   peer.send(send_message({}));
@@ -274,7 +274,7 @@ CONFORMANCE_CASE(send_shorter_than_the_receive_or_as_long_completes,
   }
 }
 
-CONFORMANCE_CASE(empty_solicited_send_takes_one_receive,
+CONFORMANCE_CASE(empty_solicited_send_consumes_one_receive,
                  rules("rdmap.send.zero-length-consumes-buffer"), in_both_roles) {
   const Work first = iut.post_receive(64), second = iut.post_receive(64);
   peer.send(send_solicited({}));

@@ -59,7 +59,7 @@ struct Shared {
 
 }  // namespace
 
-CONFORMANCE_CASE(messages_of_two_streams_take_one_receive_each,
+CONFORMANCE_CASE(messages_of_two_streams_consume_one_receive_each,
                  rules("rdmap.send.consumes-one-buffer"), needs(capability::shared_receive_queue)) {
   Shared shared(*this);
   establish({.endpoint = shared.first});
@@ -76,8 +76,8 @@ CONFORMANCE_CASE(messages_of_two_streams_take_one_receive_each,
   expect_that(taken.size() == 3, "three Receives", fmt::format("{}", taken.size()));
 }
 
-CONFORMANCE_CASE(shared_queue_takes_its_depth_and_no_more, rules("rdmap.send.consumes-one-buffer"),
-                 needs(capability::shared_receive_queue)) {
+CONFORMANCE_CASE(shared_queue_accepts_its_depth_and_no_more,
+                 rules("rdmap.send.consumes-one-buffer"), needs(capability::shared_receive_queue)) {
   Shared shared(*this);
   establish({.endpoint = shared.first});
   for (std::uint32_t i = 0; i < Shared::depth; ++i) shared.post(8);
@@ -120,7 +120,7 @@ CONFORMANCE_CASE(resized_shared_queue_takes_its_new_depth, rules("rdmap.send.con
   take_one();
 }
 
-CONFORMANCE_CASE(low_shared_queue_is_told_once, rules("rdmap.send.consumes-one-buffer"),
+CONFORMANCE_CASE(low_shared_queue_is_reported_once, rules("rdmap.send.consumes-one-buffer"),
                  needs(capability::shared_receive_queue)) {
   Shared shared(*this);
   establish({.endpoint = shared.first});
@@ -143,7 +143,7 @@ CONFORMANCE_CASE(low_shared_queue_is_told_once, rules("rdmap.send.consumes-one-b
   expect_that(!told(), "no second event", "one");
 }
 
-CONFORMANCE_CASE(last_shared_receive_is_told_of_its_stream_only,
+CONFORMANCE_CASE(last_shared_receive_is_reported_for_its_stream_only,
                  rules("mpa.close.graceful-close-indicated"),
                  needs(capability::shared_receive_queue)) {
   const auto last = [&](iut::Handle endpoint) {

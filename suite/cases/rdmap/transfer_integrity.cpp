@@ -27,7 +27,7 @@ CONFORMANCE_CASE(sends_of_every_size_are_received,
   for_each_size(partner, 11, [&](const Octets& data) { send_to_iut(*this, partner, data); });
 }
 
-CONFORMANCE_CASE(sends_of_every_size_leave_whole,
+CONFORMANCE_CASE(sends_of_every_size_are_sent_whole,
                  rules("ddp.segmentation.all-data-sent", "ddp.segmentation.mo-is-message-offset",
                        "ddp.untagged.first-mo-zero", "ddp.untagged.msn-same-in-segments",
                        "ddp.header.l-set-on-last", "ddp.header.l-clear-on-others"),
@@ -44,7 +44,7 @@ CONFORMANCE_CASE(writes_of_every_size_are_placed,
   for_each_size(partner, 13, [&](const Octets& data) { write_to_iut(*this, partner, data); });
 }
 
-CONFORMANCE_CASE(writes_of_every_size_leave_whole,
+CONFORMANCE_CASE(writes_of_every_size_are_sent_whole,
                  rules("ddp.segmentation.to-is-initial-plus-offset",
                        "ddp.segmentation.all-data-sent", "ddp.tagged.stag-same-in-segments",
                        "rdmap.write.send-signals-delivery"),
@@ -103,7 +103,7 @@ CONFORMANCE_CASE(everything_arrives_with_markers_and_without_crcs,
   transfer_everything(*this, partner);
 }
 
-CONFORMANCE_CASE(everything_arrives_with_markers_towards_the_iut_only,
+CONFORMANCE_CASE(everything_arrives_with_markers_to_the_iut_only,
                  rules("mpa.markers.none-when-peer-m-zero", "ddp.tagged.placed-at-to",
                        "ddp.untagged.placed-at-mo"),
                  in_both_roles, configured({.markers = true}), deadline_of(30s)) {
@@ -170,8 +170,8 @@ CONFORMANCE_CASE(message_is_gathered_from_all_its_pieces,
   expect(announcement, completes());
 }
 
-CONFORMANCE_CASE(small_messages_across_a_page_leave_whole, rules("ddp.segmentation.all-data-sent"),
-                 in_both_roles, deadline_of(20s)) {
+CONFORMANCE_CASE(small_messages_across_a_page_are_sent_whole,
+                 rules("ddp.segmentation.all-data-sent"), in_both_roles, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
   constexpr std::uint64_t page = 4096;
   const Octets data = PayloadGenerator(23).octets(3 * page);
@@ -215,7 +215,7 @@ CONFORMANCE_CASE(read_of_mebibytes_is_served, rules("rdmap.read.response-data-fr
   read_from_iut(*this, partner, PayloadGenerator(32).octets(3 * mebibyte + 1));
 }
 
-CONFORMANCE_CASE(write_of_mebibytes_leaves_whole,
+CONFORMANCE_CASE(write_of_mebibytes_is_sent_whole,
                  rules("ddp.segmentation.to-is-initial-plus-offset"), in_both_roles,
                  deadline_of(60s)) {
   StreamPeer& partner = connect_partner();

@@ -59,7 +59,7 @@ CONFORMANCE_CASE(write_is_not_shown_to_the_consumer, rules("rdmap.write.not-deli
   expect(receive, completes().with_length(3));
 }
 
-CONFORMANCE_CASE(long_write_lands_in_any_segmentation,
+CONFORMANCE_CASE(long_write_is_placed_in_any_segmentation,
                  rules("ddp.tagged.placed-at-to", "rdmap.write.nonzero-offset"), in_both_roles) {
   for (const std::size_t part : {1, 100, 1000}) {
     row(fmt::format("segments of {} octets", part), [&] {
@@ -78,7 +78,7 @@ CONFORMANCE_CASE(zero_based_region_is_written_from_offset_zero, rules("rdmap.wri
   expect(region, holds(payload(50)));
 }
 
-CONFORMANCE_CASE(write_of_another_rdmap_version_is_surfaced,
+CONFORMANCE_CASE(write_of_another_rdmap_version_is_reported,
                  rules("rdmap.write.invalid-surfaced")) {
   const Region region = iut.register_memory(64, access::remote_write);
   peer.send(rdma_write(region.stag, region.base, payload(8)).with_rdmap_version(2));
@@ -86,7 +86,7 @@ CONFORMANCE_CASE(write_of_another_rdmap_version_is_surfaced,
                    "rdmap.write.invalid-surfaced");
 }
 
-CONFORMANCE_CASE(failed_write_is_told_to_consumer_and_peer,
+CONFORMANCE_CASE(failed_write_is_reported_to_consumer_and_peer,
                  rules("rdmap.write.error-passed-up-and-terminated"), in_both_roles) {
   const Region region = iut.register_memory(64, access::remote_write);
   see_iut_send();
@@ -111,7 +111,7 @@ CONFORMANCE_CASE(unsignaled_work_that_fails_completes,
   expect(unsignaled, completes_in_error());
 }
 
-CONFORMANCE_CASE(write_without_payload_is_taken, rules("rdmap.write.zero-length")) {
+CONFORMANCE_CASE(write_without_payload_is_accepted, rules("rdmap.write.zero-length")) {
   const Region region = iut.register_memory(64, access::remote_write);
   peer.send(rdma_write(region.stag, region.base, {}));
   expect_still_working();

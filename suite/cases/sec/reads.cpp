@@ -55,7 +55,7 @@ CONFORMANCE_CASE(memory_for_reading_and_writing_serves_both,
   expect(peer, message(Opcode::read_response, payload(64)));
 }
 
-CONFORMANCE_CASE(reads_of_one_stream_leave_others_their_queue,
+CONFORMANCE_CASE(reads_of_one_stream_do_not_use_up_the_queue_of_others,
                  rules("sec.reads.queue-not-shared", "rdmap.security.read-queue-not-shared")) {
   const iut::ConnectParameters parameters{.private_data = {}, .ird = granted, .ord = granted};
   establish({.parameters = parameters, .opening = true});
@@ -79,8 +79,8 @@ CONFORMANCE_CASE(reads_of_one_stream_leave_others_their_queue,
   }
 }
 
-CONFORMANCE_CASE(reads_beyond_the_queue_end_the_stream_and_no_more,
-                 rules("sec.reads.excess-ends-stream"), in_both_roles) {
+CONFORMANCE_CASE(reads_beyond_the_queue_end_that_stream_only, rules("sec.reads.excess-ends-stream"),
+                 in_both_roles) {
   constexpr int excess = 60;
   establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
   const Region much = iut.register_memory(much_data().size(), access::remote_read);
@@ -106,8 +106,8 @@ CONFORMANCE_CASE(reads_beyond_the_queue_end_the_stream_and_no_more,
   expect_that(iut.read_memory(bystander) == bystander.contents, "memory unchanged", "not so");
 }
 
-CONFORMANCE_CASE(reads_above_the_depth_wait_for_their_turn,
-                 rules("sec.reads.initiator-queues-excess"), in_both_roles, deadline_of(20s)) {
+CONFORMANCE_CASE(reads_above_the_depth_are_queued, rules("sec.reads.initiator-queues-excess"),
+                 in_both_roles, deadline_of(20s)) {
   constexpr std::uint32_t depth = 2, reads = 6;
   establish({.parameters = {.private_data = {}, .ird = depth, .ord = depth}});
   let_iut_send();
@@ -126,7 +126,7 @@ CONFORMANCE_CASE(reads_above_the_depth_wait_for_their_turn,
   expect_in_order(works);
 }
 
-CONFORMANCE_CASE(consumer_caps_the_reads_of_its_peer,
+CONFORMANCE_CASE(consumer_limits_the_reads_of_its_peer,
                  rules("sec.reads.outstanding-cap", "rdmap.security.read-requests-capped"),
                  needs(capability::enhanced_startup)) {
   for (const int cap : {1, 2}) {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 5042 section 6.1.1: an STag is of use only where it belongs, and hard to guess.
+// RFC 5040 section 8.1.1, RFC 5042 section 6.1.1: an STag is of use only where it belongs, and hard
+// to guess.
+#include <algorithm>
 #include <set>
 #include <vector>
 
@@ -11,6 +13,12 @@ namespace suite::cases {
 namespace {
 
 constexpr std::size_t sample = 64;  ///< registrations that are looked at
+
+std::vector<std::uint32_t> stags_of_many(Consumer& iut) {
+  std::vector<std::uint32_t> stags(sample);
+  std::ranges::generate(stags, [&] { return iut.register_memory(64, access::remote_read).stag; });
+  return stags;
+}
 
 /// A stream with a window of its own, as its peer uses it.
 struct Owner {
@@ -170,7 +178,7 @@ CONFORMANCE_CASE(next_stag_is_hard_to_guess, rules("sec.stag.hard-to-predict")) 
                           key.hits, stags.size(), key.difference));
 }
 
-CONFORMANCE_CASE(freed_stag_does_not_come_back_at_once, rules("sec.stag.slow-reuse")) {
+CONFORMANCE_CASE(freed_stag_is_not_reused_at_once, rules("sec.stag.slow-reuse")) {
   std::set<std::uint32_t> seen;
   for (std::size_t i = 0; i < sample; ++i) {
     const Region region = iut.register_memory(64, access::remote_read);
@@ -182,7 +190,7 @@ CONFORMANCE_CASE(freed_stag_does_not_come_back_at_once, rules("sec.stag.slow-reu
                           seen.size(), sample));
 }
 
-CONFORMANCE_CASE(each_bit_of_an_stag_counts, rules("ddp.tagged.check-stag-valid")) {
+CONFORMANCE_CASE(each_bit_of_an_stag_is_checked, rules("ddp.tagged.check-stag-valid")) {
   for (unsigned bit = 0; bit < 32; ++bit) {
     row(fmt::format("bit {}", bit), [&] {
       const Region region = iut.register_memory(64, access::remote_write);
@@ -191,6 +199,61 @@ CONFORMANCE_CASE(each_bit_of_an_stag_counts, rules("ddp.tagged.check-stag-valid"
       expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "octets placed");
     });
   }
+}
+
+CONFORMANCE_CASE(stags_do_not_form_an_arithmetic_sequence,
+                 rules("rdmap.security.stag-unpredictable")) {
+  const std::vector<std::uint32_t> stags = stags_of_many(iut);
+  const std::uint32_t step = stags[1] - stags[0];
+  const bool counted = std::ranges::adjacent_find(stags, [&](std::uint32_t a, std::uint32_t b) {
+                         return b - a != step;
+                       }) == stags.end();
+  expect_that(!counted, "more than one difference from STag to STag",
+              fmt::format("{} STags from {:#010x} on, each {:#x} above the one before",
+                          stags.size(), stags.front(), step));
+}
+
+CONFORMANCE_CASE(stags_are_spread_over_the_range, rules("rdmap.security.stag-sparse")) {
+  const std::vector<std::uint32_t> stags = stags_of_many(iut);
+  const auto [lowest, highest] = std::ranges::minmax(stags);
+  // Random ones lie within a sixteenth of the range in no run that anybody will ever see.
+  constexpr std::uint32_t sixteenth = 1U << 28;
+  advise_that(highest - lowest >= sixteenth, "STags from more than a sixteenth of the range",
+              fmt::format("{} STags from {:#010x} to {:#010x}", stags.size(), lowest, highest));
+}
+
+CONFORMANCE_CASE(guessed_stags_give_no_access,
+                 rules("ddp.tagged.check-stag-valid", "sec.stag.invalid-stag-ends-stream"),
+                 in_both_roles, deadline_of(20s)) {
+  struct Guess {
+    const char* name;
+    std::function<std::uint32_t(std::uint32_t)> of;
+  };
+  const Guess guesses[] = {
+      {"the next key", [](std::uint32_t stag) { return (stag & ~0xFFU) | ((stag + 1) & 0xFFU); }},
+      {"the last key", [](std::uint32_t stag) { return (stag & ~0xFFU) | ((stag - 1) & 0xFFU); }},
+      {"a key with one bit changed", [](std::uint32_t stag) { return stag ^ 0x80U; }},
+      {"its octets reversed", [](std::uint32_t stag) { return __builtin_bswap32(stag); }},
+      {"the next index", [](std::uint32_t stag) { return stag + 0x100; }},
+      {"the lowest index", [](std::uint32_t stag) { return stag & 0xFFU; }},
+      {"the highest index", [](std::uint32_t stag) { return stag | 0xFFFFFF00U; }},
+  };
+  for (const Guess& guess : guesses) {
+    row(guess.name, [&] {
+      const Region region = iut.register_memory(64, access::remote_read_write);
+      const std::uint32_t stag = guess.of(region.stag);
+      if (stag == region.stag) stop(Verdict::inconclusive, "the guess is right");
+      peer.send(rdma_write(stag, region.base, payload(16)));
+      expect(peer, any_terminate() | torn_down(), "ddp.tagged.check-stag-valid");
+      expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "octets placed",
+                  "ddp.tagged.check-stag-valid");
+    });
+  }
+  row("a Read by the key alone", [&] {
+    const Region region = iut.register_memory(64, access::remote_read);
+    peer.send(read_of(region.stag_with_other_key(), region.base, 16));
+    expect(peer, any_terminate() | torn_down(), "sec.stag.invalid-stag-ends-stream");
+  });
 }
 
 CASES_OF_FILE(sec, stag)

@@ -35,7 +35,7 @@ const Known known{
           return id == "ddp.tagged.base-or-bounds" || id == "rdmap.terminate.header-format";
         }};
 
-std::expected<KnownDeviations, std::vector<Fault>> load_text(const std::string& text) {
+std::expected<KnownIssues, std::vector<Fault>> load_text(const std::string& text) {
   const auto file = std::filesystem::temp_directory_path() /
                     ("gate_test." + std::to_string(::getpid()) + ".yaml");
   std::ofstream(file) << text;
@@ -127,12 +127,14 @@ BOOST_AUTO_TEST_CASE(a_good_file) {
 }
 
 BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
-  BOOST_TEST(fault_of("") ==
-             ":1: must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
-             "`throughout` and `isolated`, maybe `private: true`, and nothing else");
-  BOOST_TEST(fault_of("entries: {}\n") ==
-             ":1: must hold a list named `entries`, maybe ones named `complaints`, `strikes`, "
-             "`throughout` and `isolated`, maybe `private: true`, and nothing else");
+  BOOST_TEST(
+      fault_of("") ==
+      ":1: must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
+      "`throughout` and `isolated`, maybe `private: true`, and nothing else");
+  BOOST_TEST(
+      fault_of("entries: {}\n") ==
+      ":1: must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
+      "`throughout` and `isolated`, maybe `private: true`, and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");
@@ -254,8 +256,8 @@ BOOST_AUTO_TEST_CASE(one_of_several_recorded_outcomes_will_do) {
   BOOST_TEST(gate.judge(crashed).result == GateResult::known);
 }
 
-BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case) {
-  const auto listed = load_text(good_entry + R"(complaints:
+BOOST_AUTO_TEST_CASE(a_listed_kernel_message_is_not_held_against_a_case) {
+  const auto listed = load_text(good_entry + R"(kernel_messages:
   - observed: "*WARNING*put_twice*"
     iut: siw-vm
     versions: kernel < 6.13
@@ -275,13 +277,14 @@ BOOST_AUTO_TEST_CASE(a_listed_complaint_of_the_kernel_is_not_held_against_a_case
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
   struck.id = "ddp.a.b@ipv6";  // has an entry of its own
   BOOST_TEST(gate.judge(struck).result == GateResult::known);
-  BOOST_TEST(gate.known_complaint(struck.kernel_log) != nullptr);
-  BOOST_TEST(gate.known_complaint("") == nullptr);
+  BOOST_TEST(gate.known_kernel_message(struck.kernel_log) != nullptr);
+  BOOST_TEST(gate.known_kernel_message("") == nullptr);
   struck.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: another+0x1\n";
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  BOOST_TEST(Gate(*listed, siw("6.13")).known_complaint("WARNING put_twice") == nullptr);
-  BOOST_TEST(fault_of(good_entry + "complaints:\n  - harm: kernel\n    iut: y\n    date: z\n    "
-                                   "versions: any\n") == ":11: `observed` is missing");
+  BOOST_TEST(Gate(*listed, siw("6.13")).known_kernel_message("WARNING put_twice") == nullptr);
+  BOOST_TEST(fault_of(good_entry +
+                      "kernel_messages:\n  - harm: kernel\n    iut: y\n    date: z\n    "
+                      "versions: any\n") == ":11: `observed` is missing");
 }
 
 BOOST_AUTO_TEST_CASE(a_harm_is_explained_only_where_it_is_public) {
@@ -309,7 +312,7 @@ BOOST_AUTO_TEST_CASE(what_is_a_crash_must_have_a_harm) {
                ":2: `harm` is missing where a crash was observed: one of kernel, process, "
                "listener, disclosure");
   }
-  for (const std::string list : {"complaints", "strikes"}) {
+  for (const std::string list : {"kernel_messages", "random_crashes"}) {
     BOOST_TEST(fault_of(good_entry + list +
                         ":\n  - observed: x\n    iut: y\n    versions: any\n    reason: z\n"
                         "    date: 2026-01-31\n") ==
@@ -332,8 +335,8 @@ BOOST_AUTO_TEST_CASE(no_shipped_file_is_private) {
   BOOST_TEST(files > 0U);
 }
 
-BOOST_AUTO_TEST_CASE(a_case_that_a_listed_strike_ends_runs_again_but_not_for_ever) {
-  const auto listed = load_text(good_entry + R"(strikes:
+BOOST_AUTO_TEST_CASE(a_case_that_a_listed_random_crash_ends_runs_again_but_not_for_ever) {
+  const auto listed = load_text(good_entry + R"(random_crashes:
   - observed: "the case was ended by SIGSEGV in a thread *"
     iut: siw-vm
     versions: kernel < 6.13
@@ -357,7 +360,7 @@ BOOST_AUTO_TEST_CASE(a_case_that_a_listed_strike_ends_runs_again_but_not_for_eve
   struck.expectations.push_back(struck.expectations.back());
   struck.expectations.back().actual = "FIN";  // the case went on: nothing has ended it
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  KnownDeviations own = *listed;
+  KnownIssues own = *listed;
   own.entries.front().observed = {crash};
   BOOST_TEST(Gate(own, siw("6.1")).judge(outcome(Verdict::fail, crash)).result ==
              GateResult::known);

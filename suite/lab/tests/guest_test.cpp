@@ -27,11 +27,11 @@ using namespace std::chrono_literals;
 namespace {
 
 /// The one guest of this program.
-struct Bench {
+struct TestBed {
   std::unique_ptr<Lab> lab;
   std::unique_ptr<Guest> guest;
 
-  Bench() {
+  TestBed() {
     GuestOptions options;
     options.agent_channels = 2;
     options.variant = "tunable";
@@ -49,11 +49,11 @@ struct Bench {
   }
 };
 
-Bench& bench() {
-  static Bench the_bench;
-  return the_bench;
+TestBed& test_bed() {
+  static TestBed the_test_bed;
+  return the_test_bed;
 }
-Guest& guest() { return *bench().guest; }
+Guest& guest() { return *test_bed().guest; }
 
 std::string order(std::string_view words) {
   const auto answer = guest().control(words);
@@ -119,7 +119,7 @@ struct Background {
 int refusal(const std::string& ipv4) {
   int error = 0;
   const auto done = in_network_namespace(
-      bench().lab->tester().network_namespace, [&]() -> std::expected<void, std::string> {
+      test_bed().lab->tester().network_namespace, [&]() -> std::expected<void, std::string> {
         sockaddr_in address{};
         address.sin_family = AF_INET;
         address.sin_port = htons(9);
@@ -259,7 +259,7 @@ BOOST_AUTO_TEST_CASE(a_crash_is_seen_and_the_guest_boots_again) {
   BOOST_TEST(WEXITSTATUS(status) == 69);
   BOOST_TEST(!find_kernel_faults(guest().log_since(before)).empty());
 
-  const auto again = guest().boot(bench().lab->tap(), 90s);
+  const auto again = guest().boot(test_bed().lab->tap(), 90s);
   BOOST_REQUIRE_MESSAGE(again.has_value(), (again ? "" : again.error()));
   BOOST_TEST(guest().alive());
   BOOST_TEST(guest().agent_channel(0) == path);

@@ -356,6 +356,18 @@ BOOST_AUTO_TEST_CASE(cases_are_chosen_by_patterns_of_rules_and_by_sections) {
   refuse(rnic_suite({"list", "--section", "7"}), usage, "--rfc");
 }
 
+BOOST_AUTO_TEST_CASE(an_old_id_of_a_case_selects_it_with_a_notice) {
+  const std::string old_id = "sec.buffer.empty_region_answers_no_read",
+                    id = "sec.bounds.empty_region_refuses_reads";
+  const Finished listed = run(rnic_suite({"list", "--select", old_id}));
+  BOOST_TEST(listed.status == 0);
+  BOOST_TEST(listed.out == id + "\n");
+  BOOST_TEST(lines_of(listed.err).size() == 1u, listed.err);
+  BOOST_TEST(listed.err.find("'" + old_id + "': cases were renamed; this is now " + id) !=
+             std::string::npos);
+  BOOST_TEST(run(rnic_suite({"explain", old_id})).out.find(id) == 0u);
+}
+
 BOOST_AUTO_TEST_CASE(a_case_is_explained_too) {
   const Finished finished = run(rnic_suite({"explain", "ddp.delivery.message_is_delivered_once"}));
   BOOST_TEST(finished.status == 0);

@@ -4,7 +4,7 @@
 
 #include "base/hex.hpp"
 #include "suite/runner/frame_finder.hpp"
-#include "suite/runner/worker_words.hpp"
+#include "suite/runner/worker_messages.hpp"
 
 using namespace suite::runner;
 using namespace std::chrono_literals;

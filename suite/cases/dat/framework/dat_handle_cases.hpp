@@ -123,19 +123,19 @@ void expect_refusal_of_no_ia(DatBody& body, Call call) {
 
 /// Three cases of a call that takes a handle: given none, one of each other kind, and one that is
 /// freed. `freed_one` makes the last; what follows is the call, on `handle`.
-#define DAT_HANDLE_CASES(slug, the_call, the_rule, own, freed_one, ...)          \
-  DAT_CASE(slug##_of_no_handle_is_refused, calls(the_call), rules(the_rule)) {   \
-    const DAT_HANDLE handle = DAT_HANDLE_NULL;                                   \
-    expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE));                            \
-  }                                                                              \
-  DAT_CASE(slug##_of_another_kind_is_refused, calls(the_call), rules(the_rule),  \
-           with_hostile_handles) {                                               \
-    const LiveObjects live(ia());                                                \
-    for (const auto& [name, handle] : live.except(own))                          \
-      row(name, [&] { expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE)); });      \
-  }                                                                              \
-  DAT_CASE(slug##_of_what_is_freed_is_refused, calls(the_call), rules(the_rule), \
-           with_hostile_handles) {                                               \
-    const DAT_HANDLE handle = freed_one;                                         \
-    expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE));                            \
+#define DAT_HANDLE_CASES(slug, the_call, the_rule, own, freed_one, ...)            \
+  DAT_CASE(slug##_of_a_null_handle_is_refused, calls(the_call), rules(the_rule)) { \
+    const DAT_HANDLE handle = DAT_HANDLE_NULL;                                     \
+    expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE));                              \
+  }                                                                                \
+  DAT_CASE(slug##_of_another_type_is_refused, calls(the_call), rules(the_rule),    \
+           with_hostile_handles) {                                                 \
+    const LiveObjects live(ia());                                                  \
+    for (const auto& [name, handle] : live.except(own))                            \
+      row(name, [&] { expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE)); });        \
+  }                                                                                \
+  DAT_CASE(slug##_of_a_freed_handle_is_refused, calls(the_call), rules(the_rule),  \
+           with_hostile_handles) {                                                 \
+    const DAT_HANDLE handle = freed_one;                                           \
+    expect(__VA_ARGS__, returns(DAT_INVALID_HANDLE));                              \
   }

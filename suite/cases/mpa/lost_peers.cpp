@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5044 sections 7.1, 7.2 and 8: peers that go away at any state of a connection, stay half open,
+// or are wrong next to others.
+#include "suite/cases/mpa/startup_steps.hpp"
+
+namespace suite::cases {
+
+using namespace startup;  // NOLINT(google-build-using-namespace): the steps are the cases' words
+
+namespace {
+
+enum class ConsumerKnows : std::uint8_t { nothing, of_request, of_connection };
+
+/// A state in which the peer may go away, and what the IUT's consumer knows then.
+struct Moment {
+  const char* name;
+  ConsumerKnows knows;
+  std::function<void(Body&)> reach;
+};
+
+void send_half(Body& on, const StartupFrame& frame) {
+  on.peer.raw().send_octets(wire::Bytes(frame.encode()).first(10));
+}
+
+std::vector<Moment> moments_of_responder(const Consumer& iut) {
+  std::vector<Moment> moments{
+      {"before the Request", ConsumerKnows::nothing, [](Body& on) { on.peer.connect(); }},
+      {"within the Request", ConsumerKnows::nothing,
+       [](Body& on) {
+         on.peer.connect();
+         send_half(on, mpa_request());
+       }},
+      {"before the consumer decides", ConsumerKnows::of_request,
+       [](Body& on) { send_request(on, mpa_request()); }},
+      {"behind the Reply", ConsumerKnows::of_connection, [](Body& on) { on.establish(); }},
+      {"behind the first FPDU", ConsumerKnows::of_connection,
+       [](Body& on) { on.expect_still_working(); }},
+  };
+  if (iut.can(capability::enhanced_startup) && iut.can(capability::peer_to_peer)) {
+    moments.push_back({"before the RTR indication", ConsumerKnows::of_connection, [](Body& on) {
+                         static_cast<void>(reply_to(on, enhanced_request(any_rtr)));
+                       }});
+  }
+  return moments;
+}
+
+std::vector<Moment> moments_of_initiator() {
+  return {
+      {"before the Request", ConsumerKnows::of_connection, [](Body& on) { on.let_iut_connect(); }},
+      {"behind the Request", ConsumerKnows::of_connection,
+       [](Body& on) { static_cast<void>(request_of(on)); }},
+      {"within the Reply", ConsumerKnows::of_connection,
+       [](Body& on) { send_half(on, accepting(on, request_of(on))); }},
+      {"behind the Reply", ConsumerKnows::of_connection,
+       [](Body& on) { on.peer.raw().send(accepting(on, request_of(on))); }},
+      {"behind its first FPDU", ConsumerKnows::of_connection,
+       [](Body& on) { on.expect_still_working(); }},
+  };
+}
+
+/// What the consumer learns of the end of a connection, however far that had come.
+ExpectedEvent told_of_the_end() { return connect_failed() | rejected() | disconnected(); }
+
+/// A connection request whose peer has gone: the consumer may be too late, or learns it afterwards.
+std::optional<iut::Event> answer_to_one_gone(Body& on, const iut::ConnectRequestEvent& request) {
+  on.watch(on.peer.raw());  // the end has arrived by now
+  const iut::Accept command{request.request, on.iut.endpoint(), with_depths(4, 4)};
+  const iut::Reply reply = on.iut.try_call(command, "accept a peer that has gone");
+  if (reply.outcome != iut::Outcome::ok)
+    return iut::ConnectFailedEvent{on.iut.endpoint(), "refused by the API: " + reply.error};
+  return on.iut.take(told_of_the_end().matches, on.context().deadline);
+}
+
+/// The peer goes away in each state: the consumer is told, where it knew of the connection, and the
+/// next connection works.
+void leave_in_each_state(Body& on, const std::function<void()>& leave,
+                         const std::function<void(const std::optional<iut::Event>&)>& judge,
+                         const RuleRef& goes_on) {
+  const bool responder = on.iut_is_responder();
+  for (const Moment& moment : responder ? moments_of_responder(on.iut) : moments_of_initiator()) {
+    on.row(moment.name, [&] {
+      moment.reach(on);
+      if (!responder) on.stop_listening();  // it may try again at once
+      std::optional<iut::ConnectRequestEvent> request;
+      if (moment.knows == ConsumerKnows::of_request) request = asked(on);
+      leave();
+      if (request) judge(answer_to_one_gone(on, *request));
+      if (moment.knows == ConsumerKnows::of_connection)
+        judge(on.iut.take(told_of_the_end().matches, on.context().deadline));
+      on.establish(on.another_peer(), {.endpoint = on.iut.create_endpoint(), .judged_by = goes_on});
+    });
+  }
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(reset_in_any_state_is_noticed, rules("mpa.terminate.tcp-loss-detected"),
+                 in_both_roles, over_both_families) {
+  const auto judge = [&](const std::optional<iut::Event>& event) {
+    expect_that(event.has_value(), "the consumer told that the connection is gone",
+                event ? describe(*event) : "no event");
+  };
+  leave_in_each_state(*this, [&] { peer.reset(); }, judge, "mpa.terminate.tcp-loss-detected");
+}
+
+CONFORMANCE_CASE(close_in_any_state_is_noticed, rules("mpa.close.graceful-close-indicated"),
+                 in_both_roles, over_both_families) {
+  const auto judge = [&](const std::optional<iut::Event>& event) {
+    advise_that(event.has_value(), "the consumer told that the connection has ended",
+                event ? describe(*event) : "no event");
+  };
+  leave_in_each_state(
+      *this, [&] { peer.half_close(); }, judge, "mpa.close.graceful-close-indicated");
+}
+
+CONFORMANCE_CASE(many_half_open_startups_do_not_delay_others,
+                 rules("mpa.startup.acceptable-request-accepted"), over_both_families) {
+  constexpr std::size_t half_open = 8;
+  const Octets request = mpa_request().encode();
+  std::vector<Peer*> slow;
+  for (std::size_t i = 0; i < half_open; ++i) {
+    slow.push_back(&another_peer());
+    if (const auto up = slow.back()->connect(iut_address()); !up)
+      stop(Verdict::inconclusive, up.error());
+  }
+  // Who comes up behind them shows that they were accepted. What goes wrong with octets that come
+  // while a connection is being accepted is request_in_pieces_is_put_together's to find.
+  establish(another_peer(), {.endpoint = iut.create_endpoint(),
+                             .judged_by = "mpa.startup.acceptable-request-accepted"});
+  for (std::size_t i = 0; i < half_open; ++i)
+    slow[i]->send_octets(wire::Bytes(request).first(2 * i));
+  establish({.judged_by = "mpa.startup.acceptable-request-accepted"});
+  expect_still_working();
+  // A slow one is no wrong one: it comes up as soon as the rest is there.
+  slow.back()->send_rest(mpa_request(), 2 * (half_open - 1));
+  const auto asked_late = std::get<iut::ConnectRequestEvent>(expect(iut, connect_request()));
+  iut.accept(asked_late.request, iut.create_endpoint(), with_depths(4, 4));
+  expect(*slow.back(), accepting_reply());
+}
+
+CONFORMANCE_CASE(malformed_request_does_not_disturb_waiting_connections,
+                 rules("mpa.startup.bad-request-closes-tcp",
+                       "mpa.startup.acceptable-request-accepted")) {
+  send_request(*this, mpa_request());
+  const iut::ConnectRequestEvent waiting = asked(*this);
+  Peer& wrong = another_peer();
+  if (const auto up = wrong.connect(iut_address()); !up) stop(Verdict::inconclusive, up.error());
+  wrong.send(mpa_request().with_key("MPA ID Rep Frame"));
+  expect(wrong, torn_down());
+  const iut::Accept command{waiting.request, iut.endpoint(), with_depths(4, 4)};
+  const iut::Reply reply = iut.try_call(command, "accept the one that waited");
+  expect_that(reply.outcome == iut::Outcome::ok, "the Request that waited accepted", reply.error);
+  expect(peer.raw(), accepting_reply(), "mpa.startup.acceptable-request-accepted");
+  expect_still_working();
+}
+
+CASES_OF_FILE(mpa, lost_peers)
+
+}  // namespace suite::cases

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Steps that the files about errors and Terminates share: messages that the IUT has to refuse, and how
+// a stream in error ends.
+#pragma once
+
+#include "suite/cases/framework/body.hpp"
+
+namespace suite::cases {
+
+/// No IUT hands out this one in a test.
+inline constexpr std::uint32_t unknown_stag = 0x7FFFFF01;
+
+/// Something that DDP has to refuse: a Write with an unknown STag.
+[[nodiscard]] inline Outgoing bad_write() { return rdma_write(unknown_stag, 0x1000, payload(24)); }
+
+[[nodiscard]] inline Outgoing at_message_offset(const Outgoing& message, std::uint32_t offset) {
+  return message.with_untagged(
+      [=](std::size_t, rnic::wire::UntaggedHeader& header) { header.message_offset = offset; });
+}
+
+/// The stream ends, with or without a Terminate.
+[[nodiscard]] inline Expected stream_end() { return any_terminate() | torn_down(); }
+/// A Terminate, whatever its cause; that the stream is torn down without one is an advisory
+/// (docs/disputes.md D7).
+[[nodiscard]] inline Expected some_terminate() { return any_terminate() | advisory(torn_down()); }
+
+/// A Terminate about an error on the IUT's own side: type 0 of the layer that found it.
+[[nodiscard]] inline Expected local_error() {
+  return {
+      "a Terminate about a local error", [](const Arrival& arrival) {
+        const auto terminate = arrival.terminate();
+        return terminate && terminate->cause.type == 0 &&
+               (terminate->cause.layer != 2 || terminate->cause == cause::mpa_local_catastrophic);
+      }};
+}
+
+}  // namespace suite::cases

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5040 section 8.1.1, RFC 5041 section 8.2: which streams an STag serves, and with which rights.
+#include "suite/cases/framework/conformance_case.hpp"
+
+namespace suite::cases {
+
+CONFORMANCE_CASE(window_for_reading_refuses_writes,
+                 rules("ddp.security.rnic-access-rights-mechanism"),
+                 needs(capability::memory_windows), in_both_roles) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window window = iut.bind_window(region, 0, 64, access::remote_read);
+  peer.send(rdma_write(window.stag, window.base, payload(16)));
+  expect(peer, any_terminate() | torn_down(), "ddp.security.rnic-access-rights-mechanism");
+  expect(region, unchanged);
+}
+
+CONFORMANCE_CASE(window_for_writing_refuses_reads,
+                 rules("ddp.security.rnic-access-rights-mechanism"),
+                 needs(capability::memory_windows)) {
+  establish({.opening = true});
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window window = iut.bind_window(region, 0, 64, access::remote_write);
+  peer.send(read_of(window.stag, window.base, 16));
+  expect(peer, any_terminate() | torn_down(), "ddp.security.rnic-access-rights-mechanism");
+}
+
+CONFORMANCE_CASE(write_with_an_stag_of_another_domain_is_not_placed,
+                 rules("ddp.security.pd-mismatch-not-placed", "ddp.security.pd-mismatch-error"),
+                 in_both_roles) {
+  const Region region = iut.register_memory(64, access::remote_write, 0xA5, iut.create_domain());
+  peer.send(rdma_write(region.stag, region.base, payload(16)));
+  watch();
+  expect(region, unchanged, "ddp.security.pd-mismatch-not-placed");
+  expect(iut, asynchronous_error() | disconnected(), "ddp.security.pd-mismatch-error");
+}
+
+CONFORMANCE_CASE(write_with_an_stag_of_another_stream_is_not_placed,
+                 rules("ddp.security.stream-mismatch-not-placed",
+                       "ddp.security.stream-mismatch-error"),
+                 needs(capability::memory_windows, capability::stream_windows), in_both_roles) {
+  establish({.opening = true});
+  const iut::Handle owner = iut.create_endpoint();
+  establish(another_peer(), {.endpoint = owner, .opening = true});
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window window = iut.bind_window(region, 0, 64, access::remote_write, owner);
+  peer.send(rdma_write(window.stag, window.base, payload(16)));
+  watch();
+  expect(region, unchanged, "ddp.security.stream-mismatch-not-placed");
+  expect(iut, asynchronous_error() | disconnected(), "ddp.security.stream-mismatch-error");
+}
+
+CONFORMANCE_CASE(stag_serves_the_streams_of_its_domain,
+                 rules("ddp.security.pd-association-supported", "ddp.security.rnic-pd-isolation",
+                       "rdmap.security.pd-isolation")) {
+  iut::CreateEndpoint within;
+  within.domain = iut.create_domain();
+  Peer &first = another_peer(), &second = another_peer();
+  establish(first, {.endpoint = iut.create_endpoint(within), .opening = true});
+  establish(second, {.endpoint = iut.create_endpoint(within), .opening = true});
+  const Region region = iut.register_memory(16, access::remote_read, 0xA5, within.domain);
+  for (Peer* of_the_domain : {&first, &second}) {
+    of_the_domain->send(read_of(region.stag, region.base, 16));
+    expect(*of_the_domain, message(Opcode::read_response, region.contents),
+           "ddp.security.pd-association-supported");
+  }
+  peer.send(read_of(region.stag, region.base, 16));
+  expect(peer, any_terminate() | torn_down(), "ddp.security.rnic-pd-isolation");
+  second.send(read_of(region.stag, region.base, 16));
+  expect(second, message(Opcode::read_response, region.contents), "rdmap.security.pd-isolation");
+}
+
+CONFORMANCE_CASE(each_stream_has_windows_of_its_own,
+                 rules("ddp.security.stream-association-supported",
+                       "ddp.security.stag-stream-mechanism", "ddp.security.rnic-stream-isolation",
+                       "rdmap.security.stream-scoped-stag"),
+                 needs(capability::memory_windows, capability::stream_windows)) {
+  establish({.opening = true});
+  const iut::Handle elsewhere = iut.create_endpoint();
+  Peer& other = another_peer();
+  establish(other, {.endpoint = elsewhere, .opening = true});
+  const Region region = iut.register_memory(64, access::under_windows);
+  const Window ours = iut.bind_window(region, 0, 16, access::remote_write);
+  const Window theirs = iut.bind_window(region, 32, 16, access::remote_read, elsewhere);
+  peer.send(rdma_write(ours.stag, ours.base, payload(16)));
+  expect(region, holds(payload(16)), "ddp.security.stream-association-supported");
+  other.send(read_of(theirs.stag, theirs.base, 16));
+  expect(other, message(Opcode::read_response, part_of(region.contents, 32, 16)),
+         "ddp.security.stag-stream-mechanism");
+  peer.send(read_of(theirs.stag, theirs.base, 16));
+  expect(peer, any_terminate() | torn_down(), "ddp.security.rnic-stream-isolation");
+  other.send(read_of(theirs.stag, theirs.base, 16));
+  expect(other, message(Opcode::read_response, part_of(region.contents, 32, 16)),
+         "rdmap.security.stream-scoped-stag");
+}
+
+CONFORMANCE_CASE(buffer_is_open_from_registration_to_deregistration,
+                 rules("rdmap.security.buffer-association-mechanism",
+                       "ddp.security.rnic-association-mechanism",
+                       "rdmap.security.access-within-buffer"),
+                 in_both_roles) {
+  const auto open_a_buffer_and_its_neighbour = [&] {
+    const Region region = iut.register_memory(64, access::remote_read_write);
+    peer.send(rdma_write(region.stag, region.base, payload(64)));
+    peer.send(read_of(region.stag, region.base, 64));
+    expect(peer, message(Opcode::read_response, payload(64)),
+           "rdmap.security.buffer-association-mechanism");
+    const Region neighbour = iut.register_memory(64, access::remote_read_write);
+    iut.deregister(region);
+    // Another buffer stays open.
+    peer.send(read_of(neighbour.stag, neighbour.base, 64));
+    expect(peer, message(Opcode::read_response, neighbour.contents),
+           "ddp.security.rnic-association-mechanism");
+    return std::pair(region, neighbour);
+  };
+  row("what is closed stays closed", [&] {
+    const auto [region, neighbour] = open_a_buffer_and_its_neighbour();
+    peer.send(rdma_write(region.stag, region.base, payload(1)));
+    expect(peer, any_terminate() | torn_down(), "rdmap.security.buffer-association-mechanism");
+    expect(neighbour, unchanged, "rdmap.security.buffer-association-mechanism");
+  });
+  row("what is open ends at its bounds", [&] {
+    const auto [region, neighbour] = open_a_buffer_and_its_neighbour();
+    peer.send(rdma_write(neighbour.stag, neighbour.base + 60, payload(8)));
+    expect(peer, any_terminate() | torn_down(), "rdmap.security.access-within-buffer");
+    // What lies within may be in place.
+    const Octets seen = part_of(iut.read_memory(neighbour), 0, 60);
+    expect_that(seen == part_of(neighbour.contents, 0, 60), "the octets before it unchanged",
+                "others", "rdmap.security.access-within-buffer");
+  });
+}
+
+CONFORMANCE_CASE(rights_are_those_that_were_granted,
+                 rules("rdmap.security.access-rights-mechanism"), in_both_roles) {
+  struct Grant {
+    const char* name;
+    iut::Access access;
+  };
+  const Grant grants[] = {
+      {"none", access::local}, {"reading", access::remote_read}, {"writing", access::remote_write}};
+  for (const Grant& grant : grants) {
+    for (const bool writes : {true, false}) {
+      row(fmt::format("{} by a peer granted {}", writes ? "a Write" : "a Read", grant.name), [&] {
+        const Region region = iut.register_memory(16, grant.access);
+        peer.send(writes ? rdma_write(region.stag, region.base, payload(16))
+                         : read_of(region.stag, region.base, 16));
+        const bool granted = writes ? grant.access.remote_write : grant.access.remote_read;
+        if (!granted)
+          expect(peer, any_terminate() | torn_down());
+        else if (!writes)
+          expect(peer, message(Opcode::read_response, region.contents));
+        if (granted && writes)
+          expect(region, holds(payload(16)));
+        else
+          expect_that(iut.read_memory(region) == region.contents, "memory unchanged", "not so");
+      });
+    }
+  }
+}
+
+CASES_OF_FILE(sec, access_control)
+
+}  // namespace suite::cases

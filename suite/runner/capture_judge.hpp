@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The judge of a case once more, over the frames that the case left in the run's capture: what only
+// the TCP segments show, and what came when the tester no longer looked.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dissectors/capture/frame.hpp"
+#include "suite/cases/framework/outcome.hpp"
+#include "suite/results/record.hpp"
+
+namespace suite::runner {
+
+/// A rule that the IUT broke in a case, where it did so first.
+struct CaptureFinding {
+  std::string rule;
+  std::vector<std::string> also;  ///< rules that the same fault breaks
+  bool must = true;
+  std::string actual, admissible;
+  std::string hex;          ///< digits; the startup frame or ULPDU that it is about, if any
+  std::uint32_t frame = 0;  ///< in the case's pcap, from 1
+  std::uint64_t time = 0;   ///< of that frame; nanoseconds since 1970
+  cases::StreamPlace place;
+  std::uint64_t count = 1;  ///< how often in the case
+};
+
+/// One for each rule that the IUT's side of these connections broke for certain; `to_iut` names
+/// each connection from the tester to the IUT. What is only likely is left to the reader of the
+/// pcap.
+[[nodiscard]] std::vector<CaptureFinding> find_passively(
+    dissectors::capture::LinkType link, std::span<const dissectors::capture::Frame> frames,
+    std::span<const dissectors::capture::Flow> to_iut);
+
+/// Adds them to a completed record as expectations that were not met: a MUST fails the case, the
+/// rest is an advisory unless `strict`. Those of `live`, found at the same place for the same rule
+/// while the case ran, are in the record already. `start` is the attempt's, in nanoseconds since
+/// 1970.
+void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> findings,
+                  std::span<const cases::ExpectationRecord> live, std::uint64_t start, bool strict);
+
+/// Frames are missing that might have shown a violation: what passed is inconclusive.
+void doubt(results::CaseRecord& record, std::uint64_t dropped);
+
+}  // namespace suite::runner

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/doctor_and_probe.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include "base/standard_streams.hpp"
+#include "suite/doctor/doctor.hpp"
+#include "suite/iut/pics/pics.hpp"
+#include "suite/lab/guest.hpp"
+#include "suite/runner/output_file.hpp"
+#include "suite/runner/test_bed.hpp"
+#include "suite/runner/test_network.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+doctor::Request request_for(const Options& options) {
+  doctor::Request request;
+  const IutChoice& choice = options.choice;
+  if (choice.in_guest()) {
+    request.iut = doctor::Request::Iut::siw_vm;
+    request.guest_cache = lab::default_guest_paths().cache;
+  } else if (!choice.in_lab()) {
+    const bool here = choice.kind == IutChoice::Kind::verbs && options.host.empty();
+    request.iut = here ? doctor::Request::Iut::device : doctor::Request::Iut::remote;
+    request.device = choice.device;
+    request.agent = choice.agent;
+    request.addresses = options.addresses;
+    request.capture_interface = options.capture_interface;
+  }
+  return request;
+}
+
+ExitCode fail(const std::string& why) {
+  std::string line = why;  // an agent's last words may be several
+  std::ranges::replace(line, '\n', ' ');
+  base::say(stderr, "rnic-suite: {}\n", line);
+  return ExitCode::harness;
+}
+
+}  // namespace
+
+ExitCode run_doctor(const Options& options) {
+  const auto findings = doctor::examine(request_for(options), doctor::HostSystem());
+  base::say(stdout, doctor::report_text(findings, ::isatty(STDOUT_FILENO) != 0 &&
+                                                      std::getenv("NO_COLOR") == nullptr));
+  return doctor::worst(findings) == doctor::Severity::failure ? ExitCode::harness : ExitCode::good;
+}
+
+ExitCode probe(const SuiteParts& parts, const Options& options) {
+  if (!options.subject.empty()) {
+    if (const auto fault = output_file_fault(options.subject)) return fail(*fault);
+  }
+  const auto network =
+      make_network(options, [](const std::string& line) { base::say(stderr, "{}\n", line); });
+  if (!network) return fail(network.error());
+  auto test_bed = make_test_bed((*network)->setup(0), parts);
+  if (!test_bed) return fail(test_bed.error());
+  if (const auto alive = (*test_bed)->revive(); !alive) return fail(alive.error());
+  const std::string text = iut::to_yaml(iut::probe((*test_bed)->environment().iut.hello()));
+  if (options.subject.empty()) {
+    base::say(stdout, text);
+    return ExitCode::good;
+  }
+  if (const auto written = write_output_file(options.subject, text); !written)
+    return fail(written.error());
+  return ExitCode::good;
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/iut_instance.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/shipped_file.hpp"
+#include "base/time_text.hpp"
+#include "suite/runner/case_record.hpp"
+#include "suite/runner/host_facts.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+unsigned workers(const Options& options, const TestNetwork& network) {
+  const unsigned wanted = options.jobs > 0 ? options.jobs : network.usual_jobs();
+  return std::min(wanted, network.most_jobs());
+}
+
+}  // namespace
+
+IutInstance::IutInstance(const RunContext& around, std::size_t place,
+                         std::unique_ptr<TestNetwork> network, Plan plan, Observer& observer)
+    : around_(around),
+      place_(place),
+      observer_(observer),
+      network_(std::move(network)),
+      list_(std::move(plan.list)),
+      schedule_(std::move(plan.jobs), network_->configuration_is_shared()),
+      pool_(around.loop, *network_, schedule_, list_, workers(around.options, *network_),
+            network_->setup(0).deadline_scale, static_cast<WorkerPool::Observer&>(*this)) {
+  evidence_.emplace(around.loop, around.folder, open_capture(), around.options.strict);
+}
+
+IutInstance::~IutInstance() {
+  for (const auto& timer : {next_question_, outage_timer_})
+    if (timer) around_.loop.cancel(*timer);
+}
+
+std::unique_ptr<RunCapture> IutInstance::open_capture() {
+  const std::string interface = network_->record().interface;
+  if (!around_.options.capture) no_capture_ = "switched off";
+  if (interface.empty()) no_capture_ = "there is no interface to capture on";
+  std::unique_ptr<RunCapture> capture;
+  if (!no_capture_.empty()) return capture;
+  network_->at_tester([&] {
+    auto opened = RunCapture::open(around_.loop, interface, random_number());
+    if (opened) {
+      capture = std::move(*opened);
+    } else {
+      no_capture_ = opened.error();
+      observer_.instance_reports(no_capture_ + "; each pcap will be the tester's own record");
+    }
+  });
+  return capture;
+}
+
+// ---------------------------------------------------------------- the IUT's host
+
+void IutInstance::meet() {
+  bring_up([this] { pool_.open_first_slot(); });
+}
+
+void IutInstance::begin() {
+  begun_ = true;
+  pump();
+}
+
+void IutInstance::give_up() {
+  given_up_ = true;
+  schedule_.give_up();
+}
+
+bool IutInstance::done() const {
+  const bool all_over = schedule_.done() && held_.empty() && !outage_.in_question();
+  return evidence_->pending() == 0 && (given_up_ || all_over);
+}
+
+void IutInstance::bring_up(const std::function<void()>& then) {
+  coming_up_ = true;
+  network_->bring_up(around_.loop, [this, then](std::expected<void, std::string> up) {
+    coming_up_ = false;
+    if (given_up_) return;
+    if (!up) return observer_.instance_lost(up.error());
+    then();
+  });
+}
+
+// Whether the IUT's host has to be brought up before anything can start.
+bool IutInstance::recovering() {
+  if (coming_up_) return true;
+  if (network_->up()) return false;
+  if (schedule_.running() > 0) return true;  // they notice by themselves, then it is brought up
+  if (schedule_.done()) return false;
+  observer_.instance_reports("the IUT's host is down: bringing it up again");
+  bring_up([this] {
+    pool_.renew();
+    pump();
+  });
+  return true;
+}
+
+void IutInstance::pump() {
+  if (given_up_ || !begun_ || recovering() || asks_for_contact()) return;
+  pool_.pump();
+}
+
+void IutInstance::pool_changed() {
+  if (!met_ && pool_.hello()) {
+    met_ = true;
+    observer_.instance_met(*this);
+  }
+  pump();
+}
+
+// ---------------------------------------------------------------- attempts
+
+// The first instance's sentinels stand for the run; those of others say whose they are.
+std::string IutInstance::sentinel_name(const Attempt& attempt) const {
+  const char* when = attempt.job.number == 0 ? "first" : "last";
+  return place_ == 0 ? fmt::format("{}.{}", attempt.one->id, when)
+                     : fmt::format("{}.of_copy_{}.{}", attempt.one->id, place_ + 1, when);
+}
+
+results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
+  results::CaseRecord record = describe_case(*attempt.one);
+  auto words = judging_arguments(around_.options);
+  words.insert(words.begin(), {"./run_suite.sh"});
+  if (attempt.one == &around_.parts.sentinel) {
+    record.id = sentinel_name(attempt);
+  } else {
+    words.insert(words.end(), {"--select", record.id});
+  }
+  if (around_.folder != base::shipped_file("run_suite.sh").parent_path() / "out")
+    words.insert(words.end(), {"--out", around_.folder.string()});
+  record.rerun = shell_text(words);
+  const auto before = around_.attempts.find(record.id);
+  record.attempt = attempt.job.attempt + (before == around_.attempts.end() ? 0 : before->second);
+  record.worker = attempt.worker;
+  record.start = base::time_text(attempt.wall_start);
+  record.stderr_text = attempt.stderr_text;
+  if (const auto seen = around_.seen_to_fail.find(record.id); seen != around_.seen_to_fail.end())
+    record.seen_to_fail_by = seen->second;
+  return record;
+}
+
+void IutInstance::attempt_started(const Attempt& attempt) {
+  evidence_->begin(attempt);
+  const std::string id = describe(attempt).id;
+  if (!attempt.job.probe) jobs_[id] = attempt.job;
+  observer_.case_started(id);
+}
+
+void IutInstance::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
+  if (attempt.job.probe) return sentinel_answered(attempt, outcome);
+  const bool may_be_lost =
+      network_->may_go_away() && outage_.state() != OutageDetector::State::unmet;
+  if (may_be_lost && is_unanswered(outcome)) {
+    outage_.unanswered(outcome.reason);
+    if (attempt.job.once_lost) outage_.doubt();  // it ran alone: the sentinel decides
+    observer_.case_returned(describe(attempt).id);
+    held_.push_back({std::move(attempt), std::move(outcome)});
+    return pump();
+  }
+  const bool good = outcome.verdict == cases::Verdict::pass;
+  if (!is_unanswered(outcome))
+    outage_.answered(attempt.one->id, good, std::chrono::system_clock::now());
+  conclude(std::move(attempt), std::move(outcome));
+  if (!held_.empty() && outage_.state() == OutageDetector::State::standing) release_held(false);
+  pump();
+}
+
+void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
+  results::CaseRecord record = describe(attempt);
+  consider_death(attempt, outcome);
+  consider_kernel(attempt, outcome, record);
+  const bool complaint = !record.kernel_log.empty();
+  evidence_->complete(std::move(record), attempt, std::move(outcome),
+                      [this, job = attempt.job, complaint](auto completed) {
+                        if (!completed) return observer_.instance_lost(completed.error());
+                        settle(std::move(*completed), job, complaint);
+                      });
+  recent_.push_back({std::move(attempt), around_.loop.now()});
+}
+
+// ---------------------------------------------------------------- contact with a foreign host
+
+bool IutInstance::start_failed(const std::string& why) {
+  const bool was_met = outage_.state() != OutageDetector::State::unmet;
+  if (!network_->may_go_away() || !was_met || given_up_) return false;
+  outage_.unanswered(why);
+  if (asking_) {
+    schedule_.take_back_probe();
+    asking_ = false;
+    contact_lost();
+  } else {
+    around_.loop.defer([this] { pump(); });
+  }
+  return true;
+}
+
+// Whether nothing may start but the sentinel, which is seen to here.
+bool IutInstance::asks_for_contact() {
+  const bool nothing_else = schedule_.done() && !held_.empty();
+  if (nothing_else) outage_.doubt();
+  if (!outage_.in_question()) return false;
+  if (next_question_ || schedule_.running() > 0) return true;
+  ask_sentinel();
+  return true;
+}
+
+void IutInstance::ask_sentinel() {
+  if (!asking_) {
+    asking_ = true;
+    pool_.renew();  // what leads to their agents may be what is broken
+    schedule_.repeat_alone(
+        {Job{.number = 0, .attempt = 1, .group = 0, .alone = true, .probe = true}});
+  }
+  pool_.pump(1);
+}
+
+void IutInstance::sentinel_answered(const Attempt& attempt, const cases::CaseOutcome& outcome) {
+  asking_ = false;
+  observer_.case_returned(describe(attempt).id);
+  evidence_->drop(attempt);
+  if (outcome.verdict == cases::Verdict::pass || outcome.verdict == cases::Verdict::not_applicable)
+    return contact_restored();
+  outage_.unanswered(outcome.reason);
+  contact_lost();
+}
+
+void IutInstance::contact_restored() {
+  const bool was_lost = outage_.state() == OutageDetector::State::lost;
+  if (outage_timer_) around_.loop.cancel(*outage_timer_);
+  outage_timer_.reset();
+  if (was_lost) observer_.instance_reports("the IUT answers again; what was lost is played again");
+  outage_.restored(std::chrono::system_clock::now());
+  release_held(was_lost);
+  pump();
+}
+
+void IutInstance::contact_lost() {
+  const auto timeout = around_.options.access.outage_wait;
+  if (outage_.asked_in_vain(around_.loop.now())) {
+    observer_.instance_reports(fmt::format("{}; waiting {:.0f} s", outage_.text(),
+                                           std::chrono::duration<double>(timeout).count()));
+    outage_timer_ = around_.loop.schedule(around_.loop.now() + timeout, [this] {
+      outage_timer_.reset();
+      const std::string& good = outage_.last_good();
+      observer_.instance_lost(outage_.text() +
+                              (good.empty() ? "" : "; the last case that passed is " + good));
+    });
+  }
+  wait_and_ask_again();
+}
+
+void IutInstance::wait_and_ask_again() {
+  constexpr std::chrono::seconds between_questions{1};
+  next_question_ = around_.loop.schedule(around_.loop.now() + between_questions, [this] {
+    next_question_.reset();
+    pump();
+  });
+}
+
+// A case that goes unanswered while others are answered is played again alone; if the sentinel
+// passes after it once more, that is its verdict. What an outage took is no verdict at all.
+void IutInstance::release_held(bool all_again) {
+  std::vector<Job> again;
+  for (Held& held : std::exchange(held_, {})) {
+    if (held.attempt.job.once_lost && !all_again) {
+      observer_.case_started(describe(held.attempt).id);
+      conclude(std::move(held.attempt), std::move(held.outcome));
+      continue;
+    }
+    evidence_->drop(held.attempt);
+    Job job = held.attempt.job;
+    job.once_lost = !all_again;
+    again.push_back(job);
+  }
+  all_again ? schedule_.repeat_all(again) : schedule_.repeat_alone(again);
+}
+
+// ---------------------------------------------------------------- what an attempt comes to
+
+// A worker that dies takes its evidence with it: the case runs again alone, so that all that is
+// captured is its own. What the first attempt came to stands, whether the second dies too or not.
+void IutInstance::consider_death(const Attempt& attempt, cases::CaseOutcome& outcome) {
+  const std::size_t number = attempt.job.number;
+  const auto before = deaths_.find(number);
+  if (before != deaths_.end() && !attempt.died) {
+    outcome.verdict = before->second.verdict;
+    outcome.reason = before->second.reason + "; not when it ran again alone";
+  } else if (attempt.died && !attempt.job.alone) {
+    deaths_.emplace(number, outcome);
+    repeat_alone(attempt);
+  }
+}
+
+// What the IUT's kernel has to say decides over what the case saw.
+void IutInstance::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
+                                  results::CaseRecord& record) {
+  const std::size_t number = attempt.job.number;
+  const std::string excerpt = network_->kernel_complaints();
+  std::erase_if(recent_, [this](const Recent& one) {
+    return around_.loop.now() - one.ended > std::chrono::milliseconds(500);
+  });
+  if (!excerpt.empty()) {
+    const auto others = flight(attempt);
+    if (attempt.job.alone || others.empty()) {
+      outcome.verdict = cases::Verdict::fail;
+      outcome.reason = results::kernel_complained;
+      outcome.reason += excerpt.substr(0, excerpt.find('\n'));
+      record.kernel_log = excerpt;
+      return;
+    }
+    std::vector<std::size_t> suspects = others;
+    suspects.push_back(number);
+    incidents_.open(excerpt, suspects);
+    for (const Recent& one : std::exchange(recent_, {})) {
+      if (incidents_.suspected(one.attempt.job.number)) repeat_suspect(one.attempt);
+    }
+  }
+  if (const auto suspicion = incidents_.suspected(number)) {
+    outcome.verdict = cases::Verdict::error;
+    outcome.reason =
+        "the IUT's kernel complained while this case ran beside others; it runs again alone";
+    record.kernel_log = *suspicion;
+    repeat_suspect(attempt);
+  }
+}
+
+// The cases, sentinels aside, that run beside this one or have only just ended.
+std::vector<std::size_t> IutInstance::flight(const Attempt& attempt) const {
+  std::vector<std::size_t> numbers;
+  for (const Attempt* other : pool_.running()) {
+    if (other->job.number != attempt.job.number) numbers.push_back(other->job.number);
+  }
+  for (const Recent& one : recent_) {
+    if (!one.attempt.job.alone) numbers.push_back(one.attempt.job.number);
+  }
+  return numbers;
+}
+
+void IutInstance::repeat_alone(const Attempt& attempt) {
+  Job job = attempt.job;
+  ++job.attempt;
+  schedule_.repeat_alone({job});
+  observer_.more_to_do(1);
+}
+
+void IutInstance::repeat_suspect(const Attempt& attempt) {
+  incidents_.will_repeat(attempt.job.number);
+  repeat_alone(attempt);
+}
+
+void IutInstance::settle(results::CaseRecord record, const Job& job, bool complaint) {
+  if (job.attempt == 1 || !incidents_.repeating(job.number)) return judge(std::move(record));
+  const auto known = [this](const std::string& excerpt) {
+    return observer_.is_known_kernel_message(excerpt);
+  };
+  for (auto& settled : incidents_.settle(job.number, std::move(record), complaint, known))
+    judge(std::move(settled));
+}
+
+void IutInstance::judge(results::CaseRecord record) {
+  Job again = jobs_.at(record.id);
+  ++again.attempt;
+  if (!observer_.case_judged(std::move(record)) || given_up_) return;
+  schedule_.repeat(again);
+  observer_.more_to_do(1);
+  pump();
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One copy of the IUT and the cases that it is given: works through them, captures each, listens to
+// the IUT's kernel, repeats what has to be repeated, and brings the IUT's host up again.
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/epoll_loop.hpp"
+#include "suite/runner/case_pcap.hpp"
+#include "suite/runner/kernel_incident.hpp"
+#include "suite/runner/outage_detector.hpp"
+#include "suite/runner/plan.hpp"
+#include "suite/runner/seen_to_fail.hpp"
+#include "suite/runner/test_network.hpp"
+#include "suite/runner/worker_pool.hpp"
+
+namespace suite::runner {
+
+class IutInstance final : WorkerPool::Observer {
+ public:
+  /// Called from the event loop.
+  class Observer {
+   public:
+    virtual ~Observer() = default;
+    /// The first agent has said who the IUT is.
+    virtual void instance_met(IutInstance& instance) = 0;
+    virtual void case_started(const std::string& id) = 0;
+    /// It ended without anything to judge, and runs again.
+    virtual void case_returned(const std::string& id) = 0;
+    /// An attempt is over and its record complete, but for the gate's word. True: the case is to be
+    /// attempted again.
+    virtual bool case_judged(results::CaseRecord record) = 0;
+    /// So many attempts more than there were cases.
+    virtual void more_to_do(std::size_t attempts) = 0;
+    virtual void instance_reports(const std::string& line) = 0;
+    /// The run cannot go on. One line.
+    virtual void instance_lost(const std::string& why) = 0;
+    /// Whether the IUT's kernel is known to say that now and then.
+    [[nodiscard]] virtual bool is_known_kernel_message(const std::string& excerpt) const = 0;
+  };
+  /// What all instances of a run share, and what outlives them.
+  struct RunContext {
+    base::EpollLoop& loop;
+    const SuiteParts& parts;
+    const Options& options;
+    const SeenToFail& seen_to_fail;
+    const std::filesystem::path& folder;
+    /// Attempts of earlier sessions, by the record's id.
+    const std::map<std::string, std::uint32_t>& attempts;
+  };
+  /// `place` counts the instances of a run, from 0.
+  IutInstance(const RunContext& around, std::size_t place, std::unique_ptr<TestNetwork> network,
+              Plan plan, Observer& observer);
+  ~IutInstance() override;
+
+  /// Brings the IUT's host up, and one agent, which says who it is.
+  void meet();
+  /// Lets the cases start, behind the meeting.
+  void begin();
+  /// Forgets what was not started, and lets nobody start any more.
+  void give_up();
+  /// Ends all workers, at once or after a farewell to their agents.
+  void dismiss(bool at_once) { pool_.dismiss(at_once); }
+  /// All attempts are over, or given up, and every record is complete.
+  [[nodiscard]] bool done() const;
+
+  [[nodiscard]] const TestNetwork& network() const { return *network_; }
+  [[nodiscard]] const std::optional<iut::Hello>& hello() const { return pool_.hello(); }
+  [[nodiscard]] std::size_t cases() const { return list_.size(); }
+  /// The evidence of its cases; close it before the capture is reported on.
+  [[nodiscard]] CasePcaps& evidence() { return *evidence_; }
+  /// Why there is no capture; empty while there is one.
+  [[nodiscard]] const std::string& no_capture() const { return no_capture_; }
+
+ private:
+  [[nodiscard]] std::unique_ptr<RunCapture> open_capture();
+  [[nodiscard]] bool recovering();
+  void bring_up(const std::function<void()>& then);
+  void pump();
+
+  void attempt_started(const Attempt& attempt) override;
+  void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) override;
+  void pool_changed() override;
+  void pool_lost(const std::string& why) override { observer_.instance_lost(why); }
+
+  [[nodiscard]] bool start_failed(const std::string& why) override;
+  void conclude(Attempt attempt, cases::CaseOutcome outcome);
+  [[nodiscard]] bool asks_for_contact();
+  void ask_sentinel();
+  void sentinel_answered(const Attempt& attempt, const cases::CaseOutcome& outcome);
+  void contact_lost();
+  void contact_restored();
+  void wait_and_ask_again();
+  void release_held(bool all_again);
+
+  void consider_death(const Attempt& attempt, cases::CaseOutcome& outcome);
+  void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
+                       results::CaseRecord& record);
+  [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
+  void repeat_alone(const Attempt& attempt);
+  void repeat_suspect(const Attempt& attempt);
+  [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
+  [[nodiscard]] std::string sentinel_name(const Attempt& attempt) const;
+  void settle(results::CaseRecord record, const Job& job, bool complaint);
+  void judge(results::CaseRecord record);
+
+  const RunContext around_;
+  const std::size_t place_;
+  Observer& observer_;
+  std::unique_ptr<TestNetwork> network_;
+  const std::vector<const cases::Case*> list_;
+  std::map<std::string, Job> jobs_;  ///< the attempts that were started last, by the record's id
+  Schedule schedule_;
+  WorkerPool pool_;
+  std::string no_capture_;
+  std::optional<CasePcaps> evidence_;
+  Incidents incidents_;
+  std::map<std::size_t, cases::CaseOutcome>
+      deaths_;  ///< of workers, by case: what the first attempt came to
+  struct Recent {
+    Attempt attempt;
+    base::TimePoint ended;
+  };
+  std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
+  OutageDetector outage_;
+  struct Held {
+    Attempt attempt;
+    cases::CaseOutcome outcome;
+  };
+  std::vector<Held> held_;  ///< unanswered: whose doing that is will be seen
+  bool asking_ = false;     ///< the sentinel is played, or waits for a worker
+  std::optional<base::TimerId> next_question_, outage_timer_;
+  bool met_ = false, begun_ = false, given_up_ = false;
+  bool coming_up_ = false;  ///< the IUT's host
+};
+
+}  // namespace suite::runner

@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/lab_networks.hpp"
+
+#include <algorithm>
+
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include <fmt/format.h>
+
+#include "suite/lab/guest.hpp"
+#include "suite/lab/kernel_log.hpp"
+#include "suite/lab/namespaces.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+namespace fs = std::filesystem;
+template <typename Value>
+using Result = std::expected<Value, std::string>;
+
+std::string path_of(int fd) { return fd < 0 ? "" : fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
+
+HostSetup words(const lab::LabHost& host) {
+  return {.network_namespace = path_of(host.network_namespace),
+          .ipv4 = host.ipv4,
+          .ipv6 = host.ipv6,
+          .spare_ipv4 = host.spare_ipv4,
+          .spare_count = host.spare_count};
+}
+
+results::LabRecord lab_record(results::LabKind kind, const lab::Lab& lab) {
+  return {.kind = kind,
+          .interface = lab.tester().interface,
+          .mtu = lab.tester().mtu,
+          .tester_addresses = {lab.tester().ipv4, lab.tester().ipv6},
+          .note = ""};
+}
+
+void at(const lab::LabHost& host, const std::function<void()>& make) {
+  static_cast<void>(lab::in_network_namespace(host.network_namespace, [&]() -> Result<void> {
+    make();
+    return {};
+  }));
+}
+
+class NamespaceNetwork final : public TestNetwork {
+ public:
+  NamespaceNetwork(lab::Lab lab, const Options& options)
+      : lab_(std::move(lab)),
+        record_(lab_record(results::LabKind::namespaces, lab_)),
+        setup_(common_setup(options)) {
+    setup_.tester = words(lab_.tester());
+    setup_.iut = words(lab_.iut());
+  }
+  Result<void> start_reference(const Options& options) {
+    return add_reference_agent(setup_, options, lab_.iut().network_namespace);
+  }
+  WorkerSetup setup(std::uint32_t) const override { return setup_; }
+  const results::LabRecord& record() const override { return record_; }
+  unsigned usual_jobs() const override { return reference_jobs(); }
+  void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
+
+ private:
+  lab::Lab lab_;
+  results::LabRecord record_;
+  WorkerSetup setup_;
+};
+
+// ---------------------------------------------------------------- the guest
+
+constexpr unsigned guest_channels = 6;
+
+lab::GuestOptions guest_options(const Options& options, std::size_t place) {
+  lab::GuestOptions guest;
+  guest.programs = {agent_program()};
+  guest.agent_channels = guest_channels;
+  if (options.choice.dat_in_guest) {
+    guest.programs.emplace_back(dat_cases_program());
+    guest.agent_channels *= 2;  // each worker's agent, and its process of a DAT case
+  }
+  guest.variant = "tunable";
+  guest.slab_checks = options.slab_checks;
+  guest.log_file = fs::absolute(options.out) /
+                   (place == 0 ? "kernel.log" : fmt::format("kernel-{}.log", place + 1));
+  return guest;
+}
+
+/// Each case of the DAT API opens its IA in a process of its own, for which an emulated guest on a
+/// busy host takes seconds. And soft-iWARP may wait 10 s for a peer's startup frame.
+constexpr double dat_deadline_scale = 10;
+/// More than those 10 s, and many times what such a case takes as a rule. Where the host is so busy
+/// that it takes longer, that counts as the hang that is known of it, and not as another failure.
+constexpr double dat_deadline_scale_with_known_hang = 3;
+constexpr auto dying_time = std::chrono::seconds(3);
+constexpr auto rest_of_an_answer = std::chrono::seconds(2);  // that has begun to arrive
+
+class GuestNetwork final : public TestNetwork {
+ public:
+  GuestNetwork(lab::Lab lab, std::unique_ptr<lab::Guest> guest, const Options& options)
+      : lab_(std::move(lab)),
+        guest_(std::move(guest)),
+        record_(lab_record(results::LabKind::guest, lab_)),
+        setup_(common_setup(options)) {
+    setup_.reach = WorkerSetup::Reach::process;
+    setup_.tester = words(lab_.tester());
+    setup_.iut = {.network_namespace = "", .ipv4 = lab_.iut().ipv4, .ipv6 = lab_.iut().ipv6};
+    if (options.choice.dat_in_guest) ia_ = options.choice.device;
+  }
+
+  WorkerSetup setup(std::uint32_t worker) const override {
+    WorkerSetup setup = setup_;
+    if (!ia_.empty()) {
+      setup.agent = guest_->agent_command(worker, {"rnic-agent", "--driver", "dat", "--ia", ia_});
+      setup.iut.ipv6.clear();  // an IA has one address
+      setup.deadline_scale *= dat_deadline_scale;
+      setup.dat = cases::DatAccess{
+          .program = guest_->agent_command(guest_channels + worker, {"rnic-dat-cases"}),
+          .ia = ia_,
+          .address = ""};
+      return setup;
+    }
+    setup.agent = guest_->agent_command(
+        worker, {"rnic-agent", "--driver", "verbs", "--device", "siw0", "--address", setup.iut.ipv4,
+                 "--address", setup.iut.ipv6, "--configure-script", "/bin/siw-configure"});
+    return setup;
+  }
+  double scale_of_known_hang() const override {
+    return setup_.deadline_scale * (ia_.empty() ? 1 : dat_deadline_scale_with_known_hang);
+  }
+  const results::LabRecord& record() const override { return record_; }
+  unsigned usual_jobs() const override { return guest_channels; }
+  unsigned most_jobs() const override { return guest_channels; }
+  bool configuration_is_shared() const override { return true; }
+  void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
+
+  std::string kernel_complaints() override {
+    guest_->flush_log();
+    std::string log = guest_->log_since(position_);
+    position_ = guest_->log_position();
+    const auto faults = lab::find_kernel_faults(log);
+    // An oops ends this kernel. What it says while it dies belongs to the same complaint, and no
+    // other case is to begin meanwhile.
+    const bool fatal = std::ranges::any_of(faults, [](const lab::KernelFault& fault) {
+      return fault.kind == lab::KernelFaultKind::bug || fault.kind == lab::KernelFaultKind::panic;
+    });
+    if (fatal && guest_->dies_within(dying_time)) {
+      log += guest_->log_since(position_);
+      position_ = guest_->log_position();
+      mourned_ = true;
+    }
+    if (!faults.empty()) return lab::kernel_log_excerpt(log, faults.front().offset);
+    if (!guest_->alive() && !mourned_) {
+      mourned_ = true;
+      return "the guest died: " + guest_->obituary();
+    }
+    return {};
+  }
+  bool up() override { return !coming_up_ && guest_->alive(); }
+  void bring_up(base::EpollLoop& loop, BroughtUp done) override {
+    if (auto started = guest_->start(lab_.tap()); !started) {
+      loop.defer([done = std::move(done), started] { done(started); });
+      return;
+    }
+    coming_up_ = true;
+    const auto answered =
+        std::make_shared<BroughtUp>([this, done = std::move(done)](Result<void> up) {
+          position_ = guest_->log_position();
+          mourned_ = false;
+          coming_up_ = false;
+          done(std::move(up));
+        });
+    const int fd = guest_->answer_descriptor();
+    // What came of it is heard once: the descriptor is not watched any more, the timer gone.
+    const auto hear = [this, &loop, fd, answered](std::chrono::milliseconds timeout) {
+      loop.unwatch(fd);
+      (*answered)(guest_->await_boot(timeout));
+    };
+    const auto timer = loop.schedule(loop.now() + lab::Guest::boot_time,
+                                     [hear] { hear(std::chrono::milliseconds(0)); });
+    loop.watch(fd, EPOLLIN, [&loop, hear, timer](std::uint32_t) {
+      loop.cancel(timer);
+      hear(rest_of_an_answer);
+    });
+  }
+
+ private:
+  lab::Lab lab_;
+  std::unique_ptr<lab::Guest> guest_;
+  results::LabRecord record_;
+  WorkerSetup setup_;
+  std::string ia_;              ///< of the DAT provider under test; else siw itself is
+  std::uint64_t position_ = 0;  ///< of the kernel log, behind what was looked at
+  bool mourned_ = false;
+  bool coming_up_ = false;
+};
+
+}  // namespace
+
+TestNetworkOr namespace_network(const Options& options) {
+  if (auto entered = lab::enter_private_namespaces(); !entered)
+    return std::unexpected(entered.error());
+  auto made = lab::Lab::with_veth();
+  if (!made) return std::unexpected(made.error());
+  auto network = std::make_unique<NamespaceNetwork>(std::move(*made), options);
+  if (auto added = network->start_reference(options); !added) return std::unexpected(added.error());
+  return network;
+}
+
+TestNetworksOr guest_networks(const Options& options, std::size_t count, const Tell& tell) {
+  auto first = std::make_unique<lab::Guest>(guest_options(options, 0));
+  // The first time this downloads packages, for which it needs the host's own network and user.
+  if (auto prepared = first->prepare([&](std::string_view line) { tell(std::string(line)); });
+      !prepared)
+    return std::unexpected(prepared.error());
+  if (auto entered = lab::enter_private_namespaces(); !entered)
+    return std::unexpected(entered.error());
+  std::vector<std::unique_ptr<lab::Guest>> guests;
+  guests.push_back(std::move(first));
+  while (guests.size() < count) {
+    guests.push_back(std::make_unique<lab::Guest>(guest_options(options, guests.size())));
+    guests.back()->prepare_as(*guests.front());
+  }
+  std::vector<std::unique_ptr<TestNetwork>> networks;
+  for (auto& guest : guests) {
+    auto made = lab::Lab::with_tap();
+    if (!made) return std::unexpected(made.error());
+    networks.push_back(std::make_unique<GuestNetwork>(std::move(*made), std::move(guest), options));
+  }
+  return networks;
+}
+
+WorkerSetup common_setup(const Options& options) {
+  WorkerSetup setup;
+  setup.deviations = options.deviations;
+  setup.strict = options.strict;
+  setup.pics = options.claims.usable();
+  setup.deadline_scale = options.access.deadline_scale;
+  setup.quiet_window =
+      static_cast<std::uint64_t>(std::chrono::nanoseconds(options.access.quiet_window).count());
+  setup.hello_deadline = static_cast<std::uint64_t>(options.access.hello_deadline.count());
+  setup.reply_deadline = static_cast<std::uint64_t>(options.access.reply_deadline.count());
+  return setup;
+}
+
+namespace {
+
+// A part of our own build tree, which this program stands in.
+fs::path built(const char* place) {
+  std::error_code error;
+  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path().parent_path() /
+         place;
+}
+std::string program(const char* place) {
+  std::error_code error;
+  const fs::path path = built(place);
+  return fs::exists(path, error) ? path.string() : path.filename().string();
+}
+
+// The dat.conf of a run, in its folder.
+Result<fs::path> write_dat_conf(const Options& options, const std::string& address) {
+  const fs::path library = built("reference_rnic/dat/librnic_dat.so");
+  std::error_code error;
+  if (!fs::exists(library, error))
+    return std::unexpected(fmt::format(
+        "{} is not there: install libdapl-dev and build the target rnic_dat", library.string()));
+  const fs::path file = fs::absolute(options.out, error) / "dat.conf";
+  fs::create_directories(file.parent_path(), error);
+  std::ofstream conf(file);
+  for (const char* safety : {"nonthreadsafe", "threadsafe"})
+    conf << fmt::format("{} u2.0 {} default {} rnic.1.0 \"{}\" \"\"\n", options.choice.device,
+                        safety, library.string(), address);
+  conf.close();
+  if (!conf) return std::unexpected(fmt::format("{} cannot be written", file.string()));
+  return file;
+}
+
+}  // namespace
+
+Result<void> add_reference_agent(WorkerSetup& setup, const Options& options,
+                                 int network_namespace) {
+  if (!options.choice.local_reference) return {};
+  setup.reach = WorkerSetup::Reach::process;
+  std::vector<std::string> place;
+  if (network_namespace >= 0) place = {"nsenter", "--net=" + path_of(network_namespace)};
+  const auto command = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> argv = place;
+    argv.insert(argv.end(), words.begin(), words.end());
+    return argv;
+  };
+  if (options.choice.kind == IutChoice::Kind::dat) {
+    const auto conf = write_dat_conf(options, setup.iut.ipv4);
+    if (!conf) return std::unexpected(conf.error());
+    place.insert(place.end(), {"env", "DAT_OVERRIDE=" + conf->string()});
+    setup.agent = command({agent_program(), "--driver", "dat", "--ia", options.choice.device});
+    setup.iut.ipv6.clear();  // an IA has one address
+    setup.dat = cases::DatAccess{
+        .program = command({dat_cases_program()}), .ia = options.choice.device, .address = ""};
+    return {};
+  }
+  setup.agent = command({agent_program(), "--driver", "reference", "--address", setup.iut.ipv4,
+                         "--address", setup.iut.ipv6});
+  for (const std::string& deviation : options.deviations)
+    setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
+  return {};
+}
+
+std::string agent_program() { return program("suite/upper_tester/rnic-agent"); }
+std::string dat_cases_program() { return program("suite/cases/rnic-dat-cases"); }
+
+}  // namespace suite::runner

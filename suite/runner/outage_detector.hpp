@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// OutageDetector with an IUT that stands on somebody's own host: what goes unanswered in a row, over all
+// workers, puts it in doubt; a sentinel that goes unanswered too makes it lost, until one passes or
+// timeout ends.
+#pragma once
+
+#include <chrono>
+#include <string>
+
+#include "base/event_loop.hpp"
+#include "suite/cases/framework/outcome.hpp"
+
+namespace suite::runner {
+
+/// Whether this outcome says no more than that nobody answered.
+[[nodiscard]] bool is_unanswered(const cases::CaseOutcome& outcome);
+
+/// How the reason begins of an attempt for which no agent could be started.
+inline constexpr std::string_view cannot_be_reached = "the IUT cannot be reached";
+
+class OutageDetector {
+ public:
+  using WallTime = std::chrono::system_clock::time_point;
+  enum class State : std::uint8_t {
+    unmet,     ///< nothing was answered yet: no doubt, but no contact to lose
+    standing,  ///< the last word was an answer, or what came since may be chance
+    doubted,   ///< the sentinel has to be asked
+    lost,      ///< it was asked in vain, and is asked again
+  };
+  /// So many attempts and starts of agents that go unanswered in a row are no chance any more.
+  static constexpr unsigned most_unanswered = 3;
+
+  [[nodiscard]] State state() const { return state_; }
+  /// Whether nothing but the sentinel may be played.
+  [[nodiscard]] bool in_question() const {
+    return state_ == State::doubted || state_ == State::lost;
+  }
+  /// An attempt was answered, whatever its verdict; `good`: this case passed.
+  void answered(const std::string& id, bool good, WallTime now);
+  /// An attempt, or the start of an agent, was not: `why` in one line.
+  void unanswered(const std::string& why);
+  /// There is no other way to find out.
+  void doubt();
+  /// The sentinel passed.
+  void restored(WallTime now);
+  /// The sentinel was not answered either. True: it is the first time since the last answer.
+  bool asked_in_vain(base::TimePoint now);
+
+  /// Since when contact is known to be lost.
+  [[nodiscard]] base::TimePoint lost_since() const { return lost_since_; }
+  /// `the IUT has not answered since 12:34:56 (why)`, in the tester's local time.
+  [[nodiscard]] std::string text() const;
+  /// The last case that passed; empty: none.
+  [[nodiscard]] const std::string& last_good() const { return last_good_; }
+
+ private:
+  State state_ = State::unmet;
+  unsigned unanswered_ = 0;  ///< in a row
+  std::string why_, last_good_;
+  WallTime last_answer_{};
+  base::TimePoint lost_since_{};
+};
+
+}  // namespace suite::runner

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/shipped_parts.hpp"
+
+#ifdef RNIC_DAT_CASES
+#include "suite/cases/dat/framework/dat_process.hpp"
+#endif
+#include "suite/cases/framework/boost_executor.hpp"
+#include "suite/runner/alive_case.hpp"
+#include "suite/upper_tester/reference/reference_iut.hpp"
+
+namespace suite::runner {
+
+SuiteParts shipped_suite() {
+  SuiteParts parts = shipped_wire_suite();
+#ifdef RNIC_DAT_CASES
+  for (cases::Case& row : cases::dat::dat_rows()) parts.table.push_back(std::move(row));
+#endif
+  return parts;
+}
+
+SuiteParts shipped_wire_suite() {
+  SuiteParts parts;
+  parts.table = cases::all_cases();
+  parts.sentinel = alive_case();
+  // Made where cases run: Boost.Test is one per process.
+  parts.execute = [executor = std::make_shared<std::unique_ptr<cases::BoostExecutor>>()](
+                      const cases::Case& one, cases::Environment& environment) {
+    if (!*executor) *executor = std::make_unique<cases::BoostExecutor>();
+    return (*executor)->run_case(one, environment);
+  };
+  parts.make_reference =
+      [](base::EventLoop& loop, rnic::llp::Network& network,
+         std::span<const rnic::deviants::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
+    return upper_tester::reference::make_reference_iut(loop, network, deviations);
+  };
+  return parts;
+}
+
+}  // namespace suite::runner

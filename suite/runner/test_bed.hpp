@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A worker's test bed: its event loop, the tester's network and the IUT, made as the parent's setup says.
+#pragma once
+
+#include <expected>
+#include <memory>
+#include <string>
+
+#include "suite/runner/suite_parts.hpp"
+#include "suite/runner/worker_messages.hpp"
+
+namespace suite::runner {
+
+class TestBed {
+ public:
+  virtual ~TestBed() = default;
+  /// Sees to it that the IUT answers, starting or restarting
+  /// its agent if need be. The error is one line.
+  [[nodiscard]] virtual std::expected<void, std::string> revive() = 0;
+  /// Only after a revive() that succeeded.
+  [[nodiscard]] virtual cases::Environment& environment() = 0;
+  /// What the agent wrote to its stderr since this was last asked.
+  [[nodiscard]] virtual std::string take_diagnostics() { return {}; }
+};
+
+/// Deadlines, PICS and strictness, as the setup has them.
+void apply(const WorkerSetup& setup, cases::Environment& environment);
+
+/// The error is one line.
+[[nodiscard]] std::expected<std::unique_ptr<TestBed>, std::string> make_test_bed(
+    const WorkerSetup& setup, const SuiteParts& parts);
+
+}  // namespace suite::runner

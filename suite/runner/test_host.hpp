@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One side of a test bed: its addresses, and the network namespace that its sockets are opened in.
+#pragma once
+
+#include <expected>
+#include <string>
+
+#include "base/file_descriptor.hpp"
+#include "reference_rnic/llp/tcp_network.hpp"
+#include "suite/runner/worker_messages.hpp"
+
+namespace suite::runner {
+
+struct TestHost {
+  base::FileDescriptor network_namespace;
+  rnic::llp::TcpHost tcp;
+};
+
+/// As the parent's words say it. The error is one line.
+[[nodiscard]] std::expected<TestHost, std::string> make_test_host(const HostSetup& words);
+
+}  // namespace suite::runner

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Where a run takes place: the network between tester and IUT, and how workers reach the IUT there.
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/epoll_loop.hpp"
+#include "suite/results/record.hpp"
+#include "suite/runner/options.hpp"
+#include "suite/runner/worker_messages.hpp"
+
+namespace suite::runner {
+
+class TestNetwork {
+ public:
+  virtual ~TestNetwork() = default;
+
+  /// What every worker gets; `worker` numbers the slot, from 0.
+  [[nodiscard]] virtual WorkerSetup setup(std::uint32_t worker) const = 0;
+  [[nodiscard]] virtual const results::LabRecord& record() const = 0;
+  /// The IUT's addresses, for the results.
+  [[nodiscard]] std::vector<std::string> iut_addresses() const;
+
+  /// Workers at a time where --jobs does not say.
+  [[nodiscard]] virtual unsigned usual_jobs() const = 0;
+  /// Workers at a time that the IUT can serve at most.
+  [[nodiscard]] virtual unsigned most_jobs() const { return 256; }
+  /// Whether a configuration command reaches the whole IUT, and not only the worker's own agent.
+  [[nodiscard]] virtual bool configuration_is_shared() const { return false; }
+
+  /// Whether the IUT's host may go away without our doing, and come back.
+  [[nodiscard]] virtual bool may_go_away() const { return false; }
+
+  /// The deadline_scale for a case of which a hang is known: it may be given up sooner.
+  [[nodiscard]] virtual double scale_of_known_hang() const { return setup(0).deadline_scale; }
+
+  /// Calls `make` where the captured interface is visible.
+  virtual void at_tester(const std::function<void()>& make) const { make(); }
+
+  /// Lines of the IUT's kernel log since this was last asked that no healthy kernel writes (BUG,
+  /// WARN, oops, ...); empty: none.
+  [[nodiscard]] virtual std::string kernel_complaints() { return {}; }
+  /// Whether the IUT's host is up; a host that the network itself starts is not, at first.
+  [[nodiscard]] virtual bool up() { return true; }
+  using BroughtUp = std::function<void(std::expected<void, std::string>)>;
+  /// Brings it up, or up again; says from the event loop how that went. Not to be asked for
+  /// anything but what it is until then.
+  virtual void bring_up(base::EpollLoop& loop, BroughtUp done) {
+    loop.defer([done = std::move(done)] { done({}); });
+  }
+};
+
+using TestNetworkOr = std::expected<std::unique_ptr<TestNetwork>, std::string>;
+using TestNetworksOr = std::expected<std::vector<std::unique_ptr<TestNetwork>>, std::string>;
+using Tell = std::function<void(const std::string&)>;
+
+/// How many networks there can be at a time for what the options ask: more than one where the run
+/// itself makes the IUT's host.
+[[nodiscard]] std::size_t most_networks(const Options& options);
+/// Makes that many networks of the kind that the options ask for; `tell` gets a line about each step
+/// that takes long. The error is one line.
+[[nodiscard]] TestNetworksOr make_networks(const Options& options, std::size_t count,
+                                           const Tell& tell);
+/// Makes one network, and brings it up.
+[[nodiscard]] TestNetworkOr make_network(const Options& options, const Tell& tell);
+
+}  // namespace suite::runner
