@@ -135,8 +135,8 @@ void StartupRules::check_reply() {
                     std::move(admissible));
   };
   if (early_initiator_ && early_initiator_->place.first_frame < reply_->place.last_frame)
-    findings_.raise(check::fpdu_before_reply, early_initiator_->place, early_initiator_->certainty,
-                    early_initiator_->text,
+    findings_.raise(check::fpdu_before_reply, early_initiator_->place,
+                    by_order(early_initiator_->certainty), early_initiator_->text,
                     fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
   else if (early_initiator_)
     findings_.judged(early_initiator_->place.direction, check::fpdu_before_reply);
@@ -213,6 +213,8 @@ void StartupRules::fpdu(const Incoming& incoming) {
   const bool first = !sent_[index_of(incoming.direction())];
   unreadable(incoming.fpdu);
   if (first && !holes_[index_of(incoming.direction())]) check_first(incoming);
+  if (!first && complete() && incoming.segment.rdmap().opcode() == wire::Opcode::terminate)
+    check_later_terminate(incoming);
 }
 
 void StartupRules::unreadable(const FpduSeen& fpdu) {
@@ -244,7 +246,7 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
     if (!reply_)
       early_initiator_ = std::move(first);
     else if (before_reply)
-      findings_.raise(check::fpdu_before_reply, first.place, first.certainty, first.text,
+      findings_.raise(check::fpdu_before_reply, first.place, by_order(first.certainty), first.text,
                       fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
     return;
   }
@@ -261,8 +263,9 @@ void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
   const bool lawful = by_initiator != nullptr &&
                       by_initiator->place.last_frame <= early_responder_->place.first_frame;
   if (!lawful)
-    findings_.raise(check::responder_first, early_responder_->place, early_responder_->certainty,
-                    early_responder_->text, "no FPDU before the Initiator's first one");
+    findings_.raise(check::responder_first, early_responder_->place,
+                    by_order(early_responder_->certainty), early_responder_->text,
+                    "no FPDU before the Initiator's first one");
   early_responder_.reset();
 }
 
@@ -284,8 +287,12 @@ void StartupRules::finish() {
       findings_.judged(reply_->place.direction, check::responder_after_reject);
   }
   confirm_early_responder(nullptr);
-  // Whoever takes part knows that no Reply was sent; of a capture it may be missing.
-  if (early_initiator_ && order_ == Order::as_it_happened)
+  // Whoever takes part knows that no Reply was sent; of a capture it may be missing, unless the other
+  // direction is known to have carried nothing.
+  const bool no_reply =
+      early_initiator_ && (order_ == Order::as_it_happened ||
+                           silent_[index_of(opposite(early_initiator_->place.direction))]);
+  if (no_reply)
     findings_.raise(check::fpdu_before_reply, early_initiator_->place, early_initiator_->certainty,
                     early_initiator_->text, "no FPDU before the Reply");
   early_initiator_.reset();
@@ -359,6 +366,21 @@ void StartupRules::check_first_terminate(const Incoming& incoming) {
                           : "code 7, since there is no RTR kind in common");
   else if (cause->code < wire::cause::mpa_local_catastrophic.code && wire::is_registered(*cause))
     findings_.raise(check::term_code, incoming, "code 5 for an error without a code of its own");
+}
+
+/// Codes 5, 6 and 7 are for errors of the enhanced set-up (RFC 6581 section 8), which is over once an
+/// end has sent an FPDU. A later local error of MPA has no code of its own but 5.
+void StartupRules::check_later_terminate(const Incoming& incoming) {
+  const auto cause = wire::parse_terminate_cause(incoming.segment.payload);
+  if (!cause || cause->layer != wire::layer::mpa || cause->type != wire::error_type::mpa) return;
+  findings_.judged(incoming.direction(), check::term_code_not_true);
+  if (cause->code < wire::cause::mpa_local_catastrophic.code || !wire::is_registered(*cause))
+    return;
+  const bool local = *cause == wire::cause::mpa_local_catastrophic;
+  findings_.raise(check::term_code_not_true, incoming.fpdu.place,
+                  local ? Certainty::likely : incoming.fpdu.certainty,
+                  wire::describe_ulpdu(incoming.fpdu.ulpdu),
+                  "no code of the enhanced set-up after the first FPDU of this end");
 }
 
 bool StartupRules::is_rtr(const FpduSeen& fpdu) const {

@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
 namespace dissectors::analyzer {
@@ -21,50 +22,6 @@ namespace check {
 
 bool all_zero(wire::Bytes octets) {
   return std::ranges::all_of(octets, [](std::byte octet) { return octet == std::byte{0}; });
-}
-
-std::size_t header_size(wire::Bytes octets) {
-  return !octets.empty() && wire::DdpControl{std::to_integer<std::uint8_t>(octets.front())}.tagged()
-             ? wire::tagged_header_size
-             : wire::untagged_header_size;
-}
-
-/// The first four octets as Figures 7 and 8 lay them out.
-wire::Terminate control_of(wire::Bytes content) {
-  const std::uint16_t bits =
-      wire::Reader(content).read<wire::TerminateControl>().header_control.value();
-  wire::Terminate terminate;
-  terminate.cause = *wire::parse_terminate_cause(content);
-  terminate.m = (bits & wire::TerminateControl::m) != 0;
-  terminate.d = (bits & wire::TerminateControl::d) != 0;
-  terminate.r = (bits & wire::TerminateControl::r) != 0;
-  terminate.reserved = static_cast<std::uint16_t>(bits & wire::TerminateControl::reserved_mask);
-  return terminate;
-}
-
-/// The same of a sender that leaves them to the bit-fields of a little-endian host: Layer and EType
-/// change places in the first octet, M is the lowest bit of the third, D and R are the next ones.
-wire::Terminate control_of_host(wire::Bytes content) {
-  const auto octet = [content](std::size_t at) { return std::to_integer<unsigned>(content[at]); };
-  wire::Terminate terminate;
-  terminate.cause = {.layer = static_cast<std::uint8_t>(octet(0) & 0xFU),
-                     .type = static_cast<std::uint8_t>(octet(0) >> 4U),
-                     .code = static_cast<std::uint8_t>(octet(1))};
-  terminate.m = (octet(2) & 1U) != 0;
-  terminate.d = (octet(2) & 2U) != 0;
-  terminate.r = (octet(2) & 4U) != 0;
-  terminate.reserved = static_cast<std::uint16_t>((octet(2) >> 3U) << 8U | octet(3));
-  return terminate;
-}
-
-/// Whether the control octets make sense, and after them is what they announce and nothing else.
-bool agrees(const wire::Terminate& terminate, wire::Bytes rest) {
-  const std::size_t length = terminate.m || terminate.d ? sizeof(wire::be16) : 0;
-  if (terminate.reserved != 0 || !wire::is_registered(terminate.cause) || rest.size() < length)
-    return false;
-  const std::size_t ddp = terminate.d ? header_size(rest.subspan(length)) : 0;
-  const std::size_t rdma = terminate.r ? sizeof(wire::ReadRequestHeader) : 0;
-  return rest.size() == length + ddp + rdma;
 }
 
 bool is_rdmap(wire::TerminateCause cause, std::uint8_t type) {
@@ -112,33 +69,23 @@ void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step
 
 // ------------------------------------------------------------------- layout (RFC 5040 4.8)
 
-/// The control octets as their sender means them: one fault of layout must not hide what else is
-/// wrong, nor make what is right look wrong.
+/// The control octets as their sender means them.
 wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes content) const {
-  const wire::Terminate stated = control_of(content);
-  const wire::Bytes rest = content.subspan(sizeof(wire::TerminateControl));
-  // Without headers the numbers alone do not tell which reading is meant.
-  if (rest.empty()) return stated;
-  findings_.judged(incoming.direction(), check::control_of_host, check::layer_behind_type);
-  if (agrees(stated, rest)) return stated;
-  const auto read_as = [&](const Statement& statement, const wire::Terminate& meant,
-                           const char* how) {
-    findings_.raise(
-        statement, incoming.fpdu.place, incoming.fpdu.certainty,
-        fmt::format("{} with {}; read so: {}", wire::describe_ulpdu(incoming.fpdu.ulpdu), how,
-                    wire::describe(meant.cause)),
-        "Terminate Control as in Figure 8: Layer, EType, Error Code, M, D, R");
-    return meant;
-  };
-  wire::Terminate exchanged = stated;
-  std::swap(exchanged.cause.layer, exchanged.cause.type);
-  if (!wire::is_registered(stated.cause) && agrees(exchanged, rest))
-    return read_as(check::layer_behind_type, exchanged, "Layer behind EType");
-  const wire::Terminate of_host = control_of_host(content);
-  if (agrees(of_host, rest))
-    return read_as(check::control_of_host, of_host,
-                   "its Terminate Control in the bit order of a little-endian host");
-  return stated;
+  using Layout = TerminateReading::Layout;
+  const TerminateReading reading = *read_terminate_control(content);
+  if (content.size() > sizeof(wire::TerminateControl))
+    findings_.judged(incoming.direction(), check::control_of_host, check::layer_behind_type);
+  if (reading.layout == Layout::as_specified) return reading.terminate;
+  const bool of_host = reading.layout == Layout::of_host;
+  findings_.raise(
+      of_host ? check::control_of_host : check::layer_behind_type, incoming.fpdu.place,
+      incoming.fpdu.certainty,
+      fmt::format("{} with {}; read so: {}", wire::describe_ulpdu(incoming.fpdu.ulpdu),
+                  of_host ? "its Terminate Control in the bit order of a little-endian host"
+                          : "Layer after EType",
+                  wire::describe(reading.terminate.cause)),
+      "Terminate Control as in Figure 8: Layer, EType, Error Code, M, D, R");
+  return reading.terminate;
 }
 
 /// The Terminate's parts as far as its bits and its length agree. What section 7.1 calls "set to
@@ -157,7 +104,7 @@ std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
     rest = rest.subspan(sizeof(wire::be16));
   }
   if (terminate.d) {
-    terminate.ddp_header = rest.first(header_size(rest));
+    terminate.ddp_header = rest.first(ddp_header_size(rest));
     rest = rest.subspan(terminate.ddp_header.size());
   }
   if (terminate.r) {
@@ -183,13 +130,14 @@ bool TerminateRules::check_headers(const Incoming& incoming, const wire::Termina
     findings_.judged(incoming.direction(), check::ddp_header_missing, check::ddp_header_size);
     const std::size_t rdma = terminate.r ? sizeof(wire::ReadRequestHeader) : 0;
     const bool right_size = rest.size() >= length_size &&
-                            rest.size() >= length_size + header_size(rest.subspan(length_size));
-    if (rest.size() == header_size(rest) + rdma &&
-        (!right_size || rest.size() != length_size + header_size(rest.subspan(length_size)) + rdma))
+                            rest.size() >= length_size + ddp_header_size(rest.subspan(length_size));
+    if (rest.size() == ddp_header_size(rest) + rdma &&
+        (!right_size ||
+         rest.size() != length_size + ddp_header_size(rest.subspan(length_size)) + rdma))
       return raise(check::length_missing, "the DDP segment length in front of the DDP header");
     if (rest.size() <= length_size) return raise(check::ddp_header_missing, "a DDP header with D");
     if (!right_size) return raise(check::ddp_header_size, "a DDP header of 14 or 18 octets");
-    rest = rest.subspan(length_size + header_size(rest.subspan(length_size)));
+    rest = rest.subspan(length_size + ddp_header_size(rest.subspan(length_size)));
   } else if (terminate.m) {
     if (rest.size() < length_size) return raise(check::layout, "the DDP segment length with M");
     rest = rest.subspan(length_size);

@@ -86,6 +86,8 @@ class Conversation final : public Reporter {
   /// The direction ends within an FPDU.
   void end_within_fpdu(Direction direction) { tracker_.unseen_segment(direction); }
   void reset(Direction direction);
+  /// The direction was seen whole, and carried nothing.
+  void silent(Direction direction) { tracker_.silent(direction); }
   /// The next events come from frames before those that came last.
   void turn_back(std::uint32_t frames) { frame_ -= frames; }
   void finish() { tracker_.finish(); }

@@ -128,6 +128,20 @@ const std::vector<Bad> startup{
        it.turn_back(2);
        it.send(initiator, ulpdu(Untagged{}));
      }},
+    {"mpa.startup.no-fpdu-before-both-frames",
+     [](Conversation& it) {
+       it.request(c);
+       it.send(initiator, ulpdu(Untagged{}));
+       it.reset(initiator);
+       it.silent(responder);
+     }},
+    {"mpa.enhanced.error-codes-five-six-seven",
+     [](Conversation& it) {
+       it.start();
+       it.send(initiator, ulpdu(Untagged{}));
+       it.send(responder, ulpdu(Untagged{}));
+       it.send(responder, terminate(because(wire::cause::mpa_insufficient_ird)));
+     }},
     {"mpa.startup.responder-silent-before-first-fpdu",
      [](Conversation& it) {
        it.start();

@@ -184,6 +184,12 @@ class Link {
     segment.acknowledgement = sequence_[index(opposite(from))] + static_cast<std::uint32_t>(octets);
     pass(segment);
   }
+  /// Octets that do not come, however long they are waited for.
+  void acknowledge_in_vain(Direction from, std::size_t octets) {
+    acknowledge(from, octets);
+    time += 10'000'000;
+    acknowledge(from, octets);
+  }
   void close(Direction from, std::size_t sent) {
     capture::Segment segment = blank(from);
     segment.sequence = sequence_[index(from)] + static_cast<std::uint32_t>(sent);
