@@ -150,6 +150,8 @@ void members(Record& r, Fields& f) {
   f("exchange", r.exchange), f("pcap", r.pcap), f("start", r.start), f("duration", r.duration);
   f("worker", r.worker), f("gate", r.gate), f("rerun", r.rerun), f("kernel_log", r.kernel_log);
   f("stderr", r.stderr_text), f("seen_to_fail_by", r.seen_to_fail_by);
+  f.since("seen_to_fail_at", r.seen_to_fail_at);
+  f.since("judged_in_frames", r.judged_in_frames);
 }
 template <Is<IutRecord> Record, typename Fields>
 void members(Record& r, Fields& f) {

@@ -34,6 +34,8 @@ struct CaseOutcome {
   std::string reason;                           ///< one line; empty only for pass
   std::vector<ExpectationRecord> expectations;  ///< advisories are among them
   std::vector<RowOutcome> rows;
+  /// Rules that the judge evaluated on what the IUT sent, whatever the case is about.
+  std::vector<std::string> judged_in_frames;
   std::vector<Step> exchange;
   std::vector<ConnectionRecord>
       connections;  ///< every TCP connection used, to cut the capture by or to write a pcap from
