@@ -10,7 +10,10 @@ usage: ./run_suite.sh [--no-install] [--preset NAME] [OPTIONS OF rnic-suite run]
        ./run_suite.sh [--no-install] [--preset NAME] --plugfest EVENT [OPTIONS OF rnic-plugfest run]
 
 Builds the suite and runs it; without further options against the reference RNIC. As root it installs
-missing Debian packages first (not with --no-install, and never for a run against hardware).
+missing Debian packages first (not with --no-install, and never for a run against hardware). The programs
+that it has built are linked in bin/: bin/rnic-suite, bin/rnic-lint, bin/rnic-plugfest, ...
+  --preset NAME   the build that is used: release (default), dev, asan or tsan
+  --plugfest      every participant of an event file against every other: virtual, virtual-reference, or a file
 
 examples:
   ./run_suite.sh                                     the reference RNIC, report in out/report.html
@@ -20,7 +23,7 @@ examples:
   ./run_suite.sh --iut dat:siw-vm                    OpenFabrics' DAT provider over soft-iWARP, at its API
   ./run_suite.sh --select 'ddp.*' --out /tmp/ddp     some of the cases
   ./run_suite.sh --list                              what there is
-  ./run_suite.sh --plugfest virtual                  everybody against everybody, on this machine, soft-iWARP in guests among them
+  ./run_suite.sh --plugfest virtual                  a plugfest on this machine, with soft-iWARP in guests
   ./run_suite.sh --plugfest virtual-reference        the same without guests
 exit: 0 no new failure, 1 new failure, 2 usage, 3 harness or IUT unreachable, 4 stale expectation
 
@@ -52,23 +55,20 @@ for ((i = 0; i < ${#arguments[@]}; ++i)); do
     --iut=*) iut=${arguments[i]#*=} ;;
   esac
 done
-targets=(rnic-suite rnic-agent seen_to_fail)
+targets=(rnic_programs)
+[ -n "$plugfest" ] || targets+=(seen_to_fail)  # the reports of a run say it
 case "$iut" in
   reference | agent:reference) ;;
-  dat:reference) set=full targets+=(rnic_dat rnic-dat-cases dat_seen_to_fail) ;;
-  dat:siw-vm) set=full targets+=(rnic-dat-cases dat_seen_to_fail) ;;
-  dat:*) targets+=(rnic-dat-cases) install=(--no-install) ;;
+  dat:reference | dat:siw-vm) set=full targets+=(dat_seen_to_fail) ;;
   siw-vm) set=siw ;;
   *) install=(--no-install) ;;  # hardware: the host is somebody's test bed
 esac
 
 [ "$plugfest" != virtual ] || set=siw
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
-if [ -n "$plugfest" ]; then
-  [ -e "$plugfest" ] || plugfest=plugfest/events/$plugfest.yaml  # a name stands for an event that lies here
-  tools/build.sh "$preset" rnic-plugfest rnic-agent || exit 3
-  exec "build/$preset/plugfest/rnic-plugfest" run "$plugfest" "${arguments[@]}"
-fi
 tools/build.sh "$preset" "${targets[@]}" || exit 3
-if [ "${help:-no}" = yes ]; then exec "build/$preset/suite/runner/rnic-suite" run --help; fi
-exec "build/$preset/suite/runner/rnic-suite" run "${arguments[@]}"
+mkdir -p bin
+while read -r program; do ln -sfn "../build/$preset/$program" "bin/${program##*/}"; done <"build/$preset/programs.txt"
+if [ "${help:-no}" = yes ]; then exec bin/rnic-suite run --help; fi
+if [ -n "$plugfest" ]; then exec bin/rnic-plugfest run "$plugfest" "${arguments[@]}"; fi
+exec bin/rnic-suite run "${arguments[@]}"

@@ -10,6 +10,8 @@ usage: ./run_tests.sh [--no-install] [--require-all] [--long] [--preset NAME] [-
 
 Builds everything and runs the tests of the project: habits (formatting, include directions, rule
 files), unit tests, the self-test of the suite over TCP, and runs against the reference RNIC and siw.
+As root it installs all Debian packages that any part needs (not with --no-install). Otherwise a part whose
+packages are missing is neither built nor tested; the parts left out are listed at the end.
   --require-all   fail when a part would be left out for want of a package (CI does this)
   --long          also what takes minutes: sanitizers, clang-tidy, fuzzing, the whole deviation matrix, mutants
 CONTRIBUTING.md has the table of what runs where.
@@ -17,17 +19,16 @@ CONTRIBUTING.md has the table of what runs where.
 examples:
   ./run_tests.sh
   ./run_tests.sh -- -R wire          only the tests whose name holds 'wire'
-At its end it lists the parts that were left out for want of a package.
 exit: 0 all passed, 2 usage, 3 packages are missing or the build failed, else a test failed
 USAGE
 }
 
-install=() preset=dev set=core definitions=() long=no ctest_arguments=()
+install=() preset=dev definitions=() long=no require_all=no ctest_arguments=()
 while [ $# -gt 0 ]; do
   case "$1" in
     --no-install) install=(--no-install) ;;
-    --require-all) definitions+=(-DRNIC_REQUIRE_ALL=ON); [ "$set" = long ] || set=full ;;
-    --long) long=yes; set=long ;;
+    --require-all) definitions+=(-DRNIC_REQUIRE_ALL=ON); require_all=yes ;;
+    --long) long=yes ;;
     --preset) preset=${2:-}; shift $(($# > 1)) ;;
     --help | -h) usage; exit 0 ;;
     --) shift; ctest_arguments=("$@"); break ;;
@@ -41,13 +42,16 @@ case "$preset" in
   *) echo "run_tests.sh: --preset: '$preset' is none of dev, release, asan, tsan" >&2; exit 2 ;;
 esac
 
+set=core
+if [ "$require_all" = yes ] || { [ "$(id -u)" = 0 ] && [ ${#install[@]} = 0 ]; }; then set=full; fi
+if [ "$long" = yes ]; then set=long; fi
 tools/install_packages.sh "${install[@]}" "$set" || exit 3
 tools/build.sh "$preset" "${definitions[@]}" || exit 3
 # Most tests wait more than they compute.
 status=0
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((3 * $(nproc)))" -LE long "${ctest_arguments[@]}" || status=$?
 if [ -s "build/$preset/left_out.txt" ]; then
-  echo "not built and not tested, for want of packages (--require-all installs all of them):"
+  echo "not built and not tested, since packages are missing (`tools/install_packages.sh full` as root installs all of them):"
   sed 's/^/  /' "build/$preset/left_out.txt"
 fi
 [ "$status" = 0 ] || exit "$status"

@@ -1,19 +1,48 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Files that belong to the suite: expectations, PICS, report templates.
+// Where the suite's own files and programs are: in the source tree and its build folder, or below
+// the prefix that the suite is installed in.
 #pragma once
 
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <string_view>
 
 namespace base {
 
-/// Where a file or folder is, by its path from the top folder of the sources: there, or below
-/// `share/rnic-conformance-suite` beside the program's folder where it is installed without them.
-[[nodiscard]] std::filesystem::path shipped_file(std::string_view path);
+/// What decides where the suite's files are. A program whose prefix has `share/rnic-suite` is
+/// installed and uses that one, also on a host that has the source tree. The prefix may be moved.
+struct ShippedPlaces {
+  std::filesystem::path sources;  // of this build
+  std::filesystem::path build;    // its build folder
+  std::filesystem::path program;  // this program
+};
 
-/// The same for given folders.
-[[nodiscard]] std::filesystem::path shipped_file(std::string_view path,
-                                                 const std::filesystem::path& sources,
-                                                 const std::filesystem::path& program);
+/// A file or folder of the source tree, by its path from there; installed it is
+/// `PREFIX/share/rnic-suite/PATH`.
+[[nodiscard]] std::filesystem::path shipped_file(std::string_view path);
+[[nodiscard]] std::filesystem::path shipped_file(std::string_view path, const ShippedPlaces&);
+
+/// A file that the build makes, by its path from the build folder; installed as above.
+[[nodiscard]] std::filesystem::path built_file(std::string_view path);
+[[nodiscard]] std::filesystem::path built_file(std::string_view path, const ShippedPlaces&);
+
+/// A program or module of ours, by its path from the build folder; installed it is in `PREFIX/bin`
+/// or `PREFIX/lib/rnic-suite`.
+[[nodiscard]] std::filesystem::path built_program(std::string_view path);
+[[nodiscard]] std::filesystem::path built_program(std::string_view path, const ShippedPlaces&);
+
+/// Why the suite's files cannot be used, and what to do, in one line; nothing where they are there.
+[[nodiscard]] std::optional<std::string> shipped_files_fault();
+[[nodiscard]] std::optional<std::string> shipped_files_fault(const ShippedPlaces&);
+
+/// This program as a person types it: as it was started.
+[[nodiscard]] std::string typed_command();
+
+/// Another program of ours as a person types it, by its path from the build folder: found as this
+/// one was, beside it, or else by its whole path.
+[[nodiscard]] std::string typed_command(std::string_view path);
+[[nodiscard]] std::string typed_command(std::string_view path, const std::string& started_as,
+                                        const ShippedPlaces&);
 
 }  // namespace base

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-plugfest: every implementation against every implementation.
 #include <exception>
+#include <filesystem>
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "plugfest/compare.hpp"
 #include "plugfest/event_file.hpp"
@@ -54,7 +56,20 @@ ExitCode list_cells(const std::vector<Cell>& cells) {
   return ExitCode::good;
 }
 
+/// The event file that was asked for; a plain name stands for an event that the suite has.
+std::string event_path(const std::string& asked) {
+  std::error_code error;
+  if (asked.contains('/') || asked.contains('.') || std::filesystem::exists(asked, error))
+    return asked;
+  return base::shipped_file("plugfest/events/" + asked + ".yaml").string();
+}
+
 ExitCode play(const Options& options) {
+  if (const auto fault = base::shipped_files_fault();
+      fault && (options.command == Command::run || options.command == Command::bundle)) {
+    base::say(stderr, "rnic-plugfest: {}\n", *fault);
+    return ExitCode::harness;
+  }
   if (options.command == Command::list && options.event.empty()) return printed(list_scenarios());
   if (options.command == Command::bundle) return make_bundle(options);
   if (options.command == Command::diff) return printed(compare_runs(options.out, options.other));
@@ -90,8 +105,9 @@ ExitCode play(const Options& options) {
 
 int main(int argc, char** argv) {
   base::keep_standard_streams();
-  const auto options = plugfest::parse_options(argc, argv);
+  auto options = plugfest::parse_options(argc, argv);
   if (!options) return static_cast<int>(options.error());
+  if (!options->event.empty()) options->event = plugfest::event_path(options->event);
   try {
     return static_cast<int>(plugfest::play(*options));
   } catch (const std::exception& error) {

@@ -3,6 +3,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/version.hpp"
+
 namespace plugfest {
 
 namespace {
@@ -34,6 +36,7 @@ std::expected<Options, ExitCode> parse_options(int argc, char** argv) {
   Options options;
   CLI::App app("Every implementation against every implementation: captured, judged, one matrix.",
                "rnic-plugfest");
+  app.set_version_flag("--version", base::version_text("rnic-plugfest"));
   app.footer(footer);
   app.require_subcommand(1);
   constexpr std::size_t most_jobs = 256;

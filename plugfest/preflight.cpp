@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "plugfest/cell_capture.hpp"
 #include "plugfest/cell_runner.hpp"
@@ -37,6 +38,8 @@ using Findings = std::vector<Finding>;
 
 constexpr std::chrono::milliseconds mapper_patience{1500};
 constexpr std::chrono::seconds agent_patience{20}, step_patience{10};
+
+std::string suite_command() { return base::typed_command("suite/runner/rnic-suite"); }
 
 Finding ok(std::string check, std::string what) {
   return {Severity::ok, std::move(check), std::move(what), ""};
@@ -238,7 +241,7 @@ void Preflight::host(std::size_t at, Findings& into) {
   const auto system = system_of(one);
   if (!system)
     return into.push_back(warn("host", "nothing is known of its host: its agent is all there is",
-                               "look there yourself, with `rnic-suite doctor`; or name it by ssh"));
+                               "run `rnic-suite doctor` there yourself, or name the host by ssh"));
   const bool ours = std::holds_alternative<LocalReference>(one.agent);
   if (!ours) {
     if (const auto there = system->ask({"true"}); !there)
@@ -250,7 +253,8 @@ void Preflight::host(std::size_t at, Findings& into) {
     for (const std::size_t peer : peers_of(at))
       addresses.push_back(event_.participants[peer].address);
     for (Finding& found : doctor::examine(request_for(one, addresses), *system))
-      if (found.check != "report tools") into.push_back(std::move(found));  // reports are made here
+      if (found.check != "report tools" && found.check != "suite files")  // both are used here only
+        into.push_back(std::move(found));
     into.push_back(examine_clock(*system));
   }
   for (const std::size_t peer : peers_of(at))
@@ -270,9 +274,10 @@ void Preflight::agents(TestNetwork& network) {
     const Participant& one = event_.participants[at];
     const auto command = command_of(event_, network, agent_, at, hosts.initiator);
     const std::string trouble = network.guests().trouble(at);
-    Findings seen = trouble.empty()
-                        ? AgentExamination(one, command, hosts.initiator, event_).all()
-                        : Findings{fail("guest", trouble, "rnic-suite doctor --iut siw-vm")};
+    Findings seen =
+        trouble.empty()
+            ? AgentExamination(one, command, hosts.initiator, event_).all()
+            : Findings{fail("guest", trouble, suite_command() + " doctor --iut siw-vm")};
     found_[at].findings.insert(found_[at].findings.begin(), seen.begin(), seen.end());
     if (at == 0 || network.guests().has(at))
       found_[at].findings.push_back(
@@ -288,12 +293,14 @@ void Preflight::in_labs() {
   doctor::Request request;
   request.iut = guests ? doctor::Request::Iut::siw_vm : doctor::Request::Iut::reference;
   request.guest_cache = suite::lab::default_guest_paths().cache;
+  request.files_fault = base::shipped_files_fault();
+  request.lab_command = base::typed_command("suite/lab/rnic-lab");
   whole = doctor::examine(request, doctor::HostSystem());
   if (doctor::worst(whole) == Severity::failure) return;
   auto network =
       TestNetwork::make(event_, 1, Guests(event_, "", agent_),
                         [](const std::string& line) { base::say(stderr, "{}\n", line); });
-  if (!network) return whole.push_back(fail("lab", network.error(), "rnic-suite doctor"));
+  if (!network) return whole.push_back(fail("lab", network.error(), suite_command() + " doctor"));
   agents(*network);
 }
 
@@ -404,7 +411,7 @@ ExitCode preflight(const Event& event, const Options& options) {
     base::say(stdout, "{}\n{}", one.who, doctor::report_text(said, ::isatty(STDOUT_FILENO) != 0));
   }
   if (severity == Severity::failure)
-    base::say(stdout, "the event cannot be played as it is: mend what FAILs\n");
+    base::say(stdout, "the event cannot be played as it is: correct what FAILs\n");
   return severity == Severity::failure ? ExitCode::harness : ExitCode::good;
 }
 

@@ -139,9 +139,8 @@ std::size_t slots_for(const Event& event, const Options& options) {
 std::string own_agent(const Options& options) {
   if (!options.agent.empty()) return options.agent;
   std::error_code error;
-  const fs::path own = fs::read_symlink("/proc/self/exe", error);
-  const fs::path beside = own.parent_path().parent_path() / "suite" / "upper_tester" / "rnic-agent";
-  return fs::exists(beside, error) ? beside.string() : "rnic-agent";
+  const fs::path own = base::built_program("suite/upper_tester/rnic-agent");
+  return fs::exists(own, error) ? own.string() : "rnic-agent";
 }
 
 std::vector<std::string> command_of(const Event& event, const TestNetwork& network,

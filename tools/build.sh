@@ -41,7 +41,12 @@ parallel=(--parallel "$(nproc)")
 if [ -t 1 ]; then
   cmake --build "build/$preset" "${parallel[@]}" ${targets:+--target "${targets[@]}"}
 else
-  cmake --build "build/$preset" "${parallel[@]}" ${targets:+--target "${targets[@]}"} >"$log" 2>&1 || {
+  cmake --build "build/$preset" "${parallel[@]}" ${targets:+--target "${targets[@]}"} >"$log" 2>&1 &
+  build=$!
+  trap 'kill "$build"' INT TERM
+  # A line every half minute shows that it is alive.
+  while ! timeout 30 tail -s 0.2 --pid="$build" -f /dev/null; do echo "build.sh: $(tail -n 1 "$log" | cut -c1-100)" >&2; done
+  wait "$build" || {
     tail -n 60 "$log" >&2
     echo "build.sh: the build failed; the whole log is $log" >&2
     exit 1

@@ -29,7 +29,7 @@ core=(g++ cmake ninja-build ccache pkg-config git ca-certificates
   python3 python3-yaml python3-jinja2 python3-jsonschema iproute2 ethtool util-linux)
 siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make flex bison bc libelf-dev
   ibverbs-providers rdma-core rdmacm-utils libdapl-dev iputils-ping)
-full=("${siw[@]}" clang-format-19 tshark libwireshark-dev wireshark-dev dapl2-utils)
+full=("${siw[@]}" clang-format-19 help2man tshark libwireshark-dev wireshark-dev dapl2-utils)
 long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
   chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap)
 
@@ -65,6 +65,6 @@ log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 if ! { apt-get update && $command; } >"$log" 2>&1; then
   tail -n 20 "$log" >&2
-  echo "install_packages.sh: apt-get failed (its last lines stand above); mend that and run this again" >&2
+  echo "install_packages.sh: apt-get failed (its last lines are above); correct that and run this again" >&2
   exit 1
 fi

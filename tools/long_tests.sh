@@ -9,7 +9,7 @@ usage() {
 usage: tools/long_tests.sh [STEP...]
 
 Runs the steps named, all of them when none is named, after ./run_tests.sh has built the preset 'dev'.
-A step that fails does not keep the next from running; the summary at the end tells them apart.
+A step that fails does not stop the next one; the summary at the end says which failed.
   guest       the tests with the siw guest
   release     the build that users get, and runs of it
   matrix      every deviation against every case, in simulated time
@@ -19,6 +19,7 @@ A step that fails does not keep the next from running; the summary at the end te
   fuzz        each fuzz target for a minute
   big-endian  the codecs on a big-endian machine
   debian      the Wireshark plugin in the next Debian (as root)
+  packages    the Debian packages, installed and used in a Debian that has no compiler (as root)
   mutants     100 mutants of stream and verbs
 What a sanitizer finds ends the program that it finds it in. Findings lie in out/sanitizers/PRESET, also those
 of programs that a test starts and expects to fail.
@@ -64,11 +65,12 @@ run() {
     fuzz) tools/fuzz.sh ;;
     big-endian) tools/big_endian_test.sh ;;
     debian) tools/next_debian_test.sh ;;
+    packages) tools/package_test.sh ;;
     mutants) tools/mutation/mutate.py --seed 1 --count 100 --out out/mutants.json ;;
   esac
 }
 
-all=(guest release matrix asan tsan tidy fuzz big-endian debian mutants)
+all=(guest release matrix asan tsan tidy fuzz big-endian debian packages mutants)
 for argument in "$@"; do
   case "$argument" in
     --help | -h) usage; exit 0 ;;

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the suite several times and prints what came out differently: a case's verdict, that of a row, an advisory."""
+"""Runs the suite several times and prints the differences: a case's verdict, that of a row, an advisory."""
 
 import argparse
 import collections
@@ -13,9 +13,9 @@ import sys
 EPILOG = """\
 examples:
   tools/repeat_runs.py                                  20 runs of everything on the reference
-  tools/repeat_runs.py --times 5 -- --iut siw-vm        what stands behind -- goes to `rnic-suite run`
-  tools/repeat_runs.py --load 4                         four processes compute meanwhile
-  tools/repeat_runs.py --only-compare out/repeat        compares the runs that lie there
+  tools/repeat_runs.py --times 5 -- --iut siw-vm        what follows -- goes to `rnic-suite run`
+  tools/repeat_runs.py --load 4                         with four processes that compute at the same time
+  tools/repeat_runs.py --only-compare out/repeat        compares the runs in that folder
 exit: 0 all the same, 1 something differed, 2 usage, 3 a run did not end by itself
 """
 PROGRAM = "build/dev/suite/runner/rnic-suite"
@@ -88,7 +88,7 @@ def arguments():
     parser.add_argument("--times", type=int, default=20, help="how many runs (default: 20)")
     parser.add_argument("--program", default=PROGRAM, help=f"default: {PROGRAM}")
     parser.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/repeat"), help="a folder for each run is made in here")
-    parser.add_argument("--load", type=int, default=0, metavar="N", help="so many processes compute meanwhile")
+    parser.add_argument("--load", type=int, default=0, metavar="N", help="this many processes compute at the same time")
     parser.add_argument("--only-compare", type=pathlib.Path, metavar="DIR", help="runs nothing; compares the runs in DIR")
     parser.add_argument("words", nargs="*", help="for `rnic-suite run`")
     found = parser.parse_args()

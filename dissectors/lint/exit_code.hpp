@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What rnic-lint says to the shell. The numbers are documented in docs/rnic-lint.md and in --help.
+// What rnic-lint says to the shell. The numbers are documented in docs/reading-traces.md and in --help.
 #pragma once
 
 #include <cstdint>

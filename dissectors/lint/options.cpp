@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 
 #include "base/glob.hpp"
+#include "base/version.hpp"
 #include "rules/catalogue.hpp"
 
 namespace dissectors::lint {
@@ -37,7 +38,7 @@ void declare(CLI::App& app, Options& o) {
                  "capture to judge: pcap or pcapng, also packed by gzip or zstd; - for standard "
                  "input");
   app.add_option("-i,--interface", o.interface, "capture this interface live, until Ctrl-C");
-  app.add_flag("--json", o.json, "JSON lines instead of text (docs/rnic-lint.md)");
+  app.add_flag("--json", o.json, "JSON lines instead of text (docs/reading-traces.md)");
   app.add_flag("--sarif", o.sarif, "one SARIF 2.1.0 document instead of text")->excludes("--json");
   app.add_flag("--summary", o.summary, "connections and totals only")->excludes("--sarif");
   app.add_flag("--follow", o.follow, "also what each end sent, decoded, one line each")
@@ -58,6 +59,7 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--jobs", o.jobs,
                  "analyzers side by side (default: one for each core, and one for small files)")
       ->check(CLI::Range(1U, 256U));
+  app.set_version_flag("--version", base::version_text("rnic-lint"));
   app.footer(footer);
 }
 
@@ -102,6 +104,8 @@ std::expected<Options, Stop> parse_options(int count, const char* const* words) 
     app.parse(count, words);
   } catch (const CLI::CallForHelp&) {
     return std::unexpected(Stop{ExitCode::clean, app.help()});
+  } catch (const CLI::CallForVersion& version) {
+    return std::unexpected(Stop{ExitCode::clean, std::string(version.what()) + "\n"});
   } catch (const CLI::ParseError& problem) {
     return wrong(problem.what());
   }

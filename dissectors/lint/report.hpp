@@ -25,7 +25,7 @@ struct TextReportOptions {
 };
 /// For people.
 [[nodiscard]] std::unique_ptr<Report> text_report(std::FILE* out, const TextReportOptions& options);
-/// JSON lines, one object for each thing, named by its member `type`; docs/rnic-lint.md has them
+/// JSON lines, one object for each thing, named by its member `type`; docs/reading-traces.md has them
 /// all. `summary`: connections and totals only.
 [[nodiscard]] std::unique_ptr<Report> json_report(std::FILE* out, bool summary);
 /// One SARIF 2.1.0 document; `artifact` names the capture.

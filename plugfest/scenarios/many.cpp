@@ -15,13 +15,15 @@ namespace {
 
 /// One octet of a number each, so that the responder can tell who asks.
 Octets number(std::size_t value) {
-  return {static_cast<std::uint8_t>(value >> 8U), static_cast<std::uint8_t>(value)};
+  return {static_cast<std::byte>(value >> 8U), static_cast<std::byte>(value)};
 }
 
 /// Who of so many asks for a connection.
 std::size_t asker(ScenarioRun& run, const iut::ConnectRequestEvent& request, std::size_t count) {
   const auto& said = request.private_data;
-  const std::size_t who = said.size() == 2 ? said[0] * std::size_t{256} + said[1] : count;
+  std::size_t who = said.size() == 2 ? 0 : count;
+  if (said.size() == 2)
+    for (const std::byte octet : said) who = who * 256 + std::to_integer<std::size_t>(octet);
   const std::string right = fmt::format("a number below {}", count);
   run.record.require(Side::responder, "private data of a request", right,
                      who < count ? right : count_of(said));

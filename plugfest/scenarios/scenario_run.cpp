@@ -28,7 +28,7 @@ const T* as(const iut::Event& event) {
   const Fault its = side == Side::initiator ? Fault::initiator : Fault::responder;
   throw ScenarioStop{
       died ? Verdict::fail : Verdict::error, died ? its : Fault::unknown,
-      fmt::format("the {}'s agent is gone ({}): {}", word(side), iut::word(gone.why), gone.detail)};
+      fmt::format("the {}'s agent is gone ({}): {}", word(side), name(gone.why), gone.detail)};
 }
 
 }  // namespace
@@ -293,7 +293,7 @@ Octets content(std::size_t length, std::uint64_t seed) {
   std::mt19937_64 numbers(seed);
   Octets octets(length);
   constexpr std::uint64_t mask = 0xFF;
-  std::ranges::generate(octets, [&] { return static_cast<std::uint8_t>(numbers() & mask); });
+  std::ranges::generate(octets, [&] { return static_cast<std::byte>(numbers() & mask); });
   return octets;
 }
 

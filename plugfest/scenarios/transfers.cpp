@@ -134,20 +134,20 @@ void shared_queue(ScenarioRun& run) {
 /// RFC 7306 section 6: eight octets, which the receive's completion brings.
 void immediate(ScenarioRun& run) {
   const Link link = open(run);
-  constexpr std::array<std::uint8_t, 8> value{1, 2, 3, 4, 5, 6, 7, 8};
+  const Octets value = content(8, 1);
   for (const Side from : sides) {
     const Handle theirs = link.of(other(from));
     const auto receive = run.of(other(from)).receive(theirs, nullptr);
     iut::PostWork work;
     work.endpoint = link.of(from);
     work.operation = iut::operation::immediate;
-    work.immediate = value;
+    std::ranges::copy(value, work.immediate.begin());
     const auto posted = run.of(from).post(work);
     const auto received =
         run.of(other(from)).expect_completion(receive, "the receive of immediate data");
     run.of(from).expect_completion(posted, "immediate data");
     if (received.immediate)  // not every API shows it
-      run.record.expect(other(from), "immediate data", hash(Octets(value.begin(), value.end())),
+      run.record.expect(other(from), "immediate data", hash(value),
                         hash(Octets(received.immediate->begin(), received.immediate->end())));
   }
   close(run, link);
@@ -156,7 +156,7 @@ void immediate(ScenarioRun& run) {
 /// RFC 7306 section 5: FetchAdd, then CompareSwap of what it left.
 void atomics(ScenarioRun& run) {
   const Link link = open(run);
-  const Region word = run.responder.memory_of(Octets(8, 0), rights::atomic);
+  const Region word = run.responder.memory_of(Octets(8), rights::atomic);
   const auto carry_out = [&](const char* operation, std::uint64_t operand, std::uint64_t compare) {
     const Region original = run.initiator.memory(8, rights::write);
     iut::PostWork work;
@@ -171,7 +171,7 @@ void atomics(ScenarioRun& run) {
     return run.initiator.contents(original);
   };
   const auto expect = [&](Side side, const std::string& what, const Octets& octets, bool zero) {
-    const bool is_zero = octets == Octets(8, 0);
+    const bool is_zero = octets == Octets(8);
     run.record.expect(side, what, zero ? "zero" : "changed", is_zero ? "zero" : "changed");
   };
   constexpr std::uint64_t added = 0x0102030405060708;

@@ -26,7 +26,7 @@ OCTETS = 512
 GLYPHS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "not_applicable": "–", "advisory": "△"}
 WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error": "error", "not_applicable": "not applicable",
          "advisory": "advisory"}
-STATE_WORDS = {"broken": "broken", "error": "error", "known": "known deviation", "inconclusive": "inconclusive",
+STATE_WORDS = {"broken": "broken", "error": "error", "known": "known issue", "inconclusive": "inconclusive",
                "advisory": "kept, with an advisory", "kept": "kept", "not_applicable": "not applicable",
                "not_reached": "not evaluated", "unjudged": "no case in this run", "untestable": "not testable from outside"}
 
@@ -174,7 +174,7 @@ def _by_file(report, pages):
 
 
 def _bar(report):
-    """[(class, words, count, verdict, gate)] of the verdict bar; known deviations are apart from new failures."""
+    """[(class, words, count, verdict, gate)] of the verdict bar; known issues are apart from new failures."""
     known = report.count("fail", gate="known")
     parts = [("pass", "pass", report.count("pass"), "pass", ""), ("fail", "fail", report.count("fail") - known, "fail", "new_failure"),
              ("known", "fail, known", known, "fail", "known")]

@@ -81,7 +81,7 @@ def _testcase(suite, case: Case):
     elif case.verdict == "not_applicable":
         _outcome(element, "skipped", "not applicable", f"not applicable: {case.reason}", None)
     elif case.is_known:
-        _outcome(element, "skipped", "known deviation", f"known deviation: {case.gate.reason} ({case.gate.entry})", None)
+        _outcome(element, "skipped", "known issue", f"known issue: {case.gate.reason} ({case.gate.entry})", None)
     elif case.verdict != "pass":  # the gate says nothing of it: never green
         _outcome(element, "failure", case.verdict, case.why or case.verdict, evidence(case))
 

@@ -62,7 +62,7 @@ def _table(report):
         name = "**all**" if layer is None else _cell(code(layer))
         lines.append(f"| {name} | " + " | ".join(str(count) if count else "" for count in counts) + " |")
     known, advisories = len(report.known), report.advisories
-    extra = [f"{known} known deviation{'s' if known > 1 else ''}"] if known else []
+    extra = [f"{known} known issue{'s' if known > 1 else ''}"] if known else []
     extra += [f"{advisories} advisor{'ies' if advisories > 1 else 'y'}"] if advisories else []
     return lines + (["", " · ".join(extra)] if extra else []) + [""]
 

@@ -16,7 +16,7 @@ class Markdown(FolderTest):
         self.assertEqual(lines[0], "## RNIC conformance: 6 new failures, 1 stale expectation")
         self.assertIn("| `mpa` | 6 | 3 | 2 |  |  | 1 |", lines)
         self.assertIn("| **all** | 13 | 5 | 5 | 1 | 1 | 1 |", lines)
-        self.assertIn("1 known deviation · 1 advisory", lines)
+        self.assertIn("1 known issue · 1 advisory", lines)
 
     def test_new_failures_have_rule_and_one_line_each(self):
         text = self.of("mixed")

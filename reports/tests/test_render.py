@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The program: its options, its exit codes, one line for each fault, and files that are whole or not there."""
 
+import os
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +19,19 @@ class Program(FolderTest):
         folder = self.copy_of("mixed")
         self.assertEqual(self.render(folder), (0, []))
         self.assertEqual(self.names(folder), ["junit.xml", "report.html", "results.json", "summary.md"])
+
+    def test_without_jinja2_or_yaml_the_other_reports_are_made(self):
+        for module in ("jinja2", "yaml"):
+            folder = self.copy_of("mixed")
+            modules = self.folder / f"without_{module}"
+            modules.mkdir()
+            (modules / f"{module}.py").write_text("raise ImportError('there is no such module')")
+            done = subprocess.run([sys.executable, "-B", REPORTS / "render.py", folder], capture_output=True, text=True,
+                                  env={**os.environ, "PYTHONPATH": str(modules)})
+            self.assertEqual(done.returncode, 3)
+            self.assertIn("report.html: not made: there is no such module; install python3-jinja2", done.stderr)
+            self.assertEqual(self.names(folder), ["junit.xml", "results.json", "summary.md"])
+            shutil.rmtree(folder)
 
     def test_each_report_goes_where_it_is_told(self):
         folder = self.copy_of("clean")

@@ -27,6 +27,7 @@ class Examination {
   Examination(const Request& request, const System& system) : request_(request), system_(system) {}
 
   std::vector<Finding> all() {
+    own_files();
     programs();
     switch (request_.iut) {
       case Request::Iut::reference:
@@ -68,20 +69,26 @@ class Examination {
     std::vector<std::string> missing;
     for (const char* name : names)
       if (!system_.has_program(name)) missing.emplace_back(name);
-    if (missing.empty()) return ok(check, fmt::format("{} are there", fmt::join(names, ", ")));
+    if (missing.empty()) return ok(check, fmt::format("{} are installed", fmt::join(names, ", ")));
     const std::string what = fmt::format("missing: {}", fmt::join(missing, ", "));
     const std::string remedy = fmt::format("apt-get install {}", packages);
     fatal ? fail(check, what, remedy) : warn(check, what, remedy);
   }
 
+  // Without them a known issue would show as a new failure, and there would be no report.
+  void own_files() {
+    if (request_.files_fault)
+      return fail("suite files", *request_.files_fault, "install the suite anew");
+    ok("suite files", "known issues, PICS and report templates are there");
+  }
+
   void programs() {
     need("network tools", {"ip", "ethtool"}, "iproute2 ethtool", true);
     if (!system_.ask({"python3", "-c", "import jinja2"}))
-      warn("report tools",
-           "Python 3 with Jinja2 is missing: results are kept, reports are not made",
+      warn("report tools", "Python 3 with Jinja2 is missing: there will be no report.html",
            "apt-get install python3 python3-jinja2");
     else
-      ok("report tools", "Python 3 with Jinja2 is there");
+      ok("report tools", "Python 3 with Jinja2 is installed");
   }
 
   void private_lab(bool with_tap) {
@@ -104,7 +111,7 @@ class Examination {
            system_.names_in(fs::path("/usr/lib") / machine / "libibverbs"))
         provider = provider || name.starts_with("libsiw-");
     if (provider)
-      ok("verbs provider", "rdma-core's siw provider is there");
+      ok("verbs provider", "rdma-core's siw provider is installed");
     else
       fail("verbs provider", "rdma-core's siw provider is missing",
            "apt-get install ibverbs-providers");
@@ -126,14 +133,13 @@ class Examination {
                               request_.guest_cache.string(), guest_space / mebibyte),
                   "free some space, or set XDG_CACHE_HOME to a larger place");
     warn("guest kernel", "not in the cache yet: the first run downloads 225 MB and compiles siw",
-         "build/release/suite/lab/rnic-lab siw-vm --prepare-only");
+         request_.lab_command + " siw-vm --prepare-only");
   }
 
   void acceleration() {
     if (system_.may_read_and_write("/dev/kvm"))
-      return ok("acceleration",
-                "/dev/kvm may be used; a run tries it, and emulates where it hangs");
-    ok("acceleration", "no /dev/kvm: the guest is emulated, which is slower and just as exact");
+      return ok("acceleration", "/dev/kvm may be used; a run tries it, and emulates if it hangs");
+    ok("acceleration", "no /dev/kvm: the guest is emulated, which is slower but equivalent");
   }
 
   void rdma_device() {
@@ -186,7 +192,7 @@ class Examination {
 
   void agent() {
     if (request_.agent.empty())
-      return fail("agent", "nothing says how to reach the agent",
+      return fail("agent", "no option says how to reach the agent",
                   "give --host, e.g. --host ssh:root@dut");
     std::vector<std::string> argv = request_.agent;
     if (!system_.has_program(argv.front()))
@@ -201,7 +207,7 @@ class Examination {
     if (ours) argv.emplace_back("--help");
     const auto said = system_.ask(argv);
     if (said && !ours && said->find("\"hello\"") == std::string::npos)
-      return fail("agent", fmt::format("`{}` says no hello", fmt::join(argv, " ")),
+      return fail("agent", fmt::format("`{}` sends no hello", fmt::join(argv, " ")),
                   "it must write its hello first and end with its standard input: "
                   "docs/porting.md");
     if (said) return ok("agent", "the agent answers there");
@@ -242,9 +248,9 @@ class Examination {
     const std::string interface = route.value("dev", "");
     if (route.value("type", "") == "local") {
       const std::string what = fmt::format(
-          "{} is an address of this very host: an RNIC never sees such traffic", address);
+          "{} is an address of this host: an RNIC never sees its own host's traffic", address);
       if (request_.iut == Request::Iut::remote)
-        warn("route", what, "right for a stack in software; else run the suite on another host");
+        warn("route", what, "right for a software stack; otherwise run the suite on another host");
       else
         fail("route", what,
              "run the suite on another host, with --host ssh:THIS_HOST; or cable the RNIC to "
@@ -306,8 +312,7 @@ class Examination {
          "run as root, or setcap cap_net_raw+ep on rnic-suite");
   }
 
-  /// Only looks whether any rule might stop a connection;
-  /// which one does is for the person to judge.
+  /// Only finds out whether any rule might stop a connection.
   void firewall() {
     std::string found;
     bool asked = false;
@@ -323,12 +328,12 @@ class Examination {
     if (!found.empty())
       return warn(
           "firewall", fmt::format("{} has rules that drop or reject packets", found),
-          "see that TCP between tester and IUT passes, for every port and in both directions");
+          "make sure that TCP passes between tester and IUT, for every port, in both directions");
     if (asked) return ok("firewall", "no rule drops or rejects packets");
-    warn(
-        "firewall", "its rules cannot be read here: nothing is known of it",
-        "run as root with nftables installed (apt-get install nftables), or look yourself that TCP "
-        "passes");
+    warn("firewall", "its rules cannot be read",
+         "run as root with nftables installed (apt-get install nftables), or check yourself that "
+         "TCP "
+         "passes");
   }
 
   const Request& request_;

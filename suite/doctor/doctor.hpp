@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Examines this host before a run: what would stop it,
-// what would spoil its evidence, and how to mend that.
+// Examines this host before a run: what would prevent it or weaken its evidence, and the remedy.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +40,10 @@ struct Request {
   std::string capture_interface;       ///< empty: the one that the route to the first address takes
   bool capture = true;
   std::filesystem::path guest_cache;  ///< of `siw_vm`
+  /// Why the suite's own files (known issues, report templates) cannot be used, if they cannot.
+  std::optional<std::string> files_fault;
+  /// How a person starts rnic-lab.
+  std::string lab_command = "rnic-lab";
 };
 
 /// All findings, in the order of the checks. Changes nothing

@@ -258,7 +258,7 @@ class Loader {
   }
 
   void check(const YAML::Node& node, Entry& entry, const std::string& verdict) {
-    const auto found = results::find_verdict(verdict);
+    const auto found = base::record::find<results::Verdict>(verdict);
     if (!found || (*found != results::Verdict::fail && *found != results::Verdict::inconclusive)) {
       fault(line(node["verdict"]),
             fmt::format("`verdict` is fail or inconclusive, not '{}'", verdict));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The agent's words as lines of JSON: one message is one object on one line.
+// The agent's messages as lines of JSON: one message is one object on one line.
 //
 // C++17, so that the agent builds alone on older hosts. Parsing is strict in both directions: a
 // member that is missing, misspelt, twice there, of the wrong type or out of range is an error that
@@ -26,8 +26,10 @@ inline constexpr std::size_t max_line = std::size_t{4} * 1024 * 1024;
 
 /// Why a line is no message.
 struct ParseError {
-  std::string what;          ///< one line for people, naming the member
-  std::uint64_t number = 0;  ///< of the command, where at least that much could be read
+  /// One line for people, naming the member.
+  std::string what;
+  /// Of the command, where at least that much could be read.
+  std::uint64_t number = 0;
   bool unknown_type = false;
 };
 
@@ -48,12 +50,13 @@ class Parsed {
 };
 
 struct NumberedCommand {
-  std::uint64_t number = 0;  ///< from 1
+  /// From 1.
+  std::uint64_t number = 0;
   Command command;
 };
 
 [[nodiscard]] Parsed<NumberedCommand> parse_command(std::string_view line);
-/// Takes every event but GoneEvent, which is never an agent's word.
+/// Takes every event but GoneEvent, which no agent sends.
 [[nodiscard]] Parsed<Event> parse_event(std::string_view line);
 
 /// Both without the line feed. Text that is not UTF-8 is mended with replacement characters.
@@ -63,11 +66,9 @@ struct NumberedCommand {
 /// The message's JSON type: "create_endpoint", "completion", ...
 [[nodiscard]] const char* type_name(const Command& command);
 [[nodiscard]] const char* type_name(const Event& event);
-[[nodiscard]] const char* word(Outcome outcome);
-[[nodiscard]] const char* word(GoneEvent::Why why);
 
 /// Cuts a stream of octets into lines, holding at most one line of `max_line` octets and what was
-/// appended behind it.
+/// appended after it.
 class LineBuffer {
  public:
   void append(std::string_view octets) { buffer_.append(octets); }
@@ -80,8 +81,10 @@ class LineBuffer {
 
  private:
   std::string buffer_;
-  std::size_t start_ = 0;     ///< where the next line begins
-  std::size_t searched_ = 0;  ///< no line feed between start_ and here
+  /// Where the next line begins.
+  std::size_t start_ = 0;
+  /// There is no line feed between start_ and here.
+  std::size_t searched_ = 0;
   bool oversize_ = false;
 };
 

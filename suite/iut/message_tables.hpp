@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The members of every message, one table per type. A table serves both directions: `walk` shows
-// each member to a side that reads JSON into it or writes JSON from it.
-//
-// What a side offers:
-//   required(name, member)          must be there
-//   defaulted(name, member)         may be left out by who writes; then it keeps its default
-//   choice(name, member, words)     like required, one of the words
-//   defaulted_choice(...)           like defaulted, one of the words
+// The members of every message: one table per type, from which lines are read and written. C++17.
 #pragma once
 
 #include <array>
 
-#include "suite/iut/messages.hpp"
+#include "base/record/table.hpp"
+#include "suite/iut/message_lines.hpp"
 
 namespace suite::iut {
 
-template <class Message>
-struct Table;
+using base::record::defaulted;
+using base::record::Flag;
+using base::record::inlined;
+using base::record::required;
+using base::record::table;
 
 inline constexpr std::array family_words{"ipv4", "ipv6"};
 inline constexpr std::array connect_failure_words{"unreachable", "refused", "timeout", "protocol",
@@ -29,461 +26,214 @@ inline constexpr std::array asynchronous_kind_words{
     "qp_fatal",  "qp_access_error", "qp_request_error", "cq_error",
     "srq_limit", "device_fatal",    "last_buffer",      "other"};
 
+constexpr auto flags_of(const Access*) {
+  return std::array{Flag<Access>{"local_write", &Access::local_write},
+                    Flag<Access>{"remote_read", &Access::remote_read},
+                    Flag<Access>{"remote_write", &Access::remote_write},
+                    Flag<Access>{"remote_atomic", &Access::remote_atomic},
+                    Flag<Access>{"bind_window", &Access::bind_window}};
+}
+
 // ---------------------------------------------------------------- commands
 
-template <>
-struct Table<Configure> {
-  static constexpr const char* type = "configure";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.defaulted("revision", m.revision);
-    side.defaulted("crc", m.crc);
-    side.defaulted("markers", m.markers);
-    side.defaulted("peer_to_peer", m.peer_to_peer);
-    side.defaulted("rtr", m.rtr);
-  }
-};
-
-template <>
-struct Table<Reset> {
-  static constexpr const char* type = "reset";
-  template <class Side, class Message>
-  static void walk(Side&, Message&) {}
-};
-
-template <>
-struct Table<CreateDomain> {
-  static constexpr const char* type = "create_domain";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("domain", m.domain);
-  }
-};
-
-template <>
-struct Table<DestroyDomain> {
-  static constexpr const char* type = "destroy_domain";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("domain", m.domain);
-  }
-};
-
-template <>
-struct Table<RegisterMemory> {
-  static constexpr const char* type = "register_memory";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("region", m.region);
-    side.defaulted("domain", m.domain);
-    side.required("length", m.length);
-    side.required("access", m.access);
-    side.defaulted("zero_based", m.zero_based);
-    side.defaulted("fill", m.fill);
-    side.defaulted("base", m.base);
-  }
-};
-
-template <>
-struct Table<DeregisterMemory> {
-  static constexpr const char* type = "deregister_memory";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("region", m.region);
-  }
-};
-
-template <>
-struct Table<ReadMemory> {
-  static constexpr const char* type = "read_memory";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("region", m.region);
-    side.required("offset", m.offset);
-    side.required("length", m.length);
-  }
-};
-
-template <>
-struct Table<WriteMemory> {
-  static constexpr const char* type = "write_memory";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("region", m.region);
-    side.required("offset", m.offset);
-    side.required("octets", m.octets);
-  }
-};
-
-template <>
-struct Table<AllocateWindow> {
-  static constexpr const char* type = "allocate_window";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("window", m.window);
-    side.defaulted("domain", m.domain);
-  }
-};
-
-template <>
-struct Table<FreeWindow> {
-  static constexpr const char* type = "free_window";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("window", m.window);
-  }
-};
-
-template <>
-struct Table<CreateSharedQueue> {
-  static constexpr const char* type = "create_shared_queue";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("queue", m.queue);
-    side.defaulted("domain", m.domain);
-    side.defaulted("depth", m.depth);
-    side.defaulted("max_pieces", m.max_pieces);
-  }
-};
-
-template <>
-struct Table<ResizeSharedQueue> {
-  static constexpr const char* type = "resize_shared_queue";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("queue", m.queue);
-    side.required("depth", m.depth);
-  }
-};
-
-template <>
-struct Table<DestroySharedQueue> {
-  static constexpr const char* type = "destroy_shared_queue";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("queue", m.queue);
-  }
-};
-
-template <>
-struct Table<ArmSharedQueueLimit> {
-  static constexpr const char* type = "arm_shared_queue_limit";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("queue", m.queue);
-    side.required("limit", m.limit);
-  }
-};
-
-template <>
-struct Table<CreateEndpoint> {
-  static constexpr const char* type = "create_endpoint";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.defaulted("domain", m.domain);
-    side.defaulted("shared_queue", m.shared_queue);
-    side.defaulted("send_depth", m.send_depth);
-    side.defaulted("receive_depth", m.receive_depth);
-    side.defaulted("max_pieces", m.max_pieces);
-    side.defaulted("completion_depth", m.completion_depth);
-  }
-};
-
-template <>
-struct Table<DestroyEndpoint> {
-  static constexpr const char* type = "destroy_endpoint";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-  }
-};
-
-template <>
-struct Table<QueryEndpoint> {
-  static constexpr const char* type = "query_endpoint";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-  }
-};
-
-template <>
-struct Table<AbortEndpoint> {
-  static constexpr const char* type = "abort_endpoint";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-  }
-};
-
-template <>
-struct Table<ResetEndpoint> {
-  static constexpr const char* type = "reset_endpoint";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-  }
-};
-
-template <>
-struct Table<Listen> {
-  static constexpr const char* type = "listen";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("listener", m.listener);
-    side.defaulted("address", m.address);
-    side.defaulted_choice("family", m.family, family_words);
-    side.defaulted("port", m.port);
-  }
-};
-
-template <>
-struct Table<StopListening> {
-  static constexpr const char* type = "stop_listening";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("listener", m.listener);
-  }
-};
-
+constexpr auto table_of(const Configure*) {
+  return table("configure", defaulted("revision", &Configure::revision),
+               defaulted("crc", &Configure::crc), defaulted("markers", &Configure::markers),
+               defaulted("peer_to_peer", &Configure::peer_to_peer),
+               defaulted("rtr", &Configure::rtr));
+}
+constexpr auto table_of(const Reset*) { return table("reset"); }
+constexpr auto table_of(const CreateDomain*) {
+  return table("create_domain", required("domain", &CreateDomain::domain));
+}
+constexpr auto table_of(const DestroyDomain*) {
+  return table("destroy_domain", required("domain", &DestroyDomain::domain));
+}
+constexpr auto table_of(const RegisterMemory*) {
+  return table("register_memory", required("region", &RegisterMemory::region),
+               defaulted("domain", &RegisterMemory::domain),
+               required("length", &RegisterMemory::length),
+               required("access", &RegisterMemory::access),
+               defaulted("zero_based", &RegisterMemory::zero_based),
+               defaulted("fill", &RegisterMemory::fill), defaulted("base", &RegisterMemory::base));
+}
+constexpr auto table_of(const DeregisterMemory*) {
+  return table("deregister_memory", required("region", &DeregisterMemory::region));
+}
+constexpr auto table_of(const ReadMemory*) {
+  return table("read_memory", required("region", &ReadMemory::region),
+               required("offset", &ReadMemory::offset), required("length", &ReadMemory::length));
+}
+constexpr auto table_of(const WriteMemory*) {
+  return table("write_memory", required("region", &WriteMemory::region),
+               required("offset", &WriteMemory::offset), required("octets", &WriteMemory::octets));
+}
+constexpr auto table_of(const AllocateWindow*) {
+  return table("allocate_window", required("window", &AllocateWindow::window),
+               defaulted("domain", &AllocateWindow::domain));
+}
+constexpr auto table_of(const FreeWindow*) {
+  return table("free_window", required("window", &FreeWindow::window));
+}
+constexpr auto table_of(const CreateSharedQueue*) {
+  return table("create_shared_queue", required("queue", &CreateSharedQueue::queue),
+               defaulted("domain", &CreateSharedQueue::domain),
+               defaulted("depth", &CreateSharedQueue::depth),
+               defaulted("max_pieces", &CreateSharedQueue::max_pieces));
+}
+constexpr auto table_of(const ResizeSharedQueue*) {
+  return table("resize_shared_queue", required("queue", &ResizeSharedQueue::queue),
+               required("depth", &ResizeSharedQueue::depth));
+}
+constexpr auto table_of(const DestroySharedQueue*) {
+  return table("destroy_shared_queue", required("queue", &DestroySharedQueue::queue));
+}
+constexpr auto table_of(const ArmSharedQueueLimit*) {
+  return table("arm_shared_queue_limit", required("queue", &ArmSharedQueueLimit::queue),
+               required("limit", &ArmSharedQueueLimit::limit));
+}
+constexpr auto table_of(const CreateEndpoint*) {
+  return table("create_endpoint", required("endpoint", &CreateEndpoint::endpoint),
+               defaulted("domain", &CreateEndpoint::domain),
+               defaulted("shared_queue", &CreateEndpoint::shared_queue),
+               defaulted("send_depth", &CreateEndpoint::send_depth),
+               defaulted("receive_depth", &CreateEndpoint::receive_depth),
+               defaulted("max_pieces", &CreateEndpoint::max_pieces),
+               defaulted("completion_depth", &CreateEndpoint::completion_depth));
+}
+constexpr auto table_of(const DestroyEndpoint*) {
+  return table("destroy_endpoint", required("endpoint", &DestroyEndpoint::endpoint));
+}
+constexpr auto table_of(const QueryEndpoint*) {
+  return table("query_endpoint", required("endpoint", &QueryEndpoint::endpoint));
+}
+constexpr auto table_of(const AbortEndpoint*) {
+  return table("abort_endpoint", required("endpoint", &AbortEndpoint::endpoint));
+}
+constexpr auto table_of(const ResetEndpoint*) {
+  return table("reset_endpoint", required("endpoint", &ResetEndpoint::endpoint));
+}
+constexpr auto table_of(const Listen*) {
+  return table(
+      "listen", required("listener", &Listen::listener), defaulted("address", &Listen::address),
+      defaulted("family", &Listen::family).one_of(family_words), defaulted("port", &Listen::port));
+}
+constexpr auto table_of(const StopListening*) {
+  return table("stop_listening", required("listener", &StopListening::listener));
+}
 /// Not a message of its own: an object within connect and accept.
-template <>
-struct Table<ConnectParameters> {
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.defaulted("private_data", m.private_data);
-    side.defaulted("ird", m.ird);
-    side.defaulted("ord", m.ord);
-  }
-};
-
-template <>
-struct Table<Connect> {
-  static constexpr const char* type = "connect";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.required("address", m.address);
-    side.required("port", m.port);
-    side.defaulted("parameters", m.parameters);
-  }
-};
-
-template <>
-struct Table<Accept> {
-  static constexpr const char* type = "accept";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("request", m.request);
-    side.required("endpoint", m.endpoint);
-    side.defaulted("parameters", m.parameters);
-  }
-};
-
-template <>
-struct Table<Reject> {
-  static constexpr const char* type = "reject";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("request", m.request);
-    side.defaulted("private_data", m.private_data);
-  }
-};
-
-template <>
-struct Table<Disconnect> {
-  static constexpr const char* type = "disconnect";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.defaulted("abortive", m.abortive);
-  }
-};
-
+constexpr auto table_of(const ConnectParameters*) {
+  return table("parameters", defaulted("private_data", &ConnectParameters::private_data),
+               defaulted("ird", &ConnectParameters::ird),
+               defaulted("ord", &ConnectParameters::ord));
+}
+constexpr auto table_of(const Connect*) {
+  return table("connect", required("endpoint", &Connect::endpoint),
+               required("address", &Connect::address), required("port", &Connect::port),
+               defaulted("parameters", &Connect::parameters));
+}
+constexpr auto table_of(const Accept*) {
+  return table("accept", required("request", &Accept::request),
+               required("endpoint", &Accept::endpoint),
+               defaulted("parameters", &Accept::parameters));
+}
+constexpr auto table_of(const Reject*) {
+  return table("reject", required("request", &Reject::request),
+               defaulted("private_data", &Reject::private_data));
+}
+constexpr auto table_of(const Disconnect*) {
+  return table("disconnect", required("endpoint", &Disconnect::endpoint),
+               defaulted("abortive", &Disconnect::abortive));
+}
 /// Not a message of its own: an element of the list "pieces".
-template <>
-struct Table<Piece> {
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("region", m.region);
-    side.defaulted("offset", m.offset);
-    side.required("length", m.length);
-  }
-};
-
-template <>
-struct Table<PostReceive> {
-  static constexpr const char* type = "post_receive";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.defaulted("endpoint", m.endpoint);
-    side.defaulted("shared_queue", m.shared_queue);
-    side.required("work", m.work);
-    side.defaulted("pieces", m.pieces);
-  }
-};
-
-template <>
-struct Table<PostWork> {
-  static constexpr const char* type = "post_work";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.required("work", m.work);
-    side.required("operation", m.operation);
-    side.defaulted("pieces", m.pieces);
-    side.defaulted("remote_stag", m.remote_stag);
-    side.defaulted("remote_offset", m.remote_offset);
-    side.defaulted("invalidate_stag", m.invalidate_stag);
-    side.defaulted("fence", m.fence);
-    side.defaulted("signaled", m.signaled);
-    side.defaulted("add_or_swap", m.add_or_swap);
-    side.defaulted("compare", m.compare);
-    side.defaulted("add_or_swap_mask", m.add_or_swap_mask);
-    side.defaulted("compare_mask", m.compare_mask);
-    side.defaulted("immediate", m.immediate);
-    side.defaulted("window", m.window);
-    side.defaulted("window_access", m.window_access);
-  }
-};
-
-template <>
-struct Table<Cancel> {
-  static constexpr const char* type = "cancel";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("command", m.command);
-  }
-};
+constexpr auto table_of(const Piece*) {
+  return table("piece", required("region", &Piece::region), defaulted("offset", &Piece::offset),
+               required("length", &Piece::length));
+}
+constexpr auto table_of(const PostReceive*) {
+  return table("post_receive", defaulted("endpoint", &PostReceive::endpoint),
+               defaulted("shared_queue", &PostReceive::shared_queue),
+               required("work", &PostReceive::work), defaulted("pieces", &PostReceive::pieces));
+}
+constexpr auto table_of(const PostWork*) {
+  return table(
+      "post_work", required("endpoint", &PostWork::endpoint), required("work", &PostWork::work),
+      required("operation", &PostWork::operation), defaulted("pieces", &PostWork::pieces),
+      defaulted("remote_stag", &PostWork::remote_stag),
+      defaulted("remote_offset", &PostWork::remote_offset),
+      defaulted("invalidate_stag", &PostWork::invalidate_stag),
+      defaulted("fence", &PostWork::fence), defaulted("signaled", &PostWork::signaled),
+      defaulted("add_or_swap", &PostWork::add_or_swap), defaulted("compare", &PostWork::compare),
+      defaulted("add_or_swap_mask", &PostWork::add_or_swap_mask),
+      defaulted("compare_mask", &PostWork::compare_mask),
+      defaulted("immediate", &PostWork::immediate), defaulted("window", &PostWork::window),
+      defaulted("window_access", &PostWork::window_access));
+}
+constexpr auto table_of(const Cancel*) {
+  return table("cancel", required("command", &Cancel::command));
+}
+constexpr auto table_of(const NumberedCommand*) {
+  return table("command", required("number", &NumberedCommand::number).from(1),
+               inlined(&NumberedCommand::command));
+}
 
 // ---------------------------------------------------------------- events
 
-template <>
-struct Table<Hello> {
-  static constexpr const char* type = "hello";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("version", m.version);
-    side.required("driver", m.driver);
-    side.defaulted("implementation", m.implementation);
-    side.defaulted("driver_version", m.driver_version);
-    side.defaulted("firmware", m.firmware);
-    side.defaulted("kernel", m.kernel);
-    side.required("capabilities", m.capabilities);
-    side.defaulted("limits", m.limits);
-  }
-};
-
-template <>
-struct Table<Reply> {
-  static constexpr const char* type = "reply";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("command", m.command);
-    side.required("outcome", m.outcome);
-    side.defaulted("error", m.error);
-    side.defaulted("code", m.code);
-    side.defaulted("stag", m.stag);
-    side.defaulted("base", m.base);
-    side.defaulted("octets", m.octets);
-    side.defaulted("address", m.address);
-    side.defaulted("port", m.port);
-    side.defaulted("state", m.state);
-  }
-};
-
-template <>
-struct Table<ConnectRequestEvent> {
-  static constexpr const char* type = "connect_request";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("listener", m.listener);
-    side.required("request", m.request);
-    side.defaulted("private_data", m.private_data);
-    side.defaulted("ird", m.ird);
-    side.defaulted("ord", m.ord);
-  }
-};
-
-template <>
-struct Table<EstablishedEvent> {
-  static constexpr const char* type = "established";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.defaulted("private_data", m.private_data);
-    side.defaulted("ird", m.ird);
-    side.defaulted("ord", m.ord);
-  }
-};
-
-template <>
-struct Table<RejectedEvent> {
-  static constexpr const char* type = "rejected";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.defaulted("private_data", m.private_data);
-    side.defaulted("ird", m.ird);
-    side.defaulted("ord", m.ord);
-  }
-};
-
-template <>
-struct Table<ConnectFailedEvent> {
-  static constexpr const char* type = "connect_failed";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.choice("reason", m.reason, connect_failure_words);
-  }
-};
-
-template <>
-struct Table<DisconnectedEvent> {
-  static constexpr const char* type = "disconnected";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-  }
-};
-
-template <>
-struct Table<CompletionEvent> {
-  static constexpr const char* type = "completion";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("endpoint", m.endpoint);
-    side.required("work", m.work);
-    side.required("operation", m.operation);
-    side.choice("status", m.status, completion_status_words);
-    side.defaulted("length", m.length);
-    side.defaulted("invalidated_stag", m.invalidated_stag);
-    side.defaulted("immediate", m.immediate);
-    side.defaulted("solicited", m.solicited);
-  }
-};
-
-template <>
-struct Table<AsynchronousEvent> {
-  static constexpr const char* type = "asynchronous";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.defaulted("endpoint", m.endpoint);
-    side.choice("kind", m.kind, asynchronous_kind_words);
-    side.defaulted("detail", m.detail);
-  }
-};
-
-template <>
-struct Table<GoneEvent> {
-  static constexpr const char* type = "gone";
-  template <class Side, class Message>
-  static void walk(Side& side, Message& m) {
-    side.required("why", m.why);
-    side.defaulted("detail", m.detail);
-  }
-};
+constexpr auto table_of(const Hello*) {
+  return table("hello", required("version", &Hello::version), required("driver", &Hello::driver),
+               defaulted("implementation", &Hello::implementation),
+               defaulted("driver_version", &Hello::driver_version),
+               defaulted("firmware", &Hello::firmware), defaulted("kernel", &Hello::kernel),
+               required("capabilities", &Hello::capabilities), defaulted("limits", &Hello::limits));
+}
+constexpr auto table_of(const Reply*) {
+  return table("reply", required("command", &Reply::command), required("outcome", &Reply::outcome),
+               defaulted("error", &Reply::error), defaulted("code", &Reply::code),
+               defaulted("stag", &Reply::stag), defaulted("base", &Reply::base),
+               defaulted("octets", &Reply::octets), defaulted("address", &Reply::address),
+               defaulted("port", &Reply::port), defaulted("state", &Reply::state));
+}
+constexpr auto table_of(const ConnectRequestEvent*) {
+  return table("connect_request", required("listener", &ConnectRequestEvent::listener),
+               required("request", &ConnectRequestEvent::request),
+               defaulted("private_data", &ConnectRequestEvent::private_data),
+               defaulted("ird", &ConnectRequestEvent::ird),
+               defaulted("ord", &ConnectRequestEvent::ord));
+}
+constexpr auto table_of(const EstablishedEvent*) {
+  return table("established", required("endpoint", &EstablishedEvent::endpoint),
+               defaulted("private_data", &EstablishedEvent::private_data),
+               defaulted("ird", &EstablishedEvent::ird), defaulted("ord", &EstablishedEvent::ord));
+}
+constexpr auto table_of(const RejectedEvent*) {
+  return table("rejected", required("endpoint", &RejectedEvent::endpoint),
+               defaulted("private_data", &RejectedEvent::private_data),
+               defaulted("ird", &RejectedEvent::ird), defaulted("ord", &RejectedEvent::ord));
+}
+constexpr auto table_of(const ConnectFailedEvent*) {
+  return table("connect_failed", required("endpoint", &ConnectFailedEvent::endpoint),
+               required("reason", &ConnectFailedEvent::reason).one_of(connect_failure_words));
+}
+constexpr auto table_of(const DisconnectedEvent*) {
+  return table("disconnected", required("endpoint", &DisconnectedEvent::endpoint));
+}
+constexpr auto table_of(const CompletionEvent*) {
+  return table("completion", required("endpoint", &CompletionEvent::endpoint),
+               required("work", &CompletionEvent::work),
+               required("operation", &CompletionEvent::operation),
+               required("status", &CompletionEvent::status).one_of(completion_status_words),
+               defaulted("length", &CompletionEvent::length),
+               defaulted("invalidated_stag", &CompletionEvent::invalidated_stag),
+               defaulted("immediate", &CompletionEvent::immediate),
+               defaulted("solicited", &CompletionEvent::solicited));
+}
+constexpr auto table_of(const AsynchronousEvent*) {
+  return table("asynchronous", defaulted("endpoint", &AsynchronousEvent::endpoint),
+               required("kind", &AsynchronousEvent::kind).one_of(asynchronous_kind_words),
+               defaulted("detail", &AsynchronousEvent::detail));
+}
+constexpr auto table_of(const GoneEvent*) {
+  return table("gone", required("why", &GoneEvent::why), defaulted("detail", &GoneEvent::detail));
+}
 
 }  // namespace suite::iut

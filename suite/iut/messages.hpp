@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The words between a test and the upper tester: every command, reply and event. These types are
+// The messages between a test and the upper tester: every command, reply and event. These types are
 // the agent's message schema.
 //
-// C++17 only and free of the rest of the project, so that the agent builds alone on older hosts.
+// C++17 only, with nothing but octets of the rest of the project, so that the agent builds alone on
+// older hosts.
 // All numbers are host integers; handles are chosen by the test, so that commands may overlap
 // without waiting for one another's replies.
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -15,13 +17,19 @@
 #include <variant>
 #include <vector>
 
+#include "base/octets.hpp"
+#include "base/record/table.hpp"
+
 namespace suite::iut {
 
 inline constexpr int protocol_version = 1;
 
 using Handle = std::uint32_t;  ///< chosen by the test, unique per kind until reset; 0 means none
 using WorkId = std::uint64_t;  ///< chosen by the test
-using Octets = std::vector<std::uint8_t>;
+using base::record::name;
+
+using Octets = base::Octets;
+using ImmediateData = std::array<std::byte, 8>;  ///< RFC 7306, section 7
 
 // ---------------------------------------------------------------- capabilities
 
@@ -62,8 +70,8 @@ struct Configure {
   std::optional<bool> crc;           ///< ask for CRC (C)
   std::optional<bool> markers;       ///< ask the peer for Markers (M)
   std::optional<bool> peer_to_peer;  ///< as initiator: flag A
-  std::optional<std::vector<std::string>>
-      rtr;  ///< "send", "write", "read": supported RTR indications
+  /// "send", "write", "read": supported RTR indications.
+  std::optional<std::vector<std::string>> rtr;
 };
 /// Destroys everything the test made: endpoints (abortively), regions, listeners. Always the first
 /// command of a case.
@@ -173,7 +181,8 @@ struct StopListening {
 };
 struct ConnectParameters {
   Octets private_data{};
-  std::optional<int> ird{}, ord{};  ///< initialised, so that `{.ird = 4}` may leave the rest out
+  // Initialised, so that `{.ird = 4}` may leave the rest out.
+  std::optional<int> ird{}, ord{};
 };
 struct Connect {
   Handle endpoint = 0;
@@ -222,7 +231,7 @@ struct PostWork {
   std::uint64_t add_or_swap = 0, compare = 0;
   /// Absent: the plain operation on all 64 bits.
   std::optional<std::uint64_t> add_or_swap_mask{}, compare_mask{};
-  std::array<std::uint8_t, 8> immediate{};
+  ImmediateData immediate{};
   // bind_window: the window is bound to pieces[0] with these rights; a length of 0 unbinds
   Handle window = 0;
   Access window_access;
@@ -259,19 +268,20 @@ using Command =
 
 // ---------------------------------------------------------------- events
 
-/// The first word of an agent.
+/// The first message of an agent.
 struct Hello {
   int version = protocol_version;
   std::string driver;          ///< "reference", "verbs", ...
   std::string implementation;  ///< e.g. device name and vendor
   std::string driver_version, firmware, kernel;
   std::vector<std::string> capabilities;
-  std::map<std::string, std::int64_t>
-      limits;  ///< "max_ird", "max_ord", "max_private_data", "max_pieces", ...
+  /// "max_ird", "max_ord", "max_private_data", "max_pieces", ...
+  std::map<std::string, std::int64_t> limits;
 };
 
 /// How a command ended.
 enum class Outcome { ok, failed, unsupported, cancelled };
+constexpr auto names_of(Outcome) { return std::array{"ok", "failed", "unsupported", "cancelled"}; }
 
 /// The answer to one command, when it is done; which values are set depends on the command.
 struct Reply {
@@ -284,8 +294,8 @@ struct Reply {
   std::optional<Octets> octets;       ///< ReadMemory
   std::optional<std::string> address;  ///< Listen
   std::optional<std::uint16_t> port;   ///< Listen
-  std::optional<std::string> state;    ///< QueryEndpoint: "idle", "connecting", "connected",
-                                       ///< "terminated", "closing", "error", ...
+  /// QueryEndpoint: "idle", "connecting", "connected", "terminated", "closing", "error", ...
+  std::optional<std::string> state;
 };
 
 /// A connection request came to a listener.
@@ -293,8 +303,8 @@ struct ConnectRequestEvent {
   Handle listener = 0;
   Handle request = 0;  ///< chosen by the agent
   Octets private_data;
-  std::optional<int> ird,
-      ord;  ///< as the API shows them to the consumer (already seen from our side)
+  /// As the API shows them to the consumer (already seen from our side).
+  std::optional<int> ird, ord;
 };
 struct EstablishedEvent {
   Handle endpoint = 0;
@@ -314,7 +324,7 @@ struct ConnectFailedEvent {
 struct DisconnectedEvent {
   Handle endpoint = 0;
 };
-/// Status words: "success", "flushed", "local_length", "local_protection", "local_operation",
+/// Status: "success", "flushed", "local_length", "local_protection", "local_operation",
 /// "remote_access", "remote_operation", "bad_response", "invalidation", "bind", "other".
 struct CompletionEvent {
   Handle endpoint = 0;
@@ -323,7 +333,7 @@ struct CompletionEvent {
   std::string status;
   std::uint32_t length = 0;
   std::optional<std::uint32_t> invalidated_stag;
-  std::optional<std::array<std::uint8_t, 8>> immediate;
+  std::optional<ImmediateData> immediate;
   std::optional<bool> solicited;  ///< where the API shows it
 };
 /// An asynchronous event of the RNIC. Kinds: "qp_fatal", "qp_access_error", "qp_request_error",
@@ -333,12 +343,15 @@ struct AsynchronousEvent {
   std::string kind;
   std::string detail;
 };
-/// Not from the agent: the transport to it broke or it spoke nonsense (the case is in error), or
-/// the IUT's code died (the case fails).
+/// Not from the agent: the transport to it broke or it sent what is no message (the case is in
+/// error), or the IUT's code died (the case fails).
 struct GoneEvent {
   enum class Why { transport_lost, bad_protocol, crashed, hung } why = Why::transport_lost;
   std::string detail;
 };
+constexpr auto names_of(GoneEvent::Why) {
+  return std::array{"transport_lost", "bad_protocol", "crashed", "hung"};
+}
 
 using Event = std::variant<Hello, Reply, ConnectRequestEvent, EstablishedEvent, RejectedEvent,
                            ConnectFailedEvent, DisconnectedEvent, CompletionEvent,

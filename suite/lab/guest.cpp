@@ -15,6 +15,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/shipped_file.hpp"
 #include "suite/lab/channel_protocol.hpp"
 #include "suite/lab/command.hpp"
 #include "suite/lab/machine.hpp"
@@ -99,9 +100,9 @@ bool kvm_is_usable(const std::filesystem::path& cache, const std::filesystem::pa
 
 GuestPaths default_guest_paths() {
   GuestPaths paths;
-  paths.prepare_script = RNIC_SIW_VM_FOLDER "/prepare.sh";
-  paths.daemon = RNIC_LAB_PROGRAMS "/rnic-guestd";
-  paths.guest_agent = RNIC_LAB_PROGRAMS "/rnic-guest-agent";
+  paths.prepare_script = base::shipped_file("suite/lab/siw_vm/prepare.sh");
+  paths.daemon = base::built_program("suite/lab/rnic-guestd");
+  paths.guest_agent = base::built_program("suite/lab/rnic-guest-agent");
   const char* cache = std::getenv("XDG_CACHE_HOME");
   const char* home = std::getenv("HOME");
   const std::filesystem::path base =

@@ -23,6 +23,7 @@
 
 #include "base/process.hpp"
 #include "base/standard_streams.hpp"
+#include "base/version.hpp"
 #include "suite/lab/guest.hpp"
 #include "suite/lab/namespaces.hpp"
 
@@ -176,6 +177,10 @@ int main(int argc, char** argv) {
       base::say(stdout, help);
       return 0;
     }
+  if (argc == 2 && std::string_view(argv[1]) == "--version") {
+    base::say(stdout, "{}\n", base::version_text("rnic-lab"));
+    return 0;
+  }
   if (argc < 2 || std::string_view(argv[1]) != "siw-vm") {
     base::say(stderr, "rnic-lab: {}; the lab is siw-vm; see --help\n",
               argc < 2 ? "say which lab" : fmt::format("there is no lab '{}'", argv[1]));

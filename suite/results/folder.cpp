@@ -12,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include "suite/results/record_tables.hpp"
+
 namespace suite::results {
 
 namespace fs = std::filesystem;
@@ -48,7 +50,8 @@ Result<void> write_file(const fs::path& path, std::string_view text) {
 }
 
 Result<void> write_document(const fs::path& folder, const Document& document) {
-  return write_file(folder / document_name, one_line(document) + "\n");
+  return write_file(folder / document_name,
+                    base::record::one_line(base::record::to_json(document)) + "\n");
 }
 
 }  // namespace
@@ -99,7 +102,7 @@ Result<void> Folder::begin(const RunRecord& run) {
   const fs::path temporary = path_ / (std::string(journal_name) + ".new");
   journal_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (journal_ < 0) return cannot("create", temporary, errno);
-  Result<void> written = append(Json{{"run", run}});
+  Result<void> written = append({.run = run, .attempt = {}, .end = {}});
   if (written) written = sync();
   std::error_code error;
   if (written) {
@@ -123,12 +126,12 @@ Result<void> Folder::go_on(const Journal& earlier, const RunRecord& run) {
   fs::create_directory(path_ / "pcap", error);
   if (error) return cannot("create folder", path_ / "pcap", error.value());
   fs::remove(path_ / document_name, error);  // made of the journal, and again at the end
-  if (const auto written = append(Json{{"run", run}}); !written) return written;
+  if (const auto written = append({.run = run, .attempt = {}, .end = {}}); !written) return written;
   return sync();
 }
 
-Result<void> Folder::append(const Json& line) {
-  const std::string text = one_line(line) + "\n";
+Result<void> Folder::append(const JournalLine& line) {
+  const std::string text = base::record::one_line(base::record::to_json(line)) + "\n";
   if (const int code = write_all(journal_, text); code != 0) {
     if (::ftruncate(journal_, static_cast<off_t>(good_)) == 0)
       ::lseek(journal_, static_cast<off_t>(good_), SEEK_SET);
@@ -138,7 +141,9 @@ Result<void> Folder::append(const Json& line) {
   return {};
 }
 
-Result<void> Folder::add(const CaseRecord& record) { return append(Json{{"case", record}}); }
+Result<void> Folder::add(const CaseRecord& record) {
+  return append({.run = {}, .attempt = record, .end = {}});
+}
 
 Result<void> Folder::sync() {
   if (::fdatasync(journal_) != 0 && errno != EINVAL && errno != EROFS)
@@ -147,8 +152,9 @@ Result<void> Folder::sync() {
 }
 
 Result<void> Folder::end(const Document& document) {
-  auto ended = append(
-      Json{{"end", {{"run", document.run}, {"stale_entries", document.summary.stale_entries}}}});
+  auto ended = append({.run = {},
+                       .attempt = {},
+                       .end = JournalLine::End{document.run, document.summary.stale_entries}});
   if (ended) ended = sync();
   if (ended) ended = write_document(path_, document);
   return ended;

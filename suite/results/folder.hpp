@@ -46,14 +46,16 @@ class Folder {
 
  private:
   Folder(std::filesystem::path path, std::filesystem::path topmost);
-  [[nodiscard]] Result<void> append(const Json& line);
+  [[nodiscard]] Result<void> append(const JournalLine& line);
 
   std::filesystem::path path_;
-  std::filesystem::path
-      created_;    ///< topmost folder that we created, ours to take back while empty; or empty
-  int lock_ = -1;  ///< the folder itself, held with flock
+  /// The topmost folder that this object created, to be removed again while it is empty; or empty.
+  std::filesystem::path created_;
+  /// The folder itself, held with flock.
+  int lock_ = -1;
   int journal_ = -1;
-  std::uint64_t good_ = 0;  ///< octets of whole lines in the journal
+  /// Octets of whole lines in the journal.
+  std::uint64_t good_ = 0;
 };
 
 /// Makes results.json of the journal of a run, however that ended.

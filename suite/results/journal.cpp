@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/results/journal.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
+
+#include "suite/results/record_tables.hpp"
 
 namespace suite::results {
 
@@ -19,33 +22,32 @@ struct Gathered {
   Journal journal;
   bool begun = false, ended = false;
 
-  void take(const Json& line) {
+  void take(JournalLine line) {
     Document& document = journal.document;
-    if (line.contains("run")) {
-      line.at("run").get_to(document.run);
+    if (line.run) {
+      document.run = std::move(*line.run);
       begun = true;
       ended = false;
-    } else if (line.contains("case")) {
-      CaseRecord record;
-      line.at("case").get_to(record);
-      document.cases.push_back(std::move(record));
+    } else if (line.attempt) {
+      document.cases.push_back(std::move(*line.attempt));
       journal.sessions.push_back(std::max<std::size_t>(document.run.sessions.size(), 1) - 1);
     } else {
-      line.at("end").at("run").get_to(document.run);
+      document.run = std::move(line.end->run);
       ended = true;
     }
   }
 };
 
 // What is wrong with this line; nothing if it was taken.
-std::optional<std::string> fault_of(const std::string& line, Gathered& gathered) {
-  try {
-    gathered.take(Json::parse(line));
-  } catch (const Json::exception&) {  // its words are for programmers
-    return "this line is not what a run writes";
-  } catch (const std::exception& problem) {
-    return problem.what();
-  }
+std::optional<std::string> fault_of(const std::string& text, Gathered& gathered) {
+  const Json json = Json::parse(text, nullptr, false);
+  JournalLine line;
+  if (json.is_discarded() || !json.is_object()) return "this line is not what a run writes";
+  // What a later version adds to the format is ignored.
+  const auto fault = base::record::from_json(json, line, {.refuse_unknown = false});
+  if (fault) return fault->text;
+  if (!line.run && !line.attempt && !line.end) return "this line is not what a run writes";
+  gathered.take(std::move(line));
   return std::nullopt;
 }
 

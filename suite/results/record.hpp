@@ -2,42 +2,53 @@
 // The records of a run: the schema in reports/schema/ as C++ values, member by member.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "base/record/table.hpp"
+
 namespace suite::results {
 
+using base::record::name;
 using Json = nlohmann::ordered_json;
 
 inline constexpr const char* schema_name = "rnic-results-1";
 
-enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, error };
-enum class Judgement : std::uint8_t { pass, advisory, fail, inconclusive, error };
-enum class Direction : std::uint8_t { to_iut, from_iut, none };
-enum class GateResult : std::uint8_t { as_expected, known, new_failure, stale, superseded };
-enum class PcapSource : std::uint8_t { capture, tester };
-enum class CaptureMode : std::uint8_t { live, tester, none };
-enum class LabKind : std::uint8_t { namespaces, loopback, memory, guest, external };
-enum class Ending : std::uint8_t { running, finished, interrupted, aborted, killed };
+// names_of gives the words of the enumerators in the document, in the order of the enumeration.
 
-/// The word of an enumerator in the document.
-[[nodiscard]] std::string_view name(Verdict value);
-[[nodiscard]] std::string_view name(Judgement value);
-[[nodiscard]] std::string_view name(Direction value);
-[[nodiscard]] std::string_view name(GateResult value);
-[[nodiscard]] std::string_view name(PcapSource value);
-[[nodiscard]] std::string_view name(CaptureMode value);
-[[nodiscard]] std::string_view name(LabKind value);
-[[nodiscard]] std::string_view name(Ending value);
-/// The verdict of this word, or nothing.
-[[nodiscard]] std::optional<Verdict> find_verdict(std::string_view word);
+enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, error };
+constexpr auto names_of(Verdict) {
+  return std::array{"pass", "fail", "inconclusive", "not_applicable", "error"};
+}
+enum class Judgement : std::uint8_t { pass, advisory, fail, inconclusive, error };
+constexpr auto names_of(Judgement) {
+  return std::array{"pass", "advisory", "fail", "inconclusive", "error"};
+}
+enum class Direction : std::uint8_t { to_iut, from_iut, none };
+constexpr auto names_of(Direction) { return std::array{"to_iut", "from_iut", "none"}; }
+enum class GateResult : std::uint8_t { as_expected, known, new_failure, stale, superseded };
+constexpr auto names_of(GateResult) {
+  return std::array{"as_expected", "known", "new_failure", "stale", "superseded"};
+}
+enum class PcapSource : std::uint8_t { capture, tester };
+constexpr auto names_of(PcapSource) { return std::array{"capture", "tester"}; }
+enum class CaptureMode : std::uint8_t { live, tester, none };
+constexpr auto names_of(CaptureMode) { return std::array{"live", "tester", "none"}; }
+enum class LabKind : std::uint8_t { namespaces, loopback, memory, guest, external };
+constexpr auto names_of(LabKind) {
+  return std::array{"namespaces", "loopback", "memory", "guest", "external"};
+}
+enum class Ending : std::uint8_t { running, finished, interrupted, aborted, killed };
+constexpr auto names_of(Ending) {
+  return std::array{"running", "finished", "interrupted", "aborted", "killed"};
+}
 
 struct Advisory {
   std::string rule, text;
@@ -184,21 +195,18 @@ struct Document {
   Summary summary;
 };
 
-/// To and from JSON, exactly as the schema says. Reading throws nlohmann::json::exception or
-/// std::invalid_argument, naming the member.
-void to_json(Json& json, const CaseRecord& record);
-void from_json(const Json& json, CaseRecord& record);
-void to_json(Json& json, const RunRecord& record);
-void from_json(const Json& json, RunRecord& record);
-void to_json(Json& json, const Summary& summary);
-void from_json(const Json& json, Summary& summary);
-void to_json(Json& json, const Document& document);
-void from_json(const Json& json, Document& document);
+/// One line of the journal of a run: one of these.
+struct JournalLine {
+  struct End {
+    RunRecord run;
+    std::vector<std::string> stale_entries;
+  };
+  std::optional<RunRecord> run;
+  std::optional<CaseRecord> attempt;
+  std::optional<End> end;
+};
 
 /// Marks all but the last attempt of each case as superseded and counts the others.
 [[nodiscard]] Summary summarise(std::vector<CaseRecord>& cases);
-
-/// One line of JSON, whatever octets an IUT put into the texts (invalid UTF-8 is replaced).
-[[nodiscard]] std::string one_line(const Json& json);
 
 }  // namespace suite::results

@@ -57,7 +57,7 @@ class AgentTestBed final : public TestBed {
 
  private:
   static std::string text(const iut::GoneEvent& gone) {
-    return gone.detail.empty() ? std::string(iut::word(gone.why)) : gone.detail;
+    return gone.detail.empty() ? std::string(name(gone.why)) : gone.detail;
   }
 
   TestHost tester_host_;

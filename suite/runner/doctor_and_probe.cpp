@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/doctor/doctor.hpp"
 #include "suite/iut/pics/pics.hpp"
@@ -22,6 +23,8 @@ namespace {
 
 doctor::Request request_for(const Options& options) {
   doctor::Request request;
+  request.files_fault = base::shipped_files_fault();
+  request.lab_command = base::typed_command("suite/lab/rnic-lab");
   const IutChoice& choice = options.choice;
   if (choice.in_guest()) {
     request.iut = doctor::Request::Iut::siw_vm;

@@ -70,7 +70,7 @@ ExitCode explain_case(const cases::Case& one) {
     base::say(stdout, "\n{}\n{}, {}\n{}\n", rule->id, rules::place(*rule), rules::name(rule->level),
               rule->text);
   }
-  base::say(stdout, "\nalone: rnic-suite run --select '{}'\n", one.id);
+  base::say(stdout, "\nalone: {} run --select '{}'\n", base::typed_command(), one.id);
   return ExitCode::good;
 }
 
@@ -84,9 +84,9 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
     for (const rules::Rule& each : rules::all()) known.emplace_back(each.id);
     for (const cases::Case& each : parts.table) known.push_back(each.id);
     base::say(stderr,
-              "rnic-suite: there is no rule and no case '{}'{}; `rnic-suite coverage --rules` and "
-              "`rnic-suite list` show them\n",
-              id, base::did_you_mean(id, known));
+              "rnic-suite: there is no rule and no case '{0}'{1}; `{2} coverage --rules` and "
+              "`{2} list` show them\n",
+              id, base::did_you_mean(id, known), base::typed_command());
     return ExitCode::usage;
   }
   base::say(stdout, "{}\n{}, {}, binds: {}, checked: {}\n\n{}\n", rule->id, rules::place(*rule),

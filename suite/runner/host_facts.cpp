@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/time_text.hpp"
-#include "suite/runner/commit.hpp"
+#include "base/version.hpp"
 
 namespace suite::runner {
 
@@ -33,7 +33,9 @@ results::Machine machine() {
           .memory = pages * page};
 }
 
-results::SuiteVersion suite_version() { return {.version = RNIC_SUITE_VERSION, .commit = commit}; }
+results::SuiteVersion suite_version() {
+  return {.version = std::string(base::version()), .commit = std::string(base::commit())};
+}
 
 std::string new_run_id() {
   std::string id;

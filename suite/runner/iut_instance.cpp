@@ -128,13 +128,13 @@ std::string IutInstance::sentinel_name(const Attempt& attempt) const {
 results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
   results::CaseRecord record = describe_case(*attempt.one);
   auto words = judging_arguments(around_.options);
-  words.insert(words.begin(), {"./run_suite.sh"});
+  words.insert(words.begin(), {base::typed_command(), "run"});
   if (attempt.one == &around_.parts.sentinel) {
     record.id = sentinel_name(attempt);
   } else {
     words.insert(words.end(), {"--select", record.id});
   }
-  if (around_.folder != base::shipped_file("run_suite.sh").parent_path() / "out")
+  if (around_.folder != std::filesystem::current_path() / "out")
     words.insert(words.end(), {"--out", around_.folder.string()});
   record.rerun = shell_text(words);
   const auto before = around_.attempts.find(record.id);

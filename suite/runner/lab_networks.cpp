@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shipped_file.hpp"
 #include "suite/lab/guest.hpp"
 #include "suite/lab/kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
@@ -249,25 +250,22 @@ WorkerSetup common_setup(const Options& options) {
 
 namespace {
 
-// A part of our own build tree, which this program stands in.
-fs::path built(const char* place) {
-  std::error_code error;
-  return fs::read_symlink("/proc/self/exe", error).parent_path().parent_path().parent_path() /
-         place;
-}
+// One of our own programs; left to the PATH where it is not there.
 std::string program(const char* place) {
   std::error_code error;
-  const fs::path path = built(place);
+  const fs::path path = base::built_program(place);
   return fs::exists(path, error) ? path.string() : path.filename().string();
 }
 
 // The dat.conf of a run, in its folder.
 Result<fs::path> write_dat_conf(const Options& options, const std::string& address) {
-  const fs::path library = built("reference_rnic/dat/librnic_dat.so");
+  const fs::path library = base::built_program("reference_rnic/dat/librnic_dat.so");
   std::error_code error;
   if (!fs::exists(library, error))
     return std::unexpected(fmt::format(
-        "{} is not there: install libdapl-dev and build the target rnic_dat", library.string()));
+        "{} is not there: install the package librnic-dat2; or, in a source tree, libdapl-dev, and "
+        "build the target rnic_dat",
+        library.string()));
   const fs::path file = fs::absolute(options.out, error) / "dat.conf";
   fs::create_directories(file.parent_path(), error);
   std::ofstream conf(file);

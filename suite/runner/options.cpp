@@ -13,6 +13,7 @@
 #include "base/address.hpp"
 #include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
+#include "base/version.hpp"
 #include "suite/iut/agent_client.hpp"
 
 namespace suite::runner {
@@ -213,7 +214,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
       "siw-vm: let the guest's kernel look for memory errors; it stops at each one, so many "
       "cases are lost to the one beside them");
   app.add_option("--expectations", o.expectations,
-                 "file of known deviations (default: suite/expectations/IUT.yaml, if there)");
+                 "file of known issues (default: suite/expectations/IUT.yaml, if there)");
   app.add_option("--deviation", o.deviations,
                  "make the reference break a rule in this way; may be repeated");
   app.add_option("--link", o.link,
@@ -343,7 +344,7 @@ class CommandLine {
  public:
   CommandLine() {
     app_.require_subcommand(1);
-    app_.set_version_flag("--version", RNIC_SUITE_VERSION);
+    app_.set_version_flag("--version", base::version_text("rnic-suite"));
     app_.footer(std::string("Without a command it is `run`; each has its own --help.\n") +
                 exit_codes);
     add_run_options(command("run", "run cases against an implementation", Command::run), options_,
@@ -358,7 +359,7 @@ class CommandLine {
     probe.add_option("FILE", options_.subject, "PICS file to write (default: standard output)");
     probe.footer("example: rnic-suite probe --iut siw-vm siw.pics.yaml\n");
     CLI::App& doctor =
-        command("doctor", "examine the hosts before a run and say what to mend", Command::doctor);
+        command("doctor", "examine the hosts before a run and say what to correct", Command::doctor);
     add_iut_options(doctor, options_);
     doctor.footer(
         "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something "

@@ -2,10 +2,14 @@
 // The commands of rnic-suite.
 #include <csignal>
 #include <cstring>
+#include <exception>
+#include <filesystem>
+#include <new>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/results/folder.hpp"
@@ -119,8 +123,19 @@ ExitCode coverage(const SuiteParts& parts, const Options& options) {
   return options.every_rule ? print_rules(parts, evaluated) : print_coverage(parts, evaluated);
 }
 
+/// What cannot be done rightly without the files that belong to the suite: a known issue would show
+/// as a new failure, the report would be missing.
+bool needs_shipped_files(Command command) {
+  return command == Command::run || command == Command::explain || command == Command::collect;
+}
+
 ExitCode perform(const SuiteParts& parts, const Options& options,
                  const std::vector<std::string>& command) {
+  if (const auto fault = base::shipped_files_fault();
+      fault && needs_shipped_files(options.command)) {
+    base::say(stderr, "rnic-suite: {}\n", *fault);
+    return ExitCode::harness;
+  }
   switch (options.command) {
     case Command::run:
       base::outlive_the_terminal();
@@ -145,6 +160,24 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
   return ExitCode::usage;
 }
 
+ExitCode perform_command(const SuiteParts& parts, const std::vector<std::string>& command) {
+  const Descendants descendants;
+  const auto options = parse_options({command.begin() + 1, command.end()});
+  if (options) return perform(parts, with_current_ids(parts, *options), command);
+  const Stop& stop = options.error();
+  if (stop.code != ExitCode::good) {
+    base::say(stderr, "rnic-suite: {}\n", stop.text);
+    return stop.code;
+  }
+  base::say(stdout, stop.text);
+  return printed(ExitCode::good);
+}
+
+ExitCode cannot_go_on(const std::string& why) {
+  base::say(stderr, "rnic-suite: {}\n", why);
+  return ExitCode::harness;
+}
+
 }  // namespace
 
 const cases::Case* SuiteParts::find(const std::string& id) const {
@@ -158,20 +191,21 @@ const cases::Case* SuiteParts::find(const std::string& id) const {
 int run_program(const SuiteParts& parts, int argc, char** argv) {
   base::keep_standard_streams();
   const std::vector<std::string> command(argv, argv + argc);
-  std::vector<std::string> arguments(command.begin() + 1, command.end());
-  if (!arguments.empty() && arguments.front() == "--worker") return run_worker(parts);
-  const Descendants descendants;
-  const auto options = parse_options(arguments);
-  if (!options) {
-    const Stop& stop = options.error();
-    if (stop.code != ExitCode::good) {
-      base::say(stderr, "rnic-suite: {}\n", stop.text);
-      return static_cast<int>(stop.code);
-    }
-    base::say(stdout, stop.text);
-    return static_cast<int>(printed(ExitCode::good));
+  if (argc > 1 && std::strcmp(argv[1], "--worker") == 0) return run_worker(parts);
+  std::error_code error;
+  static_cast<void>(std::filesystem::current_path(error));
+  if (error)
+    return static_cast<int>(
+        cannot_go_on("the working folder is gone; change to one that exists, and start again"));
+  try {
+    return static_cast<int>(perform_command(parts, command));
+  } catch (const std::bad_alloc&) {
+    return static_cast<int>(
+        cannot_go_on("out of memory; what was judged is in the run's folder, and the same command "
+                     "goes on with it"));
+  } catch (const std::exception& fault) {
+    return static_cast<int>(cannot_go_on(fault.what()));
   }
-  return static_cast<int>(perform(parts, with_current_ids(parts, *options), command));
 }
 
 }  // namespace suite::runner

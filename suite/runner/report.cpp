@@ -22,8 +22,8 @@ std::expected<void, std::string> render_reports(const Options& options) {
   if (!process) return std::unexpected("the reports: " + error);
   if (process->wait().good()) return {};
   return std::unexpected(fmt::format(
-      "not all reports of {0} could be made; mend that, then make them by `rnic-suite collect {0}`",
-      options.out.string()));
+      "not all reports of {0} could be made; correct that, then make them by `{1} collect {0}`",
+      options.out.string(), base::typed_command()));
 }
 
 }  // namespace suite::runner

@@ -75,11 +75,10 @@ std::optional<std::string> unknown_deviation(const Options& options) {
   for (const std::string& name : options.deviations) {
     if (rnic::deviants::find_deviation(name)) continue;
     return fmt::format(
-        "--deviation: there is no deviation '{}'{}; `rnic-suite explain RULE` names those of a "
-        "rule",
-        name,
+        "--deviation: there is no deviation '{}'{}; `{} explain RULE` names those of a rule", name,
         base::did_you_mean(name, rnic::deviants::deviations() |
-                                     std::views::transform(&rnic::deviants::DeviationInfo::name)));
+                                     std::views::transform(&rnic::deviants::DeviationInfo::name)),
+        base::typed_command());
   }
   return std::nullopt;
 }
@@ -90,12 +89,12 @@ std::string advice(const Options& options) {
   Options iut_only = options;
   iut_only.strict = false;
   iut_only.expectations.clear();
-  std::vector<std::string> words{"rnic-suite", "doctor"};
+  std::vector<std::string> words{base::typed_command(), "doctor"};
   for (const std::string& word : judging_arguments(iut_only)) words.push_back(word);
   return fmt::format("; `{}` looks for the cause", shell_text(words));
 }
 
-// The file of known deviations: the one asked for, or the IUT's own if there is one.
+// The file of known issues: the one asked for, or the IUT's own if there is one.
 fs::path expectations_path(const Options& options) {
   if (!options.expectations.empty()) return options.expectations;
   const fs::path own = base::shipped_file("suite/expectations") / (options.choice.name() + ".yaml");
@@ -453,8 +452,8 @@ ExitCode Run::finish() {
     good = tell_of(*document);
   } else {
     record_.ending_reason = fmt::format(
-        "{}; what was judged is in results.ndjson there: mend that, then `rnic-suite collect {}`",
-        ended.error(), options_.out.string());
+        "{}; what was judged is in results.ndjson there: correct that, then `{} collect {}`",
+        ended.error(), base::typed_command(), options_.out.string());
   }
   if (!record_.ending_reason.empty()) base::say(stderr, "rnic-suite: {}\n", record_.ending_reason);
   return good ? static_cast<ExitCode>(*record_.exit_code) : ExitCode::harness;

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/shipped_file.hpp"
+
 namespace suite::runner {
 
 namespace {
@@ -56,8 +58,8 @@ SelfTestRecord load_self_test(const std::filesystem::path& file) {
 }
 
 SelfTestRecord load_self_tests() {
-  SelfTestRecord record = load_self_test(RNIC_SEEN_TO_FAIL);
-  record.merge(load_self_test(RNIC_DAT_SEEN_TO_FAIL));
+  SelfTestRecord record = load_self_test(base::built_file("generated/suite/seen_to_fail.json"));
+  record.merge(load_self_test(base::built_file("generated/suite/dat_seen_to_fail.json")));
   return record;
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/did_you_mean.hpp"
 #include "base/glob.hpp"
+#include "base/shipped_file.hpp"
 #include "rules/catalogue.hpp"
 
 namespace suite::runner {
@@ -49,17 +50,16 @@ std::optional<std::string> fault_of_text(const Options& options) {
   if (!options.rfc) return std::nullopt;
   const auto of_it = [&](const rules::Rule& rule) { return rule.rfc == *options.rfc; };
   if (std::ranges::none_of(rules::all(), of_it))
-    return fmt::format("--rfc: there is no rule of RFC {}; `rnic-suite coverage` shows which have",
-                       *options.rfc);
+    return fmt::format("--rfc: there is no rule of RFC {}; `{} coverage` shows which have",
+                       *options.rfc, base::typed_command());
   for (const std::string& wanted : options.sections) {
     const bool there = std::ranges::any_of(rules::all(), [&](const rules::Rule& rule) {
       return of_it(rule) && is_in(rule.section, wanted);
     });
     if (!there)
       return fmt::format(
-          "--section: there is no rule of section {} of RFC {}; `rnic-suite "
-          "coverage` shows which have",
-          wanted, *options.rfc);
+          "--section: there is no rule of section {} of RFC {}; `{} coverage` shows which have",
+          wanted, *options.rfc, base::typed_command());
   }
   return std::nullopt;
 }
@@ -86,12 +86,13 @@ std::optional<std::string> fault(std::span<const cases::Case> table, const Optio
           return base::matches_glob(rule, std::string(one.id));
         })) {
       return fmt::format(
-          "--rule: there is no rule '{}'{}; `rnic-suite coverage --rules` lists them", rule,
-          base::did_you_mean(rule, rules::all() | std::views::transform(&rules::Rule::id)));
+          "--rule: there is no rule '{}'{}; `{} coverage --rules` lists them", rule,
+          base::did_you_mean(rule, rules::all() | std::views::transform(&rules::Rule::id)),
+          base::typed_command());
     }
     if (std::ranges::none_of(table, [&](const auto& one) { return judges(one, rule); })) {
-      return fmt::format(
-          "--rule: no case judges {}; `rnic-suite coverage --rules` shows which have one", rule);
+      return fmt::format("--rule: no case judges {}; `{} coverage --rules` shows which have one",
+                         rule, base::typed_command());
     }
   }
   return std::nullopt;

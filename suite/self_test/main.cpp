@@ -12,6 +12,7 @@
 
 #include "base/did_you_mean.hpp"
 #include "base/standard_streams.hpp"
+#include "base/version.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/shipped_parts.hpp"
@@ -203,6 +204,7 @@ int main(int argc, char** argv) {
   app.add_option("--captures", arguments.captures,
                  "write a pcap of each deviation's traffic into this folder");
   app.add_option("--out", arguments.out, "write the matrix to this file (JSON)");
+  app.set_version_flag("--version", base::version_text("rnic-self-test"));
   app.footer(footer);
   try {
     app.parse(argc, argv);

@@ -11,6 +11,7 @@
 #include <cstring>
 #include <string>
 
+#include "base/version.hpp"
 #include "suite/upper_tester/resume.hpp"
 #include "suite/upper_tester/script.hpp"
 #include "suite/upper_tester/start_driver.hpp"
@@ -43,6 +44,7 @@ made, when its input ends. The words are described in docs/porting.md.
   --startup-timeout SECONDS (reference) how long it waits for the peer's MPA frame, 1 to 86400
                             (default: 3)
   --help                    this text
+  --version                 release and commit
 
 Exit status: 0 the input ended, 1 the client said something that is no command, 2 wrong usage,
 3 the driver cannot start, 4 the input ended while a call of the API did not return.
@@ -121,7 +123,19 @@ std::string fault_of(const Options& options) {
 
 /// Fills `options`; -1 to go on, else the exit status.
 int parse_arguments(int argc, char** argv, Options& options) {
-  enum Id { driver = 1, device, ia, address, script, claim, deviation, startup, resume, help };
+  enum Id {
+    driver = 1,
+    device,
+    ia,
+    address,
+    script,
+    claim,
+    deviation,
+    startup,
+    resume,
+    help,
+    version
+  };
   static const option table[] = {
       {"driver", required_argument, nullptr, driver},
       {"device", required_argument, nullptr, device},
@@ -133,6 +147,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {"startup-timeout", required_argument, nullptr, startup},
       {"resume", required_argument, nullptr, resume},
       {"help", no_argument, nullptr, help},
+      {"version", no_argument, nullptr, version},
       {nullptr, 0, nullptr, 0},
   };
   int id = 0;
@@ -167,6 +182,9 @@ int parse_arguments(int argc, char** argv, Options& options) {
         break;
       case help:
         std::fputs(help_text, stdout);
+        return ended;
+      case version:
+        std::puts(base::version_text("rnic-agent").c_str());
         return ended;
       case ':':
         return complain(wrong_usage,

@@ -18,7 +18,7 @@ class Buffer {
   explicit Buffer(std::size_t size) : size_(size) {
     void* start = ::mmap(nullptr, size == 0 ? 1 : size, PROT_READ | PROT_WRITE,
                          MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    start_ = start == MAP_FAILED ? nullptr : static_cast<std::uint8_t*>(start);
+    start_ = start == MAP_FAILED ? nullptr : static_cast<std::byte*>(start);
   }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
@@ -27,7 +27,7 @@ class Buffer {
   }
 
   explicit operator bool() const { return start_ != nullptr; }
-  [[nodiscard]] std::uint8_t* data() const { return start_; }
+  [[nodiscard]] std::byte* data() const { return start_; }
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] bool holds(std::uint64_t offset, std::uint64_t length) const {
     return offset <= size_ && length <= size_ - offset;
@@ -35,7 +35,7 @@ class Buffer {
 
  private:
   std::size_t size_;
-  std::uint8_t* start_ = nullptr;
+  std::byte* start_ = nullptr;
 };
 
 }  // namespace suite::upper_tester

@@ -17,18 +17,13 @@ namespace {
 const std::vector<std::string> all_errors(std::next(iut::completion_status_words.begin()),
                                           iut::completion_status_words.end());
 
-bool same(const iut::Octets& seen, const Octets& wanted) {
-  return std::ranges::equal(seen, wanted, {}, {},
-                            [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
-}
-
 /// Verbs hand out private data in a buffer of fixed size, zeros behind what came (rdma_cm does):
 /// zeros at the end do not count.
-bool same_private_data(const iut::Octets& seen, const Octets& wanted) {
+bool same_private_data(const Octets& seen, const Octets& wanted) {
   if (seen.size() < wanted.size()) return false;
   const auto rest = seen.begin() + static_cast<std::ptrdiff_t>(wanted.size());
-  return same({seen.begin(), rest}, wanted) &&
-         std::all_of(rest, seen.end(), [](std::uint8_t octet) { return octet == 0; });
+  return std::equal(seen.begin(), rest, wanted.begin()) &&
+         std::all_of(rest, seen.end(), [](std::byte octet) { return octet == std::byte{0}; });
 }
 
 template <typename T>
@@ -61,9 +56,7 @@ ExpectedCompletion ExpectedCompletion::invalidating(std::uint32_t stag) const {
 }
 ExpectedCompletion ExpectedCompletion::with_immediate(const Octets& eight) const {
   ExpectedCompletion copy = *this;
-  copy.immediate_.emplace();
-  std::ranges::transform(eight, copy.immediate_->begin(),
-                         [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
+  std::ranges::copy(eight, copy.immediate_.emplace().begin());
   return copy;
 }
 ExpectedCompletion ExpectedCompletion::with_solicited(bool solicited) const {

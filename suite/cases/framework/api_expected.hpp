@@ -29,7 +29,7 @@ class ExpectedCompletion {
  private:
   std::vector<std::string> statuses_;
   std::optional<std::uint32_t> length_, invalidated_;
-  std::optional<std::array<std::uint8_t, 8>> immediate_;
+  std::optional<iut::ImmediateData> immediate_;
   std::optional<bool> solicited_;
 };
 

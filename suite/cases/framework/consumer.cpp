@@ -23,19 +23,6 @@ constexpr auto least_reply_timeout = std::chrono::seconds(3);
 // (suite/iut/message_lines.hpp).
 constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
 
-iut::Octets to_message(const Octets& octets) {
-  iut::Octets out(octets.size());
-  std::ranges::transform(octets, out.begin(),
-                         [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
-  return out;
-}
-
-Octets from_message(const iut::Octets& octets) {
-  Octets out(octets.size());
-  std::ranges::transform(octets, out.begin(), [](std::uint8_t octet) { return std::byte{octet}; });
-  return out;
-}
-
 struct DescribeEvent {
   std::string operator()(const iut::Hello& e) const { return fmt::format("hello of {}", e.driver); }
   std::string operator()(const iut::Reply& e) const {
@@ -248,8 +235,7 @@ Octets Consumer::read_memory(const Region& region) {
         call(iut::ReadMemory{region.handle, all.size(), length}, "read memory");
     if (!reply.octets || reply.octets->size() != length)
       throw CaseStop{Verdict::error, "memory read with a wrong length"};
-    const Octets part = from_message(*reply.octets);
-    all.insert(all.end(), part.begin(), part.end());
+    all.insert(all.end(), reply.octets->begin(), reply.octets->end());
   }
   return all;
 }
@@ -259,7 +245,7 @@ void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t 
     const std::size_t length = std::min(longest_memory_command, octets.size() - done);
     const auto from = octets.begin() + static_cast<std::ptrdiff_t>(done);
     const Octets part(from, from + static_cast<std::ptrdiff_t>(length));
-    call(iut::WriteMemory{region.handle, offset + done, to_message(part)},
+    call(iut::WriteMemory{region.handle, offset + done, part},
          fmt::format("write {} octets to memory", length));
     done += length;
   }
@@ -367,7 +353,7 @@ void Consumer::accept(iut::Handle request, iut::Handle endpoint,
 }
 
 void Consumer::reject(iut::Handle request, const Octets& private_data) {
-  call(iut::Reject{request, to_message(private_data)}, "reject the connection");
+  call(iut::Reject{request, private_data}, "reject the connection");
 }
 
 void Consumer::disconnect(iut::Handle endpoint, bool abortive) {

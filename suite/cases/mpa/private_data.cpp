@@ -16,9 +16,8 @@ constexpr std::size_t enhanced_data_size = 4;
 Octets private_data(std::size_t length) { return payload(length, 0); }
 
 /// Whether an event shows the Private Data: cut where the API has no more room for it, and with
-/// zeros behind it where the API's own field has a fixed length.
-bool shows(const iut::Octets& seen, const Octets& sent, std::size_t limit) {
-  const Octets octets = as_octets(seen);
+/// zeros after it where the API's own field has a fixed length.
+bool shows(const Octets& octets, const Octets& sent, std::size_t limit) {
   if (octets.size() < sent.size()) return sent.size() > limit;
   const auto rest = std::span(octets).subspan(sent.size());
   return std::ranges::equal(std::span(octets).first(sent.size()), sent) &&
@@ -72,7 +71,7 @@ CONFORMANCE_CASE(private_data_of_the_request_reaches_the_consumer,
     row(fmt::format("{} octets", length), [&] {
       const Octets data = private_data(length);
       send_request(*this, mpa_request().with_private_data(data));
-      const iut::Octets seen = asked(*this).private_data;
+      const Octets seen = asked(*this).private_data;
       const std::string actual = fmt::format("{} octets", seen.size());
       if (length > 256)
         expect_that(shows(seen, data, limit), "all that came, or what the API has room for", actual,
@@ -94,7 +93,7 @@ CONFORMANCE_CASE(private_data_of_the_reply_reaches_the_consumer,
       peer.raw().send(accepting(*this, request).with_private_data(data));
       const iut::Event event =
           expect(iut, established(), "mpa.startup.accepted-initiator-enters-full-operation");
-      const iut::Octets seen = std::get<iut::EstablishedEvent>(event).private_data;
+      const Octets seen = std::get<iut::EstablishedEvent>(event).private_data;
       const std::string actual = fmt::format("{} octets", seen.size());
       if (length > 256)
         expect_that(shows(seen, data, limit), "all that came, or what the API has room for", actual,
@@ -128,7 +127,7 @@ CONFORMANCE_CASE(enhanced_data_is_hidden_from_the_consumer,
     row(fmt::format("{} octets of the ULP", length), [&] {
       const Octets data = private_data(length);
       send_request(*this, enhanced_request({.ird = 4, .ord = 4}).with_private_data(data));
-      const iut::Octets seen = asked(*this).private_data;
+      const Octets seen = asked(*this).private_data;
       expect_that(shows(seen, data, private_data_limit(*this)), "the ULP's Private Data alone",
                   fmt::format("{} octets", seen.size()));
     });
@@ -140,7 +139,7 @@ CONFORMANCE_CASE(plain_private_data_of_revision_two_is_the_ulps,
                  needs(capability::enhanced_startup)) {
   const Octets data = private_data(8);
   send_request(*this, mpa_request().with_revision(2).with_private_data(data));
-  const iut::Octets seen = asked(*this).private_data;
+  const Octets seen = asked(*this).private_data;
   expect_that(shows(seen, data, private_data_limit(*this)), "all 8 octets",
               fmt::format("{} octets", seen.size()));
 }

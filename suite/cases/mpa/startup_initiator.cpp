@@ -246,7 +246,7 @@ CONFORMANCE_CASE(rejected_initiator_leaves_mpa,
   // Who closes, and whether, is open (docs/disputes.md D4).
   expect(peer.raw(), torn_down() | silence());
   const iut::Event event = expect(iut, rejected(), "mpa.startup.reply-r-tells-rejection");
-  const Octets shown = as_octets(std::get<iut::RejectedEvent>(event).private_data);
+  const Octets shown = std::get<iut::RejectedEvent>(event).private_data;
   advise_that(shown == payload(8), "the Private Data as sent",
               fmt::format("{} octets", shown.size()), "mpa.private-data.passed-to-ulp");
 }

@@ -84,19 +84,9 @@ void expect_to_speak(Body& on, RuleRef rule) {
   on.expect(on.peer.raw(), sent, rule);
 }
 
-iut::ConnectParameters with_private_data(const Octets& data) {
-  iut::ConnectParameters parameters;
-  for (const std::byte octet : data)
-    parameters.private_data.push_back(std::to_integer<std::uint8_t>(octet));
-  return parameters;
-}
+iut::ConnectParameters with_private_data(const Octets& data) { return {.private_data = data}; }
 
 iut::ConnectParameters with_depths(int ird, int ord) { return {{}, ird, ord}; }
-
-Octets as_octets(const iut::Octets& data) {
-  const auto bytes = std::as_bytes(std::span(data));
-  return {bytes.begin(), bytes.end()};
-}
 
 std::size_t private_data_limit(Body& on) {
   const auto& limits = on.environment().iut.hello().limits;

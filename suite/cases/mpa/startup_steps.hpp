@@ -44,7 +44,6 @@ void expect_to_speak(Body& on, RuleRef rule = {});
 
 [[nodiscard]] iut::ConnectParameters with_private_data(const Octets& data);
 [[nodiscard]] iut::ConnectParameters with_depths(int ird, int ord);
-[[nodiscard]] Octets as_octets(const iut::Octets& data);
 /// Octets of private data that the IUT's API is known to have room for, in both directions.
 [[nodiscard]] std::size_t private_data_limit(Body& on);
 /// The enhanced words of a frame; none where it has none.

@@ -12,8 +12,7 @@ namespace {
 Work post_immediate(Body& test, const Octets& eight, const char* kind = operation::immediate) {
   iut::PostWork post;
   post.operation = kind;
-  std::ranges::transform(eight, post.immediate.begin(),
-                         [](std::byte octet) { return std::to_integer<std::uint8_t>(octet); });
+  std::ranges::copy(eight, post.immediate.begin());
   return test.iut.post(post);
 }
 

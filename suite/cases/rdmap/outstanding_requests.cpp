@@ -264,8 +264,7 @@ CONFORMANCE_CASE(immediate_data_mix_with_sends_in_both_directions,
     expect(second.buffer, unchanged, "rdmap.immediate.data-passed-to-ulp");
     const Work sent = iut.post_send(data);
     const Work immediate = iut.post_send({}, operation::immediate, [&](iut::PostWork& work) {
-      for (std::size_t i = 0; i < eight.size(); ++i)
-        work.immediate.at(i) = std::to_integer<std::uint8_t>(eight[i]);
+      std::ranges::copy(eight, work.immediate.begin());
     });
     expect_received(partner, data, "rdmap.immediate.in-submission-order");
     const auto message = partner.received();

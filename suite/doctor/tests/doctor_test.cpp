@@ -130,12 +130,20 @@ BOOST_AUTO_TEST_CASE(what_the_reference_run_needs) {
   expect_complaint({}, host, Severity::warning, "report tools", "Jinja2");
 }
 
+BOOST_AUTO_TEST_CASE(a_run_without_the_suites_own_files_is_no_run) {
+  Request request;
+  request.files_fault = "they are neither here nor there";
+  expect_complaint(request, FakeHost(), Severity::failure, "suite files", "neither here");
+}
+
 BOOST_AUTO_TEST_CASE(what_the_guest_needs) {
   FakeHost host;
   Request request;
   request.iut = Request::Iut::siw_vm;
   request.guest_cache = "/cache";
+  request.lab_command = "bin/rnic-lab";
   expect_complaint(request, host, Severity::warning, "guest kernel", "not in the cache");
+  BOOST_TEST(complaint(request, host).remedy == "bin/rnic-lab siw-vm --prepare-only");
   host.space = 1 << 20;
   expect_complaint(request, host, Severity::failure, "guest kernel", "1 MiB are free");
   host.folders["/cache/kernel"] = {"6.1.1-1"};
@@ -178,7 +186,7 @@ BOOST_AUTO_TEST_CASE(what_the_path_needs) {
   const Request request = device_request();
   std::string& route = host.answers["ip -j route get 192.0.2.7"];
   route = R"([{"type":"local","dst":"192.0.2.7","dev":"lo"}])";
-  expect_complaint(request, host, Severity::failure, "route", "this very host");
+  expect_complaint(request, host, Severity::failure, "route", "address of this host");
   route = R"([{"dst":"192.0.2.7","gateway":"198.51.100.1","dev":"eth1"}])";
   expect_complaint(request, host, Severity::warning, "route", "198.51.100.1");
   for (const char* nonsense : {"", "{}", "[]", "[7]", "RTNETLINK answers: unreachable"}) {
@@ -206,7 +214,7 @@ BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
   Request request;
   request.iut = Request::Iut::remote;
   request.addresses = {"192.0.2.7"};
-  expect_complaint(request, host, Severity::failure, "agent", "nothing says");
+  expect_complaint(request, host, Severity::failure, "agent", "no option says");
   request.agent = {"ssh", "root@other", "rnic-agent"};
   expect_complaint(request, host, Severity::failure, "agent", "root@other");
   host.missing_programs = {"ssh"};
@@ -216,10 +224,10 @@ BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
   host.answers["/opt/acme/agent"] = R"({"type":"hello","version":1,"driver":"acme"})";
   BOOST_TEST((worst(examine(request, host)) == Severity::ok));
   host.answers["/opt/acme/agent"] = "usage: agent DEVICE";
-  expect_complaint(request, host, Severity::failure, "agent", "says no hello");
+  expect_complaint(request, host, Severity::failure, "agent", "sends no hello");
   host.answers["ip -j route get 192.0.2.7"] = R"([{"type":"local","dst":"192.0.2.7","dev":"lo"}])";
   host.answers["/opt/acme/agent"] = R"({"type":"hello"})";
-  expect_complaint(request, host, Severity::warning, "route", "this very host");
+  expect_complaint(request, host, Severity::warning, "route", "address of this host");
   host = {};
   request.agent = {"ssh", "root@dut", "rnic-agent"};
   request.addresses.clear();

@@ -57,12 +57,12 @@ BOOST_AUTO_TEST_CASE(the_hello_is_there_and_replies_come_in_order) {
 
 BOOST_AUTO_TEST_CASE(a_large_command_passes_and_a_larger_one_is_answered_here) {
   const auto client = start("good");
-  const auto large = client->post(WriteMemory{1, 0, Octets(2'000'000, 0xa5)});
+  const auto large = client->post(WriteMemory{1, 0, Octets(2'000'000, std::byte{0xa5})});
   BOOST_TEST(next<Reply>(*client).command == large);
-  const auto larger = client->post(WriteMemory{1, 0, Octets(2'100'000, 0xa5)});
+  const auto larger = client->post(WriteMemory{1, 0, Octets(2'100'000, std::byte{0xa5})});
   const auto reply = next<Reply>(*client);
   BOOST_TEST(reply.command == larger);
-  BOOST_TEST(word(reply.outcome) == "failed");
+  BOOST_TEST(name(reply.outcome) == "failed");
 }
 
 struct Misbehaviour {
@@ -81,7 +81,7 @@ const Misbehaviour at_start[] = {
 BOOST_DATA_TEST_CASE(no_client_is_made, boost::unit_test::data::make(at_start), bad) {
   const auto client = AgentClient::start(loop, agent_process(toy(bad.how)));
   BOOST_REQUIRE(!client);
-  BOOST_TEST(word(client.error().why) == word(bad.why));
+  BOOST_TEST(name(client.error().why) == name(bad.why));
   BOOST_TEST(client.error().detail.find(bad.detail) != std::string::npos, client.error().detail);
 }
 
@@ -89,7 +89,7 @@ const Misbehaviour later[] = {
     {"garbage", Why::bad_protocol, "Segmentation fault"},
     {"misspelt", Why::bad_protocol, "\"outcome\" is missing"},
     {"second_hello", Why::bad_protocol, "second hello"},
-    {"gone", Why::bad_protocol, "no word of an agent"},
+    {"gone", Why::bad_protocol, "an agent does not send the type"},
     {"twice", Why::bad_protocol, "waits for none"},
     {"unasked", Why::bad_protocol, "waits for none"},
     {"oversize", Why::bad_protocol, "longer than 4194304"},
@@ -111,18 +111,18 @@ BOOST_DATA_TEST_CASE(the_client_says_why_it_is_gone, boost::unit_test::data::mak
   BOOST_REQUIRE(event);
   const auto* gone = std::get_if<GoneEvent>(&*event);
   BOOST_REQUIRE_MESSAGE(gone != nullptr, "came instead: " + format(*event));
-  BOOST_TEST(word(gone->why) == word(bad.why));
+  BOOST_TEST(name(gone->why) == name(bad.why));
   BOOST_TEST(gone->detail.find(bad.detail) != std::string::npos, gone->detail);
   // It stays gone, at once, whatever is asked of it.
   client->post(Reset{});
-  BOOST_TEST(word(next<GoneEvent>(*client).why) == word(bad.why));
+  BOOST_TEST(name(next<GoneEvent>(*client).why) == name(bad.why));
 }
 
 BOOST_AUTO_TEST_CASE(no_hello_is_not_waited_for_beyond_its_deadline) {
   const auto before = loop.now();
   const auto client = AgentClient::start(loop, agent_process(toy("no_hello")), {200ms, 30s});
   BOOST_REQUIRE(!client);
-  BOOST_TEST(word(client.error().why) == "hung");
+  BOOST_TEST(name(client.error().why) == "hung");
   BOOST_TEST((loop.now() - before < 5s));
 }
 
@@ -130,7 +130,7 @@ BOOST_AUTO_TEST_CASE(no_reply_is_a_hang_and_names_the_command) {
   const auto client = start("hang", {20s, 300ms});
   client->post(CreateDomain{1});
   const auto gone = next<GoneEvent>(*client);
-  BOOST_TEST(word(gone.why) == "hung");
+  BOOST_TEST(name(gone.why) == "hung");
   BOOST_TEST(gone.detail.find("(create_domain)") != std::string::npos, gone.detail);
 }
 
@@ -217,7 +217,7 @@ BOOST_AUTO_TEST_CASE(a_socket_serves_as_well_and_its_end_is_a_lost_transport) {
   agent.join();
   BOOST_REQUIRE(client);
   BOOST_TEST(next<DisconnectedEvent>(**client).endpoint == 3u);
-  BOOST_TEST(word(next<GoneEvent>(**client).why) == "transport_lost");
+  BOOST_TEST(name(next<GoneEvent>(**client).why) == "transport_lost");
 }
 
 BOOST_AUTO_TEST_CASE(who_watches_the_guest_can_tell_of_a_crash) {

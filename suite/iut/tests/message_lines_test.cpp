@@ -103,7 +103,7 @@ BOOST_AUTO_TEST_CASE(members_reach_their_places) {
   BOOST_TEST(work.compare == 2u);
   BOOST_TEST(work.add_or_swap_mask.value_or(0) == 3u);
   BOOST_TEST(work.compare_mask.value_or(0) == 4u);
-  BOOST_TEST(work.immediate[7] == 0xef);
+  BOOST_TEST(std::to_integer<int>(work.immediate[7]) == 0xef);
   BOOST_TEST((work.window_access.remote_write && !work.window_access.remote_read));
   BOOST_TEST((work.fence && !work.signaled));
 }
@@ -136,7 +136,7 @@ const Bad bad_commands[] = {
     {"{'number':1}", "not JSON"},
     {R"({"type":"reset"})", "\"number\" is missing"},
     {R"({"number":0,"type":"reset"})", "\"number\" must be an integer from 1"},
-    {R"({"number":-1,"type":"reset"})", "\"number\" must be an integer from 0"},
+    {R"({"number":-1,"type":"reset"})", "\"number\" must be an integer from 1"},
     {R"({"number":1.0,"type":"reset"})", "\"number\" must be an integer"},
     {R"({"number":18446744073709551616,"type":"reset"})", "\"number\" must be an integer"},
     {R"({"number":"1","type":"reset"})", "\"number\" must be an integer"},
@@ -182,7 +182,7 @@ const Bad bad_commands[] = {
      "\"parameters.ird\" must be an integer"},
     {R"({"number":1,"type":"connect","endpoint":1,"address":"a","port":1,"parameters":[]})",
      "\"parameters\" must be an object"},
-    {R"({"number":1,"type":"configure","rtr":["send",1]})", "\"rtr\" must be a string"},
+    {R"({"number":1,"type":"configure","rtr":["send",1]})", "\"rtr[1]\" must be a string"},
     {R"({"number":1,"type":"reset","a":{"b":{"c":{"d":{"e":{"f":{"g":{}}}}}}}})",
      "nested too deeply"},
 };
@@ -195,7 +195,7 @@ BOOST_DATA_TEST_CASE(a_bad_command_is_refused, boost::unit_test::data::make(bad_
 }
 
 const Bad bad_events[] = {
-    {R"({"type":"gone","why":"crashed"})", "no word of an agent"},
+    {R"({"type":"gone","why":"crashed"})", "an agent does not send the type"},
     {R"({"type":"reset","number":1})", "type \"reset\" is unknown"},
     {R"({"type":"hello","version":1,"capabilities":[]})", "hello: member \"driver\" is missing"},
     {R"({"type":"hello","version":1,"driver":"x","capabilities":{}})", "a list of strings"},
@@ -217,7 +217,7 @@ BOOST_DATA_TEST_CASE(a_bad_event_is_refused, boost::unit_test::data::make(bad_ev
   BOOST_TEST(parsed.error().what.find(bad.what) != std::string::npos, parsed.error().what);
 }
 
-BOOST_AUTO_TEST_CASE(the_number_is_told_as_soon_as_it_is_known) {
+BOOST_AUTO_TEST_CASE(the_number_is_reported_as_soon_as_it_is_known) {
   BOOST_TEST(parse_command(R"({"type":"fly","number":12})").error().number == 12u);
   BOOST_TEST(parse_command(R"({"type":"fly","number":12})").error().unknown_type);
   BOOST_TEST(parse_command(R"({"type":"listen","number":12})").error().number == 12u);

@@ -73,6 +73,17 @@ const Words all_verdicts{"pass", "fail", "inconclusive", "not_applicable", "erro
 
 }  // namespace
 
+BOOST_AUTO_TEST_CASE(a_working_folder_that_is_gone_is_said_in_one_line) {
+  const Scratch scratch;
+  const std::string script = "mkdir gone && cd gone && rmdir ../gone && exec \"$@\"";
+  for (const Words& words : {rnic_suite({"run"}), rnic_suite({"list"}), rnic_suite({"doctor"})}) {
+    Words command{"sh", "-c", script, "sh"};
+    command.insert(command.end(), words.begin(), words.end());
+    check_refusal(run(command, {.folder = scratch.path.string()}), harness,
+                  "the working folder is gone");
+  }
+}
+
 BOOST_AUTO_TEST_CASE(wrong_options_are_usage) {
   refuse(rnic_suite({"--frobnicate"}), usage, "--frobnicate; see --help");
   refuse(rnic_suite({"frobnicate"}), usage, "frobnicate; see --help");
@@ -101,7 +112,8 @@ BOOST_AUTO_TEST_CASE(wrong_names_are_usage_and_the_right_one_is_suggested) {
   refuse(rnic_suite({"--select", "nothing.*"}), usage, "matches no case; --list shows them");
   refuse(rnic_suite({"--select", "ddp.delivery.message_is_delivered_onc"}), usage,
          "did you mean 'ddp.delivery.message_is_delivered_once'?");
-  refuse(rnic_suite({"--rule", "no.such.rule"}), usage, "`rnic-suite coverage --rules` lists them");
+  refuse(rnic_suite({"--rule", "no.such.rule"}), usage,
+         "`" + suite_program + " coverage --rules` lists them");
   refuse(rnic_suite({"list", "--rule", "no.such.rule"}), usage, "no rule 'no.such.rule'");
   refuse(rnic_suite({"explain", "mpa.startup.request-kee"}), usage,
          "did you mean 'mpa.startup.request-key'?");
@@ -180,7 +192,7 @@ BOOST_AUTO_TEST_CASE(a_second_run_in_the_same_folder_is_refused) {
 BOOST_AUTO_TEST_CASE(an_iut_that_cannot_be_had_is_status_3_and_says_where_to_look) {
   const std::string here = "127.0.0.1";
   refuse(rnic_suite({"--iut", "verbs:nosuch0", "--address", here}), harness,
-         "`rnic-suite doctor --iut verbs:nosuch0 --address 127.0.0.1`");
+         "`" + suite_program + " doctor --iut verbs:nosuch0 --address 127.0.0.1`");
   refuse(rnic_suite({"probe", "--iut", "verbs:nosuch0", "--address", here}), harness,
          "rnic-agent: ");
   refuse(rnic_suite({"--iut", "agent:/no/such/agent", "--address", here}), harness,
@@ -219,7 +231,8 @@ BOOST_AUTO_TEST_CASE(a_dut_that_does_not_answer) {
   BOOST_TEST(lines.back().find("the IUT does not work: ") != std::string::npos, finished.err);
   BOOST_TEST(lines.back().find("cannot connect to the IUT at 192.0.2.7") != std::string::npos,
              finished.err);
-  BOOST_TEST(lines.back().find("`rnic-suite doctor --iut ") != std::string::npos, finished.err);
+  BOOST_TEST(lines.back().find("`" + suite_program + " doctor --iut ") != std::string::npos,
+             finished.err);
   const Json results = results_in(scratch / "out");
   BOOST_TEST(results["run"]["complete"] == false);
   BOOST_TEST(results["run"]["ending"] == "aborted");
@@ -273,7 +286,8 @@ BOOST_AUTO_TEST_CASE(a_full_disk_keeps_what_was_judged) {
       const Finished finished = run(words, {.environment = {{"DISK", disk}, {"KEPT", kept}}});
       BOOST_TEST(finished.status == harness);
       BOOST_TEST(finished.err.find("No space left on device") != std::string::npos, finished.err);
-      BOOST_TEST(finished.err.find("`rnic-suite collect " + disk + "/out`") != std::string::npos,
+      BOOST_TEST(finished.err.find("`" + suite_program + " collect " + disk + "/out`") !=
+                     std::string::npos,
                  finished.err);
       for (const auto& entry : fs::directory_iterator(kept))
         BOOST_TEST(entry.path().extension() != ".new", entry.path().string());

@@ -97,7 +97,7 @@ BOOST_AUTO_TEST_CASE(an_installation_that_fails_says_why) {
   const Finished finished = host.run({install, "core"});
   BOOST_TEST(finished.status == 1);
   BOOST_TEST(finished.err.find("toy says no") != std::string::npos, finished.err);
-  BOOST_TEST(lines_of(finished.err).back().find("mend that and run this again") !=
+  BOOST_TEST(lines_of(finished.err).back().find("correct that and run this again") !=
              std::string::npos);
 }
 
@@ -148,6 +148,53 @@ BOOST_AUTO_TEST_CASE(the_tests_end_with_what_was_left_out) {
     BOOST_REQUIRE(lines.size() == 2u);
     BOOST_TEST(lines[1] == "  the DAT driver: install libdapl-dev");
   }
+}
+
+// A part that is left out for want of a package is not tested.
+BOOST_AUTO_TEST_CASE(root_tests_everything_by_default) {
+  const Scratch tree;
+  fs::create_directories(tree.path / "tools");
+  fs::create_directories(tree.path / "bin");
+  fs::copy_file(run_tests, tree.path / "run_tests.sh");
+  write_script(tree / "tools/install_packages.sh", "echo \"$@\" >\"" + (tree / "asked") + "\"\n");
+  write_script(tree / "tools/build.sh", "exit 0\n");
+  write_script(tree / "bin/ctest", "exit 0\n");
+  const auto asked = [&](const std::string& user, const Words& words) {
+    write_script(tree / "bin/id", "echo " + user + "\n");
+    Words command{tree / "run_tests.sh"};
+    command.insert(command.end(), words.begin(), words.end());
+    const std::string path = (tree / "bin") + ":" + std::getenv("PATH");
+    BOOST_TEST(run(command, {.environment = {{"PATH", path}}}).status == 0);
+    return lines_of(text_of(tree / "asked")).back();
+  };
+  BOOST_TEST(asked("0", {}) == "full");
+  BOOST_TEST(asked("0", {"--no-install"}) == "--no-install core");
+  BOOST_TEST(asked("1000", {}) == "core");
+  BOOST_TEST(asked("1000", {"--require-all"}) == "full");
+}
+
+// What documents and messages tell people to type.
+BOOST_AUTO_TEST_CASE(the_programs_that_were_built_are_linked_in_bin) {
+  const Scratch tree;
+  fs::create_directories(tree.path / "tools");
+  fs::create_directories(tree.path / "build/dev/suite");
+  fs::copy_file(run_suite, tree.path / "run_suite.sh");
+  write_script(tree / "tools/install_packages.sh", "exit 0\n");
+  write_script(tree / "tools/build.sh",
+               "printf 'suite/rnic-suite\\nsuite/rnic-plugfest\\n' >\"build/$1/programs.txt\"\n");
+  for (const char* program : {"rnic-suite", "rnic-plugfest"})
+    write_script(tree / (std::string("build/dev/suite/") + program), "echo \"$0 $*\"\n");
+  const auto typed = [&](const Words& words) {
+    Words command{tree / "run_suite.sh", "--preset", "dev"};
+    command.insert(command.end(), words.begin(), words.end());
+    const Finished finished = run(command);
+    BOOST_TEST(finished.status == 0, finished.err);
+    return lines_of(finished.out).front();
+  };
+  BOOST_TEST(typed({"--strict"}) == (tree / "bin/rnic-suite") + " run --strict");
+  BOOST_TEST(typed({"--plugfest", "virtual", "--jobs", "2"}) ==
+             (tree / "bin/rnic-plugfest") + " run virtual --jobs 2");
+  BOOST_TEST(fs::is_symlink(tree.path / "bin/rnic-plugfest"));
 }
 
 BOOST_AUTO_TEST_CASE(wrong_words_are_usage) {

@@ -110,8 +110,7 @@ BOOST_AUTO_TEST_CASE(the_command_that_is_shown_adds_to_the_same_run) {
   const Json results = results_in(scratch / "out");
   for (const Json& one : results["cases"]) {
     if (one["id"] != "toy.verdict.fail") continue;
-    BOOST_TEST(one["rerun"] ==
-               "./run_suite.sh --select toy.verdict.fail --out " + (scratch / "out"));
+    BOOST_TEST(one["rerun"] == toy + " run --select toy.verdict.fail --out " + (scratch / "out"));
   }
 }
 

@@ -15,13 +15,13 @@ constexpr DAT_TIMEOUT connect_timeout = 10'000'000;  // microseconds
 
 /// The calls take it as a pointer to what they do not change.
 DAT_PVOID data_of(const iut::Octets& octets) {
-  return octets.empty() ? nullptr : const_cast<std::uint8_t*>(octets.data());
+  return octets.empty() ? nullptr : const_cast<std::byte*>(octets.data());
 }
 DAT_COUNT size_of(const iut::Octets& octets) { return static_cast<DAT_COUNT>(octets.size()); }
 
 iut::Octets copy(DAT_PVOID data, DAT_COUNT size) {
   if (data == nullptr || size <= 0) return {};
-  const auto* start = static_cast<const std::uint8_t*>(data);
+  const auto* start = static_cast<const std::byte*>(data);
   return {start, start + size};
 }
 

@@ -82,7 +82,7 @@ iut::Reply DatDriver::run(const iut::ReadMemory& command) {
   if (!buffer.holds(command.offset, command.length))
     return refused("the range is not within the region", ERANGE);
   iut::Reply reply;
-  const std::uint8_t* start = buffer.data() + command.offset;
+  const std::byte* start = buffer.data() + command.offset;
   reply.octets.emplace(start, start + command.length);
   return reply;
 }

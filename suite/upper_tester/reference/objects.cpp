@@ -91,7 +91,8 @@ iut::Reply ReferenceDriver::perform(const iut::ReadMemory& command) {
   if (command.offset > octets.size() || command.length > octets.size() - command.offset)
     return failed(EINVAL, "outside of the region");
   iut::Reply reply;
-  reply.octets = octets_of(rnic::wire::Bytes(octets).subspan(command.offset, command.length));
+  const auto part = rnic::wire::Bytes(octets).subspan(command.offset, command.length);
+  reply.octets.emplace(part.begin(), part.end());
   return reply;
 }
 
@@ -101,8 +102,7 @@ iut::Reply ReferenceDriver::perform(const iut::WriteMemory& command) {
   auto& octets = found->second.octets;
   if (command.offset > octets.size() || command.octets.size() > octets.size() - command.offset)
     return failed(EINVAL, "outside of the region");
-  if (!command.octets.empty())
-    std::memcpy(octets.data() + command.offset, command.octets.data(), command.octets.size());
+  std::ranges::copy(command.octets, octets.begin() + static_cast<std::ptrdiff_t>(command.offset));
   return {};
 }
 

@@ -178,7 +178,7 @@ std::expected<access::ConnectParameters, iut::Reply> ReferenceDriver::parameters
   access::ConnectParameters result;
   if (parameters.ird) result.ird = static_cast<std::uint16_t>(*parameters.ird);
   if (parameters.ord) result.ord = static_cast<std::uint16_t>(*parameters.ord);
-  result.private_data = bytes_of(parameters.private_data);
+  result.private_data = parameters.private_data;
   return result;
 }
 
@@ -212,7 +212,7 @@ iut::Reply ReferenceDriver::perform(const iut::Accept& command) {
 iut::Reply ReferenceDriver::perform(const iut::Reject& command) {
   const auto request = requests_.find(command.request);
   if (request == requests_.end()) return bad_handle("request", command.request);
-  const auto rejected = connections_->reject(request->second, bytes_of(command.private_data));
+  const auto rejected = connections_->reject(request->second, command.private_data);
   if (!rejected) return failed(rejected.error().code, rejected.error().message);
   requests_.erase(request);
   return {};
@@ -236,7 +236,7 @@ void ReferenceDriver::handle(const access::ConnectionRequest& event) {
     iut::ConnectRequestEvent news;
     news.listener = handle;
     news.request = request;
-    news.private_data = octets_of(event.private_data);
+    news.private_data = event.private_data;
     if (event.depths) {
       news.ird = event.depths->ird;
       news.ord = event.depths->ord;
@@ -248,7 +248,7 @@ void ReferenceDriver::handle(const access::ConnectionRequest& event) {
 void ReferenceDriver::handle(const access::ConnectionEstablished& event) {
   iut::EstablishedEvent news;
   news.endpoint = endpoint_of(event.queue_pair);
-  news.private_data = octets_of(event.private_data);
+  news.private_data = event.private_data;
   if (event.depths) {
     news.ird = event.depths->ird;
     news.ord = event.depths->ord;
@@ -259,7 +259,7 @@ void ReferenceDriver::handle(const access::ConnectionEstablished& event) {
 void ReferenceDriver::handle(const access::ConnectionRejected& event) {
   iut::RejectedEvent news;
   news.endpoint = endpoint_of(event.queue_pair);
-  news.private_data = octets_of(event.private_data);
+  news.private_data = event.private_data;
   if (event.depths) {
     news.ird = event.depths->ird;
     news.ord = event.depths->ord;

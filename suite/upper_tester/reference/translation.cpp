@@ -24,18 +24,6 @@ std::optional<verbs::Operation> operation_of(std::string_view word) {
   return std::nullopt;
 }
 
-iut::Octets octets_of(rnic::wire::Bytes bytes) {
-  iut::Octets octets(bytes.size());
-  if (!bytes.empty()) std::memcpy(octets.data(), bytes.data(), bytes.size());
-  return octets;
-}
-
-std::vector<std::byte> bytes_of(const iut::Octets& octets) {
-  std::vector<std::byte> bytes(octets.size());
-  if (!octets.empty()) std::memcpy(bytes.data(), octets.data(), octets.size());
-  return bytes;
-}
-
 int code_of(verbs::Error error) {
   switch (error) {
     case verbs::Error::invalid_handle:
@@ -124,10 +112,7 @@ iut::CompletionEvent completion_event(iut::Handle endpoint, const verbs::Complet
   event.status = verbs::name(completion.status);
   event.length = completion.length;
   event.invalidated_stag = completion.invalidated;
-  if (completion.immediate) {
-    event.immediate.emplace();
-    std::memcpy(event.immediate->data(), completion.immediate->data(), event.immediate->size());
-  }
+  event.immediate = completion.immediate;
   if (completion.operation == verbs::Operation::receive) event.solicited = completion.solicited;
   return event;
 }

@@ -14,8 +14,6 @@ namespace suite::upper_tester::reference {
 
 [[nodiscard]] rnic::verbs::Access access_of(const iut::Access& access);
 [[nodiscard]] std::optional<rnic::verbs::Operation> operation_of(std::string_view word);
-[[nodiscard]] iut::Octets octets_of(rnic::wire::Bytes bytes);
-[[nodiscard]] std::vector<std::byte> bytes_of(const iut::Octets& octets);
 /// errno for an error of the RNIC.
 [[nodiscard]] int code_of(rnic::verbs::Error error);
 [[nodiscard]] const char* kind_word(rnic::verbs::AsyncKind kind);

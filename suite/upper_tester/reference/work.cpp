@@ -75,7 +75,7 @@ iut::Reply ReferenceDriver::perform(const iut::PostWork& command) {
                              .compare = command.compare,
                              .add_or_swap_mask = command.add_or_swap_mask};
   if (command.compare_mask) request.compare_mask = *command.compare_mask;
-  std::memcpy(request.immediate.data(), command.immediate.data(), request.immediate.size());
+  request.immediate = command.immediate;
   if (*operation == verbs::Operation::bind_window) {
     if (auto reply = fill_bind(request, command)) return *reply;
   } else {

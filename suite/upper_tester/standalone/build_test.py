@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Configures and builds the agent alone, and runs what it built."""
 import argparse
+import re
 import subprocess
 
 
@@ -21,6 +22,8 @@ def main():
     subprocess.run([options.cmake, "--build", options.build], check=True)
     shown = subprocess.run([options.build + "/rnic-agent", "--help"], check=True, capture_output=True, text=True)
     assert shown.stdout.startswith("usage: rnic-agent"), shown.stdout
+    shown = subprocess.run([options.build + "/rnic-agent", "--version"], check=True, capture_output=True, text=True)
+    assert re.fullmatch(r"rnic-agent \d+\.\d+\.\d+ \(commit [0-9a-f]{40}(-dirty)?\)|rnic-agent .* \(commit unknown\)", shown.stdout.strip()), shown.stdout
 
 
 if __name__ == "__main__":

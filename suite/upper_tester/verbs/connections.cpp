@@ -265,7 +265,7 @@ void VerbsDriver::take_connection_news() {
     news.token = reinterpret_cast<Token>(meant->context);
     const rdma_conn_param& told = event->param.conn;
     if (told.private_data != nullptr) {
-      const auto* start = static_cast<const std::uint8_t*>(told.private_data);
+      const auto* start = static_cast<const std::byte*>(told.private_data);
       news.private_data.assign(start, start + told.private_data_len);
     }
     if (request || event->event == RDMA_CM_EVENT_ESTABLISHED) {

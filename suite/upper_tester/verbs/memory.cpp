@@ -78,7 +78,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ReadMemory& comma
   if (!buffer.holds(command.offset, command.length))
     return refused("the range is not within the region", ERANGE);
   iut::Reply reply;
-  const std::uint8_t* start = buffer.data() + command.offset;
+  const std::byte* start = buffer.data() + command.offset;
   reply.octets.emplace(start, start + command.length);
   return reply;
 }

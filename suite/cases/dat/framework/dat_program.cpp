@@ -19,6 +19,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/version.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_peer.hpp"
 
@@ -167,6 +168,7 @@ int main(int argc, char** argv) {
   app.add_option("--address", target.address, "where the IA is reached, if not where it says");
   app.add_option("--deadline-scale", target.deadline_scale, "multiplies deadlines")
       ->check(CLI::PositiveNumber);
+  app.set_version_flag("--version", base::version_text("rnic-dat-cases"));
   CLI11_PARSE(app, argc, argv);
   if (listed) return list();
   if (!id.empty() && !target.ia.empty()) return run_one(id, target);

@@ -22,14 +22,14 @@ BOOST_AUTO_TEST_CASE(the_hello_claims_every_capability_and_states_limits) {
 BOOST_AUTO_TEST_CASE(startup_shows_private_data_and_depths_from_our_side) {
   TwoIuts two;
   iut::ConnectParameters parameters;
-  parameters.private_data = {1, 2, 3};
+  parameters.private_data = octets(1, 2, 3);
   parameters.ird = 2;
   parameters.ord = 6;
   two.start_connecting(parameters);
   const auto request = two.b.event<iut::ConnectRequestEvent>();
   BOOST_REQUIRE(request.has_value());
   BOOST_TEST(request->listener == listener);
-  BOOST_TEST((request->private_data == iut::Octets{1, 2, 3}));
+  BOOST_TEST((request->private_data == octets(1, 2, 3)));
   BOOST_TEST(request->ird.value_or(0) == 6);
   BOOST_TEST(request->ord.value_or(0) == 2);
   iut::QueryEndpoint query;
@@ -38,12 +38,12 @@ BOOST_AUTO_TEST_CASE(startup_shows_private_data_and_depths_from_our_side) {
   iut::Accept accept;
   accept.request = request->request;
   accept.endpoint = endpoint;
-  accept.parameters.private_data = {4};
+  accept.parameters.private_data = octets(4);
   two.b.must(accept);
   BOOST_TEST((two.b.ask(accept).outcome == iut::Outcome::failed));  // once only
   const auto established = two.a.event<iut::EstablishedEvent>();
   BOOST_REQUIRE(established.has_value());
-  BOOST_TEST((established->private_data == iut::Octets{4}));
+  BOOST_TEST((established->private_data == octets(4)));
   BOOST_TEST(established->ird.value_or(0) == 2);
   BOOST_TEST(established->ord.value_or(0) == 6);
   BOOST_TEST(two.b.event<iut::EstablishedEvent>().has_value());
@@ -57,11 +57,11 @@ BOOST_AUTO_TEST_CASE(a_rejection_and_a_refusal_are_told_apart) {
   BOOST_REQUIRE(request.has_value());
   iut::Reject reject;
   reject.request = request->request;
-  reject.private_data = {7, 7};
+  reject.private_data = octets(7, 7);
   two.b.must(reject);
   const auto rejected = two.a.event<iut::RejectedEvent>();
   BOOST_REQUIRE(rejected.has_value());
-  BOOST_TEST((rejected->private_data == iut::Octets{7, 7}));
+  BOOST_TEST((rejected->private_data == octets(7, 7)));
   iut::CreateEndpoint create;
   create.endpoint = 2;
   two.a.must(create);

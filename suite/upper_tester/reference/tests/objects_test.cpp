@@ -71,12 +71,12 @@ BOOST_AUTO_TEST_CASE(memory_stays_readable_after_its_registration) {
   BOOST_TEST(reply.base.value_or(1) % 4096 == 0U);
   a.must(iut::DeregisterMemory{1});
   BOOST_TEST(fails(iut::DeregisterMemory{1}));
-  a.must(iut::WriteMemory{1, 15, {7}});
+  a.must(iut::WriteMemory{1, 15, octets(7)});
   const auto read = a.must(iut::ReadMemory{1, 14, 2});
-  BOOST_TEST((*read.octets == iut::Octets{0xAB, 7}));
+  BOOST_TEST((*read.octets == octets(0xAB, 7)));
   BOOST_TEST(fails(iut::ReadMemory{1, 15, 2}));
   BOOST_TEST(fails(iut::ReadMemory{1, ~std::uint64_t{0}, 2}));
-  BOOST_TEST(fails(iut::WriteMemory{1, 16, {1}}));
+  BOOST_TEST(fails(iut::WriteMemory{1, 16, octets(1)}));
   BOOST_TEST(fails(memory(1, 8)));  // the handle stays taken
   a.must(iut::Reset{});
   BOOST_TEST(fails(iut::ReadMemory{1, 0, 1}));

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Two reference IUTs transfer by commands: every operation, and what their consumers are told.
+#include <algorithm>
+
 #include <boost/test/unit_test.hpp>
 
 #include "suite/upper_tester/reference/tests/two_iuts.hpp"
@@ -60,7 +62,7 @@ struct Connected : TwoIuts {
 BOOST_FIXTURE_TEST_SUITE(transfer, Connected)
 
 BOOST_AUTO_TEST_CASE(a_send_arrives_with_its_length) {
-  write_memory(a, 0, {1, 2, 3, 4, 5});
+  write_memory(a, 0, octets(1, 2, 3, 4, 5));
   b.must(receive(7, 100, 64));
   a.must(work(1, operation::send_solicited, 0, 5));
   const auto sent = completion(a), received = completion(b);
@@ -71,24 +73,24 @@ BOOST_AUTO_TEST_CASE(a_send_arrives_with_its_length) {
   BOOST_TEST(received.operation == "receive");
   BOOST_TEST(received.length == 5U);
   BOOST_TEST(received.solicited.value_or(false));
-  BOOST_TEST((read_memory(b, 100, 6) == iut::Octets{1, 2, 3, 4, 5, 0}));
+  BOOST_TEST((read_memory(b, 100, 6) == octets(1, 2, 3, 4, 5, 0)));
 }
 
 BOOST_AUTO_TEST_CASE(write_then_read_back) {
-  write_memory(a, 0, {9, 8, 7});
+  write_memory(a, 0, octets(9, 8, 7));
   a.must(towards_b(work(1, operation::write, 0, 3), 4000));
   a.must(towards_b(work(2, operation::read, 50, 3), 4000));
   BOOST_TEST(completion(a).status == "success");
   const auto read = completion(a);
   BOOST_TEST(read.operation == "read");
   BOOST_TEST(read.length == 3U);
-  BOOST_TEST((read_memory(b, 4000, 3) == iut::Octets{9, 8, 7}));
-  BOOST_TEST((read_memory(a, 50, 3) == iut::Octets{9, 8, 7}));
+  BOOST_TEST((read_memory(b, 4000, 3) == octets(9, 8, 7)));
+  BOOST_TEST((read_memory(a, 50, 3) == octets(9, 8, 7)));
   BOOST_TEST(b.quiet());
 }
 
 BOOST_AUTO_TEST_CASE(atomics_bring_the_original) {
-  write_memory(b, 8, {5, 0, 0, 0, 0, 0, 0, 0});
+  write_memory(b, 8, octets(5, 0, 0, 0, 0, 0, 0, 0));
   auto add = towards_b(work(1, operation::fetch_add, 16, 8), 8);
   add.add_or_swap = 3;
   add.add_or_swap_mask = 0;  // one 64-bit sum
@@ -99,16 +101,16 @@ BOOST_AUTO_TEST_CASE(atomics_bring_the_original) {
   swap.add_or_swap = 1;
   a.must(swap);
   BOOST_TEST(completion(a).status == "success");
-  BOOST_TEST(read_memory(a, 16, 1)[0] == 5);
-  BOOST_TEST(read_memory(a, 24, 1)[0] == 8);
-  BOOST_TEST(read_memory(b, 8, 1)[0] == 1);
+  BOOST_TEST((read_memory(a, 16, 1) == octets(5)));
+  BOOST_TEST((read_memory(a, 24, 1) == octets(8)));
+  BOOST_TEST((read_memory(b, 8, 1) == octets(1)));
 }
 
 BOOST_AUTO_TEST_CASE(immediate_data_and_invalidation_are_told) {
   b.must(receive(7, 0, 8));
   b.must(receive(8, 8, 8));
   auto immediate = work(1, operation::immediate);
-  immediate.immediate = {1, 2, 3, 4, 5, 6, 7, 8};
+  std::ranges::copy(octets(1, 2, 3, 4, 5, 6, 7, 8), immediate.immediate.begin());
   a.must(immediate);
   const auto first = completion(b);
   BOOST_REQUIRE(first.immediate.has_value());
@@ -133,14 +135,14 @@ BOOST_AUTO_TEST_CASE(a_window_is_bound_used_and_unbound) {
   bind.window_access.remote_write = true;
   b.must(bind);
   BOOST_TEST(completion(b).status == "success");
-  write_memory(a, 0, {42});
+  write_memory(a, 0, octets(42));
   auto write = work(3, operation::write, 0, 1);
   write.remote_stag = *window.stag;
   write.remote_offset = *region_b.base + 64;
   a.must(write);
   BOOST_TEST(completion(a).status == "success");
   static_cast<void>(a.quiet());
-  BOOST_TEST(read_memory(b, 64, 1)[0] == 42);
+  BOOST_TEST((read_memory(b, 64, 1) == octets(42)));
   auto unbind = work(4, operation::bind_window);
   unbind.window = 3;
   b.must(unbind);

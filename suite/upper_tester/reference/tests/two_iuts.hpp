@@ -15,6 +15,11 @@
 
 namespace suite::upper_tester::reference::test {
 
+template <class... Values>
+[[nodiscard]] iut::Octets octets(Values... values) {
+  return {static_cast<std::byte>(values)...};
+}
+
 /// A synchronous face for one IUT: events that are not asked for yet wait in order.
 class Party {
  public:

@@ -7,7 +7,7 @@ if(NOT STATUS EQUAL 0 OR COMMIT STREQUAL "")
 endif()
 file(CONFIGURE OUTPUT "${HEADER}" @ONLY CONTENT [[
 #pragma once
-namespace suite::runner {
-inline constexpr const char* commit = "@COMMIT@";
+namespace base {
+inline constexpr const char* built_commit = "@COMMIT@";
 }
 ]])

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// How the records of a run travel: the tables of what reports/schema/results-1.schema.json says.
+#pragma once
+
+#include "base/record/json.hpp"
+#include "suite/results/record.hpp"
+
+namespace suite::results {
+
+using base::record::constant;
+using base::record::defaulted;
+using base::record::Form;
+using base::record::required;
+using base::record::table;
+
+constexpr auto table_of(const Advisory*) {
+  return table("advisory", required("rule", &Advisory::rule), required("text", &Advisory::text));
+}
+constexpr auto table_of(const Expectation*) {
+  return table(
+      "expectation", required("rule", &Expectation::rule), required("row", &Expectation::row),
+      required("admissible", &Expectation::admissible).nonempty(),
+      required("actual", &Expectation::actual), required("hex", &Expectation::hex).form(Form::hex),
+      required("verdict", &Expectation::verdict), required("direction", &Expectation::direction),
+      required("at", &Expectation::at), required("frame", &Expectation::frame).from(1));
+}
+constexpr auto table_of(const Row*) {
+  return table("row", required("name", &Row::name), required("verdict", &Row::verdict),
+               required("reason", &Row::reason));
+}
+constexpr auto table_of(const Step*) {
+  return table("step", required("at", &Step::at), required("direction", &Step::direction),
+               required("text", &Step::text), required("hex", &Step::hex).form(Form::hex),
+               required("frame", &Step::frame).from(1));
+}
+constexpr auto table_of(const Pcap*) {
+  return table("pcap", required("file", &Pcap::file),
+               required("sha256", &Pcap::sha256).form(Form::sha256),
+               required("frames", &Pcap::frames), required("octets", &Pcap::octets),
+               required("source", &Pcap::source), required("note", &Pcap::note));
+}
+constexpr auto table_of(const Gate*) {
+  return table("gate", required("result", &Gate::result), required("entry", &Gate::entry),
+               required("reason", &Gate::reason));
+}
+constexpr auto table_of(const CaseRecord*) {
+  return table(
+      "case", required("id", &CaseRecord::id), required("attempt", &CaseRecord::attempt).from(1),
+      required("title", &CaseRecord::title), required("layer", &CaseRecord::layer),
+      required("file", &CaseRecord::file), required("variant", &CaseRecord::variant),
+      required("configuration", &CaseRecord::configuration),
+      required("rules", &CaseRecord::rules).nonempty(), required("verdict", &CaseRecord::verdict),
+      required("reason", &CaseRecord::reason), required("advisories", &CaseRecord::advisories),
+      required("expectations", &CaseRecord::expectations), required("rows", &CaseRecord::rows),
+      required("exchange", &CaseRecord::exchange), required("pcap", &CaseRecord::pcap),
+      required("start", &CaseRecord::start).form(Form::timestamp),
+      required("duration", &CaseRecord::duration), required("worker", &CaseRecord::worker),
+      required("gate", &CaseRecord::gate), required("rerun", &CaseRecord::rerun),
+      required("kernel_log", &CaseRecord::kernel_log), required("stderr", &CaseRecord::stderr_text),
+      required("seen_to_fail_by", &CaseRecord::seen_to_fail_by),
+      defaulted("seen_to_fail_at", &CaseRecord::seen_to_fail_at),
+      defaulted("judged_in_frames", &CaseRecord::judged_in_frames));
+}
+constexpr auto table_of(const IutRecord*) {
+  return table("iut", required("kind", &IutRecord::kind), required("driver", &IutRecord::driver),
+               required("driver_version", &IutRecord::driver_version),
+               required("firmware", &IutRecord::firmware), required("kernel", &IutRecord::kernel),
+               required("implementation", &IutRecord::implementation),
+               required("capabilities", &IutRecord::capabilities),
+               required("limits", &IutRecord::limits), required("addresses", &IutRecord::addresses),
+               required("deviations", &IutRecord::deviations));
+}
+constexpr auto table_of(const SuiteVersion*) {
+  return table("suite", required("version", &SuiteVersion::version),
+               required("commit", &SuiteVersion::commit));
+}
+constexpr auto table_of(const Machine*) {
+  return table("machine", required("system", &Machine::system),
+               required("kernel", &Machine::kernel),
+               required("architecture", &Machine::architecture),
+               required("processors", &Machine::processors), required("memory", &Machine::memory));
+}
+constexpr auto table_of(const LabRecord*) {
+  return table("lab", required("kind", &LabRecord::kind),
+               required("interface", &LabRecord::interface), required("mtu", &LabRecord::mtu),
+               required("tester_addresses", &LabRecord::tester_addresses),
+               required("note", &LabRecord::note));
+}
+constexpr auto table_of(const CaptureRecord*) {
+  return table(
+      "capture", required("mode", &CaptureRecord::mode), required("note", &CaptureRecord::note),
+      required("received", &CaptureRecord::received), required("dropped", &CaptureRecord::dropped),
+      required("interface_dropped", &CaptureRecord::interface_dropped),
+      required("closing_seen", &CaptureRecord::closing_seen));
+}
+constexpr auto table_of(const Session*) {
+  return table("session", required("start", &Session::start).form(Form::timestamp),
+               required("end", &Session::end).form(Form::timestamp),
+               required("command", &Session::command), required("asked", &Session::asked),
+               required("ending", &Session::ending),
+               required("ending_reason", &Session::ending_reason));
+}
+constexpr auto table_of(const RunRecord*) {
+  return table("run", required("id", &RunRecord::id),
+               required("start", &RunRecord::start).form(Form::timestamp),
+               required("end", &RunRecord::end).form(Form::timestamp),
+               required("complete", &RunRecord::complete), required("ending", &RunRecord::ending),
+               required("ending_reason", &RunRecord::ending_reason),
+               required("exit_code", &RunRecord::exit_code), required("suite", &RunRecord::suite),
+               required("catalogue", &RunRecord::catalogue),
+               required("command", &RunRecord::command), required("host", &RunRecord::host),
+               required("machine", &RunRecord::machine), required("options", &RunRecord::options),
+               required("iut", &RunRecord::iut), required("lab", &RunRecord::lab),
+               required("capture", &RunRecord::capture), required("timings", &RunRecord::timings),
+               required("seeds", &RunRecord::seeds), required("selected", &RunRecord::selected),
+               required("expectations_file", &RunRecord::expectations_file),
+               defaulted("sessions", &RunRecord::sessions));
+}
+constexpr auto table_of(const Summary*) {
+  return table("summary", required("cases", &Summary::cases),
+               required("attempts", &Summary::attempts), required("verdicts", &Summary::verdicts),
+               required("gate", &Summary::gate), required("advisories", &Summary::advisories),
+               required("tester_pcaps", &Summary::tester_pcaps),
+               required("without_pcap", &Summary::without_pcap),
+               required("layers", &Summary::layers),
+               required("stale_entries", &Summary::stale_entries));
+}
+constexpr auto table_of(const Document*) {
+  return table("document", constant("schema", schema_name), required("run", &Document::run),
+               required("cases", &Document::cases), required("summary", &Document::summary));
+}
+constexpr auto table_of(const JournalLine::End*) {
+  return table("end", required("run", &JournalLine::End::run),
+               required("stale_entries", &JournalLine::End::stale_entries));
+}
+constexpr auto table_of(const JournalLine*) {
+  return table("line", defaulted("run", &JournalLine::run),
+               defaulted("case", &JournalLine::attempt), defaulted("end", &JournalLine::end));
+}
+
+}  // namespace suite::results

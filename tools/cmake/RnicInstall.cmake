@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+# What `cmake --install` puts where, for all rooms. Programs find their files relative to themselves
+# (base/shipped_file.hpp), so that a prefix can be moved: PREFIX/share/rnic-suite has the files of the source tree under
+# their paths there, PREFIX/lib/rnic-suite the programs and modules that nobody starts by hand.
+include(GNUInstallDirs)
+set(CMAKE_INSTALL_DOCDIR share/doc/rnic-suite)
+set(RNIC_SHARE share/rnic-suite)
+set(RNIC_PRIVATE lib/rnic-suite)
+
+# All programs and modules that users have, and for run_suite.sh the places of the programs in the build folder.
+add_custom_target(rnic_programs)
+file(WRITE "${PROJECT_BINARY_DIR}/programs.txt" "")
+
+# rnic_install(COMPONENT DESTINATION TARGET...): those of the targets that this build has.
+function(rnic_install component destination)
+  foreach(target ${ARGN})
+    if(TARGET ${target})
+      install(TARGETS ${target} RUNTIME DESTINATION ${destination} COMPONENT ${component}
+              LIBRARY DESTINATION ${destination} COMPONENT ${component})
+      add_dependencies(rnic_programs ${target})
+      if(destination STREQUAL CMAKE_INSTALL_BINDIR)
+        get_target_property(folder ${target} BINARY_DIR)
+        cmake_path(RELATIVE_PATH folder BASE_DIRECTORY "${PROJECT_BINARY_DIR}")
+        file(APPEND "${PROJECT_BINARY_DIR}/programs.txt" "${folder}/${target}\n")
+      endif()
+    endif()
+  endforeach()
+endfunction()
+
+# rnic_install_shipped(PATH...): files of the source tree that the programs read.
+function(rnic_install_shipped)
+  foreach(path ${ARGN})
+    cmake_path(GET path PARENT_PATH folder)
+    install(PROGRAMS "${PROJECT_SOURCE_DIR}/${path}" DESTINATION "${RNIC_SHARE}/${folder}" COMPONENT suite)
+  endforeach()
+endfunction()
+
+# rnic_install_folder(FOLDER PATTERN...): files of one folder of the source tree, without those below it.
+function(rnic_install_folder folder)
+  list(TRANSFORM ARGN PREPEND "${PROJECT_SOURCE_DIR}/${folder}/" OUTPUT_VARIABLE patterns)
+  file(GLOB files CONFIGURE_DEPENDS ${patterns})
+  install(FILES ${files} DESTINATION "${RNIC_SHARE}/${folder}" COMPONENT suite)
+endfunction()
+
+rnic_install(suite ${CMAKE_INSTALL_BINDIR} rnic-suite rnic-plugfest rnic-lint rnic-self-test rnic-lab)
+rnic_install(suite ${RNIC_PRIVATE} rnic-guestd rnic-guest-agent)
+# For the host of the implementation under test: few dependencies.
+rnic_install(agent ${CMAKE_INSTALL_BINDIR} rnic-agent rnic-dat-cases)
+
+# Manual pages, made of what each --help says.
+find_program(RNIC_HELP2MAN help2man)
+function(rnic_manual component target sentence)
+  if(NOT RNIC_HELP2MAN OR NOT TARGET ${target})
+    return()
+  endif()
+  set(page "${PROJECT_BINARY_DIR}/man/${target}.1")
+  add_custom_command(OUTPUT "${page}" DEPENDS ${target}
+    COMMAND "${CMAKE_COMMAND}" -E make_directory "${PROJECT_BINARY_DIR}/man"
+    COMMAND "${RNIC_HELP2MAN}" --no-info --version-string "${PROJECT_VERSION}" --name "${sentence}" --output "${page}" "$<TARGET_FILE:${target}>"
+    VERBATIM)
+  add_custom_target(${target}_manual ALL DEPENDS "${page}")
+  add_dependencies(rnic_programs ${target}_manual)
+  install(FILES "${page}" DESTINATION share/man/man1 COMPONENT ${component})
+endfunction()
+rnic_manual(suite rnic-suite "judge an implementation of iWARP on the wire")
+rnic_manual(suite rnic-plugfest "play implementations of iWARP against each other")
+rnic_manual(suite rnic-lint "judge captured iWARP traffic")
+rnic_manual(suite rnic-self-test "show that each case can fail")
+rnic_manual(suite rnic-lab "boot soft-iWARP in a guest")
+rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
+rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
+
+rnic_install_folder(rules *.yaml *.csv catalogue_files.py)
+rnic_install_folder(suite/expectations *.yaml)
+rnic_install_folder(suite/iut/pics *.yaml *.json)
+rnic_install_folder(suite/self_test *.txt)
+rnic_install_folder(plugfest/events *.yaml)
+rnic_install_folder(plugfest/schema *.json)
+rnic_install_folder(reports/rnic_reports *.py)
+rnic_install_folder(reports/templates *.j2 *.css *.js)
+rnic_install_folder(reports/schema *.json)
+rnic_install_folder(reference_rnic/deviants deviations.def)
+rnic_install_folder(suite/lab/siw_vm README.md)
+rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py)
+foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
+  rnic_install_shipped(suite/lab/siw_vm/${script})
+endforeach()
+# By which deviation each case was seen to fail. The one of the DAT API is there where its target was built.
+install(FILES "${PROJECT_BINARY_DIR}/generated/suite/seen_to_fail.json" DESTINATION "${RNIC_SHARE}/generated/suite" COMPONENT suite)
+install(FILES "${PROJECT_BINARY_DIR}/generated/suite/dat_seen_to_fail.json" DESTINATION "${RNIC_SHARE}/generated/suite" COMPONENT suite
+        OPTIONAL)
+
+if(TARGET rnic_dat)
+  rnic_install(dat ${RNIC_PRIVATE} rnic_dat)
+  # A dat.conf names its provider by the whole path, which the prefix decides.
+  install(CODE "
+    set(library \"\${CMAKE_INSTALL_PREFIX}/${RNIC_PRIVATE}/librnic_dat.so\")
+    configure_file(\"${PROJECT_SOURCE_DIR}/reference_rnic/dat/dat.conf.in\"
+                   \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${RNIC_SHARE}/examples/dat.conf\" @ONLY)" COMPONENT dat)
+  install(FILES "${PROJECT_SOURCE_DIR}/reference_rnic/dat/rnic_dat_extensions.h" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
+endif()
+
+if(TARGET rnic_iwarp)
+  # Below the prefix as it is below Wireshark's own: with /usr it is where Wireshark looks.
+  pkg_get_variable(wireshark_prefix wireshark prefix)
+  get_property(plugins GLOBAL PROPERTY RNIC_WIRESHARK_PLUGIN_FOLDER)
+  cmake_path(RELATIVE_PATH plugins BASE_DIRECTORY "${wireshark_prefix}")
+  rnic_install(wireshark ${plugins}/epan rnic_iwarp)
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/dissectors/wireshark/profile/" DESTINATION share/wireshark/profiles/iWARP COMPONENT wireshark)
+endif()
+
+file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md")
+install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" "${PROJECT_SOURCE_DIR}/LICENSE"
+        DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
+install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT doc)
