@@ -358,8 +358,8 @@ class CommandLine {
     add_iut_options(probe, options_);
     probe.add_option("FILE", options_.subject, "PICS file to write (default: standard output)");
     probe.footer("example: rnic-suite probe --iut siw-vm siw.pics.yaml\n");
-    CLI::App& doctor =
-        command("doctor", "examine the hosts before a run and say what to correct", Command::doctor);
+    CLI::App& doctor = command("doctor", "examine the hosts before a run and say what to correct",
+                               Command::doctor);
     add_iut_options(doctor, options_);
     doctor.footer(
         "example: rnic-suite doctor --iut siw-vm\nexit: 0 a run can start, 2 usage, 3 something "
