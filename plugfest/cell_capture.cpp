@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "plugfest/cell_capture.hpp"
 
-#include <sys/epoll.h>
-
-#include <algorithm>
 #include <optional>
 #include <random>
 #include <utility>
@@ -14,78 +11,39 @@
 
 namespace plugfest {
 
-namespace {
+using suite::jobs::RunCapture;
 
-using namespace dissectors::capture;
-
-constexpr std::chrono::seconds step_timeout{3};  // libpcap delivers within 10 ms on an idle host
-
-}  // namespace
-
-std::expected<std::unique_ptr<CellCapture>, std::string> CellCapture::open(
-    base::EpollLoop& loop, int network_namespace, const std::string& interface,
+std::expected<std::unique_ptr<RunCapture>, std::string> open_capture(
+    base::EpollLoop& loop, const std::string& network_namespace, const std::string& interface,
     std::size_t most_octets) {
-  std::optional<LiveCapture> live;
-  std::optional<Sentinel> sentinel;
+  std::unique_ptr<RunCapture> capture;
   const auto make = [&]() -> std::expected<void, std::string> {
-    auto opened = LiveCapture::open(interface);
+    auto opened = RunCapture::open(loop, interface, std::random_device{}(),
+                                   {.by_connection = false, .capacity = most_octets});
     if (!opened) return std::unexpected(opened.error());
-    auto made = Sentinel::open(interface, std::random_device{}());
-    if (!made) return std::unexpected(made.error());
-    live.emplace(std::move(*opened));
-    sentinel.emplace(std::move(*made));
+    capture = std::move(*opened);
     return {};
   };
-  const auto done =
-      network_namespace < 0 ? make() : suite::lab::in_network_namespace(network_namespace, make);
-  if (!done) return std::unexpected(done.error());
-  return std::unique_ptr<CellCapture>(
-      new CellCapture(loop, std::move(*live), std::move(*sentinel), most_octets));
+  if (const auto done = suite::lab::in_network_namespace(network_namespace, make); !done)
+    return std::unexpected(done.error());
+  return capture;
 }
 
-CellCapture::CellCapture(base::EpollLoop& loop, LiveCapture live, Sentinel sentinel,
-                         std::size_t most_octets)
-    : loop_(loop),
-      live_(std::move(live)),
-      sentinel_(std::move(sentinel)),
-      most_octets_(most_octets) {
-  loop_.watch(live_.fd(), EPOLLIN, [this](std::uint32_t) { poll(); });
+std::string finish_capture(base::EpollLoop& loop, RunCapture& capture) {
+  std::optional<bool> seen;
+  capture.when_seen([&seen](bool all) { seen = all; });
+  loop.run_until(base::TimePoint::max(), [&seen] { return seen.has_value(); });
+  if (!capture.broken().empty()) return capture.broken();
+  if (capture.given_up() > 0)
+    return fmt::format("{} frames were given up for want of memory", capture.given_up());
+  if (!*seen) return "the last frames did not arrive in time";
+  if (const auto dropped = dropped_frames(capture); dropped > 0)
+    return fmt::format("the kernel dropped {} frames of the capture", dropped);
+  return "";
 }
 
-CellCapture::~CellCapture() { loop_.unwatch(live_.fd()); }
-
-void CellCapture::poll() {
-  const auto polled = live_.poll([&](Frame frame) {
-    if (const auto number = sentinel_.recognise(live_.link(), frame.octets)) {
-      seen_ = std::max(seen_, *number);
-      return;
-    }
-    octets_ += frame.octets.size();
-    if (octets_ <= most_octets_)
-      frames_.push_back(std::move(frame));
-    else
-      trouble_ = fmt::format("more than {} MiB passed", most_octets_ >> 20U);
-  });
-  if (polled) return;
-  trouble_ = polled.error();
-  loop_.unwatch(live_.fd());
-}
-
-void CellCapture::finish() {
-  const auto number = sentinel_.send();
-  if (!number) {
-    trouble_ = number.error();
-    return;
-  }
-  if (!loop_.run_until(loop_.now() + step_timeout, [&] { return seen_ >= *number; }) &&
-      trouble_.empty())
-    trouble_ = "the last frames did not arrive in time";
-  if (dropped() > 0 && trouble_.empty())
-    trouble_ = fmt::format("the kernel dropped {} frames of the capture", dropped());
-}
-
-std::uint64_t CellCapture::dropped() const {
-  const CaptureCounts counts = live_.counts();
+std::uint64_t dropped_frames(const RunCapture& capture) {
+  const auto counts = capture.counts();
   return counts.dropped + counts.interface_dropped;
 }
 

@@ -9,7 +9,9 @@
 
 #include "dissectors/capture/pcap_file.hpp"
 #include "plugfest/cell_capture.hpp"
+#include "plugfest/scenarios/scenario.hpp"
 #include "plugfest/wire_judge.hpp"
+#include "suite/lab/namespaces.hpp"
 
 namespace plugfest {
 
@@ -20,12 +22,14 @@ using suite::iut::AgentClient;
 using suite::iut::AgentOpener;
 
 constexpr std::chrono::seconds hello_timeout{20};
-constexpr std::size_t long_capture = std::size_t{2} << 30;  ///< octets of a scenario of minutes
+/// Octets of a scenario of minutes.
+constexpr std::size_t long_capture = std::size_t{2} << 30;
 
 class CellRun {
  public:
   explicit CellRun(const CellOrder& order)
       : order_(order),
+        scenario_(*find_scenario(order.scenario)),
         record_{loop_, loop_.now(), loop_.now() + order.deadline, order.step_timeout} {}
 
   Outcome run();
@@ -37,17 +41,12 @@ class CellRun {
   void play(AgentClient& initiator, AgentClient& responder);
   void look_at_the_wire();
   void stop(const ScenarioStop& why);
-  [[nodiscard]] const ParticipantSide& participant_side(Side side) const {
-    return side == Side::initiator ? order_.initiator : order_.responder;
-  }
-  [[nodiscard]] const Host& host(Side side) const {
-    return side == Side::initiator ? order_.hosts.initiator : order_.hosts.responder;
-  }
 
   const CellOrder& order_;
+  const Scenario& scenario_;
   EpollLoop loop_;
   Record record_;
-  std::unique_ptr<CellCapture> capture_;
+  std::unique_ptr<suite::jobs::RunCapture> capture_;
   std::map<Side, std::expected<suite::iut::AgentLink, std::string>> launched_;
   std::unique_ptr<AgentClient> initiator_, responder_;
   Outcome outcome_;
@@ -58,8 +57,7 @@ class CellRun {
 /// Both at once: what an agent says first waits for who reads it.
 void CellRun::launch_agents() {
   for (const Side side : {Side::initiator, Side::responder})
-    launched_.emplace(side,
-                      agent_at(host(side).network_namespace, participant_side(side).command)());
+    launched_.emplace(side, agent_at(order_.of(side).network_namespace, order_.of(side).command)());
 }
 
 std::unique_ptr<AgentClient> CellRun::start(Side side) {
@@ -77,9 +75,9 @@ std::unique_ptr<AgentClient> CellRun::start(Side side) {
 bool CellRun::able(Side side) {
   const auto& hello = (side == Side::initiator ? *initiator_ : *responder_).hello();
   for (const std::string_view need :
-       side == Side::initiator ? order_.scenario.initiator : order_.scenario.responder) {
-    const auto claim = participant_side(side).claims.find(std::string(need));
-    const bool denied = claim != participant_side(side).claims.end() && !claim->second;
+       side == Side::initiator ? scenario_.initiator : scenario_.responder) {
+    const auto claim = order_.of(side).claims.find(std::string(need));
+    const bool denied = claim != order_.of(side).claims.end() && !claim->second;
     if (!denied && std::ranges::find(hello.capabilities, need) != hello.capabilities.end())
       continue;
     stop({Verdict::not_applicable, Fault::none,
@@ -93,11 +91,11 @@ bool CellRun::able(Side side) {
 void CellRun::stop(const ScenarioStop& why) { stopped_ = why; }
 
 void CellRun::play(AgentClient& initiator, AgentClient& responder) {
-  ScenarioRun run(initiator, order_.hosts.initiator.address, responder,
-                  order_.hosts.responder.address, record_);
+  ScenarioRun run(initiator, order_.initiator.address, responder, order_.responder.address,
+                  record_);
   for (AgentSide* side : {&run.initiator, &run.responder}) side->call(iut::Reset{}, "reset");
   try {
-    order_.scenario.play(run);
+    scenario_.play(run);
   } catch (const ScenarioStop& why) {
     stop(why);
   }
@@ -111,11 +109,11 @@ void CellRun::play(AgentClient& initiator, AgentClient& responder) {
 }
 
 void CellRun::look_at_the_wire() {
-  capture_->finish();
-  outcome_.capture_trouble = capture_->trouble();
-  outcome_.frames = capture_->frames().size();
-  outcome_.dropped = capture_->dropped();
-  const auto octets = dissectors::capture::pcap_file(capture_->link(), capture_->frames());
+  outcome_.capture_trouble = finish_capture(loop_, *capture_);
+  const auto frames = capture_->take_every_frame();
+  outcome_.frames = frames.size();
+  outcome_.dropped = dropped_frames(*capture_);
+  const auto octets = dissectors::capture::pcap_file(capture_->link(), frames);
   std::ofstream file(order_.folder / order_.pcap, std::ios::binary);
   file.write(reinterpret_cast<const char*>(octets.data()),
              static_cast<std::streamsize>(octets.size()));
@@ -124,10 +122,10 @@ void CellRun::look_at_the_wire() {
     outcome_.pcap = order_.pcap;
   else
     outcome_.capture_trouble = "the pcap file cannot be written";
-  judge_wire(capture_->frames(),
+  judge_wire(frames,
              {.link = capture_->link(),
-              .initiator = order_.hosts.initiator.address,
-              .responder = order_.hosts.responder.address,
+              .initiator = order_.initiator.address,
+              .responder = order_.responder.address,
               .expectation = expectation_,
               .played_to_the_end = !stopped_},
              outcome_);
@@ -135,12 +133,11 @@ void CellRun::look_at_the_wire() {
 
 Outcome CellRun::run() {
   try {
-    if (order_.hosts.capture_interface.empty()) {
+    if (order_.capture_interface.empty()) {
       outcome_.capture_trouble = "the event names no interface to capture on";
     } else {
-      auto opened =
-          CellCapture::open(loop_, order_.hosts.capture_namespace, order_.hosts.capture_interface,
-                            order_.scenario.on_request ? long_capture : CellCapture::usual_octets);
+      auto opened = open_capture(loop_, order_.capture_namespace, order_.capture_interface,
+                                 scenario_.on_request ? long_capture : usual_capture);
       if (!opened)
         throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
       capture_ = std::move(*opened);
@@ -161,22 +158,16 @@ Outcome CellRun::run() {
     if (client != nullptr)
       if (std::string text = client->take_diagnostics(); !text.empty())
         outcome_.said.emplace_back(side, std::move(text));
-  judge(outcome_);
-  if (stopped_ && stopped_->verdict) {
-    // What the wire shows of the fault stands; the rest is as the scenario says.
-    outcome_.verdict = *stopped_->verdict;
-    outcome_.reason = stopped_->reason;
-    const bool shown = outcome_.fault != Fault::none && outcome_.fault != Fault::unknown;
-    if (!shown || *stopped_->verdict == Verdict::not_applicable) outcome_.fault = stopped_->fault;
-  }
+  judge(outcome_, stopped_);
   return std::move(outcome_);
 }
 
 }  // namespace
 
-AgentOpener agent_at(int network_namespace, const std::vector<std::string>& command) {
+AgentOpener agent_at(const std::string& network_namespace,
+                     const std::vector<std::string>& command) {
   AgentOpener open = suite::iut::agent_process(command);
-  if (network_namespace < 0) return open;
+  if (network_namespace.empty()) return open;
   return [open, network_namespace]() -> std::expected<suite::iut::AgentLink, std::string> {
     std::expected<suite::iut::AgentLink, std::string> link = std::unexpected("not tried");
     const auto done = suite::lab::in_network_namespace(network_namespace,

@@ -10,9 +10,11 @@
 
 #include "base/standard_streams.hpp"
 #include "plugfest/expected.hpp"
-#include "plugfest/progress.hpp"
+#include "suite/jobs/progress.hpp"
 
 namespace plugfest {
+
+using suite::jobs::ExitCode;
 
 namespace {
 
@@ -88,9 +90,9 @@ ExitCode compare_runs(const std::filesystem::path& before, const std::filesystem
     }
   const auto found = differences(*first, *second);
   for (const Difference& one : found)
-    base::say(stdout, "{}: {} -> {}{}{}\n", for_terminal(one.cell), for_terminal(one.before),
-              for_terminal(one.after), one.reason.empty() ? "" : "\n    ",
-              for_terminal(one.reason));
+    base::say(stdout, "{}: {} -> {}{}{}\n", suite::jobs::for_terminal(one.cell),
+              suite::jobs::for_terminal(one.before), suite::jobs::for_terminal(one.after),
+              one.reason.empty() ? "" : "\n    ", suite::jobs::for_terminal(one.reason));
   base::say(stdout, "{} of {} cells differ\n", found.size(),
             std::max(endings(*first).size(), endings(*second).size()));
   return found.empty() ? ExitCode::good : ExitCode::new_failure;

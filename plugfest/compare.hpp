@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "plugfest/exit_code.hpp"
+#include "suite/jobs/exit_code.hpp"
 
 namespace plugfest {
 
@@ -29,7 +29,7 @@ struct Difference {
     const std::filesystem::path& folder);
 
 /// Prints them: `new_failure` if there are any.
-[[nodiscard]] ExitCode compare_runs(const std::filesystem::path& before,
-                                    const std::filesystem::path& after);
+[[nodiscard]] suite::jobs::ExitCode compare_runs(const std::filesystem::path& before,
+                                                 const std::filesystem::path& after);
 
 }  // namespace plugfest

@@ -173,7 +173,7 @@ void Reader::participant(const Node& node) {
            {"parallel",
             [&](const Node& value) { count(value, "parallel", 1, most_parallel, made.parallel); }}},
           {"name", "agent"});
-  if (!made.name.empty() &&  // that one has been told
+  if (!made.name.empty() &&  // that fault is listed already
       std::ranges::find(event_.participants, made.name, &Participant::name) !=
           event_.participants.end())
     yaml_.fault(node, fmt::format("there is another participant \"{}\"", made.name));

@@ -21,7 +21,7 @@ struct EventFileOptions {
 
 using Faults = std::vector<std::string>;
 
-/// Each fault is one line `file:line: what is wrong`; all faults of the file are told at once.
+/// Each fault is one line `file:line: what is wrong`; all faults of the file are reported at once.
 [[nodiscard]] std::expected<Event, Faults> parse_event(const std::string& text,
                                                        const std::string& name,
                                                        const EventFileOptions& options);

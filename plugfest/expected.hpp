@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What the organiser has listed, held against a cell's record: what is no news, what is a race, and
 // whether a race gets another try.
+//
+// The gate of a run of cases (suite/expectations) is another one: it knows one IUT in one version,
+// and of each case the rule that it breaks. An event knows pairs and globs over cells; its verdicts
+// come with a fault, and an expectation is stale if no cell at all is as it says.
 #pragma once
 
 #include <nlohmann/json.hpp>

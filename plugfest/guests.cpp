@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "plugfest/verdict.hpp"
 #include "suite/lab/kernel_log.hpp"
 
 namespace plugfest {
@@ -39,18 +40,16 @@ lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const
   return options;
 }
 
-/// The verdict that a kernel's complaint makes of a cell, whatever else was seen in it.
-void blame(json& record, std::string_view side, const std::string& complaint) {
-  const std::string before = record.value("reason", "");
-  const bool other_too =
-      record.value("verdict", "") == "fail" && record.value("fault", "none") != "none" &&
-      record.value("fault", "unknown") != "unknown" && record.value("fault", "") != side;
-  record["verdict"] = "fail";
-  record["fault"] = other_too ? "both" : std::string(side);
-  record["reason"] =
-      fmt::format("the {}'s kernel: {}{}{}", side, complaint.substr(0, complaint.find('\n')),
-                  before.empty() ? "" : "; ", before);
-  record["said"].push_back({{"side", side}, {"text", "kernel log:\n" + complaint}});
+void add_complaint(json& record, Side side, const std::string& complaint) {
+  const Ruling ruling = with_kernel_complaint(
+      {.verdict = verdict_named(record.value("verdict", "")).value_or(Verdict::error),
+       .fault = fault_named(record.value("fault", "")).value_or(Fault::unknown),
+       .reason = record.value("reason", "")},
+      side, complaint);
+  record["verdict"] = word(ruling.verdict);
+  record["fault"] = word(ruling.fault);
+  record["reason"] = ruling.reason;
+  record["said"].push_back({{"side", word(side)}, {"text", "kernel log:\n" + complaint}});
 }
 
 }  // namespace
@@ -161,11 +160,11 @@ void Guests::look_back(const Cell& cell, json& record) {
   if (!trouble(cell.initiator).empty() || !trouble(cell.responder).empty()) return;
   const std::string verdict = record.value("verdict", "error");
   for (const auto& [side, at] :
-       {std::pair{"initiator", cell.initiator}, std::pair{"responder", cell.responder}}) {
+       {std::pair{Side::initiator, cell.initiator}, std::pair{Side::responder, cell.responder}}) {
     const auto found = guests_.find(at);
     if (found == guests_.end()) continue;
     const std::string complaint = complaints(found->second, verdict == "error");
-    if (!complaint.empty()) blame(record, side, complaint);
+    if (!complaint.empty()) add_complaint(record, side, complaint);
   }
 }
 
@@ -185,7 +184,7 @@ std::vector<std::string> Guests::agent_command(const Participant& participant,
       "/bin/sh", "-c",
       "/bin/siw-configure revision=2 crc=off peer_to_peer=off rtr=write,read && exec \"$@\"", "sh",
       "/bin/rnic-agent", "--configure-script", "/bin/siw-configure", "--driver", participant.driver,
-      // What no call of verbs tells of siw.
+      // What no call of verbs reports of siw.
       "--claim", "enhanced_startup", "--claim", "peer_to_peer"};
   if (participant.driver == "dat")
     argv.insert(argv.end(), {"--ia", "ofa-v2-siw"});

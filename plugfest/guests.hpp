@@ -45,7 +45,7 @@ class Guests {
   void bring_up(std::size_t participant);
   /// Why the participant cannot play now; empty: it can.
   [[nodiscard]] std::string trouble(std::size_t participant) const;
-  /// Lays at their door what the kernels of its guests have complained of since the cell began, and
+  /// Adds to the record what the kernels of its guests have complained of since the cell began, and
   /// their death.
   void look_back(const Cell& cell, nlohmann::json& record);
 
@@ -64,7 +64,7 @@ class Guests {
     std::string name, address;
     std::size_t place = 0;  ///< on the bridge
     std::unique_ptr<suite::lab::Guest> guest;
-    std::uint64_t position = 0;                 ///< of the kernel log, behind what was looked at
+    std::uint64_t position = 0;                 ///< of the kernel log, after what was looked at
     std::optional<Clock::time_point> starting;  ///< since when it boots
     int failed_boots = 0;                       ///< in a row
     std::string trouble;

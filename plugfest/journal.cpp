@@ -18,22 +18,12 @@ namespace {
 using nlohmann::json;
 using Done = std::expected<void, std::string>;
 
-std::unexpected<std::string> failed(const std::filesystem::path& file) {
-  return std::unexpected(fmt::format("{}: {}", file.string(), std::strerror(errno)));
-}
-
-bool write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(fd, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return true;
+std::unexpected<std::string> failed(const std::filesystem::path& file, int fault = errno) {
+  return std::unexpected(fmt::format("{}: {}", file.string(), std::strerror(fault)));
 }
 
 std::string line_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+  return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
 std::string read_file(int fd) {
@@ -54,21 +44,21 @@ std::expected<Journal, std::string> Journal::open(const std::filesystem::path& f
   if (error) return std::unexpected(fmt::format("{}: {}", folder.string(), error.message()));
   Journal journal;
   journal.folder_ = folder;
-  const auto file = folder / "cells.ndjson";
+  const auto path = folder / "cells.ndjson";
   constexpr mode_t readable = 0644;
-  journal.file_ =
-      base::FileDescriptor(::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_APPEND, readable));
-  if (!journal.file_) return failed(file);
-  if (::flock(journal.file_.get(), LOCK_EX | LOCK_NB) != 0)
-    return std::unexpected(fmt::format("{} is in use by another run", file.string()));
-  if (auto taken = journal.take_up(event); !taken) return std::unexpected(taken.error());
+  base::FileDescriptor file(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, readable));
+  if (!file) return failed(path);
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
+    return std::unexpected(fmt::format("{} is in use by another run", path.string()));
+  if (auto taken = journal.take_up(std::move(file), event); !taken)
+    return std::unexpected(taken.error());
   return journal;
 }
 
 /// Whole lines are kept, what a kill has torn is cut off.
-Done Journal::take_up(const json& event) {
+Done Journal::take_up(base::FileDescriptor descriptor, const json& event) {
   const auto file = folder_ / "cells.ndjson";
-  const std::string text = read_file(file_.get());
+  const std::string text = read_file(descriptor.get());
   std::size_t start = 0;
   bool begun = false;
   for (std::size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
@@ -90,15 +80,15 @@ Done Journal::take_up(const json& event) {
       return fault(fmt::format("octet {} begins no record of a cell", start));
     remember(*cell);
   }
-  if (start < text.size() && ::ftruncate(file_.get(), static_cast<off_t>(start)) != 0)
-    return failed(file);
+  file_ = base::LineFile(std::move(descriptor), start);
+  if (const int fault = file_.begin(); fault != 0) return failed(file, fault);
   return begun ? Done{} : append({{"event", event}});
 }
 
 Done Journal::append(const json& line) {
-  if (!write_all(file_.get(), line_of(line)) || ::fdatasync(file_.get()) != 0)
-    return failed(folder_ / "cells.ndjson");
-  return {};
+  int fault = file_.append(line_of(line));
+  if (fault == 0) fault = file_.sync();
+  return fault == 0 ? Done{} : failed(folder_ / "cells.ndjson", fault);
 }
 
 void Journal::remember(json record) {
@@ -117,13 +107,8 @@ Done Journal::add(json record) {
 }
 
 Done write_whole(const std::filesystem::path& file, const std::string& text) {
-  const auto draft = std::filesystem::path(file).concat(".new");
-  constexpr mode_t readable = 0644;
-  const base::FileDescriptor fd(
-      ::open(draft.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, readable));
-  if (!fd || !write_all(fd.get(), text) || ::fdatasync(fd.get()) != 0) return failed(draft);
-  if (::rename(draft.c_str(), file.c_str()) != 0) return failed(file);
-  return {};
+  const int fault = base::replace_file(file, text);
+  return fault == 0 ? Done{} : failed(file, fault);
 }
 
 }  // namespace plugfest

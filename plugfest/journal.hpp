@@ -2,8 +2,9 @@
 // The results of a run on disk, cell by cell as they fall, so that a run which was killed goes on
 // where it stopped.
 //
-// `cells.ndjson`: first {"event": {...}}, then {"cell": {...}} for each attempt that ended. A line
-// is written and synced whole; a torn last line is cut off when the journal is opened again.
+// `cells.ndjson`: first {"event": {...}}, then {"cell": {...}} for each attempt that ended. How lines
+// get to the disk whole is base/line_file.hpp, for the journal of a run of cases too; what they say
+// differs, since a run of cases has one IUT and sessions, and an event has neither.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +15,7 @@
 #include <string>
 #include <vector>
 
-#include "base/file_descriptor.hpp"
+#include "base/line_file.hpp"
 
 namespace plugfest {
 
@@ -36,20 +37,18 @@ class Journal {
   }
   /// Adds an attempt; when this returns it is on the disk.
   [[nodiscard]] std::expected<void, std::string> add(nlohmann::json record);
-  /// In a process that was forked off: it is not its to write, and who is killed shall hold it no
-  /// longer than it lives.
-  void let_go() { file_ = {}; }
   /// The folder that all files of the run are in.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:
   Journal() = default;
-  [[nodiscard]] std::expected<void, std::string> take_up(const nlohmann::json& event);
+  [[nodiscard]] std::expected<void, std::string> take_up(base::FileDescriptor file,
+                                                         const nlohmann::json& event);
   [[nodiscard]] std::expected<void, std::string> append(const nlohmann::json& line);
   void remember(nlohmann::json record);
 
   std::filesystem::path folder_;
-  base::FileDescriptor file_;
+  base::LineFile file_;
   std::vector<nlohmann::json> records_;
   std::map<std::string, std::size_t> latest_;
 };

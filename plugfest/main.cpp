@@ -9,13 +9,17 @@
 #include "base/standard_streams.hpp"
 #include "plugfest/compare.hpp"
 #include "plugfest/event_file.hpp"
+#include "plugfest/event_run.hpp"
 #include "plugfest/preflight.hpp"
-#include "plugfest/progress.hpp"
 #include "plugfest/run.hpp"
 #include "plugfest/scenarios/scenario.hpp"
-#include "plugfest/scheduler.hpp"
+#include "suite/jobs/progress.hpp"
+#include "suite/jobs/worker_process.hpp"
 
 namespace plugfest {
+
+using suite::jobs::ExitCode;
+
 namespace {
 
 double length_of(std::string_view name) {
@@ -31,15 +35,16 @@ ExitCode list_scenarios() {
 }
 
 ExitCode check(const Event& event, const std::vector<Cell>& cells) {
-  std::vector<Job> jobs;
+  std::vector<suite::jobs::Job> jobs;
   std::vector<int> capacity;
-  for (const Cell& cell : cells) jobs.push_back({cell.initiator, cell.responder, cell.length});
+  for (const Cell& cell : cells) jobs.push_back(job_of(cell, jobs.size()));
   for (const Participant& one : event.participants) capacity.push_back(one.parallel);
-  const Simulated plan = simulate(capacity, cells.size(), std::move(jobs));
+  const auto plan = suite::jobs::simulate(
+      std::move(jobs), {.capacity = capacity, .slots = cells.size(), .barrier = false});
   base::say(stdout,
             "{}: {} participants, {} scenarios, {} cells; by estimate {} with all hosts at work\n",
             event.name, event.participants.size(), event.scenarios.size(), cells.size(),
-            clock_text(plan.makespan));
+            suite::jobs::clock_text(plan.makespan));
   return ExitCode::good;
 }
 
@@ -105,6 +110,8 @@ ExitCode play(const Options& options) {
 
 int main(int argc, char** argv) {
   base::keep_standard_streams();
+  if (argc > 1 && std::string_view(argv[1]) == suite::jobs::worker_argument)
+    return plugfest::run_worker();
   auto options = plugfest::parse_options(argc, argv);
   if (!options) return static_cast<int>(options.error());
   if (!options->event.empty()) options->event = plugfest::event_path(options->event);
@@ -112,6 +119,6 @@ int main(int argc, char** argv) {
     return static_cast<int>(plugfest::play(*options));
   } catch (const std::exception& error) {
     base::say(stderr, "rnic-plugfest: {}\n", error.what());
-    return static_cast<int>(plugfest::ExitCode::harness);
+    return static_cast<int>(suite::jobs::ExitCode::harness);
   }
 }

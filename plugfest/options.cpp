@@ -7,6 +7,8 @@
 
 namespace plugfest {
 
+using suite::jobs::ExitCode;
+
 namespace {
 
 constexpr const char* footer =

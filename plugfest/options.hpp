@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "plugfest/exit_code.hpp"
+#include "suite/jobs/exit_code.hpp"
 
 namespace plugfest {
 
@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> select, rerun;  ///< globs over cell ids
 };
 
-/// The options, or what to end with: help was shown, or a fault was told.
-[[nodiscard]] std::expected<Options, ExitCode> parse_options(int argc, char** argv);
+/// The options, or what to end with: help was shown, or a fault was reported.
+[[nodiscard]] std::expected<Options, suite::jobs::ExitCode> parse_options(int argc, char** argv);
 
 }  // namespace plugfest

@@ -18,15 +18,17 @@
 #include "base/standard_streams.hpp"
 #include "plugfest/cell_capture.hpp"
 #include "plugfest/cell_runner.hpp"
-#include "plugfest/progress.hpp"
 #include "plugfest/remote_system.hpp"
 #include "plugfest/run.hpp"
 #include "plugfest/scenarios/scenario_run.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
 #include "suite/doctor/port_mapper.hpp"
 #include "suite/iut/agent_client.hpp"
+#include "suite/jobs/progress.hpp"
 
 namespace plugfest {
+
+using suite::jobs::ExitCode;
 
 namespace {
 
@@ -81,7 +83,7 @@ class AgentExamination {
  public:
   AgentExamination(const Participant& one, std::vector<std::string> command, const Host& host,
                    const Event& event)
-      : one_(one), command_(std::move(command)), seat_(host), event_(event) {}
+      : one_(one), command_(std::move(command)), host_(host), event_(event) {}
 
   Findings all();
 
@@ -91,7 +93,7 @@ class AgentExamination {
 
   const Participant& one_;
   std::vector<std::string> command_;
-  const Host& seat_;
+  const Host& host_;
   const Event& event_;
   base::EpollLoop loop_;
   Findings findings_;
@@ -159,7 +161,7 @@ void AgentExamination::reaches_us(AgentSide& side) {
 }
 
 Findings AgentExamination::all() {
-  auto client = suite::iut::AgentClient::start(loop_, agent_at(seat_.network_namespace, command_),
+  auto client = suite::iut::AgentClient::start(loop_, agent_at(host_.network_namespace, command_),
                                                {.hello = agent_patience, .reply = step_patience});
   if (!client) {
     std::string words;
@@ -175,19 +177,18 @@ Findings AgentExamination::all() {
                               hello.driver_version, hello.implementation,
                               hello.kernel.empty() ? "" : ", " + hello.kernel)));
   Record record{loop_, loop_.now(), loop_.now() + 3 * step_patience, step_patience};
-  AgentSide side(Side::initiator, **client, seat_.address, record);
+  AgentSide side(Side::initiator, **client, host_.address, record);
   listens(side);
   if (!plays_in_lab(event_)) reaches_us(side);
   return std::move(findings_);
 }
 
-Finding examine_capture(int network_namespace, const std::string& interface) {
+Finding examine_capture(const std::string& network_namespace, const std::string& interface) {
   const char* nothing = "cells without a capture are inconclusive at best: give \"capture\"";
   if (interface.empty()) return warn("capture", "the event names no interface", nothing);
   base::EpollLoop loop;
-  auto capture = CellCapture::open(loop, network_namespace, interface);
-  if (capture) (*capture)->finish();
-  const std::string trouble = capture ? (*capture)->trouble() : capture.error();
+  const auto capture = open_capture(loop, network_namespace, interface);
+  const std::string trouble = capture ? finish_capture(loop, **capture) : capture.error();
   if (trouble.empty()) return ok("capture", fmt::format("{} is captured", interface));
   return fail("capture", fmt::format("{}: {}", interface, trouble),
               "run as root, or setcap cap_net_raw+ep on rnic-plugfest; name an interface that `ip "
@@ -407,7 +408,7 @@ ExitCode preflight(const Event& event, const Options& options) {
     severity = std::max(severity, doctor::worst(one.findings));
     if (one.findings.empty()) continue;
     Findings said = one.findings;
-    for (Finding& found : said) found.what = for_terminal(found.what);
+    for (Finding& found : said) found.what = suite::jobs::for_terminal(found.what);
     base::say(stdout, "{}\n{}", one.who, doctor::report_text(said, ::isatty(STDOUT_FILENO) != 0));
   }
   if (severity == Severity::failure)

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "plugfest/event.hpp"
-#include "plugfest/exit_code.hpp"
 #include "plugfest/options.hpp"
 #include "suite/doctor/doctor.hpp"
+#include "suite/jobs/exit_code.hpp"
 
 namespace plugfest {
 
@@ -30,6 +30,6 @@ struct Examined {
 [[nodiscard]] suite::doctor::Finding examine_port_mapper(const std::string& address);
 
 /// All of it, printed as a table; harness where something stands in the event's way.
-[[nodiscard]] ExitCode preflight(const Event& event, const Options& options);
+[[nodiscard]] suite::jobs::ExitCode preflight(const Event& event, const Options& options);
 
 }  // namespace plugfest

@@ -2,7 +2,6 @@
 #include "plugfest/run.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
 #include <thread>
 
@@ -10,32 +9,27 @@
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
+#include "plugfest/cell_messages.hpp"
 #include "plugfest/cell_runner.hpp"
-#include "plugfest/engine.hpp"
+#include "plugfest/event_run.hpp"
 #include "plugfest/expected.hpp"
 #include "plugfest/record_json.hpp"
+#include "plugfest/scenarios/scenario.hpp"
 #include "plugfest/slurm.hpp"
+#include "suite/jobs/progress.hpp"
 #include "suite/lab/command.hpp"
 
 namespace plugfest {
+
+using suite::jobs::ExitCode;
 
 namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Behind the deadline that a cell keeps by itself, before it is killed.
+/// After the deadline that a cell keeps by itself, before its worker is ended.
 constexpr std::chrono::seconds grace{10};
-
-volatile std::sig_atomic_t interrupted = 0;
-
-void end_at_interrupts() {
-  struct sigaction action{};
-  action.sa_handler = [](int) { interrupted = 1; };
-  action.sa_flags = static_cast<int>(SA_RESETHAND);  // the second one ends us
-  ::sigaction(SIGINT, &action, nullptr);
-  ::sigaction(SIGTERM, &action, nullptr);
-}
 
 ExitCode complain(ExitCode code, const std::string& why) {
   base::say(stderr, "rnic-plugfest: {}\n", why);
@@ -58,25 +52,31 @@ std::string pcap_name(const Cell& cell, int attempt) {
                      cell.scenario, cell.repeat, attempt);
 }
 
-json play_cell(const Event& event, const TestNetwork& network, const std::string& agent,
-               const fs::path& folder, const Cell& cell, std::size_t slot, int attempt) {
-  for (const std::size_t at : {cell.initiator, cell.responder})
-    if (const std::string trouble = network.guests().trouble(at); !trouble.empty())
-      return {{"verdict", "error"}, {"fault", "unknown"}, {"reason", trouble}, {"seconds", 0.0}};
+CellOrder order_for(const Event& event, const TestNetwork& network, const std::string& agent,
+                    const fs::path& folder, const Cell& cell, std::size_t slot, int attempt) {
   const CellHosts hosts = network.hosts_for(event, cell.initiator, cell.responder, slot);
-  const auto participant_side = [&](std::size_t at, const Host& host) {
-    return ParticipantSide{command_of(event, network, agent, at, host),
-                           event.participants[at].claims};
+  const auto side = [&](std::size_t at, const Host& host) {
+    return ParticipantSide{.command = command_of(event, network, agent, at, host),
+                           .claims = event.participants[at].claims,
+                           .network_namespace = host.network_namespace,
+                           .address = host.address};
   };
   const Scenario& scenario = *find_scenario(cell.scenario);
-  return to_json(play({.scenario = scenario,
-                       .initiator = participant_side(cell.initiator, hosts.initiator),
-                       .responder = participant_side(cell.responder, hosts.responder),
-                       .hosts = hosts,
-                       .deadline = std::max(event.deadline, scenario.deadline),
-                       .step_timeout = std::max(event.step_timeout, scenario.step_timeout),
-                       .folder = folder,
-                       .pcap = pcap_name(cell, attempt)}));
+  return {.scenario = cell.scenario,
+          .initiator = side(cell.initiator, hosts.initiator),
+          .responder = side(cell.responder, hosts.responder),
+          .capture_interface = hosts.capture_interface,
+          .capture_namespace = hosts.capture_namespace,
+          .deadline = std::max(event.deadline, scenario.deadline),
+          .step_timeout = std::max(event.step_timeout, scenario.step_timeout),
+          .folder = folder,
+          .pcap = pcap_name(cell, attempt)};
+}
+
+/// Why the cell cannot be played now; empty: it can.
+std::string trouble_of(const TestNetwork& network, const Cell& cell) {
+  const std::string trouble = network.guests().trouble(cell.initiator);
+  return trouble.empty() ? network.guests().trouble(cell.responder) : trouble;
 }
 
 /// The matrix for people. The results stand without it.
@@ -103,14 +103,14 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Jour
             words.empty() ? "none" : words);
   for (const std::string& cell : counted.news)
     base::say(stdout, "new: {}: {}\n", cell,
-              for_terminal(journal.latest(cell).value("reason", "")));
+              suite::jobs::for_terminal(journal.latest(cell).value("reason", "")));
   for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
   const bool rendered = render_matrix(journal.folder());
   const char* best = rendered ? "report.html" : "results.json";
   base::say(stdout, "results: {}\n", (journal.folder() / best).string());
-  if (!complete || !rendered) return ExitCode::harness;
-  if (!counted.news.empty()) return ExitCode::new_failure;
-  return counted.stale.empty() ? ExitCode::good : ExitCode::stale;
+  return suite::jobs::exit_code({.harness = !complete || !rendered,
+                                 .new_failure = !counted.news.empty(),
+                                 .stale = !counted.stale.empty()});
 }
 
 std::vector<int> capacities(const Event& event) {
@@ -155,54 +155,58 @@ namespace {
 
 void tell(const std::string& line) { base::say(stderr, "{}\n", line); }
 
-/// Behind the rest, races that have not shown are given another try.
-std::expected<bool, std::string> play_with_tries(const std::vector<Cell>& cells, Journal& journal,
-                                                 const CellWork& work, const Options& options,
-                                                 EngineOptions& engine, Progress& progress) {
-  auto done = run_cells(cells, journal, work, engine, &progress);
-  const auto race = engine.again;
-  engine.again = [&](const Cell& cell) {  // who was to be rerun has been
-    return race(cell) && !fits_any(options.rerun, cell);
-  };
-  while (done && *done) {
-    const std::size_t left = still_to_play(cells, journal, engine).size();
-    if (left == 0) break;
-    progress.add(left);
-    done = run_cells(cells, journal, work, engine, &progress);
-  }
-  return done;
-}
+using Played = std::expected<bool, std::string>;
 
-/// Whether all cells have a result now.
-std::expected<bool, std::string> play_here(const Event& event, const std::vector<Cell>& cells,
-                                           Journal& journal, const Options& options,
-                                           EngineOptions& engine, Progress& progress) {
+Played play_here(const Event& event, const std::vector<Cell>& cells, Journal& journal,
+                 const Options& options, RunOptions& run, suite::jobs::Progress& progress) {
   const std::string agent = own_agent(options);
-  auto network =
-      TestNetwork::make(event, engine.slots, Guests(event, journal.folder(), agent), tell);
+  auto network = TestNetwork::make(event, run.slots, Guests(event, journal.folder(), agent), tell);
   if (!network) return std::unexpected(network.error());
-  engine.away = [&](std::size_t participant) { return network->guests().away(participant); };
-  engine.after = [&](const Cell& cell, json& record) { network->after(cell, record); };
-  const CellWork work = [&](const Cell& cell, std::size_t slot, int attempt) {
-    return play_cell(event, *network, agent, journal.folder(), cell, slot, attempt);
+  run.away = [&](std::size_t participant) { return network->guests().away(participant); };
+  run.complete = [&](const Cell& cell, json& record) { network->after(cell, record); };
+  run.order = [&](const Cell& cell, std::size_t slot, int attempt) -> json {
+    if (const std::string trouble = trouble_of(*network, cell); !trouble.empty())
+      return {{"trouble", trouble}};
+    return {{"cell", to_json(order_for(event, *network, agent, fs::absolute(journal.folder()), cell,
+                                       slot, attempt))}};
   };
-  return play_with_tries(cells, journal, work, options, engine, progress);
+  return run_cells(cells, journal, run, progress);
 }
 
-std::expected<bool, std::string> play_on_slurm(const Event& event, const std::vector<Cell>& cells,
-                                               Journal& journal, const Options& options,
-                                               EngineOptions& engine, Progress& progress) {
+Played play_on_slurm(const Event& event, const std::vector<Cell>& cells, Journal& journal,
+                     const Options& options, RunOptions& run, suite::jobs::Progress& progress) {
   const auto slurm = Slurm::open(event, options, journal.folder());
   if (!slurm) return std::unexpected(slurm.error());
-  // A cell waits in the queue as long as it must; its deadline is its job's.
-  constexpr std::chrono::days for_ever{30};
-  engine.deadline = for_ever;
-  const CellWork work = [&](const Cell& cell, std::size_t, int attempt) {
-    return slurm->play(cell, attempt);
+  // A cell waits in the queue as long as it must; its time limit is its job's.
+  run.time_limit = [](const Cell&) { return std::chrono::days(30); };
+  run.order = [&](const Cell& cell, std::size_t, int attempt) -> json {
+    return {{"slurm", to_json(slurm->order(cell, attempt))}};
   };
-  auto done = play_with_tries(cells, journal, work, options, engine, progress);
+  auto done = run_cells(cells, journal, run, progress);
   slurm->cancel_all();
   return done;
+}
+
+RunOptions run_options(const Event& event, const Journal& journal, const Options& options) {
+  RunOptions run;
+  run.slots = slots_for(event, options);
+  run.capacity = capacities(event);
+  run.time_limit = [&](const Cell& cell) {
+    return event.deadline + grace + extra_time(event, cell.scenario);
+  };
+  run.rerun = [&](const Cell& cell) {
+    return fits_any(options.rerun, cell) || wants_another_try(event, journal, cell);
+  };
+  // What was to be rerun has been.
+  run.repeat = [&](const Cell& cell) {
+    return !fits_any(options.rerun, cell) && wants_another_try(event, journal, cell);
+  };
+  run.news = [&](const json& record) {
+    using News = suite::jobs::Progress::News;
+    if (!is_bad(record.value("verdict", "error"))) return News::none;
+    return expectation_for(event, record) != nullptr ? News::known : News::new_failure;
+  };
+  return run;
 }
 
 }  // namespace
@@ -222,29 +226,26 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
   std::error_code error;
   fs::create_directories(journal->folder() / "pcap", error);
 
-  EngineOptions engine{.slots = slots_for(event, options),
-                       .capacity = capacities(event),
-                       .deadline = event.deadline + grace,
-                       .again =
-                           [&](const Cell& cell) {
-                             return fits_any(options.rerun, cell) ||
-                                    wants_another_try(event, *journal, cell);
-                           },
-                       .interrupted = [] { return interrupted != 0; },
-                       .extra = [&](const Cell& cell) { return extra_time(event, cell.scenario); }};
-  const std::size_t left = still_to_play(chosen, *journal, engine).size();
-  base::say(stderr, "{} cells, {} of them to play, {} at a time\n", chosen.size(), left,
-            engine.slots);
+  RunOptions run = run_options(event, *journal, options);
+  const std::size_t left = still_to_play(chosen, *journal, run).size();
+  base::say(stderr, "{} cells, {} of them to play, {} at a time\n", chosen.size(), left, run.slots);
   bool complete = left == 0;
   if (left > 0) {
-    end_at_interrupts();
-    Progress progress(stderr, left);
-    const auto conduct = options.engine == "slurm" ? play_on_slurm : play_here;
-    const auto done = conduct(event, chosen, *journal, options, engine, progress);
+    suite::jobs::Progress progress(stderr);
+    const auto play_all = options.engine == "slurm" ? play_on_slurm : play_here;
+    const auto done = play_all(event, chosen, *journal, options, run, progress);
     if (!done) return complain(ExitCode::harness, done.error());
     complete = *done;
   }
   return conclude(event, chosen, *journal, complete);
+}
+
+int run_worker() {
+  return serve_cells([](const json& order) -> json {
+    if (order.contains("slurm")) return play_as_job(slurm_order(order["slurm"]));
+    if (order.contains("trouble")) return error_record(order["trouble"]);
+    return to_json(play(cell_order(order.at("cell"))));
+  });
 }
 
 ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Options& options) {
@@ -260,7 +261,11 @@ ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Opti
   auto network = TestNetwork::make(event, 1, Guests(event, "", agent), tell);
   if (!network) return complain(ExitCode::harness, network.error());
   network->before(*cell);
-  json record = play_cell(event, *network, agent, options.out, *cell, 0, options.attempt);
+  const std::string trouble = trouble_of(*network, *cell);
+  json record =
+      trouble.empty()
+          ? to_json(play(order_for(event, *network, agent, options.out, *cell, 0, options.attempt)))
+          : error_record(trouble);
   network->after(*cell, record);
   const auto text = record.dump(-1, ' ', false, json::error_handler_t::replace);
   if (auto written = write_whole(file, text); !written)

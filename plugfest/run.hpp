@@ -5,20 +5,22 @@
 
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
-#include "plugfest/exit_code.hpp"
 #include "plugfest/options.hpp"
 #include "plugfest/test_network.hpp"
+#include "suite/jobs/exit_code.hpp"
 
 namespace plugfest {
 
-[[nodiscard]] ExitCode run(const Event& event, const std::vector<Cell>& cells,
-                           const Options& options);
+[[nodiscard]] suite::jobs::ExitCode run(const Event& event, const std::vector<Cell>& cells,
+                                        const Options& options);
 
-/// `rnic-plugfest cell`: plays one and leaves its record where the engine of the run looks for it.
-[[nodiscard]] ExitCode play_one(const Event& event, const std::vector<Cell>& cells,
-                                const Options& options);
+/// Serves as a worker of a run (suite/jobs/worker_pool.hpp).
+[[nodiscard]] int run_worker();
+/// `rnic-plugfest cell`: plays one and leaves its record where a run on Slurm looks for it.
+[[nodiscard]] suite::jobs::ExitCode play_one(const Event& event, const std::vector<Cell>& cells,
+                                             const Options& options);
 /// `rnic-plugfest bundle`.
-[[nodiscard]] ExitCode make_bundle(const Options& options);
+[[nodiscard]] suite::jobs::ExitCode make_bundle(const Options& options);
 
 /// The rnic-agent of this machine's references and guests.
 [[nodiscard]] std::string own_agent(const Options& options);

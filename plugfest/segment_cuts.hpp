@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How TCP cut the octets of each side into segments, from what the analyzer tells: whether a sender
+// How TCP cut the octets of each side into segments, from what the analyzer reports: whether a sender
 // has its segments begin with FPDUs (RFC 5044 section 5.1) shows in all of them, not in one.
 #pragma once
 

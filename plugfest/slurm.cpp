@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "base/epoll_loop.hpp"
+#include "plugfest/cell_messages.hpp"
 #include "plugfest/journal.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 #include "suite/lab/command.hpp"
@@ -36,10 +37,6 @@ constexpr const char* run_the_words = "#!/bin/sh\nexec \"$@\"\n";
 
 std::chrono::seconds time_for(const Event& event, const Cell& cell) {
   return event.deadline + extra_time(event, cell.scenario) + preparation;
-}
-
-json error_record(const std::string& reason) {
-  return {{"verdict", "error"}, {"fault", "unknown"}, {"reason", reason}, {"seconds", 0.0}};
 }
 
 std::expected<std::string, std::string> ask(std::vector<std::string> argv) {
@@ -135,38 +132,69 @@ std::vector<std::string> Slurm::submission(const Cell& cell, int attempt) const 
   return argv;
 }
 
-json Slurm::play(const Cell& cell, int attempt) const {
-  const fs::path file = slurm_record(folder_, cell, attempt);
-  if (auto left = record_in(file)) return *left;
-  const auto submitted = ask(submission(cell, attempt));
+SlurmOrder Slurm::order(const Cell& cell, int attempt) const {
+  return {.submission = submission(cell, attempt),
+          .record = slurm_record(folder_, cell, attempt),
+          .log = file_of(cell, attempt, ".log"),
+          .time_limit = time_for(*event_, cell)};
+}
+
+json to_json(const SlurmOrder& order) {
+  return {{"submission", order.submission},
+          {"record", order.record.string()},
+          {"log", order.log.string()},
+          {"time_limit", order.time_limit.count()}};
+}
+
+SlurmOrder slurm_order(const json& value) {
+  return {.submission = value.at("submission"),
+          .record = value.at("record").get<std::string>(),
+          .log = value.at("log").get<std::string>(),
+          .time_limit = std::chrono::seconds(value.at("time_limit").get<std::int64_t>())};
+}
+
+namespace {
+
+/// What the cluster says of a job: what `squeue` prints of its state, or nothing.
+using State = std::expected<std::string, std::string>;
+
+bool still_there(const State& state) {
+  return state && !state->empty() && !state->starts_with("CANCELLED") &&
+         !state->starts_with("FAILED") && !state->starts_with("TIMEOUT") &&
+         !state->starts_with("NODE_FAIL");
+}
+
+json without_record(const std::string& job, const fs::path& log) {
+  json record = error_record(fmt::format("job {} ended without a record", job));
+  record["said"].push_back({{"side", "initiator"}, {"text", last_lines(log)}});
+  return record;
+}
+
+}  // namespace
+
+json play_as_job(const SlurmOrder& order) {
+  if (auto left = record_in(order.record)) return *left;
+  const auto submitted = ask(order.submission);
   if (!submitted) return error_record(submitted.error());
   const std::string job = submitted->substr(0, submitted->find_first_of(";\n"));
   EpollLoop loop;
   auto next_question = loop.now() + between_questions;
   std::optional<base::TimePoint> running_since;
-  for (int gone = 0;;) {
-    if (auto record = record_in(file)) return *record;
+  for (int gone = 0; gone <= questions_after_the_end;) {
+    if (auto record = record_in(order.record)) return *record;
     loop.run_until(loop.now() + glance, [] { return false; });
     if (loop.now() < next_question) continue;
     next_question = loop.now() + between_questions;
-    const auto state = ask({"squeue", "-h", "-o", "%T", "-j", job});
+    const State state = ask({"squeue", "-h", "-o", "%T", "-j", job});
     if (state && state->starts_with("RUNNING")) {
       if (!running_since) running_since = loop.now();
-      if (loop.now() - *running_since < time_for(*event_, cell)) continue;
+      if (loop.now() - *running_since < order.time_limit) continue;
       static_cast<void>(ask({"scancel", job}));
       return error_record("the cell hung: job " + job + " was taken back");
     }
-    const bool waits = state && !state->empty() && !state->starts_with("CANCELLED") &&
-                       !state->starts_with("FAILED") && !state->starts_with("TIMEOUT") &&
-                       !state->starts_with("NODE_FAIL");
-    gone = waits ? 0 : gone + 1;
-    if (gone > questions_after_the_end) {
-      json record = error_record(fmt::format("job {} ended without a record", job));
-      record["said"].push_back(
-          {{"side", "initiator"}, {"text", last_lines(file_of(cell, attempt, ".log"))}});
-      return record;
-    }
+    gone = still_there(state) ? 0 : gone + 1;
   }
+  return without_record(job, order.log);
 }
 
 }  // namespace plugfest

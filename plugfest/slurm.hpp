@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The engine `slurm`: each cell is a job of an existing Slurm cluster, on the nodes that its
-// participants are. Which cell is handed in next, and what becomes of its record, is as on one
+// participants are on. Which cell is handed in next, and what becomes of its record, is as on one
 // machine.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
+#include <chrono>
 #include <expected>
 #include <filesystem>
 #include <string>
@@ -17,6 +18,22 @@
 
 namespace plugfest {
 
+/// A cell as a job of the cluster.
+struct SlurmOrder {
+  /// The command that hands it in.
+  std::vector<std::string> submission;
+  /// Files: where the job leaves the cell's record, and what it wrote.
+  std::filesystem::path record, log;
+  /// Once it runs.
+  std::chrono::seconds time_limit;
+};
+[[nodiscard]] nlohmann::json to_json(const SlurmOrder& order);
+[[nodiscard]] SlurmOrder slurm_order(const nlohmann::json& json);
+
+/// Hands the cell in, waits for its record and returns it. A record that a job has left for a run
+/// that was killed is taken as it is.
+[[nodiscard]] nlohmann::json play_as_job(const SlurmOrder& order);
+
 class Slurm {
  public:
   /// Looks whether there is a cluster, and takes back what an earlier run of the event in this
@@ -25,9 +42,8 @@ class Slurm {
                                                               const Options& options,
                                                               const std::filesystem::path& folder);
 
-  /// Plays a cell as a job and returns its record; to be called in a process of its own. A record
-  /// that a job has left for a run that was killed is taken as it is.
-  [[nodiscard]] nlohmann::json play(const Cell& cell, int attempt) const;
+  /// What a worker has to do to have the cell played as a job.
+  [[nodiscard]] SlurmOrder order(const Cell& cell, int attempt) const;
   /// Takes back all jobs of this run.
   void cancel_all() const;
 
@@ -40,7 +56,8 @@ class Slurm {
   const Event* event_ = nullptr;
   std::filesystem::path folder_, event_file_;
   std::string job_name_;
-  std::vector<std::string> program_;  ///< that plays one cell; `--cell` and `--attempt` follow
+  /// That plays one cell; `--cell` and `--attempt` follow.
+  std::vector<std::string> program_;
 };
 
 /// Where the job of a cell leaves its record.

@@ -9,6 +9,8 @@
 
 namespace plugfest {
 
+namespace lab = suite::lab;
+
 std::expected<TestNetwork, std::string> TestNetwork::make(
     const Event& event, std::size_t slots, Guests guests,
     const std::function<void(const std::string&)>& tell) {
@@ -31,26 +33,26 @@ std::expected<TestNetwork, std::string> TestNetwork::make(
 
 /// In a cell with a guest; its peer may be one too.
 Host TestNetwork::host_beside_guests(std::size_t participant) const {
-  if (guests_.has(participant)) return {-1, guests_.address(participant)};
-  return {guests_.host().network_namespace, guests_.host().ipv4};
+  if (guests_.has(participant)) return {"", guests_.address(participant)};
+  return {lab::namespace_path(guests_.host().network_namespace), guests_.host().ipv4};
 }
 
 CellHosts TestNetwork::hosts_for(const Event& event, std::size_t initiator, std::size_t responder,
                                  std::size_t slot) const {
   if (labs_.empty())
-    return {{-1, event.participants[initiator].address},
-            {-1, event.participants[responder].address},
+    return {{"", event.participants[initiator].address},
+            {"", event.participants[responder].address},
             event.capture_interface,
-            -1};
+            ""};
   for (const std::size_t guest : {initiator, responder})
     if (guests_.has(guest))
       return {host_beside_guests(initiator), host_beside_guests(responder),
-              guests_.interface(guest), guests_.host().network_namespace};
-  const suite::lab::Lab& lab = labs_[slot];
-  return {{lab.tester().network_namespace, lab.tester().ipv4},
-          {lab.iut().network_namespace, lab.iut().ipv4},
-          lab.tester().interface,
-          lab.tester().network_namespace};
+              guests_.interface(guest), lab::namespace_path(guests_.host().network_namespace)};
+  const lab::Lab& one = labs_[slot];
+  return {{lab::namespace_path(one.tester().network_namespace), one.tester().ipv4},
+          {lab::namespace_path(one.iut().network_namespace), one.iut().ipv4},
+          one.tester().interface,
+          lab::namespace_path(one.tester().network_namespace)};
 }
 
 std::vector<std::string> agent_command(const Event& event, std::size_t at,

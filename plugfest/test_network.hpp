@@ -15,14 +15,17 @@ namespace plugfest {
 
 /// One end of a cell: where its agent is started, and where its peer reaches it.
 struct Host {
-  int network_namespace = -1;  ///< -1: ours
+  /// Path of a network namespace; empty: ours.
+  std::string network_namespace;
   std::string address;
 };
 
 struct CellHosts {
   Host initiator, responder;
-  std::string capture_interface;  ///< empty: none
-  int capture_namespace = -1;     ///< that it is in; -1: ours
+  /// Empty: none.
+  std::string capture_interface;
+  /// Path of the namespace that it is in; empty: ours.
+  std::string capture_namespace;
 };
 
 class TestNetwork {
@@ -34,8 +37,8 @@ class TestNetwork {
       const Event& event, std::size_t slots, Guests guests,
       const std::function<void(const std::string&)>& tell);
 
-  /// To be called in the process that made it, before a cell begins if nobody has asked whether
-  /// its guests are away, and when its record is there.
+  /// To be called before a cell begins if nobody has asked whether its guests are away, and when
+  /// its record is there.
   void before(const Cell& cell) {
     for (const std::size_t at : {cell.initiator, cell.responder}) guests_.bring_up(at);
   }

@@ -13,6 +13,9 @@ namespace {
 constexpr std::array<std::string_view, 6> verdict_words{"pass",         "advisory",       "fail",
                                                         "inconclusive", "not_applicable", "error"};
 
+constexpr std::array<std::string_view, 5> fault_words{"none", "initiator", "responder", "both",
+                                                      "unknown"};
+
 Fault blame(bool initiator, bool responder) {
   if (initiator && responder) return Fault::both;
   if (initiator) return Fault::initiator;
@@ -41,21 +44,28 @@ std::optional<Verdict> verdict_named(std::string_view word) {
 
 std::string_view word(Side side) { return side == Side::initiator ? "initiator" : "responder"; }
 
-std::string_view word(Fault fault) {
-  constexpr std::array<std::string_view, 5> words{"none", "initiator", "responder", "both",
-                                                  "unknown"};
-  return words[static_cast<std::size_t>(fault)];
+std::string_view word(Fault fault) { return fault_words[static_cast<std::size_t>(fault)]; }
+
+std::optional<Fault> fault_named(std::string_view word) {
+  const auto found = std::ranges::find(fault_words, word);
+  if (found == fault_words.end()) return std::nullopt;
+  return static_cast<Fault>(found - fault_words.begin());
 }
 
 bool unaligned(const Cuts& cuts) {
   // Seen with the kernel's TCP: up to a fifth where each FPDU is handed to it as a record, up to four
   // fifths where it merely has the EMSS's size, which section 5.1 gives for an example; nine tenths
-  // where no heed is paid.
+  // where it pays no attention to that.
   constexpr std::uint64_t enough = 100, all = 8, most = 7;
   return cuts.segments >= enough && all * cuts.within >= most * cuts.segments;
 }
 
-void judge(Outcome& outcome) {
+namespace {
+
+/// Whether the wire shows who it was.
+bool is_shown(Fault fault) { return fault != Fault::none && fault != Fault::unknown; }
+
+void judge_what_was_seen(Outcome& outcome) {
   const auto failed = std::ranges::find(outcome.checks, false, &Check::good);
   const auto must = std::ranges::find_if(outcome.findings, is_broken_must);
   const bool short_of_checks = failed != outcome.checks.end();
@@ -90,6 +100,29 @@ void judge(Outcome& outcome) {
   } else {
     outcome.verdict = Verdict::pass;
   }
+}
+
+}  // namespace
+
+void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped) {
+  judge_what_was_seen(outcome);
+  if (!stopped || !stopped->verdict) return;
+  // What the wire shows of the fault stands; the rest is as the scenario says.
+  outcome.verdict = *stopped->verdict;
+  outcome.reason = stopped->reason;
+  if (!is_shown(outcome.fault) || outcome.verdict == Verdict::not_applicable)
+    outcome.fault = stopped->fault;
+}
+
+Ruling with_kernel_complaint(const Ruling& before, Side side, const std::string& complaint) {
+  const Fault own = side == Side::initiator ? Fault::initiator : Fault::responder;
+  const bool other_too =
+      before.verdict == Verdict::fail && is_shown(before.fault) && before.fault != own;
+  return {.verdict = Verdict::fail,
+          .fault = other_too ? Fault::both : own,
+          .reason = fmt::format("the {}'s kernel: {}{}{}", word(side),
+                                complaint.substr(0, complaint.find('\n')),
+                                before.reason.empty() ? "" : "; ", before.reason)};
 }
 
 }  // namespace plugfest

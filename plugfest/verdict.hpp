@@ -22,6 +22,7 @@ enum class Side : std::uint8_t { initiator, responder };
 
 enum class Fault : std::uint8_t { none, initiator, responder, both, unknown };
 [[nodiscard]] std::string_view word(Fault fault);
+[[nodiscard]] std::optional<Fault> fault_named(std::string_view word);
 
 /// Something that one side had to show.
 struct Check {
@@ -41,7 +42,7 @@ struct WireFinding {
   bool provoked = false;  ///< the scenario had it done
 };
 
-/// How TCP cut the octets of one side into segments. It is told of each cell, and no ground of a
+/// How TCP cut the octets of one side into segments. It is recorded of each cell, and no ground of a
 /// verdict where TCP's timing may have done it (docs/disputes.md, D53).
 struct Cuts {
   std::optional<Side> side;    ///< nothing: neither address fits
@@ -84,7 +85,27 @@ struct Outcome {
   std::vector<std::pair<Side, std::string>> said;  ///< the agents' standard error
 };
 
-/// Verdict and fault of a cell that was played to its end.
-void judge(Outcome& outcome);
+/// Ends a scenario before its last line; the checks made so far stand.
+struct ScenarioStop {
+  /// Nothing: as the checks say.
+  std::optional<Verdict> verdict;
+  Fault fault = Fault::unknown;
+  std::string reason;
+};
+
+/// Decides verdict, fault and reason of a cell: by its checks and what the wire shows, and by what
+/// stopped the scenario, if something did.
+void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped = std::nullopt);
+
+/// What was decided of a cell, as it stands in its record.
+struct Ruling {
+  Verdict verdict = Verdict::error;
+  Fault fault = Fault::unknown;
+  std::string reason;
+};
+/// The kernel of one side's host complained while the cell was played: that fails the cell,
+/// whatever else was seen in it.
+[[nodiscard]] Ruling with_kernel_complaint(const Ruling& before, Side side,
+                                           const std::string& complaint);
 
 }  // namespace plugfest

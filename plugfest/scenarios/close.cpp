@@ -4,7 +4,7 @@
 
 namespace plugfest::scenario_table {
 
-/// Both sides are told, and what waited on them is flushed.
+/// Both sides are notified, and what waited on them is flushed.
 void ending(ScenarioRun& run, Side by, bool abortive) {
   const Link link = open(run);
   const Region mine = run.of(by).memory(64), theirs = run.of(other(by)).memory(64);

@@ -34,7 +34,7 @@ void write_to(ScenarioRun& run, const Link& link, Side by, std::uint32_t stag,
   work.remote_stag = stag;
   work.remote_offset = offset;
   work.pieces = {{run.of(by).memory_of(content(64, 21)).handle, 0, 64}};
-  // The writer may be told of success: it has sent what it was to send.
+  // The writer may see success: it has sent what it was to send.
   static_cast<void>(run.of(by).post(work));
 }
 

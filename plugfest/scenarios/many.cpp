@@ -67,7 +67,7 @@ void many_connections(ScenarioRun& run, std::size_t count) {
   std::vector<Link> links(count);
   for (std::size_t first = 0; first < count; first += wave) {
     const std::size_t end = std::min(count, first + wave);
-    // Made beforehand: the time that the initiator waits for the answer to its first request is not spent on endpoints.
+    // Made first: the initiator waits for the answer to its first request meanwhile.
     for (std::size_t at = first; at < end; ++at)
       links[at] = {run.initiator.endpoint(), run.responder.endpoint()};
     for (std::size_t at = first; at < end; ++at) {
@@ -99,7 +99,7 @@ void connect_storm(ScenarioRun& run) {
   const std::uint16_t port = run.responder.listen();
   for (std::size_t round = 0; round < rounds; ++round) {
     std::vector<Link> links(count);
-    // Made beforehand: the time that the initiator waits for the answer to its first request is not spent on endpoints.
+    // Made first: the initiator waits for the answer to its first request meanwhile.
     for (Link& link : links) link.initiator = run.initiator.endpoint();
     for (std::size_t at = 0; at < count; ++at)
       run.initiator.connect(links[at].initiator, run.responder, port, {.private_data = number(at)});

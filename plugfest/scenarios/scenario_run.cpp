@@ -176,7 +176,7 @@ iut::ConnectRequestEvent AgentSide::request_from(AgentSide& asker, Handle endpoi
       return std::get<iut::ConnectRequestEvent>(*event);
     const std::string end = asker.failed_attempt(endpoint);
     if (end.empty()) continue;
-    // Whatever had come before that is told before another command is answered.
+    // An agent reports what came before that ahead of its next answer.
     static_cast<void>(memory(1));
     if (auto event = take(is_request, record_.loop.now()))
       return std::get<iut::ConnectRequestEvent>(*event);

@@ -20,13 +20,6 @@ namespace iut = suite::iut;
 using iut::Handle;
 using iut::Octets;
 
-/// Ends a scenario before its last line; the checks made so far stand.
-struct ScenarioStop {
-  std::optional<Verdict> verdict;  ///< nothing: as the checks say
-  Fault fault = Fault::unknown;
-  std::string reason;
-};
-
 /// What is kept of a scenario while it is played.
 struct Record {
   base::EventLoop& loop;
@@ -83,7 +76,7 @@ class AgentSide {
                const iut::ConnectParameters& parameters = {});
   [[nodiscard]] iut::ConnectRequestEvent request();
   /// As request(), where only that endpoint of the asker's asks: nothing is waited for any more once
-  /// the asker was told that its attempt has ended.
+  /// the asker has reported that its attempt has ended.
   [[nodiscard]] iut::ConnectRequestEvent request_from(AgentSide& asker, Handle endpoint);
   void accept(Handle request, Handle endpoint, const iut::ConnectParameters& parameters = {});
   /// The endpoint's established, rejected or connect_failed; ends the scenario if none comes.

@@ -36,7 +36,7 @@ void revision(ScenarioRun& run, int revision) {
   run.expectation.revision = revision;
   configure(run.initiator, iut::capability::configure_revision_1,
             chosen([=](auto& it) { it.revision = revision; }));
-  // Revision 1 tells the peer nothing of the depths: each side says what it takes.
+  // Revision 1 does not carry the depths to the peer: each side says what it takes.
   constexpr int depth = 4;
   const iut::ConnectParameters said{.ird = depth, .ord = depth};
   transfer_and_close(run, connect(run, {.request = said, .reply = said}));

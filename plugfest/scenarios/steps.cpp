@@ -109,7 +109,7 @@ void write(ScenarioRun& run, const Link& link, Side from, std::size_t length) {
   work.remote_offset = sink.base + guard;
   if (length > 0) work.pieces = {{writer.memory_of(data).handle, 0, narrow(length)}};
   writer.expect_completion(writer.post(work), what);
-  // What was sent behind the write is delivered only when the write is in place.
+  // What was sent after the write is delivered only when the write is in place.
   send(run, link, from, 1);
   expect_contents(run, other(from), "memory after a " + what, expected, target.contents(sink));
 }

@@ -84,4 +84,24 @@ BOOST_AUTO_TEST_CASE(the_table_of_scenarios) {
   BOOST_TEST((find_scenario("send.quickly") == nullptr));
 }
 
+BOOST_AUTO_TEST_CASE(a_scenario_that_stopped_says_how_and_the_wire_says_who) {
+  Outcome outcome;
+  outcome.findings = {finding("must", Side::responder)};
+  judge(outcome, ScenarioStop{Verdict::error, Fault::unknown, "the agent is gone"});
+  BOOST_TEST((outcome.verdict == Verdict::error));
+  BOOST_TEST((outcome.fault == Fault::responder));
+  BOOST_TEST(outcome.reason == "the agent is gone");
+  judge(outcome, ScenarioStop{Verdict::not_applicable, Fault::none, "it has no atomics"});
+  BOOST_TEST((outcome.fault == Fault::none));
+}
+
+BOOST_AUTO_TEST_CASE(a_complaint_of_a_kernel_fails_the_cell) {
+  const Ruling passed{.verdict = Verdict::pass, .fault = Fault::none, .reason = ""};
+  const Ruling blamed = with_kernel_complaint(passed, Side::initiator, "BUG: at x\nCall Trace:");
+  BOOST_TEST((blamed.verdict == Verdict::fail));
+  BOOST_TEST((blamed.fault == Fault::initiator));
+  BOOST_TEST(blamed.reason == "the initiator's kernel: BUG: at x");
+  BOOST_TEST((with_kernel_complaint(blamed, Side::responder, "WARN").fault == Fault::both));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

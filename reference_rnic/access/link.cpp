@@ -12,7 +12,6 @@ namespace rnic::access {
 namespace {
 
 constexpr std::size_t gather_limit = 262'144;
-constexpr std::array either{true, false};
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
 
@@ -72,6 +71,7 @@ void Link::read_some() {
     for (const wire::MutableBytes& target : targets) room += target.size();
     const auto got = connection_->receive(targets);
     if (got.count > 0) stream_->received(got.count);
+    if (stream_->holding()) return;
     if (got.peer_closed && !std::exchange(peer_closed_, true)) stream_->peer_closed();
     if (got.peer_closed || got.count < room) return;
   }
@@ -108,6 +108,7 @@ void Link::pump() {
   do {
     pump_again_ = false;
     hand_on_events();
+    if (connection_ != nullptr) connection_->leave_unacknowledged(stream_->holding());
     if (phase_ == Phase::running) write_out();
     if (phase_ == Phase::running) carry_out_closing();
     if (phase_ == Phase::connecting && stream_->state() == stream::State::closed)
@@ -138,10 +139,9 @@ void Link::write_out() {
 /// that each fill one go together, for TCP cuts them apart again at the same places; any other ends
 /// its segment.
 std::size_t Link::send_gathered() {
-  bool aligned = true;
-  decisions_.ask(&Decisions::segments_aligned,
-                 stream::Choice<bool>{"mpa.segmentation.segments-begin-with-fpdu", true, either},
-                 aligned);
+  const bool aligned = decisions_.decide(
+      stream::Choice<bool>{"mpa.segmentation.segments-begin-with-fpdu", true, stream::either},
+      &Decisions::segments_aligned);
   std::size_t total = 0, list = 0, used = 0;  // used: octets of gathered_[list] that are sent
   for (std::size_t first = 0; list < gathered_.size();) {
     const std::size_t past = group_end(first, aligned);

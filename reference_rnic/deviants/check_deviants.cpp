@@ -258,7 +258,6 @@ constexpr StreamRow rows[] = {
     taking<first_message>(Deviation::takes_any_first_message_for_rtr),
     taking<any_msn>(Deviation::accepts_any_msn),
     taking<read_request_msn>(Deviation::read_request_msn_unchecked),
-    taking<message_offset>(Deviation::message_offset_unchecked),
     taking<message_end>(Deviation::too_long_message_truncated),
     taking<offset_that_wraps>(Deviation::message_offset_wraps),
     taking<invalid_stag>(Deviation::ignores_invalid_stag),

@@ -136,14 +136,14 @@ struct RtrNotZeroLength : Decisions {
 };
 
 struct MissingRtrMatchIgnored : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.by.id == "mpa.enhanced.no-rtr-match-sends-term") acceptable = true;
   }
 };
 
 /// Refuses Replies that state RTR kinds as told, though one of them fits.
 struct RtrKindsRefused : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.by.id != "mpa.enhanced.no-rtr-match-sends-term") return;
     if (refused(kinds_of(*check.frame.enhanced()), check.config.rtr)) acceptable = false;
   }
@@ -261,13 +261,13 @@ struct RequestIrdOneTooMany : Decisions {
 };
 
 struct InsufficientIrdIgnored : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.by.id == "mpa.enhanced.insufficient-ird-sends-term") acceptable = true;
   }
 };
 
 struct TakesAllOnesReplyOrdAsDepth : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.by.id == "mpa.enhanced.insufficient-ird-sends-term")
       acceptable = check.frame.enhanced()->ord <= check.config.ird;
   }

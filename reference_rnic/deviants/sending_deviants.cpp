@@ -13,11 +13,11 @@
 namespace rnic::deviants {
 namespace {
 
-using stream::Choice;
 using stream::Context;
 using stream::Decisions;
 using stream::OutgoingMessage;
 using stream::OutgoingSegment;
+using stream::Range;
 using stream::SourceRange;
 using wire::Opcode;
 
@@ -106,7 +106,7 @@ struct MulpduIgnoresEmssChange : Decisions {
 };
 
 struct MulpduTwiceAsLarge : Decisions {
-  void mulpdu(const Context& context, const Choice<std::size_t>&, std::size_t& octets) override {
+  void mulpdu(const Context& context, const Range<std::size_t>&, std::size_t& octets) override {
     // ULPDU_Length has 16 bits.
     constexpr std::size_t largest = 60000;
     octets = std::min(2 * context.config.emss, largest);
@@ -114,7 +114,7 @@ struct MulpduTwiceAsLarge : Decisions {
 };
 
 struct MulpduWithoutFloor : Decisions {
-  void mulpdu(const Context& context, const Choice<std::size_t>&, std::size_t& octets) override {
+  void mulpdu(const Context& context, const Range<std::size_t>&, std::size_t& octets) override {
     // Every segment must have room for a header and some payload.
     constexpr std::size_t least = 24;
     const std::size_t emss = context.config.emss;
@@ -125,7 +125,7 @@ struct MulpduWithoutFloor : Decisions {
 };
 
 struct SegmentsHalfFull : Decisions {
-  void mulpdu(const Context&, const Choice<std::size_t>&, std::size_t& octets) override {
+  void mulpdu(const Context&, const Range<std::size_t>&, std::size_t& octets) override {
     octets = std::max(octets / 2, wire::min_mulpdu);
   }
 };

@@ -214,31 +214,31 @@ struct InitiatorIgnoresRejection : Decisions {
 };
 
 struct RefusesStartupReservedBits : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if ((check.frame.flags.octet & reserved_bits(check.frame.revision)) != 0) acceptable = false;
   }
 };
 
 struct HeedsRBitOfRequest : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.frame.kind == MpaFrameKind::request && check.frame.flags.reject()) acceptable = false;
   }
 };
 
 struct RefusesRevisionOne : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.frame.kind == MpaFrameKind::request && check.frame.revision == 1) acceptable = false;
   }
 };
 
 struct AcceptsAnyRevision : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.by.id == "mpa.startup.revision-checked") acceptable = true;
   }
 };
 
 struct RevisionOneTakesEnhancedRequest : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.by.id == "mpa.startup.revision-checked" &&
         check.frame.kind == MpaFrameKind::request && check.frame.revision == 2)
       acceptable = true;
@@ -246,7 +246,7 @@ struct RevisionOneTakesEnhancedRequest : Decisions {
 };
 
 struct AcceptsShortEnhancedData : Decisions {
-  void startup_checked(const StartupCheck& check, bool& acceptable) override {
+  void startup_checked(const StartupCheck& check, const Choice<bool>&, bool& acceptable) override {
     if (check.by.id == "mpa.enhanced.short-private-data-is-bad-frame") acceptable = true;
   }
 };

@@ -66,7 +66,7 @@ struct TwoReadsPerResponse : Decisions {
 };
 
 struct LocalWorkUnfenced : Decisions {
-  void fence(const FenceState& state, bool& waits) override {
+  void fence(const FenceState& state, const stream::Choice<bool>&, bool& waits) override {
     if (state.work.work.kind == WorkKind::local) waits = false;
   }
 };
@@ -76,14 +76,14 @@ struct FenceLiftedByAnyResponse : Decisions {
     if (is_read_or_atomic(work)) answered_since_request_ = false;
   }
   void answered(std::size_t&) override { answered_since_request_ = true; }
-  void fence(const FenceState&, bool& waits) override {
+  void fence(const FenceState&, const stream::Choice<bool>&, bool& waits) override {
     if (answered_since_request_) waits = false;
   }
   bool answered_since_request_ = false;
 };
 
 struct FencedWorkWaitsForAClosedPeer : Decisions {
-  void fence(const FenceState& state, bool& waits) override {
+  void fence(const FenceState& state, const stream::Choice<bool>&, bool& waits) override {
     if (state.work.work.fence && state.responses_ended) waits = true;
   }
 };

@@ -50,6 +50,9 @@ class ForwardingConnection : public Connection, protected Connection::Observer {
   bool inject(std::int64_t offset, wire::Bytes octets) override {
     return below_->inject(offset, octets);
   }
+  void leave_unacknowledged(bool unacknowledged) override {
+    below_->leave_unacknowledged(unacknowledged);
+  }
   void pause_receiving(bool paused) override { below_->pause_receiving(paused); }
   void set_receive_buffer(std::size_t octets) override { below_->set_receive_buffer(octets); }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace rnic::llp {
@@ -102,6 +103,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
     paused_ = paused;
     notify_readable({});
   }
+  void leave_unacknowledged(bool on);
   void limit_emss(std::size_t octets) { emss_ = std::min(emss_, octets); }
   [[nodiscard]] bool change_emss(std::size_t octets) {
     emss_ = octets;
@@ -128,6 +130,7 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   void send_segment(std::span<const wire::Bytes>& pieces, std::size_t& offset, std::size_t size);
   void release(std::size_t octets);
   void in_turn(std::function<void()> arrive);
+  void arrive_in_turn(std::function<void()> arrive);
   void end_later(Ending ending);
   void notify_readable(base::Duration delay);
   void on_readable_timer();
@@ -141,6 +144,10 @@ class MemoryEnd : public std::enable_shared_from_this<MemoryEnd> {
   std::size_t outstanding_ = 0;      ///< sent and not yet taken by the peer's owner
   base::TimePoint last_arrival_{};   ///< of what we sent
   base::TimePoint held_up_until_{};  ///< nothing of ours arrives before
+  /// Of the peer's, and what came after it while it is left unacknowledged.
+  std::size_t last_segment_ = 0;
+  std::vector<std::function<void()>> refused_;
+  bool refusing_ = false;
   bool fin_arrived_ = false, fin_reported_ = false, reset_arrived_ = false;
   bool send_shut_ = false, paused_ = false, wants_writable_ = false, readable_pending_ = false;
 };
@@ -174,6 +181,9 @@ class MemoryConnection final : public Connection {
   bool send_lost(wire::Bytes octets) override { return end_->send_lost(octets); }
   /// A receiver's LLP keeps back what comes too early and drops what it has: nothing shows above.
   bool inject(std::int64_t, wire::Bytes) override { return end_->is_open(); }
+  void leave_unacknowledged(bool unacknowledged) override {
+    end_->leave_unacknowledged(unacknowledged);
+  }
   void pause_receiving(bool paused) override { end_->pause(paused); }
   void set_receive_buffer(std::size_t octets) override { end_->set_receive_buffer(octets); }
 
@@ -282,12 +292,36 @@ void MemoryEnd::send_segment(std::span<const wire::Bytes>& pieces, std::size_t& 
   outstanding_ += size;
   unacknowledged_ += size;
   fabric_->tap(local_, remote_, Kind::data, segment);
-  in_turn([self = shared_from_this(), segment = std::move(segment)]() mutable {
+  arrive_in_turn([self = shared_from_this(), segment = std::move(segment)]() mutable {
     self->unacknowledged_ -= segment.size();
     const auto peer = self->peer_.lock();
     if (peer && peer->state_ == State::open) return peer->data_arrives(std::move(segment));
     self->fabric_->after_latency([self] { self->reset_arrives(); });  // nobody is there to take it
   });
+}
+
+/// The same for octets and the FIN, which a peer may leave unacknowledged.
+void MemoryEnd::arrive_in_turn(std::function<void()> arrive) {
+  in_turn([peer = peer_, arrive = std::move(arrive)]() mutable {
+    if (const auto end = peer.lock(); end && end->refusing_)
+      end->refused_.push_back(std::move(arrive));
+    else
+      arrive();
+  });
+}
+
+void MemoryEnd::leave_unacknowledged(bool on) {
+  if (refusing_ == on) return;
+  refusing_ = paused_ = on;
+  if (const auto peer = peer_.lock()) {
+    if (on)
+      peer->unacknowledged_ += last_segment_;
+    else
+      peer->unacknowledged_ -= last_segment_;
+  }
+  if (on) return;
+  for (auto& arrive : std::exchange(refused_, {})) arrive();
+  notify_readable({});
 }
 
 /// Carries out what arrives at the peer, behind all that left before.
@@ -303,6 +337,7 @@ void MemoryEnd::in_turn(std::function<void()> arrive) {
 
 void MemoryEnd::data_arrives(std::vector<std::byte> segment) {
   ++segments_received_;
+  last_segment_ = segment.size();
   inbox_.push_back(std::move(segment));
   notify_readable({});
 }
@@ -364,7 +399,7 @@ void MemoryEnd::shutdown_send() {
   if (state_ != State::open || send_shut_) return;
   send_shut_ = true;
   fabric_->tap(local_, remote_, Kind::fin);
-  in_turn([peer = peer_] {
+  arrive_in_turn([peer = peer_] {
     if (const auto end = peer.lock()) end->fin_arrives();
   });
 }

@@ -81,6 +81,9 @@ class Connection {
   /// so far: out of turn, or once more. The LLP knows nothing of it, so what it brings first has to
   /// be sent in turn as well.
   virtual bool inject(std::int64_t offset, wire::Bytes octets) = 0;
+  /// As an LLP that drops the segment received last, and those that follow, without acknowledging
+  /// them: they come once more when it is turned off. Only the in-memory link can.
+  virtual void leave_unacknowledged(bool /*unacknowledged*/) {}
   /// While paused nothing is read from the peer, so that its send window fills.
   virtual void pause_receiving(bool paused) = 0;
   /// Bounds what the LLP takes from the peer while nobody receives; as far as it can be changed on

@@ -2,6 +2,7 @@
 // A question to which the RFCs permit several answers.
 #pragma once
 
+#include <algorithm>
 #include <span>
 
 #include "rules/rule_id.hpp"
@@ -14,8 +15,28 @@ struct Choice {
   rules::RuleId by;
   /// The answer of an implementation that makes no use of it.
   T rfc;
-  /// All answers that are lawful; of a range its ends.
+  /// All answers that are lawful.
   std::span<const T> permitted;
 };
+
+/// The same of a number that may lie anywhere between two others.
+template <class T>
+struct Range {
+  rules::RuleId by;
+  T rfc;
+  T least, most;
+};
+
+template <class T>
+[[nodiscard]] bool permits(const Choice<T>& choice, const T& answer) {
+  return std::ranges::find(choice.permitted, answer) != choice.permitted.end();
+}
+template <class T>
+[[nodiscard]] bool permits(const Range<T>& range, const T& answer) {
+  return range.least <= answer && answer <= range.most;
+}
+
+/// Of a permission to do a thing or not.
+inline constexpr bool either[] = {false, true};
 
 }  // namespace rnic::stream

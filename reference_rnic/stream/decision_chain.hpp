@@ -9,34 +9,65 @@
 #pragma once
 
 #include <algorithm>
+#include <cassert>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <utility>
 #include <vector>
 
+#include "reference_rnic/stream/choice.hpp"
+
 namespace rnic::stream {
+
+/// Whether a member keeps to what the RFCs permit.
+enum class Conduct : std::uint8_t { lawful, deviant };
 
 /// `Decisions`: an interface whose members are decision points. Each takes the answer by reference
 /// and leaves it alone by default.
 template <class Decisions>
 class DecisionChain {
  public:
-  void add(std::uint32_t key, std::unique_ptr<Decisions> member) {
-    members_.emplace_back(key, std::move(member));
+  void add(std::uint32_t key, std::unique_ptr<Decisions> member,
+           Conduct conduct = Conduct::deviant) {
+    members_.push_back({key, conduct, std::move(member)});
   }
   void remove(std::uint32_t key) {
-    std::erase_if(members_, [key](const auto& member) { return member.first == key; });
+    std::erase_if(members_, [key](const Member& member) { return member.key == key; });
+  }
+  /// Adds the members of another chain after those that are here.
+  void append(DecisionChain other) {
+    std::ranges::move(other.members_, std::back_inserter(members_));
   }
   [[nodiscard]] bool empty() const { return members_.empty(); }
 
-  /// chain.ask(&Decisions::mulpdu, size): gives every member the chance to change `size`.
+  /// chain.ask(&Decisions::payload, segment, pieces): gives every member the chance to change
+  /// `pieces`.
   template <class Interface, class... Parameters, class... Arguments>
   void ask(void (Interface::*point)(Parameters...), Arguments&&... arguments) const {
-    for (const auto& [key, member] : members_) (member.get()->*point)(arguments...);
+    for (const Member& member : members_) (member.decisions.get()->*point)(arguments...);
+  }
+
+  /// chain.decide(choice, &Decisions::react, failure): what the members make of a question to which
+  /// several answers are lawful (a Choice or a Range). A lawful member gives one of these.
+  template <class Question, class Interface, class... Parameters, class... Arguments>
+  [[nodiscard]] auto decide(const Question& question, void (Interface::*point)(Parameters...),
+                            Arguments&&... arguments) const {
+    auto answer = question.rfc;
+    for (const Member& member : members_) {
+      (member.decisions.get()->*point)(arguments..., question, answer);
+      assert(member.conduct == Conduct::deviant || permits(question, answer));
+    }
+    return answer;
   }
 
  private:
-  std::vector<std::pair<std::uint32_t, std::unique_ptr<Decisions>>> members_;
+  struct Member {
+    std::uint32_t key;
+    Conduct conduct;
+    std::unique_ptr<Decisions> decisions;
+  };
+  std::vector<Member> members_;
 };
 
 }  // namespace rnic::stream

@@ -39,11 +39,25 @@ Fault framing_fault(wire::FpduError error) {
   return {wire::cause::mpa_crc, "CRC does not match", std::nullopt, std::nullopt};
 }
 
+Fault overlong_fault() {
+  return {wire::cause::rdmap_local_catastrophic, "an FPDU longer than is taken", std::nullopt,
+          std::nullopt};
+}
+
 Fault truncation_fault() {
   // ddp.header.truncated-segment-rejected; no DDP error number fits, so RDMAP's unspecified one is
   // used.
   return {wire::cause::rdmap_operation_unspecified, "ULPDU too short for a DDP header",
           std::nullopt, std::nullopt};
+}
+
+/// No sentence says how far beyond the MULPDU a receiver follows a sender (docs/disputes.md D60).
+std::size_t Deframer::longest_fpdu_taken() const {
+  constexpr std::size_t jumbo_frame = 9000;
+  return context_.decisions.decide(
+      Range<std::size_t>{"mpa.segmentation.over-mulpdu-need-not-be-supported", longest_fpdu,
+                         std::max(context_.config.emss, jumbo_frame), longest_fpdu},
+      &Decisions::longest_fpdu, context_.config);
 }
 
 /// CRCs are checked if either side asked for them (RFC 5044 section 7.1.1).
@@ -104,7 +118,51 @@ void Deframer::resume() {
 
 void Deframer::discard() {
   phase_ = Phase::discarding;
+  hold_ = Hold::none;
   rest_.clear();
+}
+
+void Deframer::try_held_segment() {
+  if (hold_ != Hold::without_buffer) return;
+  hold_ = Hold::none;
+  resume();
+}
+
+bool Deframer::is_held_back(wire::Bytes ulpdu) {
+  const auto segment = wire::parse_segment(ulpdu);
+  if (!segment || !sink_.holds_back({*segment, segment->payload.size()})) return false;
+  hold_ = Hold::without_buffer;
+  return true;
+}
+
+/// A segment with a bad CRC or Marker may be dropped and awaited once more, in place of an error
+/// (RFC 5044 section 8). Over a link that carries every octet right it never comes.
+bool Deframer::drops_bad_segment() const {
+  return context_.decisions.decide(
+      Choice<bool>{"mpa.receive.bad-segment-may-be-dropped", false, either},
+      &Decisions::bad_segment_dropped);
+}
+
+/// What becomes of an FPDU that is not as it should be.
+void Deframer::judge_framing(wire::FpduError error, std::size_t wire_size) {
+  const auto looked_at = [this] {
+    return context_.decisions.decide(
+        Choice<bool>{"mpa.markers.checking-each-is-optional", true, either},
+        &Decisions::markers_compared);
+  };
+  if (error == wire::FpduError::bad_marker && !looked_at()) {
+    stripped_.resize(wire_size);
+    const wire::Bytes octets = buffer_.view().first(wire_size);
+    const auto left = wire::strip_markers(stripped_, position_, octets);
+    const wire::Bytes fpdu = wire::Bytes(stripped_).first(left.length);
+    outcome_.ulpdus.push_back(
+        fpdu.subspan(wire::fpdu_length_size, wire::Reader(fpdu).read<wire::be16>().value()));
+    outcome_.consumed = wire_size;
+  } else if (drops_bad_segment()) {
+    hold_ = Hold::bad;
+  } else {
+    outcome_.fault = framing_fault(error);
+  }
 }
 
 bool Deframer::inside_fpdu() const {
@@ -123,7 +181,7 @@ bool Deframer::inside_fpdu() const {
 
 /// Advances by one FPDU or part of one. False: more octets are needed, or none wanted.
 bool Deframer::step() {
-  if (phase_ == Phase::startup || phase_ == Phase::discarding) return false;
+  if (phase_ == Phase::startup || phase_ == Phase::discarding || holding()) return false;
   return direct() ? step_direct() : step_verified();
 }
 
@@ -153,14 +211,18 @@ bool Deframer::carry_out(const Parsed& parsed, const wire::FpduOptions& options)
     outcome_.ulpdus.push_back(parsed->ulpdu);
     outcome_.consumed = parsed->consumed;
   } else if (parsed.error() != wire::FpduError::incomplete) {
-    outcome_.fault = framing_fault(parsed.error());
+    judge_framing(parsed.error(), wire::fpdu_wire_size(buffer_.view(), options).value_or(0));
   }
   if (!context_.decisions.empty()) {
     const wire::Bytes octets = buffer_.view();
     const std::size_t wire_size = wire::fpdu_wire_size(octets, options).value_or(0);
+    if (wire_size > longest_fpdu_taken()) outcome_ = {{}, overlong_fault(), 0};
     const ArrivedFpdu arrived{octets, options, wire_size, parsed, context_.config};
     context_.decisions.ask(&Decisions::fpdu_arrived, arrived, outcome_);
   }
+  // What has been dealt with after all is not awaited once more.
+  if (hold_ == Hold::bad && (outcome_.consumed != 0 || outcome_.fault)) hold_ = Hold::none;
+  if (outcome_.ulpdus.size() == 1 && is_held_back(outcome_.ulpdus.front())) return false;
   for (const wire::Bytes ulpdu : outcome_.ulpdus)
     if (!discarding()) deliver(ulpdu);
   if (outcome_.fault) sink_.framing_fault(std::move(*outcome_.fault));
@@ -236,8 +298,13 @@ bool Deframer::begin_direct() {
   }
   if (reader.rest().size() < header) return await_header();
   const auto segment = wire::parse_segment(reader.rest().first(header));
+  const IncomingSegment begun{*segment, ulpdu_length_ - header};
+  if (sink_.holds_back(begun)) {
+    hold_ = Hold::without_buffer;
+    return false;
+  }
   buffer_.consume(wire::fpdu_length_size + header);
-  const auto places = sink_.begin_segment({*segment, ulpdu_length_ - header});
+  const auto places = sink_.begin_segment(begun);
   rest_.assign(places.begin(), places.end());
   rest_length_ = ulpdu_length_ - header;
   phase_ = Phase::payload;

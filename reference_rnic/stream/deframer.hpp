@@ -22,6 +22,9 @@ namespace rnic::stream {
 class SegmentSink {
  public:
   virtual ~SegmentSink() = default;
+  /// Whether the segment stays where it is, and all that comes after it, until
+  /// Deframer::try_held_segment().
+  [[nodiscard]] virtual bool holds_back(const IncomingSegment& segment) = 0;
   /// A header came. Answers with the places of the payload, payload_length octets in all, or with
   /// none: the payload is dropped. The pieces stay valid until end_segment().
   virtual std::span<const wire::MutableBytes> begin_segment(const IncomingSegment& segment) = 0;
@@ -37,6 +40,7 @@ class SegmentSink {
 /// What a Terminate says of an FPDU that MPA does not take (RFC 5044 section 8).
 [[nodiscard]] Fault framing_fault(wire::FpduError error);
 /// What it says of a ULPDU that is too short for a DDP header.
+[[nodiscard]] Fault overlong_fault();
 [[nodiscard]] Fault truncation_fault();
 
 class Deframer {
@@ -55,6 +59,9 @@ class Deframer {
   /// looked at by resume().
   void enter_full_operation();
   void resume();
+  /// Whether a segment is held back, or awaited once more.
+  [[nodiscard]] bool holding() const { return hold_ != Hold::none; }
+  void try_held_segment();
   /// From now on every octet is dropped (after an error, RFC 5044 section 8; after a Terminate).
   void discard();
   [[nodiscard]] bool discarding() const { return phase_ == Phase::discarding; }
@@ -71,11 +78,15 @@ class Deframer {
   [[nodiscard]] bool step_verified();
   [[nodiscard]] bool begin_direct();
   [[nodiscard]] bool await_header();
+  [[nodiscard]] bool is_held_back(wire::Bytes ulpdu);
+  [[nodiscard]] bool drops_bad_segment() const;
+  void judge_framing(wire::FpduError error, std::size_t wire_size);
   [[nodiscard]] bool carry_out(const Parsed& parsed, const wire::FpduOptions& options);
   void report_truncated();
   void deliver(wire::Bytes ulpdu);
   void place(wire::Bytes octets);
   [[nodiscard]] bool checks_crc() const;
+  [[nodiscard]] std::size_t longest_fpdu_taken() const;
 
   enum class Phase : std::uint8_t { startup, header, payload, trailer, discarding };
 
@@ -91,6 +102,9 @@ class Deframer {
   std::size_t ulpdu_length_ = 0;
   std::uint64_t position_ = 0;  ///< of the front of buffer_, in octets of full operation
   Phase phase_ = Phase::startup;
+  /// What the LLP keeps: a segment that has no buffer yet, or one that was bad and comes once more.
+  enum class Hold : std::uint8_t { none, without_buffer, bad };
+  Hold hold_ = Hold::none;
 };
 
 }  // namespace rnic::stream

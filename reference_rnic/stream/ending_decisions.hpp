@@ -54,6 +54,8 @@ struct EndingDecisions {
   /// The consumer has posted `work`.
   virtual void posted(const Work& /*work*/) {}
   virtual void peer_closes(const Ending& /*ending*/, PeerCloseReaction& /*reaction*/) {}
+  /// Whether posted work is sent before our half closes (RFC 5041 section 6.2.1).
+  virtual void sends_before_close(const Choice<bool>&, bool& /*sends*/) {}
   virtual void disconnects(const Ending& /*ending*/, DisconnectReaction& /*reaction*/) {}
   /// How work ends that the loss of the LLP connection cuts off (RFC 5041 section 6.2.2).
   virtual void llp_lost(WorkStatus& /*status*/) {}

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "reference_rnic/wire/ddp.hpp"
@@ -35,6 +36,8 @@ struct Fault {
   std::optional<Offender> offender;  ///< none for errors that no incoming segment caused
   std::optional<wire::ReadRequestHeader>
       request;  ///< the Read Request at fault, as far as it is not served yet
+  /// Causes that describe the fault as well, beside those of describing_too() (docs/disputes.md).
+  std::span<const wire::TerminateCause> also{};
 };
 
 /// A segment whose DDP header has arrived. The payload lies elsewhere: `segment.payload` is not

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "reference_rnic/stream/choice.hpp"
 #include "reference_rnic/stream/config.hpp"
 #include "reference_rnic/stream/fault.hpp"
 #include "reference_rnic/wire/fpdu.hpp"
@@ -65,12 +66,21 @@ struct FramingDecisions {
   virtual void marker_leaves(bool /*within_fpdu*/, wire::Marker&) {}
   /// The CRC (RFC 5044 section 4.4).
   virtual void crc_leaves(const CrcCoverage&, std::array<std::byte, wire::fpdu_crc_size>&) {}
+  /// Whether right CRCs are sent though nobody asks for them (RFC 5044 section 4.4).
+  virtual void crc_computed(const Choice<bool>&, bool& /*computed*/) {}
   /// The octet at which an FPDU goes on of which TCP has taken the front.
   virtual void fpdu_continued(std::size_t& /*at*/) {}
 
   // -- what is received --
   /// Whether the CRC of the FPDU at `position` is checked (RFC 5044 section 4.4).
   virtual void crc_checked(const Config&, const Negotiated&, std::uint64_t /*position*/, bool&) {}
+  /// The longest FPDU that is taken, Markers left out.
+  virtual void longest_fpdu(const Config&, const Range<std::size_t>&, std::size_t& /*octets*/) {}
+  /// Whether a segment with a bad CRC or Marker is dropped, to come once more, in place of an error
+  /// (RFC 5044 section 8).
+  virtual void bad_segment_dropped(const Choice<bool>&, bool& /*dropped*/) {}
+  /// Whether a Marker that leads astray is noticed (RFC 5044 section 8).
+  virtual void markers_compared(const Choice<bool>&, bool& /*compared*/) {}
   /// What is done with an FPDU, or the part of one, that has come (RFC 5044 sections 6 and 8).
   virtual void fpdu_arrived(const ArrivedFpdu&, FpduOutcome&) {}
   /// Whether the next FPDU is looked at, if it has come.

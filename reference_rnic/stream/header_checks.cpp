@@ -1,10 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/header_checks.hpp"
 
+#include <array>
+#include <span>
+
 namespace rnic::stream {
 namespace {
 
-constexpr std::uint32_t queue_count = 4;
+constexpr std::uint32_t queue_count = 3;
+constexpr std::uint32_t queue_count_with_extensions = 4;
+
+/// RFC 7306 extends RDMAP for those who implement it.
+bool has_extensions(const Incoming& incoming) {
+  return incoming.context.decisions.decide(
+      Choice<bool>{"rdmap.atomic.unsupported-aopcode-surfaced", true, either},
+      &Decisions::has_extensions);
+}
+
+bool is_extension(wire::Opcode opcode) {
+  return wire::is_immediate(opcode) || opcode == wire::Opcode::atomic_request ||
+         opcode == wire::Opcode::atomic_response;
+}
 
 /// The version field DV (RFC 5041 section 4.1); each buffer model has a code of its own for it
 /// (RFC 5041 section 7.2).
@@ -25,8 +41,9 @@ std::optional<Fault> check_ddp(const Incoming& incoming) {
   if (auto fault = incoming.check("ddp.header.rsvd-ignored-on-receive")) return fault;
   if (segment.tagged) return std::nullopt;
   // RFC 5041 section 7.1
+  const std::uint32_t queues = has_extensions(incoming) ? queue_count_with_extensions : queue_count;
   return incoming.check("ddp.untagged.check-qn-valid",
-                        segment.untagged_header.queue_number.value() < queue_count,
+                        segment.untagged_header.queue_number.value() < queues,
                         wire::cause::ddp_untagged_invalid_queue, "no such queue");
 }
 
@@ -40,17 +57,29 @@ bool fits(const wire::Segment& segment) {
 
 std::optional<Fault> check_rdmap(const Incoming& incoming) {
   const wire::Segment& segment = incoming.segment;
-  // RFC 5040 section 7.2
-  if (auto fault = incoming.check("rdmap.error.version-validated",
-                                  segment.rdmap().version() == wire::rdmap_version,
-                                  wire::cause::rdmap_invalid_version, "RDMAP version is not 1"))
+  // RFC 5040 section 7.2; version 0 may be taken (section 4.1).
+  const std::uint8_t version = segment.rdmap().version();
+  const bool good = version == wire::rdmap_version;
+  const char* detail = "RDMAP version is not 1";
+  if (auto fault = version == 0 ? incoming.check_if_made("rdmap.header.version-zero-admissible",
+                                                         "rdmap.error.version-validated", good,
+                                                         wire::cause::rdmap_invalid_version, detail)
+                                : incoming.check("rdmap.error.version-validated", good,
+                                                 wire::cause::rdmap_invalid_version, detail))
     return fault;
   // RFC 5040 section 4.1
   if (auto fault = incoming.check("rdmap.header.reserved-bits-ignored")) return fault;
   // RFC 5040 sections 4.1 and 7.2
-  return incoming.check("rdmap.error.opcode-validated", fits(segment),
+  const bool known = !is_extension(segment.rdmap().opcode()) || has_extensions(incoming);
+  // Of an opcode on another's queue the queue may be what is wrong (docs/disputes.md D55).
+  static constexpr std::array wrong_queue{wire::cause::ddp_untagged_invalid_queue};
+  const bool queue_may_be_blamed = !segment.tagged && wire::is_defined(segment.rdmap().opcode()) &&
+                                   !wire::is_tagged(segment.rdmap().opcode());
+  return incoming.check("rdmap.error.opcode-validated", known && fits(segment),
                         wire::cause::rdmap_unexpected_opcode,
-                        "opcode is unknown or does not fit the queue");
+                        "opcode is unknown or does not fit the queue",
+                        queue_may_be_blamed ? std::span<const wire::TerminateCause>(wrong_queue)
+                                            : std::span<const wire::TerminateCause>());
 }
 
 }  // namespace

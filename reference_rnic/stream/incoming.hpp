@@ -25,9 +25,16 @@ struct Incoming : IncomingSegment {
 
   /// What is wrong with the segment by `rule`: nothing if `good`.
   [[nodiscard]] std::optional<Fault> check(rules::RuleId rule, bool good,
-                                           wire::TerminateCause cause, const char* detail) const {
+                                           wire::TerminateCause cause, const char* detail,
+                                           std::span<const wire::TerminateCause> also = {}) const {
     if (good && context.decisions.empty()) return std::nullopt;
-    return ask(rule, good ? std::nullopt : std::optional(found(cause, detail)));
+    return ask(rule, good ? std::nullopt : std::optional(found(cause, detail, also)));
+  }
+  /// The same of a check that `permission` lets a receiver leave out.
+  [[nodiscard]] std::optional<Fault> check_if_made(rules::RuleId permission, rules::RuleId rule,
+                                                   bool good, wire::TerminateCause cause,
+                                                   const char* detail) const {
+    return check(rule, good || !is_made(permission), cause, detail);
   }
   /// The same of a rule that finds nothing wrong, whatever the segment holds.
   [[nodiscard]] std::optional<Fault> check(rules::RuleId rule) const {
@@ -36,7 +43,9 @@ struct Incoming : IncomingSegment {
   }
 
  private:
-  [[nodiscard]] Fault found(wire::TerminateCause cause, const char* detail) const;
+  [[nodiscard]] Fault found(wire::TerminateCause cause, const char* detail,
+                            std::span<const wire::TerminateCause> also) const;
+  [[nodiscard]] bool is_made(rules::RuleId permission) const;
   [[nodiscard]] std::optional<Fault> ask(rules::RuleId rule, std::optional<Fault> fault) const;
 };
 

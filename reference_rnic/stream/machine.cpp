@@ -123,7 +123,12 @@ std::expected<std::optional<OutgoingMessage>, Fault> Machine::next_message() {
   if (state_ == State::terminating) return next_last_message();
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
-  turn_ = other(turn_);
+  const bool responses_first = turn_ == Source::posted_work;
+  turn_ = context_.decisions.decide(Choice<bool>{"rdmap.order.read-response-after-later-messages",
+                                                 responses_first, either},
+                                    &Decisions::responses_first)
+              ? Source::responses
+              : Source::posted_work;
   for (const Source source : {turn_, other(turn_)}) {
     auto message = source == Source::responses ? read_queue_.next() : send_queue_.next();
     if (!message || *message) return message;
@@ -171,7 +176,10 @@ void Machine::disconnect(TimePoint now) {
   }
   DisconnectReaction reaction;
   // RFC 5044 section 7.1.2: a Responder that has not received an FPDU may not send what is posted.
-  reaction.sends_posted_work = state_ != State::awaiting_first_fpdu;
+  reaction.sends_posted_work =
+      state_ != State::awaiting_first_fpdu &&
+      context_.decisions.decide(Choice<bool>{"ddp.close.graceful-sends-pending-data", true, either},
+                                &Decisions::sends_before_close);
   context_.decisions.ask(&Decisions::disconnects, ending(), reaction);
   if (reaction.fault) return fail(*reaction.fault);
   if (reaction.refuses_work) send_queue_.refuse();
@@ -234,9 +242,12 @@ Closing Machine::closing() const {
       llp_ == LlpState::peer_closed ? Closing::full_close : Closing::half_close;
   switch (state_) {
     case State::terminating: {
-      // RFC 5040 section 6.2.1: graceful, so that the Terminate arrives.
-      const std::array permitted{graceful, Closing::reset};
-      return chosen({"rdmap.terminate.graceful-llp-teardown", graceful, permitted});
+      // RFC 5040 section 6.2.1: graceful, so that the Terminate arrives; at once, or after the
+      // peer's FIN.
+      const std::array permitted{graceful, Closing::reset, Closing::none};
+      const std::size_t count = peer_half_closed(llp_) ? 2 : 3;
+      return chosen(
+          {"rdmap.terminate.graceful-llp-teardown", graceful, std::span(permitted).first(count)});
     }
     case State::closing:
       // RFC 5041 section 6.2.1: after all data is sent.
@@ -252,9 +263,7 @@ Closing Machine::closing() const {
 }
 
 Closing Machine::chosen(const Choice<Closing>& choice) const {
-  Closing closing = choice.rfc;
-  context_.decisions.ask(&Decisions::closes, ending(), choice, closing);
-  return closing;
+  return context_.decisions.decide(choice, &Decisions::closes, ending());
 }
 
 void Machine::close_done(TimePoint now) {

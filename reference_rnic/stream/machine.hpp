@@ -47,6 +47,8 @@ class Machine final : public Stream, private SegmentSink {
     context_.config.emss = emss;
   }
   [[nodiscard]] std::optional<Event> next_event() override;
+  void buffers_posted(TimePoint now) override;
+  [[nodiscard]] bool holding() const override { return deframer_.holding(); }
   [[nodiscard]] State state() const override { return state_; }
   [[nodiscard]] const Negotiated& negotiated() const override { return context_.negotiated; }
   [[nodiscard]] StreamDecisions& decisions() override { return context_.decisions; }
@@ -72,6 +74,7 @@ class Machine final : public Stream, private SegmentSink {
   [[nodiscard]] bool is_rtr(const IncomingSegment& incoming) const;
 
   // segments and messages that come in (machine_receive.cpp)
+  [[nodiscard]] bool holds_back(const IncomingSegment& segment) override;
   std::span<const wire::MutableBytes> begin_segment(const IncomingSegment& segment) override;
   std::span<const wire::MutableBytes> rest_of_segment(std::size_t left) override;
   void end_segment() override;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a stream does with the segments and messages that come in (RFC 5041 section 7, RFC 5040
 // sections 5 and 7, RFC 7306).
+#include <array>
+#include <span>
 #include <utility>
 
 #include "reference_rnic/stream/header_checks.hpp"
@@ -52,6 +54,22 @@ std::expected<std::span<const wire::MutableBytes>, Fault> Machine::check_segment
       return std::unexpected(std::move(*fault));
   }
   return incoming.segment.tagged ? tagged_.begin(incoming) : untagged_.begin(incoming);
+}
+
+/// A Send or Immediate Data without a receive buffer may be left to the LLP, which repeats it (RFC
+/// 5041 section 7.1).
+bool Machine::holds_back(const IncomingSegment& segment) {
+  const bool wanted =
+      context_.decisions.decide(Choice<bool>{"ddp.untagged.no-buffer-llp-recovery", false, either},
+                                &Decisions::held_without_buffer);
+  if (!wanted || segment.segment.tagged || awaits_rtr()) return false;
+  const Incoming incoming(segment, context_, send_queue_, state_);
+  return !check_header(incoming) && untagged_.lacks_buffer(incoming);
+}
+
+void Machine::buffers_posted(TimePoint now) {
+  now_ = now;
+  deframer_.try_held_segment();
 }
 
 std::span<const wire::MutableBytes> Machine::rest_of_segment(std::size_t left) {
@@ -127,10 +145,15 @@ std::expected<std::optional<std::uint32_t>, Fault> Machine::invalidate_for(Opcod
   if (!stag) return stag;
   const auto done = context_.memory.invalidate_by_peer(*stag);
   const bool unknown = !done && done.error() == MemoryFault::invalid_stag;
+  // An STag that does not exist cannot be invalidated either (docs/disputes.md D1).
+  static constexpr std::array cannot_be{wire::cause::rdmap_protection_cannot_invalidate,
+                                        wire::cause::rdmap_operation_cannot_invalidate};
   if (auto fault = segment_->check("rdmap.invalidate.terminate-if-not-associated", done.has_value(),
                                    unknown ? wire::cause::rdmap_invalid_stag
                                            : wire::cause::rdmap_protection_cannot_invalidate,
-                                   "the STag of a Send with Invalidate cannot be invalidated"))
+                                   "the STag of a Send with Invalidate cannot be invalidated",
+                                   unknown ? std::span<const wire::TerminateCause>(cannot_be)
+                                           : std::span<const wire::TerminateCause>()))
     return std::unexpected(std::move(*fault));
   return stag;
 }

@@ -45,12 +45,11 @@ bool Machine::may_send_terminate() const {
 /// RFC 5040 section 7.1 demands the Terminate that section 6.2.1 recommends (docs/disputes.md).
 Reaction Machine::reaction_to(const Fault& fault) const {
   static constexpr Reaction permitted[] = {{.terminate = true}, {.terminate = false}};
-  Reaction reaction{.terminate = may_send_terminate()};
+  const Reaction reaction{.terminate = may_send_terminate()};
   const Choice<Reaction> choice{"rdmap.terminate.sent-on-rdmap-error", reaction,
                                 std::span(permitted).subspan(reaction.terminate ? 0 : 1)};
   const Failure failure{fault, segment_ ? &*segment_ : nullptr, transmitter_.pending() != 0};
-  context_.decisions.ask(&Decisions::react, failure, choice, reaction);
-  return reaction;
+  return context_.decisions.decide(choice, &Decisions::react, failure);
 }
 
 /// The messages that still leave after an error: one Terminate (RFC 5040 section 5.4).

@@ -156,11 +156,11 @@ std::expected<OutgoingMessage, Fault> ReadQueue::atomic_response(
 /// Brings the Request to the front that is answered next. False: none is yet.
 bool ReadQueue::choose_next() {
   const std::size_t first = answered_, none = requests_.size();
-  std::size_t next = first;  // rdmap.order.responses-in-delivery-order
   const std::array permitted{first, none};
   const Choice<std::size_t> choice{"rdmap.order.read-response-after-later-messages", first,
                                    permitted};
-  context_.decisions.ask(&Decisions::next_response, requests_, choice, next);
+  // rdmap.order.responses-in-delivery-order
+  const std::size_t next = context_.decisions.decide(choice, &Decisions::next_response, requests_);
   if (next >= none) return false;
   if (next != first) std::swap(requests_[first], requests_[next]);
   return true;

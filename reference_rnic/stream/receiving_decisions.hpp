@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "reference_rnic/stream/choice.hpp"
 #include "reference_rnic/stream/delivered_message.hpp"
 #include "reference_rnic/stream/event.hpp"
 #include "reference_rnic/stream/fault.hpp"
@@ -27,6 +28,13 @@ struct ReceivingDecisions {
   /// lengths (RFC 5041 section 7.1, RFC 5040 section 7.2). `found`: what is wrong with it.
   virtual void checked(rules::RuleId /*rule*/, const Incoming& /*incoming*/,
                        std::optional<Fault>& /*found*/) {}
+  /// Whether a check is made that a receiver may leave out.
+  virtual void checks(const Incoming& /*incoming*/, const Choice<bool>&, bool& /*made*/) {}
+  /// Whether the operations of RFC 7306 are supported.
+  virtual void has_extensions(const Choice<bool>&, bool& /*supported*/) {}
+  /// Whether a segment for which there is no receive buffer stays with the LLP until there is one,
+  /// in place of an error (RFC 5041 section 7.1).
+  virtual void held_without_buffer(const Choice<bool>&, bool& /*held*/) {}
   /// Whether the message that begins takes a receive buffer of the consumer (RFC 5040 section 5.3,
   /// RFC 7306 section 6.3).
   virtual void needs_receive(const Incoming& /*incoming*/, bool& /*needed*/) {}

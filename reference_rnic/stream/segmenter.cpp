@@ -56,11 +56,9 @@ void Segmenter::begin(OutgoingMessage message) {
 }
 
 std::size_t Segmenter::mulpdu() const {
-  std::size_t size = wire::mulpdu(context_.config.emss, context_.negotiated.send_markers);
-  const std::array permitted{wire::min_mulpdu, size};
-  const Choice<std::size_t> choice{"mpa.segmentation.mulpdu-may-vary", size, permitted};
-  context_.decisions.ask(&Decisions::mulpdu, context_, choice, size);
-  return size;
+  const std::size_t size = wire::mulpdu(context_.config.emss, context_.negotiated.send_markers);
+  const Range<std::size_t> range{"mpa.segmentation.mulpdu-may-vary", size, wire::min_mulpdu, size};
+  return context_.decisions.decide(range, &Decisions::mulpdu, context_);
 }
 
 std::size_t Segmenter::payload_limit() const {

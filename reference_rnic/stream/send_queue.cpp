@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace rnic::stream {
@@ -119,9 +120,14 @@ std::optional<WorkStatus> SendQueue::refused(const Entry& entry) const {
 
 /// RFC 5040 sections 5.5 (the fence is the consumer's) and 6.1.
 bool SendQueue::must_wait(const Entry& entry) const {
-  bool fenced = entry.work.fence && responses_due_ != 0;
-  context_.decisions.ask(&Decisions::fence, FenceState{entry, responses_due_, responses_ended_},
-                         fenced);
+  static constexpr bool may_wait[] = {true, false};
+  const bool fence = entry.work.fence && responses_due_ != 0;
+  const bool free = !fence && responses_due_ != 0 && entry.work.kind != WorkKind::local &&
+                    !awaits_response(entry.work.kind);
+  const Choice<bool> choice{"rdmap.order.send-may-pass-read", fence,
+                            free ? std::span(may_wait) : std::span(&may_wait[fence ? 0 : 1], 1)};
+  const bool fenced = context_.decisions.decide(
+      choice, &Decisions::fence, FenceState{entry, responses_due_, responses_ended_});
   return fenced || (awaits_response(entry.work.kind) && responses_due_ >= outbound_limit());
 }
 

@@ -58,7 +58,7 @@ struct SendingDecisions {
   /// The EMSS that the lower layer reports (RFC 5044 section 4.5).
   virtual void emss(const Context&, std::size_t&) {}
   /// The longest ULPDU that is sent now (RFC 5044 section 4.5).
-  virtual void mulpdu(const Context&, const Choice<std::size_t>&, std::size_t&) {}
+  virtual void mulpdu(const Context&, const Range<std::size_t>&, std::size_t&) {}
   /// The header of a tagged segment (RFC 5041 section 4.2, RFC 5040 section 4.1).
   virtual void tagged_header(const OutgoingSegment&, wire::TaggedHeader&) {}
   /// The header of an untagged segment (RFC 5041 section 4.3, RFC 5040 section 4.1).
@@ -77,6 +77,10 @@ struct SendingDecisions {
   virtual void may_terminate(bool&) {}
   /// What follows an error (RFC 5040 sections 6.2.1 and 7.1).
   virtual void react(const Failure&, const Choice<Reaction>&, Reaction&) {}
+  /// The layer, type and code of a Terminate (RFC 5040 section 4.8): of several that describe the
+  /// fault one is as lawful as another.
+  virtual void cause_named(const Fault&, const Choice<wire::TerminateCause>&,
+                           wire::TerminateCause&) {}
   /// The contents of a Terminate (RFC 5040 section 4.8).
   virtual void terminate(const Fault&, wire::Terminate&) {}
   /// What still leaves after an error: one Terminate.

@@ -59,12 +59,11 @@ std::vector<RtrKinds> permitted_rtr(const RtrKinds& common, const RtrKinds& ours
 /// 6581 section 9.2).
 RtrKinds offered_rtr(const Values& asked, const Config& config, const StreamDecisions& decisions) {
   const RtrKinds common = both(kinds_of(asked), config.rtr);
-  RtrKinds offered = any(common) ? common : config.rtr;
+  const RtrKinds offered = any(common) ? common : config.rtr;
   if (decisions.empty()) return offered;
   const auto permitted = permitted_rtr(common, config.rtr);
   const Choice<RtrKinds> choice{"mpa.enhanced.matching-rtr-flags-set", offered, permitted};
-  decisions.ask(&Decisions::rtr_offered, asked, choice, offered);
-  return offered;
+  return decisions.decide(choice, &Decisions::rtr_offered, asked);
 }
 
 /// Whether the Request (or Reply) puts the connection under the peer-to-peer model: flag A alone
@@ -134,8 +133,14 @@ void adopt_depths(const Values& reply, const Config& config, Negotiated& negotia
 
 /// What becomes of a check that has come out as `acceptable`.
 bool passes(const StartupCheck& check, bool acceptable, const StreamDecisions& decisions) {
-  decisions.ask(&Decisions::startup_checked, check, acceptable);
-  return acceptable;
+  const Choice<bool> choice{check.by, acceptable, {&acceptable, 1}};
+  return decisions.decide(choice, &Decisions::startup_checked, check);
+}
+
+/// The same of a check that a receiver may leave out.
+bool passes_if_made(const StartupCheck& check, bool acceptable, const StreamDecisions& decisions) {
+  const Choice<bool> choice{check.by, acceptable, std::span(either).subspan(acceptable ? 1 : 0)};
+  return decisions.decide(choice, &Decisions::startup_checked, check);
 }
 
 /// The part of a verdict that the enhanced words decide.
@@ -199,10 +204,17 @@ bool interoperable(const wire::MpaFrame& frame, const Config& config,
                    const StreamDecisions& decisions) {
   // RFC 5044 section 7.1.1; RFC 6581 section 6.
   const bool spoken = frame.revision >= 1 && frame.revision <= config.revision;
-  if (!passes({"mpa.startup.revision-checked", frame, config}, spoken, decisions)) return false;
-  // RFC 6581 section 9.
-  if (!passes({"mpa.enhanced.short-private-data-is-bad-frame", frame, config},
-              !is_enhanced(frame) || frame.enhanced().has_value(), decisions))
+  const StartupCheck revision{"mpa.startup.revision-checked", frame, config};
+  // Which of the later revisions a receiver works with is its own affair (docs/disputes.md D61).
+  const bool later = config.revision >= 2 && frame.revision > config.revision &&
+                     frame.kind == MpaFrameKind::request;
+  if (!(later ? passes_if_made(revision, spoken, decisions) : passes(revision, spoken, decisions)))
+    return false;
+  // RFC 6581 section 9, whose MUST binds the sender (docs/disputes.md D61).
+  const StartupCheck room{"mpa.enhanced.short-private-data-is-bad-frame", frame, config};
+  const bool has_room = !is_enhanced(frame) || frame.enhanced().has_value();
+  const bool of_request = frame.kind == MpaFrameKind::request;
+  if (!(of_request ? passes_if_made(room, has_room, decisions) : passes(room, has_room, decisions)))
     return false;
   // An enhanced Request is answered by an enhanced Reply, a plain one by a plain one (RFC 6581
   // section 10).
@@ -235,6 +247,11 @@ Acceptance accept_request(const ConnectRequest& request, const Config& config, s
     if (peer_to_peer(*request.enhanced, decisions))
       state_peer_to_peer(words, offered_rtr(*request.enhanced, config, decisions));
     negotiate_depths(*request.enhanced, ird, ord, words, result.negotiated);
+    // A Responder that wants no negotiation may say so (docs/disputes.md D59).
+    const std::array ords{words.ord, read_depth_unnegotiated};
+    words.ord = decisions.decide(
+        Choice<std::uint16_t>{"mpa.enhanced.responder-ord-at-most-initiator-ird", words.ord, ords},
+        &Decisions::reply_ord, AcceptedRequest{request, config, ird, ord});
     result.negotiated.enhanced = true;
     result.negotiated.peer_to_peer = words.peer_to_peer;
     result.negotiated.rtr = kinds_of(words);

@@ -80,7 +80,7 @@ struct StartupDecisions {
   virtual void startup_parsed(wire::MpaFrameKind, wire::Bytes /*octets*/, ParsedStartup&) {}
   /// Whether a well-formed frame passes the check (RFC 5044 section 7.1.2, RFC 6581 sections 9
   /// and 10).
-  virtual void startup_checked(const StartupCheck&, bool& /*acceptable*/) {}
+  virtual void startup_checked(const StartupCheck&, const Choice<bool>&, bool& /*acceptable*/) {}
   /// Whether octets may follow a Request before its Reply: not if PD_Length is right (RFC 5044
   /// section 7.1.2).
   virtual void octets_after_request(wire::Bytes, bool& /*acceptable*/) {}
@@ -103,6 +103,9 @@ struct StartupDecisions {
   /// those stated.
   virtual void rtr_chosen(const wire::EnhancedWords::Values& /*reply*/, const Choice<RtrKind>&,
                           std::optional<RtrKind>&) {}
+  /// The ORD of a Reply (RFC 6581 section 9.1): what the Responder uses, or all ones.
+  virtual void reply_ord(const AcceptedRequest&, const Choice<std::uint16_t>&,
+                         std::uint16_t& /*stated*/) {}
   /// How the Initiator takes a Reply that does not reject (RFC 6581 sections 9.1 and 9.2).
   virtual void reply_judged(const Config&, ReplyVerdict&) {}
   /// The depths in use when the consumer posts work: those agreed (RFC 6581 section 9.3).

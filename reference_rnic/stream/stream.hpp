@@ -62,6 +62,9 @@ class Stream {
   virtual void peer_closed(TimePoint now) = 0;
   /// The LLP connection broke (reset, timeout).
   virtual void lost(TimePoint now) = 0;
+  /// A segment waits at the front that the LLP is to keep unacknowledged: what comes after it is
+  /// not wanted yet.
+  [[nodiscard]] virtual bool holding() const = 0;
 
   // -- out --
   /// Appends the octets that may be sent now to `list`, at most about `limit` octets. Each element
@@ -87,6 +90,8 @@ class Stream {
                       TimePoint now) = 0;
   virtual void reject(wire::Bytes private_data, TimePoint now) = 0;
   virtual void post(Work work, TimePoint now) = 0;
+  /// There may be receive buffers where there were none: of use while it is holding().
+  virtual void buffers_posted(TimePoint now) = 0;
   /// Orderly close: what is posted is sent, then our half is closed.
   virtual void disconnect(TimePoint now) = 0;
   /// Abortive close on the consumer's wish: Terminate with a local catastrophic error where one may

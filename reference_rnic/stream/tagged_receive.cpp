@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/tagged_receive.hpp"
 
+#include <array>
+#include <span>
 #include <utility>
 
 namespace rnic::stream {
@@ -102,8 +104,13 @@ std::expected<TaggedReceive::Places, Fault> TaggedReceive::places(const Incoming
     places_.push_back(*memory);
     return Places(places_);
   }
+  // Missing access rights have a code of RDMAP's (docs/disputes.md D3).
+  static constexpr std::array of_rdmap{wire::cause::rdmap_access_rights};
+  const bool rights = memory.error() == MemoryFault::access_rights;
   if (auto fault = incoming.check(rule_of(memory.error()), false, ddp_cause(memory.error()),
-                                  detail_of(memory.error())))
+                                  detail_of(memory.error()),
+                                  rights ? std::span<const wire::TerminateCause>(of_rdmap)
+                                         : std::span<const wire::TerminateCause>()))
     return std::unexpected(std::move(*fault));
   return Places();
 }
@@ -112,9 +119,13 @@ std::expected<TaggedReceive::Places, Fault> TaggedReceive::places(const Incoming
 /// 5.2.2).
 std::optional<Fault> TaggedReceive::check_response(const Incoming& incoming) {
   auto* entry = send_queue_.outstanding(WorkKind::read);
+  // No text names the code (docs/disputes.md D58).
+  static constexpr std::array any_other{
+      wire::cause::rdmap_operation_unspecified, wire::cause::ddp_tagged_invalid_stag,
+      wire::cause::ddp_tagged_stag_not_associated, wire::cause::rdmap_invalid_stag};
   if (auto fault = incoming.check("rdmap.read.invalid-response-surfaced", entry != nullptr,
                                   wire::cause::rdmap_unexpected_opcode,
-                                  "Read Response without a Read Request"))
+                                  "Read Response without a Read Request", any_other))
     return fault;
   if (entry == nullptr || incoming.payload_length == 0) return std::nullopt;
   const wire::TaggedHeader& header = incoming.segment.tagged_header;

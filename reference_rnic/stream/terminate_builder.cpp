@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "reference_rnic/stream/terminate_builder.hpp"
 
+#include <array>
+#include <span>
+#include <vector>
+
 namespace rnic::stream {
 namespace {
 
@@ -16,12 +20,43 @@ Included figure_10(wire::TerminateCause cause) {
           cause.type == type::rdmap_protection};
 }
 
+/// What an error is called as well: another check finds it too, and no text gives their order, or
+/// the texts name two codes for it (docs/disputes.md D1, D15, D54).
+std::span<const wire::TerminateCause> describing_too(wire::TerminateCause cause) {
+  namespace c = wire::cause;
+  using Pair = std::array<wire::TerminateCause, 2>;
+  static constexpr std::array<Pair, 9> table{
+      {{c::ddp_tagged_to_wrap, c::ddp_tagged_base_or_bounds},
+       {c::rdmap_to_wrap, c::rdmap_base_or_bounds},
+       {c::ddp_untagged_msn_out_of_range, c::ddp_untagged_no_buffer},
+       {c::ddp_untagged_invalid_queue, c::ddp_untagged_no_buffer},
+       {c::ddp_untagged_invalid_offset, c::ddp_untagged_message_too_long},
+       {c::rdmap_protection_cannot_invalidate, c::rdmap_operation_cannot_invalidate},
+       {c::ddp_tagged_stag_not_associated, c::ddp_tagged_invalid_stag},
+       {c::rdmap_stag_not_associated, c::rdmap_invalid_stag},
+       {c::rdmap_operation_cannot_invalidate, c::rdmap_protection_cannot_invalidate}}};
+  for (const Pair& pair : table)
+    if (pair[0] == cause) return std::span(pair).subspan(1);
+  return {};
+}
+
+wire::TerminateCause chosen_cause(const Fault& fault, const StreamDecisions& decisions) {
+  if (decisions.empty()) return fault.cause;
+  std::vector<wire::TerminateCause> permitted{fault.cause};
+  const auto too = describing_too(fault.cause);
+  permitted.insert(permitted.end(), too.begin(), too.end());
+  permitted.insert(permitted.end(), fault.also.begin(), fault.also.end());
+  const Choice<wire::TerminateCause> choice{"rdmap.terminate.control-values-defined", fault.cause,
+                                            permitted};
+  return decisions.decide(choice, &Decisions::cause_named, fault);
+}
+
 }  // namespace
 
 std::vector<std::byte> build_terminate(const Fault& fault, const StreamDecisions& decisions) {
   wire::Terminate terminate;
-  terminate.cause = fault.cause;
-  const Included included = figure_10(fault.cause);
+  terminate.cause = chosen_cause(fault, decisions);
+  const Included included = figure_10(terminate.cause);
   if (included.ddp && fault.offender) {
     terminate.m = terminate.d = true;
     terminate.segment_length = fault.offender->segment_length;

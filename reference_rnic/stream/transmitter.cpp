@@ -81,6 +81,13 @@ void Transmitter::add_fields(Unit& unit, std::size_t ulpdu_length) {
   unit.trailer_size = fields.pad_size + unit.crc_size;
 }
 
+/// If either side asked for CRCs; if neither did, as the sender likes (RFC 5044 section 4.4).
+bool Transmitter::computes_crc() const {
+  if (context_.negotiated.crc) return true;
+  return context_.decisions.decide(Choice<bool>{"mpa.crc.generation-may-go-on", false, either},
+                                   &Decisions::crc_computed);
+}
+
 /// The CRC of the octets that it covers (RFC 5044 section 4.4).
 void Transmitter::store_crc(const CrcCoverage& covered, wire::MutableBytes field) const {
   wire::Crc32c crc;
@@ -93,7 +100,7 @@ void Transmitter::store_crc(const CrcCoverage& covered, wire::MutableBytes field
 /// Writes the CRC of an FPDU that is kept in parts. Without CRCs the field stays zero (RFC 5044
 /// section 4.4).
 void Transmitter::seal(Unit& unit) {
-  if (!context_.negotiated.crc) return;
+  if (!computes_crc()) return;
   const wire::MutableBytes trailer = wire::MutableBytes(unit.trailer).first(unit.trailer_size);
   covered_.assign(1, wire::Bytes(unit.head).first(unit.head_size));
   covered_.insert(covered_.end(), unit.payload.begin(), unit.payload.end());
@@ -113,7 +120,7 @@ void Transmitter::insert_markers(Unit& unit) {
   wire::insert_markers(writer, position_, fpdu);
   assert(writer.size() == unit.owned.size());
   if (!context_.decisions.empty()) decide_on_markers(unit.owned);
-  if (!context_.negotiated.crc) return;
+  if (!computes_crc()) return;
 
   const wire::MutableBytes octets(unit.owned);
   const wire::Bytes covered = octets.first(octets.size() - unit.crc_size);

@@ -72,6 +72,7 @@ class Transmitter {
   void append(Unit unit);
   void seal(Unit& unit);
   void add_fields(Unit& unit, std::size_t ulpdu_length);
+  [[nodiscard]] bool computes_crc() const;
   void store_crc(const CrcCoverage& covered, wire::MutableBytes field) const;
   void insert_markers(Unit& unit);
   void decide_on_markers(wire::MutableBytes octets) const;

@@ -2,6 +2,7 @@
 #include "reference_rnic/stream/untagged_receive.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "reference_rnic/wire/rdmap.hpp"
 #include "reference_rnic/wire/terminate.hpp"
@@ -118,13 +119,24 @@ std::optional<Fault> UntaggedReceive::open_send(QueueState& state, const Incomin
   bool needed = !incoming.rtr;
   context_.decisions.ask(&Decisions::needs_receive, incoming, needed);
   if (!needed) return std::nullopt;
-  state.buffer = context_.memory.take_receive();
+  state.buffer =
+      reserved_ ? std::exchange(reserved_, std::nullopt) : context_.memory.take_receive();
   if (auto fault =
           incoming.check("ddp.untagged.check-buffer-available", state.buffer.has_value(),
                          wire::cause::ddp_untagged_no_buffer, "no receive buffer for the message"))
     return fault;
   if (!immediate) state.capacity = state.buffer ? state.buffer->capacity : 0;
   return std::nullopt;
+}
+
+bool UntaggedReceive::lacks_buffer(const Incoming& incoming) {
+  const wire::UntaggedHeader& header = incoming.segment.untagged_header;
+  const QueueState& state = queues_[0];
+  if (header.queue_number.value() != 0 || state.open ||
+      header.message_sequence_number.value() != state.expected)
+    return false;
+  if (!reserved_) reserved_ = context_.memory.take_receive();
+  return !reserved_;
 }
 
 /// RFC 5041 section 7.1: MO, and the end of the payload, lie within the buffer.
@@ -176,6 +188,7 @@ std::optional<DeliveredMessage> UntaggedReceive::end(const Incoming& incoming) {
 
 std::optional<ReceiveFailed> UntaggedReceive::give_up() {
   QueueState& state = queues_[0];
+  if (!state.buffer && reserved_) state.buffer = std::exchange(reserved_, std::nullopt);
   if (!state.buffer) return std::nullopt;
   const ReceiveFailed failed{state.buffer->work_id, too_long_};
   state.buffer.reset();

@@ -31,6 +31,9 @@ class UntaggedReceive {
   /// it does.
   [[nodiscard]] std::optional<DeliveredMessage> end(const Incoming& incoming);
 
+  /// Whether `incoming` begins a message for which no receive buffer is there.
+  [[nodiscard]] bool lacks_buffer(const Incoming& incoming);
+
   /// The message of `incoming` is passed over: it counts as if it had been delivered.
   void skip(const Incoming& incoming);
 
@@ -59,6 +62,8 @@ class UntaggedReceive {
   std::array<QueueState, 4> queues_;
   std::vector<wire::MutableBytes> places_;
   bool too_long_ = false;
+  /// Taken by lacks_buffer() for the message that begins next.
+  std::optional<ReceiveBuffer> reserved_;
 };
 
 }  // namespace rnic::stream

@@ -61,8 +61,11 @@ struct WorkDecisions {
   virtual void refused(const PostedWork&, std::optional<WorkStatus>&) {}
   /// How many Reads and Atomics may be outstanding: the ORD (RFC 5040 section 6.1).
   virtual void outbound_limit(std::size_t&) {}
-  /// Whether work waits for the Responses to earlier Reads and Atomics.
-  virtual void fence(const FenceState&, bool& /*waits*/) {}
+  /// Whether work waits for the Responses to earlier Reads and Atomics: if it is fenced, else as the
+  /// sender likes (RFC 5040 section 5.5).
+  virtual void fence(const FenceState&, const Choice<bool>&, bool& /*waits*/) {}
+  /// Whether Responses go before posted work where both could leave now. Usually they take turns.
+  virtual void responses_first(const Choice<bool>&, bool& /*first*/) {}
   /// The message of posted work.
   virtual void work_message(const PostedWork&, OutgoingMessage&) {}
   /// RFC 5040 section 4.4.

@@ -5,6 +5,7 @@
 #include <expected>
 #include <functional>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "reference_rnic/stream/decisions.hpp"
@@ -105,6 +106,16 @@ class RnicDecisions : public stream::DecisionChain<Decisions> {
   std::function<stream::StreamDecisions()> of_stream;
   [[nodiscard]] stream::StreamDecisions for_stream() const {
     return of_stream ? of_stream() : stream::StreamDecisions{};
+  }
+  /// Adds what others decide, for the RNIC and for each stream, after those that are here.
+  void append(RnicDecisions others) {
+    DecisionChain::append(std::move(others));
+    if (!others.of_stream) return;
+    of_stream = [first = std::move(of_stream), then = std::move(others.of_stream)] {
+      stream::StreamDecisions decisions = first ? first() : stream::StreamDecisions{};
+      decisions.append(then());
+      return decisions;
+    };
   }
 };
 

@@ -20,6 +20,7 @@ class StreamLink {
   virtual ~StreamLink() = default;
   virtual void post(stream::Work work) = 0;
   virtual void posted() = 0;  ///< after one or more post()
+  virtual void receives_posted() = 0;
   virtual void close_from_pair() = 0;
   virtual void abort_from_pair() = 0;
   virtual void abandon() = 0;  ///< the queue pair is being destroyed
@@ -37,6 +38,8 @@ class QueuePair {
   [[nodiscard]] std::expected<void, PostError> post_send(std::span<const SendRequest> requests);
   [[nodiscard]] std::expected<void, PostError> post_receive(
       std::span<const ReceiveRequest> requests);
+  /// There are receives where there were none: its own, or those of its shared queue.
+  void receives_posted();
   [[nodiscard]] std::expected<void, Error> close();
   void abort();
   [[nodiscard]] std::expected<void, Error> reset();

@@ -19,7 +19,12 @@ std::expected<void, PostError> QueuePair::post_receive(std::span<const ReceiveRe
     receives_.push_back(request);
   }
   if (state_ == QueuePairState::error || state_ == QueuePairState::terminate) flush_receives();
+  receives_posted();
   return {};
+}
+
+void QueuePair::receives_posted() {
+  if (link_ != nullptr) link_->receives_posted();
 }
 
 std::optional<ReceiveRequest> QueuePair::next_receive() {

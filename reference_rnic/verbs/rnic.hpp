@@ -257,6 +257,7 @@ class RdmaStream {
   virtual void received(std::size_t count) = 0;
   virtual void peer_closed() = 0;
   virtual void lost() = 0;
+  [[nodiscard]] virtual bool holding() const = 0;
 
   virtual void gather(std::vector<wire::Bytes>& list, std::size_t limit,
                       std::vector<std::size_t>* boundaries) = 0;

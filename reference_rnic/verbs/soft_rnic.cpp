@@ -15,10 +15,8 @@ namespace rnic::verbs {
 
 namespace {
 
-constexpr std::uint32_t max_queue_depth = 1U << 16;
 constexpr std::uint32_t max_completions = 1U << 20;
 constexpr std::uint32_t max_objects = 1U << 20;  // well below the 2^24 STag indices
-constexpr std::uint32_t max_pieces = 256;
 constexpr std::uint64_t max_region = std::uint64_t{1} << 46;
 
 RnicAttributes describe_rnic(const SoftRnicOptions& options) {
@@ -27,8 +25,8 @@ RnicAttributes describe_rnic(const SoftRnicOptions& options) {
           .version = "1",
           .max_ird = options.max_ird,
           .max_ord = options.max_ord,
-          .max_pieces = max_pieces,
-          .max_queue_depth = max_queue_depth,
+          .max_pieces = options.max_pieces,
+          .max_queue_depth = options.max_queue_depth,
           .max_completions = max_completions,
           .max_objects = max_objects,
           .max_region = max_region};
@@ -40,8 +38,8 @@ RnicAttributes describe_rnic(const SoftRnicOptions& options) {
   return depth != 0 && depth <= max_completions;
 }
 
-[[nodiscard]] bool admissible_depth(std::uint32_t depth) {
-  return depth != 0 && depth <= max_queue_depth;
+[[nodiscard]] bool admissible_depth(std::uint32_t depth, const RnicAttributes& attributes) {
+  return depth != 0 && depth <= attributes.max_queue_depth;
 }
 
 std::unexpected<Error> failure(Error error) { return std::unexpected(error); }
@@ -214,7 +212,8 @@ std::expected<SharedQueueHandle, Error> SoftRnic::create_shared_queue(
     DomainHandle domain, const SharedQueueAttributes& attributes) {
   Domain* found = core_->domains.find(domain);
   if (found == nullptr) return failure(Error::invalid_handle);
-  if (!admissible_depth(attributes.depth) || attributes.max_pieces > max_pieces)
+  if (!admissible_depth(attributes.depth, core_->attributes) ||
+      attributes.max_pieces > core_->attributes.max_pieces)
     return failure(Error::invalid_parameter);
   if (is_full(core_->shared_queues)) return failure(Error::no_resources);
   ++found->users;
@@ -236,7 +235,7 @@ std::expected<void, Error> SoftRnic::resize_shared_queue(SharedQueueHandle queue
                                                          std::uint32_t depth) {
   SharedQueue* found = core_->shared_queues.find(queue);
   if (found == nullptr) return failure(Error::invalid_handle);
-  if (!admissible_depth(depth) || depth < found->waiting.size())
+  if (!admissible_depth(depth, core_->attributes) || depth < found->waiting.size())
     return failure(Error::invalid_parameter);
   found->attributes.depth = depth;
   return {};
@@ -271,6 +270,9 @@ std::expected<void, PostError> SoftRnic::post_receive(SharedQueueHandle queue,
       return std::unexpected(PostError{Error::queue_full, i});
     found->waiting.push_back(request);
   }
+  core_->queue_pairs.for_each([queue](QueuePair& pair) {
+    if (pair.attributes().shared_queue == queue) pair.receives_posted();
+  });
   return {};
 }
 
@@ -287,9 +289,11 @@ std::expected<QueuePairHandle, Error> SoftRnic::create_queue_pair(
   if (attributes.shared_queue && shared == nullptr) return failure(Error::invalid_handle);
   if (shared != nullptr && shared->domain != attributes.domain) return failure(Error::wrong_domain);
   const bool receives =
-      shared != nullptr || (attributes.receive_depth != 0 &&
-                            attributes.receive_depth <= core_->receives_held(max_queue_depth));
-  if (!admissible_depth(attributes.send_depth) || !receives || attributes.max_pieces > max_pieces)
+      shared != nullptr ||
+      (attributes.receive_depth != 0 &&
+       attributes.receive_depth <= core_->receives_held(core_->attributes.max_queue_depth));
+  if (!admissible_depth(attributes.send_depth, core_->attributes) || !receives ||
+      attributes.max_pieces > core_->attributes.max_pieces)
     return failure(Error::invalid_parameter);
   if (is_full(core_->queue_pairs)) return failure(Error::no_resources);
   ++domain->users;

@@ -19,6 +19,8 @@ struct SoftRnicOptions {
   std::uint64_t stag_seed = 0x5eed;  ///< STags are drawn from it; a seed that peers cannot know
                                      ///< makes them hard to predict (RFC 5042 8.1.1)
   std::uint16_t max_ird = 16, max_ord = 16;
+  std::uint32_t max_pieces = 256;            ///< of one request
+  std::uint32_t max_queue_depth = 1U << 16;  ///< of send, receive and shared queues
 };
 
 class SoftRnic final : public Rnic, public StreamProvider {

@@ -45,6 +45,7 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   void lost() override {
     during([&] { machine_->lost(now()); });
   }
+  bool holding() const override { return machine_->holding(); }
   void gather(std::vector<wire::Bytes>& list, std::size_t limit,
               std::vector<std::size_t>* boundaries) override {
     if (!abandoned_) machine_->gather(list, limit, boundaries);
@@ -92,6 +93,11 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   void post(stream::Work work) override { machine_->post(std::move(work), now()); }
   void posted() override {
     during([] {});
+    attention();
+  }
+  void receives_posted() override {
+    if (!machine_->holding()) return;
+    during([&] { machine_->buffers_posted(now()); });
     attention();
   }
   void close_from_pair() override {

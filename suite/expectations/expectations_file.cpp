@@ -99,6 +99,17 @@ class Loader {
     if (lists("isolated"))
       for (const YAML::Node& node : root["isolated"]) take_isolation(node);
   }
+  // The id of a case as it is today: files may still have the one that it had before.
+  std::string case_id(const YAML::Node& node) {
+    std::string id = word(node, "case");
+    if (!known_.current_id) return id;
+    std::string current = known_.current_id(id);
+    if (current != id)
+      listed_.notices.push_back(fmt::format("{}:{}: case '{}' was renamed; it is now '{}'",
+                                            file_.string(), line(node["case"]), id, current));
+    return current;
+  }
+
   static bool is_list(const YAML::Node& node) { return node && node.IsSequence(); }
 
   // Whether the node is a map of these members, each once.
@@ -149,7 +160,7 @@ class Loader {
   void take_isolation(const YAML::Node& node) {
     const std::size_t before = yaml_.faults().size();
     if (!check_members(node, isolation_members)) return;
-    Isolation isolation{.case_id = word(node, "case"),
+    Isolation isolation{.case_id = case_id(node),
                         .iut = word(node, "iut"),
                         .versions = {},
                         .reason = reason(node),
@@ -180,7 +191,7 @@ class Loader {
     if (!check_members(node, members)) return;
     Entry entry;
     entry.place = fmt::format("{}:{}", file_.string(), line(node));
-    entry.case_id = word(node, "case");
+    entry.case_id = case_id(node);
     entry.observed = words(node, "observed");
     entry.rule = word(node, "rule");
     entry.iut = word(node, "iut");
@@ -216,7 +227,7 @@ class Loader {
     return fmt::format("one of {}", fmt::join(harms | std::views::transform(&Harm::name), ", "));
   }
 
-  // What the reader of the report is told: of a harm no more than what it does, until it is public.
+  // What the reader of the report learns: of a harm no more than what it does, until it is public.
   std::string reason(const YAML::Node& node) {
     if (!node["harm"]) return word(node, "reason");
     const auto harm = std::ranges::find(harms, word(node, "harm"), &Harm::name);

@@ -112,12 +112,16 @@ struct KnownIssues {
   std::vector<RecurringFault> throughout;
   std::vector<Isolation> isolated;
   bool is_private = false;  ///< may hold what is not public yet
+  /// What the author of the file should know: one line each, beginning with file:line.
+  std::vector<std::string> notices;
 };
 
 /// What the loader asks of the rest of the suite to find entries that can never apply.
 struct Known {
   std::function<bool(const std::string& case_id)> is_case;
   std::function<bool(const std::string& rule_id)> is_rule;
+  /// The id that a case has today, which may have had another; without it ids are taken as they are.
+  std::function<std::string(const std::string& case_id)> current_id{};
 };
 
 /// One line for people, beginning with file:line.

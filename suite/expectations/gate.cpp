@@ -108,7 +108,7 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
   const Entry* entry = find(record.id);
   const bool good = record.verdict == Verdict::pass || record.verdict == Verdict::not_applicable;
   // A case that failed alone for its own reason is not excused by the log of what ran beside it.
-  const bool struck = record.reason.starts_with(results::kernel_complained);
+  const bool struck = record.decided_by == results::DecidedBy::kernel_log;
   const KnownIncident* incident = struck ? known_kernel_message(record.kernel_log) : nullptr;
   if (incident != nullptr && entry == nullptr && attempt < attempts_after_incident)
     return {GateResult::superseded, incident->place,

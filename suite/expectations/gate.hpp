@@ -16,7 +16,7 @@ class Gate {
   /// Keeps what applies to this IUT in its version; the rest takes no part.
   Gate(KnownIssues known, const results::IutRecord& iut);
 
-  /// Judges one attempt by its id, verdict, reason and expectations. `superseded`: the case is to be
+  /// Judges one attempt by its id, verdict, what decided that, reason and expectations. `superseded`: the case is to be
   /// attempted again, since a known race did not show, or a known message of the kernel or a known
   /// random crash did.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record) const {

@@ -39,10 +39,10 @@ struct GuestOptions {
   std::string mac = "52:54:00:77:00:02";
   unsigned mtu = 1500;
   std::string variant = "default";  ///< of siw; see siw_vm/README.md
-  bool slab_checks =
-      true;  ///< red zones and poisoning of the kernel's kmalloc: finds memory errors
-  std::filesystem::path
-      log_file;  ///< the kernel log is appended here too, each line with the host's time
+  /// Red zones and poisoning of the kernel's kmalloc: finds memory errors
+  bool slab_checks = true;
+  /// The kernel log is appended here too, each line with the host's time
+  std::filesystem::path log_file;
 };
 
 using Progress = std::function<void(std::string_view)>;

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mount.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -258,6 +259,17 @@ std::expected<Bridge, std::string> Bridge::with_taps(std::size_t guests,
     if (auto done = bridge.add_tap(guest); !done) return std::unexpected(done.error());
   if (auto done = bring_up(bridge.host_); !done) return std::unexpected(done.error());
   return bridge;
+}
+
+std::string namespace_path(int network_namespace) {
+  return network_namespace < 0 ? "" : fmt::format("/proc/{}/fd/{}", ::getpid(), network_namespace);
+}
+
+Done in_network_namespace(const std::string& path, const std::function<Done()>& work) {
+  if (path.empty()) return work();
+  const base::FileDescriptor there(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (there) return in_network_namespace(there.get(), work);
+  return failed("the network namespace " + path);
 }
 
 }  // namespace suite::lab

@@ -90,4 +90,10 @@ class Bridge {
 [[nodiscard]] std::expected<void, std::string> in_network_namespace(
     int network_namespace, const std::function<std::expected<void, std::string>()>& work);
 
+/// A path to the namespace for other processes while this one holds the descriptor; empty for -1.
+[[nodiscard]] std::string namespace_path(int network_namespace);
+/// As above, in the namespace at this path; empty: where this thread is.
+[[nodiscard]] std::expected<void, std::string> in_network_namespace(
+    const std::string& path, const std::function<std::expected<void, std::string>()>& work);
+
 }  // namespace suite::lab

@@ -26,10 +26,14 @@ struct ReceivedFrame {
 /// An RDMAP message, put together from its segments.
 struct Message {
   bool tagged = false;
-  wire::TaggedHeader tagged_header;      ///< of its first segment, if `tagged`
-  wire::UntaggedHeader untagged_header;  ///< of its first segment, if not `tagged`
-  Octets payload;                        ///< RDMAP header and ULP payload, all segments
-  std::vector<Octets> segments;          ///< the ULPDUs as they came
+  /// Of its first segment, if `tagged`.
+  wire::TaggedHeader tagged_header;
+  /// Of its first segment, if not `tagged`.
+  wire::UntaggedHeader untagged_header;
+  /// RDMAP header and ULP payload, all segments.
+  Octets payload;
+  /// The ULPDUs as they came.
+  std::vector<Octets> segments;
   /// A Terminate or the end of the connection came in place of the rest, which is lawful.
   bool cut_off = false;
 
@@ -93,8 +97,10 @@ struct Arrival {
   [[nodiscard]] bool is_end() const {
     return as<PeerClosed>() != nullptr || as<Broken>() != nullptr;
   }
-  [[nodiscard]] std::string text() const;  ///< decoded, one line
-  [[nodiscard]] std::string hex() const;   ///< its first octets; empty for endings
+  /// Decoded, one line.
+  [[nodiscard]] std::string text() const;
+  /// Its first octets; empty for endings.
+  [[nodiscard]] std::string hex() const;
 };
 
 }  // namespace suite::lower_tester

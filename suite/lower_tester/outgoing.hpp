@@ -40,8 +40,10 @@ struct StartupFrame {
   wire::MpaFlags flags{wire::MpaFlags::c};
   std::uint8_t revision = 1;
   std::optional<wire::EnhancedWords::Values> enhanced;
-  Octets private_data;                     ///< the ULP's
-  std::optional<std::uint16_t> pd_length;  ///< where it shall not count what follows
+  /// The ULP's.
+  Octets private_data;
+  /// Where it shall not count what follows.
+  std::optional<std::uint16_t> pd_length;
 
   [[nodiscard]] StartupFrame with_key(std::string_view sixteen_octets) const;
   [[nodiscard]] StartupFrame with_flags(std::uint8_t octet) const;
@@ -70,9 +72,11 @@ struct StartupFrame {
 // ---------------------------------------------------------------- FPDUs
 
 enum class CrcChoice : std::uint8_t {
-  as_negotiated,  ///< right if CRCs are in use, else zero
+  /// Right if CRCs are in use, else zero.
+  as_negotiated,
   right,
-  wrong,  ///< one bit of the right one inverted
+  /// One bit of the right one inverted.
+  wrong,
   zero,
 };
 
@@ -80,8 +84,10 @@ enum class CrcChoice : std::uint8_t {
 struct Fpdu {
   Octets ulpdu;
   CrcChoice crc = CrcChoice::as_negotiated;
-  std::optional<std::uint16_t> length_field{};  ///< in place of the ULPDU's length
-  std::optional<Octets> pad{};                  ///< in place of the 0 to 3 zero octets
+  /// In place of the ULPDU's length.
+  std::optional<std::uint16_t> length_field{};
+  /// In place of the 0 to 3 zero octets.
+  std::optional<Octets> pad{};
   /// Changes the octets of the FPDU before the CRC is computed over them (Markers in place, CRC
   /// field last) ...
   std::function<void(wire::MutableBytes)> change_before_crc{};
@@ -97,7 +103,8 @@ struct Fpdu {
 struct Framing {
   bool crc = true;
   bool markers = false;
-  std::uint64_t position = 0;  ///< octets of FPDUs and Markers so far
+  /// Octets of FPDUs and Markers so far.
+  std::uint64_t position = 0;
 };
 /// The octets of the FPDU at `framing.position`; the position is not advanced.
 [[nodiscard]] Octets encode(const Fpdu& fpdu, const Framing& framing);
@@ -108,15 +115,20 @@ struct Framing {
 struct Outgoing {
   wire::Opcode opcode = wire::Opcode::send;
   bool tagged = false;
-  Octets payload;                      ///< RDMAP header and ULP payload
-  std::uint32_t stag = 0;              ///< tagged
-  std::uint64_t tagged_offset = 0;     ///< tagged: of the first octet
-  std::uint32_t ulp_word = 0;          ///< untagged: Invalidate STag
-  std::optional<std::uint32_t> queue;  ///< untagged: else by opcode
-  std::optional<std::uint32_t>
-      msn;  ///< untagged: else the next of its queue; one that is given leaves the count alone
-  std::optional<std::size_t>
-      segment_payload;  ///< octets of payload per segment, else as the MULPDU allows
+  /// RDMAP header and ULP payload.
+  Octets payload;
+  /// Tagged.
+  std::uint32_t stag = 0;
+  /// Tagged: of the first octet.
+  std::uint64_t tagged_offset = 0;
+  /// Untagged: Invalidate STag.
+  std::uint32_t ulp_word = 0;
+  /// Untagged: else by opcode.
+  std::optional<std::uint32_t> queue;
+  /// Untagged: else the next of its queue; one that is given leaves the count alone.
+  std::optional<std::uint32_t> msn;
+  /// Octets of payload per segment, else as the MULPDU allows.
+  std::optional<std::size_t> segment_payload;
   CrcChoice crc = CrcChoice::as_negotiated;
   std::function<void(std::size_t index, wire::TaggedHeader&)> change_tagged;
   std::function<void(std::size_t index, wire::UntaggedHeader&)> change_untagged;
@@ -165,7 +177,8 @@ struct ReadRequestFields {
                                      Octets data);
 
 struct AtomicRequestFields {
-  std::uint32_t operation = 0;  ///< all 32 bits of the word
+  /// All 32 bits of the word.
+  std::uint32_t operation = 0;
   std::uint32_t request_id = 0;
   std::uint32_t stag = 0;
   std::uint64_t offset = 0;

@@ -16,7 +16,8 @@ namespace suite::lower_tester {
 class Acceptor final : public rnic::llp::Listener::Observer {
  public:
   Acceptor(Context& context, base::Family family);
-  [[nodiscard]] const std::string& error() const { return error_; }  ///< empty if it listens
+  /// Empty if it listens.
+  [[nodiscard]] const std::string& error() const { return error_; }
   [[nodiscard]] base::Address address() const { return listener_->local(); }
   /// The next connection, or nothing by the deadline.
   [[nodiscard]] std::unique_ptr<rnic::llp::Connection> next(base::TimePoint deadline);
@@ -59,9 +60,8 @@ class Peer final : public WireEnd {
   void inject(std::int64_t offset, wire::Bytes octets);
 
   // -- what it knows --
-  [[nodiscard]] Framing& sending() {
-    return sending_;
-  }  ///< CRC and Markers in use towards the IUT; a case may change them
+  /// CRC and Markers in use towards the IUT; a case may change them.
+  [[nodiscard]] Framing& sending() { return sending_; }
   [[nodiscard]] std::uint32_t& next_msn(std::uint32_t queue) {
     return next_msn_.try_emplace(queue, 1U).first->second;
   }

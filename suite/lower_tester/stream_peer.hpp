@@ -23,9 +23,11 @@ namespace suite::lower_tester {
 using rnic::deviants::Deviation;
 
 struct StreamPeerTerms {
-  rnic::stream::Config config;  ///< the role is the connection's
+  /// The role is the connection's.
+  rnic::stream::Config config;
   std::vector<Deviation> deviations;
-  std::size_t receive_size = std::size_t{256} * 1024;  ///< of each of our receive buffers
+  /// Of each of our receive buffers.
+  std::size_t receive_size = std::size_t{256} * 1024;
 };
 
 class StreamPeer final : public WireEnd {
@@ -90,7 +92,8 @@ class StreamPeer final : public WireEnd {
 
  private:
   using Stream = rnic::stream::Stream;
-  class Outbound;  ///< reads what our stream sends, for the exchange and the rules
+  /// Reads what our stream sends, for the exchange and the rules.
+  class Outbound;
 
   void on_opened() override;
   void on_octets(wire::Bytes octets) override;
@@ -114,11 +117,13 @@ class StreamPeer final : public WireEnd {
   bool established_ = false, blocked_ = false, holds_back_ = false;
   std::string trouble_;
   std::optional<wire::TerminateCause> terminated_by_iut_;
-  std::map<std::uint64_t, Octets> sources_;  ///< of work that is not done
+  /// Of work that is not done.
+  std::map<std::uint64_t, Octets> sources_;
   std::map<std::uint64_t, rnic::stream::WorkDone> done_;
   std::deque<Received> received_;
   std::uint64_t next_work_ = 1;
-  std::shared_ptr<bool> alive_ = std::make_shared<bool>();  ///< for what is deferred
+  /// For what is deferred.
+  std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
 }  // namespace suite::lower_tester

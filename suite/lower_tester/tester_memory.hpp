@@ -14,7 +14,8 @@ namespace suite::lower_tester {
 /// A tagged buffer of the tester.
 struct TesterBuffer {
   std::uint32_t stag = 0;
-  std::uint64_t base = 0;  ///< tagged offset of its first octet
+  /// Tagged offset of its first octet.
+  std::uint64_t base = 0;
   Octets octets;
 };
 

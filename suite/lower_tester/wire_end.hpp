@@ -22,7 +22,8 @@ struct Context {
   rnic::llp::Network& network;
   Evidence evidence;
   base::TimePoint start{};
-  base::TimePoint deadline{};  ///< of the case: no wait goes on beyond it
+  /// Of the case: no wait goes on beyond it.
+  base::TimePoint deadline{};
   /// A rule broken by what the IUT sent.
   std::function<void(const SenderFault&)> on_fault;
   /// Why what was sent is not what the case wanted, e.g. a cut that did not reach the wire.
@@ -36,11 +37,13 @@ struct Context {
 
 class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Listener {
  public:
-  enum class MpaRole : std::uint8_t { initiator, responder };  ///< the tester's own
+  /// The tester's own.
+  enum class MpaRole : std::uint8_t { initiator, responder };
 
   WireEnd(const WireEnd&) = delete;
   WireEnd& operator=(const WireEnd&) = delete;
-  ~WireEnd() override;  ///< closes gracefully
+  /// Closes gracefully.
+  ~WireEnd() override;
 
   // -- opening --
   /// Connects to the IUT as MPA initiator. The error says why there is no connection.
@@ -54,8 +57,10 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   [[nodiscard]] bool was_opened() const { return connection_ != nullptr; }
 
   // -- closing --
-  virtual void half_close();  ///< FIN
-  void reset();               ///< RST
+  /// FIN.
+  virtual void half_close();
+  /// RST.
+  void reset();
 
   // -- receiving --
   /// The next thing that came or comes by the deadline; `Nothing` if none.
@@ -137,11 +142,13 @@ class WireEnd : protected rnic::llp::Connection::Observer, private Reception::Li
   std::unique_ptr<SenderJudge> judge_;
   std::unique_ptr<Reception> reception_;
   std::unique_ptr<rnic::llp::Connection> connection_;
-  std::size_t record_ = 0;  ///< index of our ConnectionRecord
+  /// Index of our ConnectionRecord.
+  std::size_t record_ = 0;
   bool is_connected_ = false, sent_fin_ = false, iut_closed_ = false, broken_ = false,
        in_rdma_mode_ = false;
   bool within_message_ = false;
-  bool described_ = false;  ///< means_to_send() was called since an FPDU was sent
+  /// Means_to_send() was called since an FPDU was sent.
+  bool described_ = false;
   std::optional<wire::MpaFlags> sent_flags_;
   std::optional<ReceivedFrame> received_frame_;
   std::deque<Arrival> arrivals_;

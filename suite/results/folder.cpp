@@ -25,33 +25,11 @@ std::unexpected<Problem> cannot(std::string_view what, const fs::path& path, int
       fmt::format("cannot {} {}: {}", what, path.string(), std::generic_category().message(code)));
 }
 
-int write_all(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t count = ::write(fd, text.data(), text.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(count));
-  }
-  return 0;
-}
-
-// Writes the file whole or not at all: under another name, synced, then renamed.
-Result<void> write_file(const fs::path& path, std::string_view text) {
-  const fs::path temporary = path.string() + ".new";
-  const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return cannot("create", temporary, errno);
-  int code = write_all(fd, text);
-  if (code == 0 && ::fsync(fd) != 0) code = errno;
-  ::close(fd);
-  if (code == 0 && ::rename(temporary.c_str(), path.c_str()) != 0) code = errno;
-  if (code == 0) return {};
-  ::unlink(temporary.c_str());
-  return cannot("write", path, code);
-}
-
 Result<void> write_document(const fs::path& folder, const Document& document) {
-  return write_file(folder / document_name,
-                    base::record::one_line(base::record::to_json(document)) + "\n");
+  const fs::path file = folder / document_name;
+  const int fault =
+      base::replace_file(file, base::record::one_line(base::record::to_json(document)) + "\n");
+  return fault == 0 ? Result<void>() : cannot("write", file, fault);
 }
 
 }  // namespace
@@ -62,13 +40,10 @@ Folder::Folder(fs::path path, fs::path topmost)
 Folder::Folder(Folder&& other) noexcept
     : path_(std::move(other.path_)),
       created_(std::exchange(other.created_, {})),
-      lock_(std::exchange(other.lock_, -1)),
-      journal_(std::exchange(other.journal_, -1)),
-      good_(other.good_) {}
+      lock_(std::move(other.lock_)),
+      journal_(std::move(other.journal_)) {}
 
 Folder::~Folder() {
-  if (journal_ >= 0) ::close(journal_);
-  if (lock_ >= 0) ::close(lock_);
   // rmdir fails, as it should, once something is in the folder.
   for (fs::path folder = path_; !created_.empty() && ::rmdir(folder.c_str()) == 0;
        folder = folder.parent_path()) {
@@ -85,9 +60,9 @@ Result<Folder> Folder::open(const fs::path& given) {
   Folder folder(path, topmost);
   fs::create_directories(path, error);
   if (error) return cannot("create folder", path, error.value());
-  folder.lock_ = ::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (folder.lock_ < 0) return cannot("open folder", path, errno);
-  if (::flock(folder.lock_, LOCK_EX | LOCK_NB) != 0) {
+  folder.lock_ = base::FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!folder.lock_) return cannot("open folder", path, errno);
+  if (::flock(folder.lock_.get(), LOCK_EX | LOCK_NB) != 0) {
     return std::unexpected(fmt::format("another run is writing to {}", path.string()));
   }
   if (::access(path.c_str(), W_OK | X_OK) != 0) return cannot("write into folder", path, errno);
@@ -100,8 +75,10 @@ Result<void> Folder::begin(const RunRecord& run) {
         fmt::format("{} holds a run already, and no evidence is deleted", path_.string()));
   }
   const fs::path temporary = path_ / (std::string(journal_name) + ".new");
-  journal_ = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (journal_ < 0) return cannot("create", temporary, errno);
+  base::FileDescriptor file(
+      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file) return cannot("create", temporary, errno);
+  journal_ = base::LineFile(std::move(file), 0);
   Result<void> written = append({.run = run, .attempt = {}, .end = {}});
   if (written) written = sync();
   std::error_code error;
@@ -115,13 +92,11 @@ Result<void> Folder::begin(const RunRecord& run) {
 }
 
 Result<void> Folder::go_on(const Journal& earlier, const RunRecord& run) {
-  const fs::path file = path_ / journal_name;
-  journal_ = ::open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (journal_ < 0) return cannot("open", file, errno);
-  good_ = earlier.whole;
-  if (::ftruncate(journal_, static_cast<off_t>(good_)) != 0 ||
-      ::lseek(journal_, static_cast<off_t>(good_), SEEK_SET) < 0)
-    return cannot("write", file, errno);
+  const fs::path path = path_ / journal_name;
+  base::FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CLOEXEC));
+  if (!file) return cannot("open", path, errno);
+  journal_ = base::LineFile(std::move(file), earlier.whole);
+  if (const int fault = journal_.begin(); fault != 0) return cannot("write", path, fault);
   std::error_code error;
   fs::create_directory(path_ / "pcap", error);
   if (error) return cannot("create folder", path_ / "pcap", error.value());
@@ -131,14 +106,8 @@ Result<void> Folder::go_on(const Journal& earlier, const RunRecord& run) {
 }
 
 Result<void> Folder::append(const JournalLine& line) {
-  const std::string text = base::record::one_line(base::record::to_json(line)) + "\n";
-  if (const int code = write_all(journal_, text); code != 0) {
-    if (::ftruncate(journal_, static_cast<off_t>(good_)) == 0)
-      ::lseek(journal_, static_cast<off_t>(good_), SEEK_SET);
-    return cannot("write", path_ / journal_name, code);
-  }
-  good_ += text.size();
-  return {};
+  const int fault = journal_.append(base::record::one_line(base::record::to_json(line)));
+  return fault == 0 ? Result<void>() : cannot("write", path_ / journal_name, fault);
 }
 
 Result<void> Folder::add(const CaseRecord& record) {
@@ -146,9 +115,8 @@ Result<void> Folder::add(const CaseRecord& record) {
 }
 
 Result<void> Folder::sync() {
-  if (::fdatasync(journal_) != 0 && errno != EINVAL && errno != EROFS)
-    return cannot("write", path_ / journal_name, errno);
-  return {};
+  const int fault = journal_.sync();
+  return fault == 0 ? Result<void>() : cannot("write", path_ / journal_name, fault);
 }
 
 Result<void> Folder::end(const Document& document) {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "base/line_file.hpp"
 #include "suite/results/journal.hpp"
 
 namespace suite::results {
@@ -52,10 +53,8 @@ class Folder {
   /// The topmost folder that this object created, to be removed again while it is empty; or empty.
   std::filesystem::path created_;
   /// The folder itself, held with flock.
-  int lock_ = -1;
-  int journal_ = -1;
-  /// Octets of whole lines in the journal.
-  std::uint64_t good_ = 0;
+  base::FileDescriptor lock_;
+  base::LineFile journal_;
 };
 
 /// Makes results.json of the journal of a run, however that ended.

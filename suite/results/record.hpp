@@ -84,8 +84,9 @@ struct Pcap {
   std::string note;
 };
 
-/// How the reason of a case begins that failed for nothing but what the IUT's kernel had to say.
-inline constexpr std::string_view kernel_complained = "the IUT's kernel complained: ";
+/// What decided the verdict of an attempt. Known to the run that judges it, and no part of the
+/// document.
+enum class DecidedBy : std::uint8_t { the_case, kernel_log };
 
 struct Gate {
   GateResult result = GateResult::as_expected;
@@ -114,6 +115,7 @@ struct CaseRecord {
   std::vector<std::string> seen_to_fail_by;
   /// By rule: the deviations that made an expectation of this rule fail in this case.
   std::map<std::string, std::vector<std::string>> seen_to_fail_at;
+  DecidedBy decided_by = DecidedBy::the_case;
 };
 
 struct IutRecord {

@@ -13,7 +13,7 @@ namespace {
 
 using base::Address;
 
-// An agent, as a process or behind a socket.
+// An agent, as a process or at the other end of a socket.
 class AgentTestBed final : public TestBed {
  public:
   AgentTestBed(TestHost tester_host, Address iut_ipv4, Address iut_ipv6, const WorkerSetup& setup)

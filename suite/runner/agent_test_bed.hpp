@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A test bed whose IUT stands behind an agent: started when it is first needed, restarted once it died.
+// A test bed whose IUT is reached through an agent, which is started when it is first needed and
+// restarted once it died.
 #pragma once
 
 #include "suite/runner/test_bed.hpp"

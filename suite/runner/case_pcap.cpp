@@ -14,6 +14,9 @@
 
 namespace suite::runner {
 
+using jobs::Attempt;
+using jobs::RunCapture;
+
 namespace {
 
 using dissectors::capture::Flow;

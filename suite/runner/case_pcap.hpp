@@ -9,9 +9,10 @@
 #include <string>
 
 #include "base/epoll_loop.hpp"
+#include "suite/cases/framework/outcome.hpp"
+#include "suite/jobs/run_capture.hpp"
+#include "suite/jobs/worker_pool.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/runner/run_capture.hpp"
-#include "suite/runner/worker_pool.hpp"
 
 namespace suite::runner {
 
@@ -21,16 +22,16 @@ class CasePcaps {
   /// it, since its TCP headers are made up. In a `strict` run a SHOULD that the capture shows
   /// broken fails the case.
   CasePcaps(base::EpollLoop& loop, std::filesystem::path folder,
-            std::unique_ptr<RunCapture> capture, bool strict);
+            std::unique_ptr<jobs::RunCapture> capture, bool strict);
 
   /// `attempt` began; frames from now on may belong to it.
-  void begin(const Attempt& attempt);
+  void begin(const jobs::Attempt& attempt);
   /// Completes `record` with verdict, pcap and frame numbers, later, from the event loop.
   using Done = std::function<void(results::Result<results::CaseRecord>)>;
-  void complete(results::CaseRecord record, const Attempt& attempt, cases::CaseOutcome outcome,
-                Done done);
+  void complete(results::CaseRecord record, const jobs::Attempt& attempt,
+                cases::CaseOutcome outcome, Done done);
   /// `attempt` is no evidence of anything: it will not be completed.
-  void drop(const Attempt& attempt);
+  void drop(const jobs::Attempt& attempt);
   /// Attempts whose record is not complete yet.
   [[nodiscard]] std::size_t pending() const { return pending_; }
 
@@ -48,10 +49,10 @@ class CasePcaps {
     std::string note;
     std::uint64_t lost = 0;  ///< frames that the capture dropped while the attempt ran
   };
-  [[nodiscard]] Pieces collect(const Attempt& attempt, const cases::CaseOutcome& outcome,
+  [[nodiscard]] Pieces collect(const jobs::Attempt& attempt, const cases::CaseOutcome& outcome,
                                bool all_seen);
   [[nodiscard]] results::Result<results::CaseRecord> finish(results::CaseRecord record,
-                                                            const Attempt& attempt,
+                                                            const jobs::Attempt& attempt,
                                                             const cases::CaseOutcome& outcome,
                                                             bool all_seen);
   /// Frames that the capture has dropped so far, for whatever want.
@@ -59,7 +60,7 @@ class CasePcaps {
 
   base::EpollLoop& loop_;
   std::filesystem::path folder_;
-  std::unique_ptr<RunCapture> capture_;
+  std::unique_ptr<jobs::RunCapture> capture_;
   bool strict_;
   /// Attempts that are not complete: their starts, and what the capture had lost by then.
   std::multimap<std::uint64_t, std::uint64_t> begun_;

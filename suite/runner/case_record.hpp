@@ -8,7 +8,7 @@
 
 namespace suite::runner {
 
-/// What the case itself tells: everything but verdict and evidence.
+/// What the case itself says: everything but verdict and evidence.
 [[nodiscard]] results::CaseRecord describe_case(const cases::Case& one);
 /// Adds verdict and evidence. `finder` may be null: no pcap, no frame numbers.
 void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome,

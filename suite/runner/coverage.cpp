@@ -16,6 +16,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 Evaluated evaluated_by_self_test() {
   SelfTestRecord record = load_self_tests();
   return {.judged = std::move(record.judged),

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rules/catalogue.hpp"
-#include "suite/runner/exit_code.hpp"
+#include "suite/jobs/exit_code.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 #include "suite/runner/suite_parts.hpp"
 
@@ -55,10 +55,10 @@ using ChecksByRule = std::map<std::string_view, RuleChecks>;
 [[nodiscard]] std::string_view why_out_of_reach();
 
 /// Prints RFC and section by level and way of checking: how many rules, how many of them judged.
-[[nodiscard]] ExitCode print_coverage(const SuiteParts& parts, const Evaluated& evaluated);
+[[nodiscard]] jobs::ExitCode print_coverage(const SuiteParts& parts, const Evaluated& evaluated);
 /// Prints every rule: how it is judged, by how many cases, and what has been seen to fail it.
-[[nodiscard]] ExitCode print_rules(const SuiteParts& parts, const Evaluated& evaluated);
+[[nodiscard]] jobs::ExitCode print_rules(const SuiteParts& parts, const Evaluated& evaluated);
 /// Prints every registered cause of a Terminate with the case that provokes it, or why none can.
-[[nodiscard]] ExitCode print_terminate_matrix();
+[[nodiscard]] jobs::ExitCode print_terminate_matrix();
 
 }  // namespace suite::runner

@@ -19,6 +19,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 doctor::Request request_for(const Options& options) {

@@ -3,16 +3,16 @@
 // `probe` asks an IUT what it can do.
 #pragma once
 
-#include "suite/runner/exit_code.hpp"
+#include "suite/jobs/exit_code.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/suite_parts.hpp"
 
 namespace suite::runner {
 
 /// Prints the findings; harness if one of them stops a run.
-[[nodiscard]] ExitCode run_doctor(const Options& options);
+[[nodiscard]] jobs::ExitCode run_doctor(const Options& options);
 /// Writes the PICS that the IUT's own words make,
 /// to the file of options.subject or standard output.
-[[nodiscard]] ExitCode probe(const SuiteParts& parts, const Options& options);
+[[nodiscard]] jobs::ExitCode probe(const SuiteParts& parts, const Options& options);
 
 }  // namespace suite::runner

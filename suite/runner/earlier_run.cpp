@@ -12,6 +12,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 namespace fs = std::filesystem;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where a run writes, and which cases it plays, in view of the runs that are there already: it goes
-// on with one that it repeats, and never touches another one.
+// Where a run writes, and which cases it plays, where there are runs already: it goes on with one
+// that it repeats, and never touches another one.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "suite/jobs/exit_code.hpp"
 #include "suite/results/folder.hpp"
-#include "suite/runner/exit_code.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/suite_parts.hpp"
 
@@ -20,7 +20,7 @@ namespace suite::runner {
 
 /// What ends a run before its first case: an exit code and one line.
 struct Refusal {
-  ExitCode code;
+  jobs::ExitCode code;
   std::string why;
 };
 template <typename Value>

@@ -16,6 +16,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -39,7 +41,8 @@ std::vector<std::string> offenders(const std::string& rule) {
   const auto anything = [](const std::string&) { return true; };
   std::vector<std::string> lines;
   for (const fs::path& file : expectations_files()) {
-    const auto known = expectations::load(file, {.is_case = anything, .is_rule = anything});
+    const auto known =
+        expectations::load(file, {.is_case = anything, .is_rule = anything, .current_id = {}});
     if (!known) {
       lines.push_back(fmt::format("{} cannot be read: {}", file.filename().string(),
                                   known.error().empty() ? "" : known.error().front()));

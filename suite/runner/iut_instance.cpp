@@ -8,10 +8,14 @@
 
 #include "base/shipped_file.hpp"
 #include "base/time_text.hpp"
+#include "suite/runner/case_messages.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/host_facts.hpp"
 
 namespace suite::runner {
+
+using jobs::Attempt;
+using jobs::Job;
 
 namespace {
 
@@ -29,9 +33,11 @@ IutInstance::IutInstance(const RunContext& around, std::size_t place,
       observer_(observer),
       network_(std::move(network)),
       list_(std::move(plan.list)),
-      schedule_(std::move(plan.jobs), network_->configuration_is_shared()),
-      pool_(around.loop, *network_, schedule_, list_, workers(around.options, *network_),
-            network_->setup(0).deadline_scale, static_cast<WorkerPool::Observer&>(*this)) {
+      schedule_(std::move(plan.jobs), {.capacity = {},
+                                       .slots = workers(around.options, *network_),
+                                       .barrier = network_->configuration_is_shared()}),
+      pool_(around.loop, schedule_, workers(around.options, *network_),
+            static_cast<jobs::WorkerPool::Client&>(*this)) {
   evidence_.emplace(around.loop, around.folder, open_capture(), around.options.strict);
 }
 
@@ -40,14 +46,14 @@ IutInstance::~IutInstance() {
     if (timer) around_.loop.cancel(*timer);
 }
 
-std::unique_ptr<RunCapture> IutInstance::open_capture() {
+std::unique_ptr<jobs::RunCapture> IutInstance::open_capture() {
   const std::string interface = network_->record().interface;
   if (!around_.options.capture) no_capture_ = "switched off";
   if (interface.empty()) no_capture_ = "there is no interface to capture on";
-  std::unique_ptr<RunCapture> capture;
+  std::unique_ptr<jobs::RunCapture> capture;
   if (!no_capture_.empty()) return capture;
   network_->at_tester([&] {
-    auto opened = RunCapture::open(around_.loop, interface, random_number());
+    auto opened = jobs::RunCapture::open(around_.loop, interface, random_number(), {});
     if (opened) {
       capture = std::move(*opened);
     } else {
@@ -109,7 +115,7 @@ void IutInstance::pump() {
 }
 
 void IutInstance::pool_changed() {
-  if (!met_ && pool_.hello()) {
+  if (!met_ && hello_) {
     met_ = true;
     observer_.instance_met(*this);
   }
@@ -121,15 +127,15 @@ void IutInstance::pool_changed() {
 // The first instance's sentinels stand for the run; those of others say whose they are.
 std::string IutInstance::sentinel_name(const Attempt& attempt) const {
   const char* when = attempt.job.number == 0 ? "first" : "last";
-  return place_ == 0 ? fmt::format("{}.{}", attempt.one->id, when)
-                     : fmt::format("{}.of_copy_{}.{}", attempt.one->id, place_ + 1, when);
+  return place_ == 0 ? fmt::format("{}.{}", case_of(attempt).id, when)
+                     : fmt::format("{}.of_copy_{}.{}", case_of(attempt).id, place_ + 1, when);
 }
 
 results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
-  results::CaseRecord record = describe_case(*attempt.one);
+  results::CaseRecord record = describe_case(case_of(attempt));
   auto words = judging_arguments(around_.options);
   words.insert(words.begin(), {base::typed_command(), "run"});
-  if (attempt.one == &around_.parts.sentinel) {
+  if (&case_of(attempt) == &around_.parts.sentinel) {
     record.id = sentinel_name(attempt);
   } else {
     words.insert(words.end(), {"--select", record.id});
@@ -150,6 +156,24 @@ results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
   return record;
 }
 
+std::optional<jobs::Message> IutInstance::setup(std::uint32_t worker) {
+  return format(network_->setup(worker));
+}
+
+jobs::Order IutInstance::order(const Attempt& attempt) {
+  const double usual = network_->setup(0).deadline_scale;
+  const double scale = attempt.job.known_to_hang ? network_->scale_of_known_hang() : usual;
+  return order_of(case_of(attempt), attempt.job, scale, usual);
+}
+
+std::optional<jobs::WorkerReport> IutInstance::read(const jobs::Message& text) {
+  auto message = parse_worker_message(text);
+  if (!message) return std::nullopt;
+  const auto* ready = std::get_if<ReadyMessage>(&*message);
+  if (ready != nullptr && !hello_) hello_ = ready->hello;
+  return report_of(std::move(*message));
+}
+
 void IutInstance::attempt_started(const Attempt& attempt) {
   evidence_->begin(attempt);
   const std::string id = describe(attempt).id;
@@ -157,7 +181,15 @@ void IutInstance::attempt_started(const Attempt& attempt) {
   observer_.case_started(id);
 }
 
-void IutInstance::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
+void IutInstance::attempt_ended(Attempt attempt, std::any result) {
+  attempt_over(std::move(attempt), std::any_cast<cases::CaseOutcome>(std::move(result)));
+}
+
+void IutInstance::worker_died(Attempt attempt, const jobs::WorkerDeath& death) {
+  attempt_over(std::move(attempt), outcome_of(death));
+}
+
+void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
   if (attempt.job.probe) return sentinel_answered(attempt, outcome);
   const bool may_be_lost =
       network_->may_go_away() && outage_.state() != OutageDetector::State::unmet;
@@ -170,7 +202,7 @@ void IutInstance::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
   }
   const bool good = outcome.verdict == cases::Verdict::pass;
   if (!is_unanswered(outcome))
-    outage_.answered(attempt.one->id, good, std::chrono::system_clock::now());
+    outage_.answered(case_of(attempt).id, good, std::chrono::system_clock::now());
   conclude(std::move(attempt), std::move(outcome));
   if (!held_.empty() && outage_.state() == OutageDetector::State::standing) release_held(false);
   pump();
@@ -178,8 +210,14 @@ void IutInstance::attempt_ended(Attempt attempt, cases::CaseOutcome outcome) {
 
 void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   results::CaseRecord record = describe(attempt);
-  consider_death(attempt, outcome);
-  consider_kernel(attempt, outcome, record);
+  const VerdictInputs inputs{.seen = {.verdict = outcome.verdict, .reason = outcome.reason},
+                             .earlier_death = earlier_death(attempt, outcome),
+                             .kernel = look_at_kernel(attempt)};
+  Decision decision = decide(inputs);
+  outcome.verdict = decision.ruling.verdict;
+  outcome.reason = std::move(decision.ruling.reason);
+  record.decided_by = decision.by;
+  record.kernel_log = inputs.kernel.excerpt;
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt, std::move(outcome),
                       [this, job = attempt.job, complaint](auto completed) {
@@ -290,21 +328,22 @@ void IutInstance::release_held(bool all_again) {
 
 // A worker that dies takes its evidence with it: the case runs again alone, so that all that is
 // captured is its own. What the first attempt came to stands, whether the second dies too or not.
-void IutInstance::consider_death(const Attempt& attempt, cases::CaseOutcome& outcome) {
+std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
+                                                 const cases::CaseOutcome& outcome) {
   const std::size_t number = attempt.job.number;
   const auto before = deaths_.find(number);
-  if (before != deaths_.end() && !attempt.died) {
-    outcome.verdict = before->second.verdict;
-    outcome.reason = before->second.reason + "; not when it ran again alone";
-  } else if (attempt.died && !attempt.job.alone) {
-    deaths_.emplace(number, outcome);
+  if (before != deaths_.end() && !attempt.died) return before->second;
+  if (attempt.died && !attempt.job.alone) {
+    deaths_.emplace(number, Ruling{outcome.verdict, outcome.reason});
     repeat_alone(attempt);
   }
+  return std::nullopt;
 }
 
-// What the IUT's kernel has to say decides over what the case saw.
-void IutInstance::consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
-                                  results::CaseRecord& record) {
+// What the IUT's kernel wrote since this was last asked. Where other cases ran, each of them runs
+// again alone.
+KernelEvidence IutInstance::look_at_kernel(const Attempt& attempt) {
+  using Kind = KernelEvidence::Kind;
   const std::size_t number = attempt.job.number;
   const std::string excerpt = network_->kernel_complaints();
   std::erase_if(recent_, [this](const Recent& one) {
@@ -312,13 +351,7 @@ void IutInstance::consider_kernel(const Attempt& attempt, cases::CaseOutcome& ou
   });
   if (!excerpt.empty()) {
     const auto others = flight(attempt);
-    if (attempt.job.alone || others.empty()) {
-      outcome.verdict = cases::Verdict::fail;
-      outcome.reason = results::kernel_complained;
-      outcome.reason += excerpt.substr(0, excerpt.find('\n'));
-      record.kernel_log = excerpt;
-      return;
-    }
+    if (attempt.job.alone || others.empty()) return {.kind = Kind::alone, .excerpt = excerpt};
     std::vector<std::size_t> suspects = others;
     suspects.push_back(number);
     incidents_.open(excerpt, suspects);
@@ -326,13 +359,10 @@ void IutInstance::consider_kernel(const Attempt& attempt, cases::CaseOutcome& ou
       if (incidents_.suspected(one.attempt.job.number)) repeat_suspect(one.attempt);
     }
   }
-  if (const auto suspicion = incidents_.suspected(number)) {
-    outcome.verdict = cases::Verdict::error;
-    outcome.reason =
-        "the IUT's kernel complained while this case ran beside others; it runs again alone";
-    record.kernel_log = *suspicion;
-    repeat_suspect(attempt);
-  }
+  const auto suspicion = incidents_.suspected(number);
+  if (!suspicion) return {};
+  repeat_suspect(attempt);
+  return {.kind = Kind::beside_others, .excerpt = *suspicion};
 }
 
 // The cases, sentinels aside, that run beside this one or have only just ended.

@@ -13,17 +13,19 @@
 #include <vector>
 
 #include "base/epoll_loop.hpp"
+#include "suite/jobs/schedule.hpp"
+#include "suite/jobs/worker_pool.hpp"
 #include "suite/runner/case_pcap.hpp"
 #include "suite/runner/kernel_incident.hpp"
 #include "suite/runner/outage_detector.hpp"
 #include "suite/runner/plan.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 #include "suite/runner/test_network.hpp"
-#include "suite/runner/worker_pool.hpp"
+#include "suite/runner/verdict.hpp"
 
 namespace suite::runner {
 
-class IutInstance final : WorkerPool::Observer {
+class IutInstance final : jobs::WorkerPool::Client {
  public:
   /// Called from the event loop.
   class Observer {
@@ -62,7 +64,7 @@ class IutInstance final : WorkerPool::Observer {
 
   /// Brings the IUT's host up, and one agent, which says who it is.
   void meet();
-  /// Lets the cases start, behind the meeting.
+  /// Lets the cases start, after the meeting.
   void begin();
   /// Forgets what was not started, and lets nobody start any more.
   void give_up();
@@ -72,7 +74,10 @@ class IutInstance final : WorkerPool::Observer {
   [[nodiscard]] bool done() const;
 
   [[nodiscard]] const TestNetwork& network() const { return *network_; }
-  [[nodiscard]] const std::optional<iut::Hello>& hello() const { return pool_.hello(); }
+  /// What the IUT said of itself, once it did.
+  [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
+  /// What of its cases still waits takes at least so many seconds, if each case takes one.
+  [[nodiscard]] double bound() const { return schedule_.bound(); }
   [[nodiscard]] std::size_t cases() const { return list_.size(); }
   /// The evidence of its cases; close it before the capture is reported on.
   [[nodiscard]] CasePcaps& evidence() { return *evidence_; }
@@ -80,35 +85,44 @@ class IutInstance final : WorkerPool::Observer {
   [[nodiscard]] const std::string& no_capture() const { return no_capture_; }
 
  private:
-  [[nodiscard]] std::unique_ptr<RunCapture> open_capture();
+  [[nodiscard]] std::unique_ptr<jobs::RunCapture> open_capture();
   [[nodiscard]] bool recovering();
   void bring_up(const std::function<void()>& then);
   void pump();
 
-  void attempt_started(const Attempt& attempt) override;
-  void attempt_ended(Attempt attempt, cases::CaseOutcome outcome) override;
+  std::optional<jobs::Message> setup(std::uint32_t worker) override;
+  jobs::Order order(const jobs::Attempt& attempt) override;
+  std::optional<jobs::WorkerReport> read(const jobs::Message& message) override;
+  void attempt_started(const jobs::Attempt& attempt) override;
+  void attempt_ended(jobs::Attempt attempt, std::any result) override;
+  void worker_died(jobs::Attempt attempt, const jobs::WorkerDeath& death) override;
   void pool_changed() override;
-  void pool_lost(const std::string& why) override { observer_.instance_lost(why); }
-
   [[nodiscard]] bool start_failed(const std::string& why) override;
-  void conclude(Attempt attempt, cases::CaseOutcome outcome);
+  void pool_lost(const std::string& why) override { observer_.instance_lost(why); }
+  [[nodiscard]] bool host_is_up() override { return network_->up(); }
+
+  [[nodiscard]] const cases::Case& case_of(const jobs::Attempt& attempt) const {
+    return *list_.at(attempt.job.number);
+  }
+  void attempt_over(jobs::Attempt attempt, cases::CaseOutcome outcome);
+  void conclude(jobs::Attempt attempt, cases::CaseOutcome outcome);
   [[nodiscard]] bool asks_for_contact();
   void ask_sentinel();
-  void sentinel_answered(const Attempt& attempt, const cases::CaseOutcome& outcome);
+  void sentinel_answered(const jobs::Attempt& attempt, const cases::CaseOutcome& outcome);
   void contact_lost();
   void contact_restored();
   void wait_and_ask_again();
   void release_held(bool all_again);
 
-  void consider_death(const Attempt& attempt, cases::CaseOutcome& outcome);
-  void consider_kernel(const Attempt& attempt, cases::CaseOutcome& outcome,
-                       results::CaseRecord& record);
-  [[nodiscard]] std::vector<std::size_t> flight(const Attempt& attempt) const;
-  void repeat_alone(const Attempt& attempt);
-  void repeat_suspect(const Attempt& attempt);
-  [[nodiscard]] results::CaseRecord describe(const Attempt& attempt) const;
-  [[nodiscard]] std::string sentinel_name(const Attempt& attempt) const;
-  void settle(results::CaseRecord record, const Job& job, bool complaint);
+  [[nodiscard]] std::optional<Ruling> earlier_death(const jobs::Attempt& attempt,
+                                                    const cases::CaseOutcome& outcome);
+  [[nodiscard]] KernelEvidence look_at_kernel(const jobs::Attempt& attempt);
+  [[nodiscard]] std::vector<std::size_t> flight(const jobs::Attempt& attempt) const;
+  void repeat_alone(const jobs::Attempt& attempt);
+  void repeat_suspect(const jobs::Attempt& attempt);
+  [[nodiscard]] results::CaseRecord describe(const jobs::Attempt& attempt) const;
+  [[nodiscard]] std::string sentinel_name(const jobs::Attempt& attempt) const;
+  void settle(results::CaseRecord record, const jobs::Job& job, bool complaint);
   void judge(results::CaseRecord record);
 
   const RunContext around_;
@@ -116,22 +130,24 @@ class IutInstance final : WorkerPool::Observer {
   Observer& observer_;
   std::unique_ptr<TestNetwork> network_;
   const std::vector<const cases::Case*> list_;
-  std::map<std::string, Job> jobs_;  ///< the attempts that were started last, by the record's id
-  Schedule schedule_;
-  WorkerPool pool_;
+  /// The attempts that were started last, by the record's id.
+  std::map<std::string, jobs::Job> jobs_;
+  jobs::Schedule schedule_;
+  jobs::WorkerPool pool_;
+  std::optional<iut::Hello> hello_;
   std::string no_capture_;
   std::optional<CasePcaps> evidence_;
   Incidents incidents_;
-  std::map<std::size_t, cases::CaseOutcome>
-      deaths_;  ///< of workers, by case: what the first attempt came to
+  /// Of workers, by case: what the first attempt came to.
+  std::map<std::size_t, Ruling> deaths_;
   struct Recent {
-    Attempt attempt;
+    jobs::Attempt attempt;
     base::TimePoint ended;
   };
   std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
   OutageDetector outage_;
   struct Held {
-    Attempt attempt;
+    jobs::Attempt attempt;
     cases::CaseOutcome outcome;
   };
   std::vector<Held> held_;  ///< unanswered: whose doing that is will be seen

@@ -24,10 +24,8 @@ namespace fs = std::filesystem;
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
-std::string path_of(int fd) { return fd < 0 ? "" : fmt::format("/proc/{}/fd/{}", ::getpid(), fd); }
-
 HostSetup words(const lab::LabHost& host) {
-  return {.network_namespace = path_of(host.network_namespace),
+  return {.network_namespace = lab::namespace_path(host.network_namespace),
           .ipv4 = host.ipv4,
           .ipv6 = host.ipv6,
           .spare_ipv4 = host.spare_ipv4,
@@ -195,7 +193,7 @@ class GuestNetwork final : public TestNetwork {
   results::LabRecord record_;
   WorkerSetup setup_;
   std::string ia_;              ///< of the DAT provider under test; else siw itself is
-  std::uint64_t position_ = 0;  ///< of the kernel log, behind what was looked at
+  std::uint64_t position_ = 0;  ///< of the kernel log, after what was looked at
   bool mourned_ = false;
   bool coming_up_ = false;
 };
@@ -238,6 +236,7 @@ TestNetworksOr guest_networks(const Options& options, std::size_t count, const T
 WorkerSetup common_setup(const Options& options) {
   WorkerSetup setup;
   setup.deviations = options.deviations;
+  setup.lawful = options.lawful;
   setup.strict = options.strict;
   setup.pics = options.claims.usable();
   setup.deadline_scale = options.access.deadline_scale;
@@ -284,7 +283,8 @@ Result<void> add_reference_agent(WorkerSetup& setup, const Options& options,
   if (!options.choice.local_reference) return {};
   setup.reach = WorkerSetup::Reach::process;
   std::vector<std::string> place;
-  if (network_namespace >= 0) place = {"nsenter", "--net=" + path_of(network_namespace)};
+  if (network_namespace >= 0)
+    place = {"nsenter", "--net=" + lab::namespace_path(network_namespace)};
   const auto command = [&](const std::vector<std::string>& words) {
     std::vector<std::string> argv = place;
     argv.insert(argv.end(), words.begin(), words.end());
@@ -304,6 +304,8 @@ Result<void> add_reference_agent(WorkerSetup& setup, const Options& options,
                          "--address", setup.iut.ipv6});
   for (const std::string& deviation : options.deviations)
     setup.agent.insert(setup.agent.end(), {"--deviation", deviation});
+  for (const std::string& lawful : options.lawful)
+    setup.agent.insert(setup.agent.end(), {"--lawful", lawful});
   return {};
 }
 

@@ -18,6 +18,8 @@
 
 namespace suite::runner {
 
+using jobs::ExitCode;
+
 namespace {
 
 constexpr const char* exit_codes =
@@ -217,6 +219,8 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
                  "file of known issues (default: suite/expectations/IUT.yaml, if there)");
   app.add_option("--deviation", o.deviations,
                  "make the reference break a rule in this way; may be repeated");
+  app.add_option("--lawful", o.lawful,
+                 "make the reference use this permission of the RFCs; may be repeated");
   app.add_option("--link", o.link,
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
@@ -267,6 +271,8 @@ std::optional<std::string> check_run(const Options& o) {
   if (!o.deviations.empty() && !in_process && !own_agent) {
     return "--deviation goes with the reference only";
   }
+  if (!o.lawful.empty() && !in_process && !own_agent)
+    return "--lawful goes with the reference only";
   const bool runs =
       o.command == Command::run || o.command == Command::probe || o.command == Command::doctor;
   if (runs && !o.choice.in_lab() && o.addresses.empty()) {
@@ -475,6 +481,7 @@ std::vector<std::string> judging_arguments(const Options& o) {
   for (const auto& address : o.tester_addresses) add("--tester-address", address);
   if (!o.capture_interface.empty()) add("--capture-interface", o.capture_interface);
   for (const auto& deviation : o.deviations) add("--deviation", deviation);
+  for (const auto& lawful : o.lawful) add("--lawful", lawful);
   if (o.link != "tcp") add("--link", o.link);
   if (!o.pics.empty()) add("--pics", o.pics.string());
   if (!o.pixit.empty()) add("--pixit", o.pixit.string());
@@ -498,6 +505,7 @@ nlohmann::ordered_json options_record(const Options& o) {
           {"jobs", o.jobs},
           {"link", o.link},
           {"deviations", o.deviations},
+          {"lawful", o.lawful},
           {"capture", o.capture},
           {"pics", o.pics.string()},
           {"pixit", o.pixit.string()},

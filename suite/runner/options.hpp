@@ -12,7 +12,7 @@
 
 #include "suite/iut/pics/pics.hpp"
 #include "suite/iut/pics/pixit.hpp"
-#include "suite/runner/exit_code.hpp"
+#include "suite/jobs/exit_code.hpp"
 
 namespace suite::runner {
 
@@ -22,8 +22,8 @@ enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage,
 struct IutChoice {
   enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
   std::string device;  ///< verbs; of dat the IA's name in dat.conf
-  std::vector<std::string>
-      agent;  ///< argv of the agent's process; empty: in process, or in the guest
+  /// Argv of the agent's process; empty: in process, or in the guest
+  std::vector<std::string> agent;
   std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
   /// agent:reference, dat:reference: our own, in the lab's namespace
   bool local_reference = false;
@@ -50,7 +50,8 @@ struct Options {
   std::vector<std::string> tester_addresses;
   std::string capture_interface;
   std::vector<std::string> deviations;
-  std::string link = "tcp";  ///< or memory
+  std::vector<std::string> lawful;  ///< variants
+  std::string link = "tcp";         ///< or memory
   std::filesystem::path pics, pixit, expectations;
   iut::Pics claims;   ///< what is in the PICS: the one asked for, or our own of this IUT
   iut::Pixit access;  ///< what is in the PIXIT, where one is asked for
@@ -77,7 +78,7 @@ struct Options {
 /// What the command line ended in where there is nothing to run:
 /// help was asked for, or it is wrong.
 struct Stop {
-  ExitCode code = ExitCode::usage;
+  jobs::ExitCode code = jobs::ExitCode::usage;
   std::string text;  ///< for standard output if the code is good, else for standard error, one line
                      ///< for each fault
 };

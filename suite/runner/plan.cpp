@@ -64,7 +64,7 @@ void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entrie
   };
   for (const expectations::Entry& entry : entries) {
     if (std::ranges::none_of(entry.observed, reports_a_hang)) continue;
-    for (Job& job : plan.jobs)
+    for (jobs::Job& job : plan.jobs)
       if (plan.list[job.number]->id == entry.case_id) job.known_to_hang = true;
   }
 }

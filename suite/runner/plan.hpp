@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "suite/expectations/expectations_file.hpp"
-#include "suite/runner/schedule.hpp"
+#include "suite/jobs/schedule.hpp"
 #include "suite/runner/suite_parts.hpp"
 
 namespace suite::runner {
@@ -16,10 +16,10 @@ namespace suite::runner {
 /// share of the selected ones between them.
 struct Plan {
   std::vector<const cases::Case*> list;
-  std::vector<Job> jobs;
+  std::vector<jobs::Job> jobs;
 };
 
-/// At most `copies` plans, and at least one. Those that are `apart` run alone, behind all others of
+/// At most `copies` plans, and at least one. Those that are `apart` run alone, after all others of
 /// their plan. A second plan has these, and all that want the IUT configured otherwise than it
 /// comes: what they do to their copy of the IUT reaches nobody else. It is not made for a handful.
 [[nodiscard]] std::vector<Plan> make_plans(const SuiteParts& parts,

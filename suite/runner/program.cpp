@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The commands of rnic-suite.
 #include <csignal>
-#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <new>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +12,7 @@
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/cases/framework/renamed_cases.hpp"
+#include "suite/jobs/worker_process.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/coverage.hpp"
@@ -27,6 +28,8 @@
 #include "suite/runner/worker.hpp"
 
 namespace suite::runner {
+
+using jobs::ExitCode;
 
 namespace {
 
@@ -191,7 +194,7 @@ const cases::Case* SuiteParts::find(const std::string& id) const {
 int run_program(const SuiteParts& parts, int argc, char** argv) {
   base::keep_standard_streams();
   const std::vector<std::string> command(argv, argv + argc);
-  if (argc > 1 && std::strcmp(argv[1], "--worker") == 0) return run_worker(parts);
+  if (argc > 1 && std::string_view(argv[1]) == jobs::worker_argument) return run_worker(parts);
   std::error_code error;
   static_cast<void>(std::filesystem::current_path(error));
   if (error)

@@ -1,12 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/run.hpp"
 
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <csignal>
 #include <map>
 #include <ranges>
 
@@ -17,20 +12,24 @@
 #include "base/standard_streams.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
+#include "suite/cases/framework/renamed_cases.hpp"
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
+#include "suite/jobs/ending_signals.hpp"
+#include "suite/jobs/progress.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/earlier_run.hpp"
 #include "suite/runner/host_facts.hpp"
 #include "suite/runner/iut_instance.hpp"
 #include "suite/runner/output_file.hpp"
 #include "suite/runner/plan.hpp"
-#include "suite/runner/progress.hpp"
 #include "suite/runner/report.hpp"
 #include "suite/runner/run_summary.hpp"
 #include "suite/runner/seen_to_fail.hpp"
 
 namespace suite::runner {
+
+using jobs::ExitCode;
 
 namespace {
 
@@ -42,33 +41,6 @@ std::unexpected<Refusal> refuse(ExitCode code, std::string why) {
   return std::unexpected(Refusal{code, std::move(why)});
 }
 
-// SIGINT and SIGTERM as an event of the event loop, as long as it lives.
-class EndingSignals {
- public:
-  EndingSignals(base::EpollLoop& loop, std::function<void(int)> callback) : loop_(loop) {
-    sigemptyset(&set_);
-    for (const int signal : {SIGINT, SIGTERM}) sigaddset(&set_, signal);
-    sigprocmask(SIG_BLOCK, &set_, &before_);
-    fd_ = base::FileDescriptor(::signalfd(-1, &set_, SFD_CLOEXEC | SFD_NONBLOCK));
-    loop_.watch(fd_.get(), EPOLLIN, [this, callback = std::move(callback)](std::uint32_t) {
-      signalfd_siginfo info{};
-      if (::read(fd_.get(), &info, sizeof info) == sizeof info)
-        callback(static_cast<int>(info.ssi_signo));
-    });
-  }
-  ~EndingSignals() {
-    loop_.unwatch(fd_.get());
-    sigprocmask(SIG_SETMASK, &before_, nullptr);
-  }
-  EndingSignals(const EndingSignals&) = delete;
-  EndingSignals& operator=(const EndingSignals&) = delete;
-
- private:
-  base::EpollLoop& loop_;
-  base::FileDescriptor fd_;
-  sigset_t set_{}, before_{};
-};
-
 // ---------------------------------------------------------------- before the run
 
 std::optional<std::string> unknown_deviation(const Options& options) {
@@ -79,6 +51,18 @@ std::optional<std::string> unknown_deviation(const Options& options) {
         base::did_you_mean(name, rnic::deviants::deviations() |
                                      std::views::transform(&rnic::deviants::DeviationInfo::name)),
         base::typed_command());
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> unknown_variant(const Options& options) {
+  for (const std::string& name : options.lawful) {
+    if (rnic::lawful::find_lawful(name)) continue;
+    return fmt::format(
+        "--lawful: there is no lawful variant '{}'{}; `rnic-self-test --list-lawful` lists them",
+        name,
+        base::did_you_mean(name, rnic::lawful::lawful_variants() |
+                                     std::views::transform(&rnic::lawful::LawfulInfo::name)));
   }
   return std::nullopt;
 }
@@ -106,12 +90,32 @@ Checked<expectations::KnownIssues> load_expectations(const SuiteParts& parts,
   if (path.empty()) return expectations::KnownIssues();
   const expectations::Known known{
       .is_case = [&](const std::string& id) { return parts.find(id) != nullptr; },
-      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; }};
+      .is_rule = [](const std::string& id) { return rules::find(id) != nullptr; },
+      .current_id = [](const std::string& id) { return cases::current_id(id); }};
   auto loaded = expectations::load(path, known);
-  if (loaded) return std::move(*loaded);
+  if (loaded) {
+    for (const std::string& notice : loaded->notices) base::say(stderr, "rnic-suite: {}\n", notice);
+    return std::move(*loaded);
+  }
   std::string faults;
   for (const std::string& fault : loaded.error()) faults += (faults.empty() ? "" : "\n") + fault;
   return refuse(ExitCode::usage, faults);
+}
+
+jobs::Progress::News news_of(results::GateResult result) {
+  using News = jobs::Progress::News;
+  switch (result) {
+    case results::GateResult::new_failure:
+      return News::new_failure;
+    case results::GateResult::known:
+      return News::known;
+    case results::GateResult::stale:
+      return News::stale;
+    case results::GateResult::as_expected:
+    case results::GateResult::superseded:
+      return News::none;
+  }
+  return News::none;
 }
 
 // ---------------------------------------------------------------- the run
@@ -169,6 +173,7 @@ class Run final : IutInstance::Observer {
   bool is_known_kernel_message(const std::string& excerpt) const override {
     return gate_->known_kernel_message(excerpt) != nullptr;
   }
+  void show(const results::CaseRecord& record);
   void abort_run(results::Ending ending, const std::string& why);
 
   const SuiteParts& parts_;
@@ -176,7 +181,7 @@ class Run final : IutInstance::Observer {
   const std::vector<std::string>& command_;
   const WallTime begin_wall_ = std::chrono::system_clock::now();
   const steady_clock::time_point begin_ = steady_clock::now();
-  Progress progress_;
+  jobs::Progress progress_;
   const SelfTestRecord self_test_ = load_self_tests();
   base::EpollLoop loop_;
   std::optional<results::Folder> folder_;
@@ -187,7 +192,7 @@ class Run final : IutInstance::Observer {
   expectations::KnownIssues known_;
   std::optional<expectations::Gate> gate_;
   std::vector<std::unique_ptr<IutInstance>> instances_;  ///< the first one speaks for the IUT
-  std::optional<EndingSignals> signals_;
+  std::optional<jobs::EndingSignals> signals_;
   results::RunRecord record_;
   std::size_t records_ = 0;
   bool begun_ = false;  ///< cases may start
@@ -199,6 +204,7 @@ Checked<void> Run::prepare() {
   if (const auto unknown = unknown_deviation(options_)) {
     return refuse(ExitCode::usage, *unknown);
   }
+  if (const auto unknown = unknown_variant(options_)) return refuse(ExitCode::usage, *unknown);
   const fs::path path = expectations_path(options_);
   auto known = load_expectations(parts_, path);
   if (!known) return std::unexpected(known.error());
@@ -364,7 +370,7 @@ bool Run::case_judged(results::CaseRecord record) {
     abort_run(results::Ending::aborted, added.error());
     return false;
   }
-  progress_.ended(record);
+  show(record);
   // An agent that cannot send or receive yet is no dead IUT: startup can be judged without.
   const bool dead = sentinel && record.verdict != results::Verdict::pass &&
                     record.verdict != results::Verdict::not_applicable &&
@@ -373,6 +379,17 @@ bool Run::case_judged(results::CaseRecord record) {
     abort_run(results::Ending::aborted,
               "the IUT does not work: " + record.reason + advice(options_));
   return record.gate.result == results::GateResult::superseded;
+}
+
+void Run::show(const results::CaseRecord& record) {
+  double bound = 0;
+  for (const auto& instance : instances_) bound = std::max(bound, instance->bound());
+  progress_.ended({.id = record.id,
+                   .verdict = results::name(record.verdict),
+                   .reason = record.reason,
+                   .seconds = record.duration,
+                   .news = news_of(record.gate.result)},
+                  bound);
 }
 
 void Run::abort_run(results::Ending ending, const std::string& why) {
@@ -415,7 +432,7 @@ results::Document Run::conclude(results::Document document) {
   if (!over_ && missing > 0)
     record_.ending_reason = fmt::format("{} of {} cases have no verdict", missing, whole_.size());
   document.run = record_;
-  const Findings findings = findings_of(document, parts_.sentinel.id);
+  const jobs::Findings findings = findings_of(document, parts_.sentinel.id);
   if (record_.complete && findings.harness)
     record_.ending_reason = "no case was judged: all are not applicable";
   record_.exit_code = static_cast<int>(exit_code(findings));

@@ -3,7 +3,7 @@
 // writes the results.
 #pragma once
 
-#include "suite/runner/exit_code.hpp"
+#include "suite/jobs/exit_code.hpp"
 #include "suite/runner/options.hpp"
 #include "suite/runner/suite_parts.hpp"
 
@@ -11,7 +11,7 @@ namespace suite::runner {
 
 /// Says what went wrong in one line on standard error. `command` is the program's own command line,
 /// for the results.
-[[nodiscard]] ExitCode run(const SuiteParts& parts, const Options& options,
-                           const std::vector<std::string>& command);
+[[nodiscard]] jobs::ExitCode run(const SuiteParts& parts, const Options& options,
+                                 const std::vector<std::string>& command);
 
 }  // namespace suite::runner

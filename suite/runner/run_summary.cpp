@@ -4,15 +4,69 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "rules/catalogue.hpp"
+#include "suite/jobs/progress.hpp"
 #include "suite/runner/options.hpp"
-#include "suite/runner/progress.hpp"
 
 namespace suite::runner {
 
 namespace {
 
 using results::GateResult;
+
+// All of it, as one line that does nothing to a terminal.
+std::string whole_line(const std::string& text) { return jobs::for_terminal(text, text.size()); }
+
+std::string expectation_text(const results::Expectation& expectation) {
+  const rules::Rule* rule = rules::find(expectation.rule);
+  const std::string where = rule == nullptr ? "" : fmt::format(" ({})", rules::place(*rule));
+  std::string text = fmt::format("  rule       {}{}\n", expectation.rule, where);
+  if (!expectation.row.empty())
+    text += fmt::format("  row        {}\n", whole_line(expectation.row));
+  text += fmt::format("  admissible {}\n", fmt::join(expectation.admissible, "; or "));
+  text += fmt::format("  came       {}\n", whole_line(expectation.actual));
+  if (!expectation.hex.empty()) {
+    text += fmt::format("  octets     {}{}\n", expectation.hex.substr(0, 128),
+                        expectation.hex.size() > 128 ? "..." : "");
+  }
+  if (expectation.frame) text += fmt::format("  frame      {}\n", *expectation.frame);
+  return text;
+}
+
+// Everything about one failure that a person needs: rule and section, what was admissible, what
+// came, where in which pcap, and the command that runs just this case again.
+std::string failure_text(const results::CaseRecord& record, const std::string& folder) {
+  std::string text = fmt::format("{}: {} - {}\n", results::name(record.verdict), record.id,
+                                 whole_line(record.gate.reason));
+  if (!record.reason.empty()) text += fmt::format("  reason     {}\n", whole_line(record.reason));
+  for (const results::Expectation& expectation : record.expectations) {
+    if (expectation.verdict != results::Judgement::pass) text += expectation_text(expectation);
+  }
+  if (record.pcap) text += fmt::format("  pcap       {}/{}\n", folder, record.pcap->file);
+  return text + fmt::format("  again      {}\n", record.rerun);
+}
+
+// The run in one or two lines.
+std::string summary_text(const results::Document& document) {
+  const auto& summary = document.summary;
+  std::vector<std::string> verdicts;
+  for (const auto& [verdict, count] : summary.verdicts)
+    verdicts.push_back(fmt::format("{} {}", count, verdict));
+  std::string text = fmt::format("{} cases: {}", summary.cases, fmt::join(verdicts, ", "));
+  const auto count = [&](const char* word) {
+    const auto found = summary.gate.find(word);
+    return found == summary.gate.end() ? std::uint64_t{0} : found->second;
+  };
+  text += fmt::format("; {} new failures, {} known, {} stale", count("new_failure"), count("known"),
+                      count("stale"));
+  if (summary.advisories > 0) text += fmt::format(", {} advisories", summary.advisories);
+  const auto total = document.run.timings.find("total");
+  if (total != document.run.timings.end()) text += fmt::format("; {:.1f} s", total->second);
+  if (!document.run.complete) text += fmt::format("\nnot complete: {}", document.run.ending_reason);
+  return text;
+}
 
 // The command that plays what is missing. A session that added attempts and got to its end leaves
 // that to the run's own command.
@@ -24,8 +78,8 @@ std::string completing_command(const results::RunRecord& run) {
 
 }  // namespace
 
-Findings findings_of(const results::Document& document, const std::string& sentinel) {
-  Findings findings{.harness = !document.run.complete, .new_failure = false, .stale = false};
+jobs::Findings findings_of(const results::Document& document, const std::string& sentinel) {
+  jobs::Findings findings{.harness = !document.run.complete, .new_failure = false, .stale = false};
   bool judged = false;
   for (const results::CaseRecord& record : document.cases) {
     if (record.gate.result == GateResult::superseded) continue;

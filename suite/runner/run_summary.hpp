@@ -4,14 +4,15 @@
 
 #include <string>
 
+#include "suite/jobs/exit_code.hpp"
 #include "suite/results/record.hpp"
-#include "suite/runner/exit_code.hpp"
 
 namespace suite::runner {
 
 /// Over the attempts that count. A run that is not complete, or of which no case but the sentinel
 /// was judged, is a finding too.
-[[nodiscard]] Findings findings_of(const results::Document& document, const std::string& sentinel);
+[[nodiscard]] jobs::Findings findings_of(const results::Document& document,
+                                         const std::string& sentinel);
 
 /// Each new failure and stale entry, then the run in some lines; `folder` is where its files are.
 [[nodiscard]] std::string outcome_text(const results::Document& document,

@@ -30,8 +30,8 @@ SuiteParts shipped_wire_suite() {
   };
   parts.make_reference =
       [](base::EventLoop& loop, rnic::llp::Network& network,
-         std::span<const rnic::deviants::Deviation> deviations) -> std::unique_ptr<iut::Iut> {
-    return upper_tester::reference::make_reference_iut(loop, network, deviations);
+         const upper_tester::reference::Behaviour& behaviour) -> std::unique_ptr<iut::Iut> {
+    return upper_tester::reference::make_reference_iut(loop, network, behaviour);
   };
   return parts;
 }

@@ -5,13 +5,12 @@
 
 #include <functional>
 #include <memory>
-#include <span>
 #include <string>
 #include <vector>
 
-#include "reference_rnic/deviants/deviation.hpp"
 #include "suite/cases/framework/case.hpp"
 #include "suite/iut/iut.hpp"
+#include "suite/upper_tester/reference/behaviour.hpp"
 
 namespace suite::runner {
 
@@ -22,7 +21,7 @@ struct SuiteParts {
   cases::Case sentinel;
   std::function<cases::CaseOutcome(const cases::Case&, cases::Environment&)> execute;
   std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&,
-                                          std::span<const rnic::deviants::Deviation>)>
+                                          const upper_tester::reference::Behaviour&)>
       make_reference;
 
   /// A case of the table, or the sentinel; nullptr if there is none of this id.

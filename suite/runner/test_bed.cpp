@@ -16,11 +16,13 @@ namespace {
 template <typename Value>
 using Result = std::expected<Value, std::string>;
 
-std::vector<rnic::deviants::Deviation> deviations(const std::vector<std::string>& names) {
-  std::vector<rnic::deviants::Deviation> list;
-  for (const std::string& name : names)
-    list.push_back(rnic::deviants::find_deviation(name).value());
-  return list;
+upper_tester::reference::Behaviour behaviour_of(const WorkerSetup& setup) {
+  upper_tester::reference::Behaviour behaviour;
+  for (const std::string& name : setup.deviations)
+    behaviour.deviations.push_back(rnic::deviants::find_deviation(name).value());
+  for (const std::string& name : setup.lawful)
+    behaviour.lawful.push_back(rnic::lawful::find_lawful(name).value());
+  return behaviour;
 }
 
 // The reference in this process; `loop` is real or simulated.
@@ -33,7 +35,7 @@ class InProcessTestBed : public TestBed {
   void set_up(base::EventLoop& loop, rnic::llp::Network& tester, rnic::llp::Network& iut_network,
               const WorkerSetup& setup, const SuiteParts& parts) {
     iut_ = guarded_iut(loop, iut_network, [&](base::EventLoop& w, rnic::llp::Network& n) {
-      return parts.make_reference(w, n, deviations(setup.deviations));
+      return parts.make_reference(w, n, behaviour_of(setup));
     });
     environment_.emplace(cases::Environment{.loop = loop,
                                             .tester = tester,

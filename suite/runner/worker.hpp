@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A worker: the process in which cases run, one at a time, as the parent says (worker_words.hpp).
+// A worker: the process in which cases run, one at a time, as the parent says (worker_messages.hpp).
 #pragma once
 
 #include "suite/runner/suite_parts.hpp"
 
 namespace suite::runner {
 
-/// Serves until its standard input ends. Standard output is kept for words to the parent; what else
-/// is printed goes to standard error.
+/// Serves until its standard input ends. Standard output is kept for messages to the parent; what
+/// else is printed goes to standard error.
 [[nodiscard]] int run_worker(const SuiteParts& parts);
 
 }  // namespace suite::runner

@@ -52,6 +52,7 @@ Json encode(const WorkerSetup& setup) {
           {"agent", setup.agent},
           {"socket", setup.socket},
           {"deviations", setup.deviations},
+          {"lawful", setup.lawful},
           {"memory_link", setup.memory_link},
           {"tester", encode(setup.tester)},
           {"iut", encode(setup.iut)},
@@ -69,6 +70,7 @@ WorkerSetup decode_setup(const Json& json) {
   json.at("agent").get_to(setup.agent);
   json.at("socket").get_to(setup.socket);
   json.at("deviations").get_to(setup.deviations);
+  json.at("lawful").get_to(setup.lawful);
   json.at("memory_link").get_to(setup.memory_link);
   setup.tester = decode_host(json.at("tester"));
   setup.iut = decode_host(json.at("iut"));

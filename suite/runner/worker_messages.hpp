@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The words between the parent and a worker, over the worker's standard input and output: a JSON
-// object a line, to which octets may be attached (message_reader.hpp).
+// object a line, to which octets may be attached (suite/jobs/message.hpp).
 //
 // parent: {"setup": {...}}                            once, first
 // worker: {"ready": {...hello...}}                    whenever it can take a case
@@ -25,9 +25,11 @@
 #include "suite/cases/framework/environment.hpp"
 #include "suite/cases/framework/outcome.hpp"
 #include "suite/iut/messages.hpp"
-#include "suite/runner/message_reader.hpp"
+#include "suite/jobs/message.hpp"
 
 namespace suite::runner {
+
+using jobs::Message;
 
 /// One side of the wire as a worker's sockets need it.
 struct HostSetup {
@@ -44,6 +46,7 @@ struct WorkerSetup {
   std::vector<std::string> agent;  ///< process: argv
   std::string socket;              ///< socket: path
   std::vector<std::string> deviations;
+  std::vector<std::string> lawful;  ///< variants
   bool memory_link = false;
   HostSetup tester, iut;
   double deadline_scale = 1;

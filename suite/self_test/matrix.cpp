@@ -77,8 +77,10 @@ void judge(const Case& one, const CaseOutcome& outcome, const Baseline& baseline
                   .reason = outcome.reason,
                   .divergence = first_divergence(baseline.at(one.id), outcome),
                   .error = outcome.verdict != Verdict::fail};
-  const bool own =
-      !failure.error && std::ranges::find(failure.rules, result.info->rule) != failure.rules.end();
+  // A lawful variant may fail at the rule by itself, where that is strictly judged.
+  const std::vector<std::string> before = failed_rules(baseline.at(one.id));
+  const bool own = !failure.error && std::ranges::find(before, result.info->rule) == before.end() &&
+                   std::ranges::find(failure.rules, result.info->rule) != failure.rules.end();
   (own ? result.own : result.collateral).push_back(std::move(failure));
 }
 

@@ -18,8 +18,8 @@ struct Failure {
   std::string id;                  ///< of the case, variant included
   std::vector<std::string> rules;  ///< of the expectations that failed; empty for an error
   std::string reason;
-  std::string
-      divergence;  ///< the first line of the exchange that differs from the conforming run's
+  /// The first line of the exchange that differs from the conforming run's
+  std::string divergence;
   bool error = false;
 };
 
@@ -45,8 +45,8 @@ struct CaseJudgement {
 struct Matrix {
   std::vector<DeviationResult> deviations;
   std::map<std::string, CaseJudgement> cases;  ///< by id: those that were run
-  std::vector<std::string>
-      broken;  ///< cases that do not pass on the conforming reference, with the reason
+  /// Cases that do not pass on the conforming reference, with the reason
+  std::vector<std::string> broken;
 };
 
 struct Plan {

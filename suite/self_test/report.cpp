@@ -36,6 +36,13 @@ std::string line_of(const DeviationResult& result) {
                          : fmt::format("; {} elsewhere", result.collateral.size()));
 }
 
+std::string line_of(const LawfulResult& result) {
+  const char* word = !result.wrong.empty() ? "WRONG" : result.changed == 0 ? "UNSEEN" : "passed";
+  return fmt::format("{:<9} {:<44} {} of {} cases changed, {} not applicable, {} wrong", word,
+                     name_of(result.set), result.changed, result.cases_run, result.not_applicable,
+                     result.wrong.size());
+}
+
 nlohmann::ordered_json json_of(const Matrix& matrix) {
   nlohmann::ordered_json deviations = nlohmann::ordered_json::object();
   std::map<std::string, std::vector<std::string>> seen;

@@ -5,12 +5,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/matrix.hpp"
 
 namespace suite::self_test {
 
 /// One line for a deviation: caught by how many cases of its rule, and how many failures elsewhere.
 [[nodiscard]] std::string line_of(const DeviationResult& result);
+/// One line for a lawful set: how many cases it changed, and how many went wrong for it.
+[[nodiscard]] std::string line_of(const LawfulResult& result);
 /// {"deviations": {name: {rule, text, caught_by: [case], collateral: [{case, rules, reason,
 /// divergence}]}},
 ///  "seen_to_fail_by": {case: [deviation]},

@@ -41,6 +41,7 @@ made, when its input ends. The words are described in docs/porting.md.
                             done, 2 is not supported, anything else failed.
   --claim WORD              a capability that the API cannot report, e.g. zero_based; may be repeated
   --deviation NAME          (reference) breaks one rule on purpose; may be repeated
+  --lawful NAME             (reference) uses a permission of the RFCs; may be repeated
   --startup-timeout SECONDS (reference) how long it waits for the peer's MPA frame, 1 to 86400
                             (default: 3)
   --help                    this text
@@ -112,6 +113,8 @@ std::string fault_of(const Options& options) {
       return "--claim: there is no capability '" + word + "'; docs/porting.md lists them";
   if (name != "reference" && !options.driver.deviations.empty())
     return "--deviation goes with --driver reference";
+  if (name != "reference" && !options.driver.lawful.empty())
+    return "--lawful goes with --driver reference";
   if (options.startup_timeout == nullptr) return fault_of_addresses(options);
   if (name != "reference") return "--startup-timeout goes with --driver reference";
   if (options.driver.startup_timeout < 1 || options.driver.startup_timeout > longest_timeout ||
@@ -131,6 +134,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
     script,
     claim,
     deviation,
+    lawful,
     startup,
     resume,
     help,
@@ -144,6 +148,7 @@ int parse_arguments(int argc, char** argv, Options& options) {
       {"configure-script", required_argument, nullptr, script},
       {"claim", required_argument, nullptr, claim},
       {"deviation", required_argument, nullptr, deviation},
+      {"lawful", required_argument, nullptr, lawful},
       {"startup-timeout", required_argument, nullptr, startup},
       {"resume", required_argument, nullptr, resume},
       {"help", no_argument, nullptr, help},
@@ -172,6 +177,9 @@ int parse_arguments(int argc, char** argv, Options& options) {
         break;
       case deviation:
         options.driver.deviations.emplace_back(optarg);
+        break;
+      case lawful:
+        options.driver.lawful.emplace_back(optarg);
         break;
       case startup:
         options.startup_timeout = optarg;

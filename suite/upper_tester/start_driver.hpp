@@ -20,6 +20,7 @@ struct DriverOptions {
       claims;  ///< capability words the API cannot report but the user vouches for
   std::vector<std::string> configure_words;  ///< configure.* capabilities of the configure script
   std::vector<std::string> deviations;       ///< reference only
+  std::vector<std::string> lawful;           ///< lawful variants, reference only
   int startup_timeout = 0;                   ///< seconds, reference only; 0: its own
 };
 

@@ -78,7 +78,17 @@ Started start_reference(const DriverOptions& options, Sink sink) {
       started.wrong_usage = true;
       return started;
     }
-    made.deviations.push_back(*deviation);
+    made.behaviour.deviations.push_back(*deviation);
+  }
+  for (const std::string& name : options.lawful) {
+    const auto lawful = rnic::lawful::find_lawful(name);
+    if (!lawful) {
+      started.error = "--lawful: there is no lawful variant '" + name +
+                      "'; `rnic-self-test --list-lawful` lists them";
+      started.wrong_usage = true;
+      return started;
+    }
+    made.behaviour.lawful.push_back(*lawful);
   }
   if (options.startup_timeout > 0)
     made.startup_timeout = std::chrono::seconds(options.startup_timeout);

@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "reference_rnic/deviants/stream_decisions.hpp"
 #include "reference_rnic/deviants/tests/scenarios.hpp"
 #include "rules/catalogue.hpp"
 
@@ -15,9 +16,15 @@ namespace {
 /// the others.
 constexpr auto first_of_verbs = Deviation::stag_key_unchecked;
 
+using Chosen = std::vector<Deviation>;
+
+Decide decided_by(const Chosen& chosen) {
+  return [chosen] { return stream_decisions(chosen); };
+}
+
 std::vector<std::string> run_all(const std::vector<Scenario>& list, const Chosen& chosen) {
   std::vector<std::string> transcripts;
-  for (const Scenario& scenario : list) transcripts.push_back(scenario.run(chosen));
+  for (const Scenario& scenario : list) transcripts.push_back(scenario.run(decided_by(chosen)));
   return transcripts;
 }
 
@@ -38,7 +45,7 @@ BOOST_AUTO_TEST_CASE(every_deviation_shows_and_leaves_something_right) {
 BOOST_AUTO_TEST_CASE(conforming_pairs_do_all_their_work) {
   for (const Scenario& scenario : scenarios()) {
     if (!scenario.name.starts_with("pair")) continue;
-    const std::string text = scenario.run(Chosen());
+    const std::string text = scenario.run(decided_by({}));
     for (const char* fault : {"failed", "terminate received"}) {
       const std::size_t at = text.find(fault);
       BOOST_TEST(at == std::string::npos,

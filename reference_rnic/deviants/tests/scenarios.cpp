@@ -96,10 +96,10 @@ struct PairOptions {
   bool accepted = true;
 };
 
-std::string run_pair(const PairOptions& options, const Chosen& chosen) {
+std::string run_pair(const PairOptions& options, const Decide& decide) {
   Pair pair(options.initiator, options.responder,
-            stream_decisions(options.initiator_is_subject ? chosen : Chosen()),
-            stream_decisions(options.initiator_is_subject ? Chosen() : chosen));
+            options.initiator_is_subject ? decide() : StreamDecisions(),
+            options.initiator_is_subject ? StreamDecisions() : decide());
   pair.accepting = options.accepted;
   pair.accept_ird = options.responder.ird;
   pair.accept_ord = options.responder.ord;
@@ -158,7 +158,7 @@ void add_pairs(std::vector<Scenario>& list) {
     const std::string side = initiator ? "initiator" : "responder";
     const auto add = [&](const std::string& what, const PairOptions& options) {
       list.push_back({"pair, " + side + ", " + what,
-                      [=](const Chosen& chosen) { return run_pair(options, chosen); }});
+                      [=](const Decide& decide) { return run_pair(options, decide); }});
     };
     add("CRC", options_of(false, true, std::nullopt, initiator));
     add("nothing", options_of(false, false, std::nullopt, initiator));
@@ -196,8 +196,8 @@ void add_pairs(std::vector<Scenario>& list) {
 
 void add_bad_messages(std::vector<Scenario>& list) {
   for (const BadMessage& bad : bad_messages())
-    list.push_back({std::string("bad message ") + bad.name, [&bad](const Chosen& chosen) {
-                      Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+    list.push_back({std::string("bad message ") + bad.name, [&bad](const Decide& decide) {
+                      Subject subject(plain_config(Role::responder), decide());
                       furnish(subject.memory);
                       for (std::size_t i = 0; i < bad.receive_buffers; ++i)
                         subject.memory.post_receive(i + 1, 32);
@@ -212,18 +212,18 @@ void add_bad_messages(std::vector<Scenario>& list) {
 
 void add_startup_frames(std::vector<Scenario>& list) {
   for (const RequestRow& row : request_rows())
-    list.push_back({std::string("request ") + row.name, [&row](const Chosen& chosen) {
-                      Subject subject(enhanced_config(Role::responder), stream_decisions(chosen));
+    list.push_back({std::string("request ") + row.name, [&row](const Decide& decide) {
+                      Subject subject(enhanced_config(Role::responder), decide());
                       subject.feed(row.request);
                       subject.stream.accept(8, 4, {}, subject.now);
                       (void)subject.output();
                       return transcript(subject);
                     }});
   for (const ReplyRow& row : reply_rows())
-    list.push_back({std::string("reply ") + row.name, [&row](const Chosen& chosen) {
+    list.push_back({std::string("reply ") + row.name, [&row](const Decide& decide) {
                       Config config = enhanced_config(Role::initiator);
                       config.peer_to_peer = row.peer_to_peer;
-                      Subject subject(config, stream_decisions(chosen));
+                      Subject subject(config, decide());
                       (void)subject.output();
                       subject.feed(row.reply);
                       (void)subject.output();
@@ -234,12 +234,12 @@ void add_startup_frames(std::vector<Scenario>& list) {
 /// A responder in full operation, fed with FPDUs, and some time to look at it afterwards.
 template <typename Body>
 Scenario operational(std::string name, Body body, bool crc = false, bool markers = false) {
-  return {std::move(name), [=](const Chosen& chosen) {
+  return {std::move(name), [=](const Decide& decide) {
             Config config = plain_config(Role::responder, crc);
             config.markers = markers;
             config.ird = config.ord = 2;
             config.emss = 136;
-            Subject subject(config, stream_decisions(chosen));
+            Subject subject(config, decide());
             furnish(subject.memory);
             for (std::uint64_t id = 1; id <= 4; ++id) subject.memory.post_receive(id, 32);
             subject.feed(request(crc ? "40 01 0000" : "00 01 0000"));
@@ -565,14 +565,14 @@ void add_endings(std::vector<Scenario>& list) {
 }
 
 void add_startup_oddities(std::vector<Scenario>& list) {
-  list.push_back({"startup timer", [](const Chosen& chosen) {
-                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+  list.push_back({"startup timer", [](const Decide& decide) {
+                    Subject subject(plain_config(Role::responder), decide());
                     return transcript(subject);
                   }});
-  list.push_back({"RTR of another kind", [](const Chosen& chosen) {
+  list.push_back({"RTR of another kind", [](const Decide& decide) {
                     Config config = enhanced_config(Role::responder);
                     config.crc = false;
-                    Subject subject(config, stream_decisions(chosen));
+                    Subject subject(config, decide());
                     subject.memory.post_receive(1, 8);
                     subject.feed(request("10 02 0004 c004 0004"));
                     subject.stream.accept(4, 4, {}, subject.now);
@@ -581,8 +581,8 @@ void add_startup_oddities(std::vector<Scenario>& list) {
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"octets behind the reply", [](const Chosen& chosen) {
-                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
+  list.push_back({"octets behind the reply", [](const Decide& decide) {
+                    Subject subject(enhanced_config(Role::initiator), decide());
                     subject.memory.post_receive(1, 8);
                     (void)subject.output();
                     auto input = octets(reply("50 02 0004 0004 0004"));
@@ -595,19 +595,19 @@ void add_startup_oddities(std::vector<Scenario>& list) {
 }
 
 void add_split_frames(std::vector<Scenario>& list) {
-  list.push_back({"request octet by octet", [](const Chosen& chosen) {
-                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+  list.push_back({"request octet by octet", [](const Decide& decide) {
+                    Subject subject(plain_config(Role::responder), decide());
                     for (const std::byte octet : octets(request("00 01 0000")))
                       subject.feed(wire::Bytes(&octet, 1));
                     return transcript(subject);
                   }});
-  list.push_back({"request cut short", [](const Chosen& chosen) {
-                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+  list.push_back({"request cut short", [](const Decide& decide) {
+                    Subject subject(plain_config(Role::responder), decide());
                     subject.feed(request("00 01 0004 6162"));
                     return transcript(subject);
                   }});
-  list.push_back({"plain request of revision 2 with private data", [](const Chosen& chosen) {
-                    Subject subject(enhanced_config(Role::responder), stream_decisions(chosen));
+  list.push_back({"plain request of revision 2 with private data", [](const Decide& decide) {
+                    Subject subject(enhanced_config(Role::responder), decide());
                     subject.feed(request("00 02 0006 616263646566"));
                     return transcript(subject);
                   }});
@@ -619,8 +619,8 @@ void add_split_frames(std::vector<Scenario>& list) {
         subject.feed(bad);
       },
       true));
-  list.push_back({"private data of 300 octets", [](const Chosen& chosen) {
-                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+  list.push_back({"private data of 300 octets", [](const Decide& decide) {
+                    Subject subject(plain_config(Role::responder), decide());
                     auto input = octets(request("00 01 012c"));
                     input.resize(input.size() + 300, std::byte{7});
                     subject.feed(input);
@@ -629,35 +629,35 @@ void add_split_frames(std::vector<Scenario>& list) {
 }
 
 void add_terms_of_startup(std::vector<Scenario>& list) {
-  list.push_back({"reply cut short", [](const Chosen& chosen) {
-                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
+  list.push_back({"reply cut short", [](const Decide& decide) {
+                    Subject subject(enhanced_config(Role::initiator), decide());
                     (void)subject.output();
                     subject.feed(reply("50 02 0010 0004"));
                     subject.stream.peer_closed(subject.now);
                     return transcript(subject);
                   }});
-  list.push_back({"initiator that leaves at once", [](const Chosen& chosen) {
-                    Subject subject(enhanced_config(Role::initiator), stream_decisions(chosen));
+  list.push_back({"initiator that leaves at once", [](const Decide& decide) {
+                    Subject subject(enhanced_config(Role::initiator), decide());
                     (void)subject.output();
                     subject.feed(reply("50 02 0004 0004 0004"));
                     subject.stream.disconnect(subject.now);
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"reply with more RTR kinds than offered", [](const Chosen& chosen) {
+  list.push_back({"reply with more RTR kinds than offered", [](const Decide& decide) {
                     Config config = enhanced_config(Role::initiator);
                     config.peer_to_peer = true;
                     config.rtr = {false, true, false};
-                    Subject subject(config, stream_decisions(chosen));
+                    Subject subject(config, decide());
                     (void)subject.output();
                     subject.feed(reply("50 02 0004 c004 c004"));
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"Read as RTR of an initiator without ORD", [](const Chosen& chosen) {
+  list.push_back({"Read as RTR of an initiator without ORD", [](const Decide& decide) {
                     Config config = enhanced_config(Role::responder);
                     config.crc = false;
-                    Subject subject(config, stream_decisions(chosen));
+                    Subject subject(config, decide());
                     subject.feed(request("10 02 0004 8004 4000"));
                     subject.stream.accept(4, 4, {}, subject.now);
                     (void)subject.output();
@@ -667,15 +667,15 @@ void add_terms_of_startup(std::vector<Scenario>& list) {
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"enhanced request to revision 1", [](const Chosen& chosen) {
-                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+  list.push_back({"enhanced request to revision 1", [](const Decide& decide) {
+                    Subject subject(plain_config(Role::responder), decide());
                     subject.feed(request("10 02 0004 0003 0002"));
                     subject.stream.accept(1, 1, {}, subject.now);
                     (void)subject.output();
                     return transcript(subject);
                   }});
-  list.push_back({"bad CRC where only the peer asked for CRCs", [](const Chosen& chosen) {
-                    Subject subject(plain_config(Role::responder), stream_decisions(chosen));
+  list.push_back({"bad CRC where only the peer asked for CRCs", [](const Decide& decide) {
+                    Subject subject(plain_config(Role::responder), decide());
                     subject.feed(request("40 01 0000"));
                     subject.stream.accept(1, 1, {}, subject.now);
                     (void)subject.output();
@@ -684,6 +684,40 @@ void add_terms_of_startup(std::vector<Scenario>& list) {
                     subject.feed(bad);
                     return transcript(subject);
                   }});
+}
+
+/// Where several answers are lawful and the usual runs leave no room for another one.
+void add_choices(std::vector<Scenario>& list) {
+  list.push_back({"reply with every RTR kind", [](const Decide& decide) {
+                    Config config = enhanced_config(Role::initiator);
+                    config.peer_to_peer = true;
+                    Subject subject(config, decide());
+                    (void)subject.output();
+                    subject.feed(reply("50 02 0004 c004 c004"));
+                    (void)subject.output();
+                    return transcript(subject);
+                  }});
+  list.push_back(operational(
+      "FPDU of more than a jumbo frame",
+      [](Subject& subject) {
+        std::string send = "41 43 00000000 00000000 00000001 00000000";
+        for (int i = 0; i < 10'000; ++i) send += " 5a";
+        subject.memory.post_receive(1, 20'000);
+        subject.feed(fpdu(send, true));
+      },
+      true));
+  list.push_back(operational("Responses and posted work at one time", [](Subject& subject) {
+    subject.feed(
+        fpdu("41 41 00000000 00000001 00000001 00000000"
+             "00000909 0000000000000000 00000004 00000101 0000000000001000"));
+    static const auto message = pattern(4);
+    for (std::uint64_t id = 1; id <= 2; ++id) {
+      Work work = work_of(id, WorkKind::send);
+      work.gather = {wire::Bytes(message)};
+      subject.stream.post(std::move(work), subject.now);
+    }
+    (void)subject.output();
+  }));
 }
 
 }  // namespace
@@ -703,6 +737,7 @@ std::vector<Scenario> scenarios() {
   add_split_frames(list);
   add_reads_of_fpdus(list);
   add_terms_of_startup(list);
+  add_choices(list);
   return list;
 }
 

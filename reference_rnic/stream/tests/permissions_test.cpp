@@ -21,8 +21,8 @@ T other_than_usual(const Choice<T>& choice) {
 }
 
 struct SmallestSegments : Decisions {
-  void mulpdu(const Context&, const Choice<std::size_t>& choice, std::size_t& octets) override {
-    octets = other_than_usual(choice);
+  void mulpdu(const Context&, const Range<std::size_t>& range, std::size_t& octets) override {
+    octets = range.least;
   }
 };
 

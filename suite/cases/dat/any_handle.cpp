@@ -37,7 +37,7 @@ class EveryKind {
  private:
   static void need(DAT_RETURN got, const char* what) {
     if (got != DAT_SUCCESS)
-      throw DatStop{"inconclusive", fmt::format("{}: {}", what, return_text(got))};
+      throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", what, return_text(got))};
   }
   // What a provider may lack.
   void add_optional(const Ia& ia) {

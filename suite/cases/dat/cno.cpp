@@ -60,7 +60,7 @@ struct WithDescriptor {
   explicit WithDescriptor(DatBody& body) {
     DAT_IA_HANDLE own = DAT_HANDLE_NULL;
     if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
-      body.stop("inconclusive", "libdat2 does not convert the IA handle");
+      body.stop(Verdict::inconclusive, "libdat2 does not convert the IA handle");
     DAT_CNO_HANDLE handle = DAT_HANDLE_NULL;
     body.expect(CALL(DAT_CNO_FD_CREATE, own, &fd, &handle), succeeds);
     cno = Cno(handle);

@@ -11,7 +11,7 @@ DAT_COUNT most_private_data(const Ia& ia) {
   DAT_PROVIDER_ATTR attr{};
   if (CALL(dat_ia_query, ia.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_MAX_PRIVATE_DATA_SIZE,
            &attr) != DAT_SUCCESS)
-    throw DatStop{"inconclusive", "the provider does not tell its most private data"};
+    throw CaseStop{Verdict::inconclusive, "the provider does not tell its most private data"};
   return attr.max_private_data_size;
 }
 

@@ -11,7 +11,7 @@ namespace {
 struct Common {
   explicit Common(DatBody& body) : requests(body.ia().evd(DAT_EVD_CR_FLAG)) {
     if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
-      body.stop("inconclusive", "libdat2 does not convert the IA handle");
+      body.stop(Verdict::inconclusive, "libdat2 does not convert the IA handle");
     std::memcpy(&address, body.ia().address(), sizeof address);
     comm.domain = address.ss_family;
     comm.type = SOCK_STREAM;

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Connections: connect, dup_connect, common_connect, disconnect, and the events that they end in.
+// Connections: connect, dup_connect, common_connect, and the events that they end in.
 #include <netinet/in.h>
 
 #include "suite/cases/dat/framework/dat_case.hpp"
 #include "suite/cases/dat/framework/dat_endpoint.hpp"
+#include "suite/cases/dat/framework/dat_requests.hpp"
 
 namespace suite::cases::dat {
 
@@ -43,17 +44,6 @@ void expect_data(DatBody& body, const std::vector<std::byte>& got,
                    fmt::format("{} others", got.size()), rule);
 }
 
-std::vector<std::byte> pattern(std::size_t size) {
-  std::vector<std::byte> octets(size);
-  for (std::size_t i = 0; i < size; ++i) octets[i] = static_cast<std::byte>(i * 7 + 1);
-  return octets;
-}
-
-void expect_endpoint(DatBody& body, const DAT_EVENT& event, const Ep& ep, RuleRef rule = {}) {
-  body.expect_that(event.event_data.connect_event_data.ep_handle == ep.get(), "the endpoint",
-                   "another handle", rule);
-}
-
 ConnectOptions of_quality(DAT_QOS qos) {
   ConnectOptions options;
   options.qos = qos;
@@ -80,7 +70,7 @@ DAT_QOS unsupported_quality(DatBody& body) {
   const auto supported = static_cast<unsigned>(provider_attributes(body).dat_qos_supported);
   for (const DAT_QOS qos : {DAT_QOS_PREMIUM, DAT_QOS_ECONOMY, DAT_QOS_LOW_LATENCY})
     if ((supported & static_cast<unsigned>(qos)) == 0) return qos;
-  body.stop("not_applicable", "the provider has every quality of service");
+  body.stop(Verdict::not_applicable, "the provider has every quality of service");
 }
 
 }  // namespace
@@ -113,10 +103,11 @@ DAT_CASE(private_data_of_each_size_arrives, calls(dat_ep_connect),
       const Pz pz = ia().pz();
       const Side client = make_side(ia(), pz);
       const Listener listener(ia());
-      expect(start_connect(ia(), client.ep.get(), listener.qualifier, with_data(pattern(size))),
-             succeeds);
+      expect(
+          start_connect(ia(), client.ep.get(), listener.qualifier, with_data(private_octets(size))),
+          succeeds);
       const DAT_CR_HANDLE cr = listener.next();
-      expect_data(*this, data_of_request(*this, cr), pattern(size));
+      expect_data(*this, data_of_request(*this, cr), private_octets(size));
       need(CALL(dat_cr_reject, cr, 0, nullptr), "no reject");
       (void)expect_event(client.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
     });
@@ -131,12 +122,12 @@ DAT_CASE(private_data_of_the_acceptance_arrives, calls(dat_ep_connect, dat_cr_ac
       const Side client = make_side(ia(), pz), server = make_side(ia(), pz);
       const Listener listener(ia());
       need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
-      std::vector<std::byte> data = pattern(size);
+      std::vector<std::byte> data = private_octets(size);
       need(CALL(dat_cr_accept, listener.next(), server.ep.get(), static_cast<DAT_COUNT>(size),
                 data.data()),
            "no accept");
       const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-      expect_data(*this, octets_of_event(event), pattern(size));
+      expect_data(*this, octets_of_event(event), private_octets(size));
     });
 }
 
@@ -146,8 +137,9 @@ DAT_CASE(more_private_data_than_fits_is_refused, calls(dat_ep_connect),
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
   const Listener listener(ia());
-  expect(start_connect(ia(), client.ep.get(), listener.qualifier, with_data(pattern(most + 1))),
-         returns(DAT_INVALID_PARAMETER));
+  expect(
+      start_connect(ia(), client.ep.get(), listener.qualifier, with_data(private_octets(most + 1))),
+      returns(DAT_INVALID_PARAMETER));
   expect_state(client.ep, DAT_EP_STATE_UNCONNECTED);
   expect_no_event(listener.requests);
 }
@@ -226,7 +218,7 @@ DAT_CASE(unsupported_quality_of_service_is_refused, calls(dat_ep_connect),
 
 DAT_CASE(unsupported_multipath_is_refused, calls(dat_ep_connect), rules("dat.ep-connect.model")) {
   if (provider_attributes(*this).supports_multipath != DAT_FALSE)
-    stop("not_applicable", "the provider supports multipath");
+    stop(Verdict::not_applicable, "the provider supports multipath");
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
   const Listener listener(ia());
@@ -268,13 +260,13 @@ DAT_CASE(rejection_of_each_size_arrives, calls(dat_ep_connect, dat_cr_reject),
       const Side client = make_side(ia(), pz);
       const Listener listener(ia());
       need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
-      std::vector<std::byte> data = pattern(size);
+      std::vector<std::byte> data = private_octets(size);
       need(CALL(dat_cr_reject, listener.next(), static_cast<DAT_COUNT>(size),
                 size == 0 ? nullptr : data.data()),
            "no reject");
       const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_PEER_REJECTED);
       expect_endpoint(*this, event, client.ep);
-      expect_data(*this, octets_of_event(event), pattern(size));
+      expect_data(*this, octets_of_event(event), private_octets(size));
       expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
     });
 }
@@ -356,10 +348,11 @@ DAT_CASE(duplicate_connects_to_the_peer_of_its_model, calls(dat_ep_dup_connect),
          rules("dat.ep-dup-connect.success")) {
   const Pair pair = connected();
   const Side duplicate = make_side(ia(), pair.pz), server = make_side(ia(), pair.pz);
-  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), with_data(pattern(10))), succeeds);
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), with_data(private_octets(10))),
+         succeeds);
   const DAT_EVENT request = expect_event(pair.requests, DAT_CONNECTION_REQUEST_EVENT);
   const DAT_CR_HANDLE cr = request.event_data.cr_arrival_event_data.cr_handle;
-  expect_data(*this, data_of_request(*this, cr), pattern(10));
+  expect_data(*this, data_of_request(*this, cr), private_octets(10));
   need(CALL(dat_cr_accept, cr, server.ep.get(), 0, nullptr), "no accept");
   (void)expect_event(duplicate.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_state(duplicate.ep, DAT_EP_STATE_CONNECTED);
@@ -394,7 +387,7 @@ DAT_CASE(duplicate_with_too_much_private_data_is_refused, calls(dat_ep_dup_conne
   const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
   const Pair pair = connected();
   const Side duplicate = make_side(ia(), pair.pz);
-  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), with_data(pattern(most + 1))),
+  expect(dup_connect(duplicate.ep.get(), pair.active.ep.get(), with_data(private_octets(most + 1))),
          returns(DAT_INVALID_PARAMETER));
 }
 
@@ -458,11 +451,11 @@ DAT_CASE(common_connect_reaches_a_socket_address, calls(dat_ep_common_connect),
   // The port lies at the same place in both families.
   reinterpret_cast<sockaddr_in*>(&address)->sin_port =
       htons(static_cast<std::uint16_t>(listener.qualifier));
-  expect(
-      common_connect(client.ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address), pattern(9)),
-      succeeds);
+  expect(common_connect(client.ep.get(), reinterpret_cast<DAT_IA_ADDRESS_PTR>(&address),
+                        private_octets(9)),
+         succeeds);
   const DAT_CR_HANDLE cr = listener.next();
-  expect_data(*this, data_of_request(*this, cr), pattern(9));
+  expect_data(*this, data_of_request(*this, cr), private_octets(9));
   need(CALL(dat_cr_accept, cr, server.ep.get(), 0, nullptr), "no accept");
   const DAT_EVENT event = expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
   expect_endpoint(*this, event, client.ep);
@@ -481,189 +474,8 @@ DAT_CASE(common_connect_with_too_much_private_data_is_refused, calls(dat_ep_comm
   const auto most = static_cast<std::size_t>(provider_attributes(*this).max_private_data_size);
   const Pz pz = ia().pz();
   const Side client = make_side(ia(), pz);
-  expect(common_connect(client.ep.get(), ia().address(), pattern(most + 1)),
+  expect(common_connect(client.ep.get(), ia().address(), private_octets(most + 1)),
          returns(DAT_INVALID_PARAMETER));
-}
-
-// ---------------------------------------------------------------- disconnect
-
-DAT_CASE(disconnect_is_reported_to_both_sides, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.success")) {
-  for (const auto& [name, flag] :
-       {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
-    for (const bool active : {true, false})
-      row(fmt::format("{} by the {} side", name, active ? "active" : "passive"), [&] {
-        const Pair pair = connected();
-        const Side& side = active ? pair.active : pair.passive;
-        expect(CALL(dat_ep_disconnect, side.ep.get(), flag), succeeds);
-        for (const Side* each : {&pair.active, &pair.passive}) {
-          const DAT_EVENT event = expect_event(each->connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-          expect_endpoint(*this, event, each->ep);
-          expect_state(each->ep, DAT_EP_STATE_DISCONNECTED);
-          expect_no_event(each->connection);
-        }
-      });
-}
-
-DAT_CASE(second_disconnect_changes_nothing, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.no-op")) {
-  const Pair pair = connected();
-  end_connection(pair);
-  for (const DAT_CLOSE_FLAGS flag : {DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_GRACEFUL_FLAG})
-    expect(CALL(dat_ep_disconnect, pair.active.ep.get(), flag), succeeds);
-  expect_state(pair.active.ep, DAT_EP_STATE_DISCONNECTED);
-  expect_no_event(pair.active.connection);
-}
-
-DAT_CASE(both_sides_may_disconnect_at_once, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.success")) {
-  const Pair pair = connected();
-  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
-  expect(CALL(dat_ep_disconnect, pair.passive.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
-  for (const Side* side : {&pair.active, &pair.passive}) {
-    (void)expect_event(side->connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-    expect_state(side->ep, DAT_EP_STATE_DISCONNECTED);
-    expect_no_event(side->connection);
-  }
-}
-
-DAT_CASE(requests_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.graceful"), deadline_of(10s)) {
-  const Pair pair = connected();
-  const std::size_t size = 256 * 1024;
-  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
-  need(post_recv(pair.passive.ep.get(), {sink.triplet(0, 64)}, 9), "no receive");
-  for (DAT_UINT64 id = 1; id <= 4; ++id)
-    need(post_write(pair.active.ep.get(), {source.triplet()}, sink.remote(), id), "no write");
-  need(post_send(pair.active.ep.get(), {source.triplet(0, 64)}, 5), "no send");
-  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
-  for (DAT_UINT64 id = 1; id <= 5; ++id)
-    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
-  (void)expect_completion(pair.passive.receives, 9, DAT_DTO_SUCCESS);
-  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-}
-
-DAT_CASE(reads_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.graceful"), deadline_of(20s)) {
-  const Pair pair = connected();
-  const std::size_t size = std::size_t{1024} * 1024;
-  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
-  for (DAT_UINT64 id = 1; id <= 8; ++id)
-    need(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), id), "no read");
-  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
-  for (DAT_UINT64 id = 1; id <= 8; ++id)
-    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
-  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-  expect_no_event(pair.active.requests);
-}
-
-DAT_CASE(every_request_completes_after_an_abrupt_disconnect, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.flush"), deadline_of(10s)) {
-  const Pair pair = connected();
-  const std::size_t size = 1024 * 1024;
-  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
-  for (DAT_UINT64 id = 1; id <= 8; ++id)
-    need(post_write(pair.active.ep.get(), {source.triplet()}, sink.remote(), id), "no write");
-  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
-  bool failed = false;
-  for (DAT_UINT64 id = 1; id <= 8; ++id) {
-    const DAT_EVENT event = expect_event(pair.active.requests, DAT_DTO_COMPLETION_EVENT);
-    const auto& data = event.event_data.dto_completion_event_data;
-    expect_that(data.user_cookie.as_64 == id, fmt::format("completion {}", id),
-                fmt::format("completion {}", data.user_cookie.as_64));
-    expect_that(!failed || data.status != DAT_DTO_SUCCESS, "no success behind a failure",
-                status_text(data.status));
-    failed = failed || data.status != DAT_DTO_SUCCESS;
-  }
-  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-}
-
-DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.pending")) {
-  for (const auto& [name, flag] :
-       {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
-    row(name, [&] {
-      const Pz pz = ia().pz();
-      const Side client = make_side(ia(), pz);
-      const Lmr memory(ia(), pz.get(), 64);
-      const Listener listener(ia());
-      need(post_recv(client.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
-      need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
-      const DAT_CR_HANDLE cr = listener.next();
-      expect(CALL(dat_ep_disconnect, client.ep.get(), flag), succeeds);
-      (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
-      expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
-      (void)CALL(dat_cr_reject, cr, 0, nullptr);
-    });
-}
-
-DAT_CASE(unknown_flags_of_a_disconnect_are_refused, calls(dat_ep_disconnect),
-         rules("dat.ep-disconnect.invalid-parameter")) {
-  const Pair pair = connected();
-  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), flags_of<DAT_CLOSE_FLAGS>(0x40)),
-         returns(DAT_INVALID_PARAMETER));
-  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
-}
-
-DAT_CASE(one_dispatcher_shows_the_order_of_a_connection, calls(dat_ep_disconnect, dat_ep_connect),
-         rules("dat.ep-disconnect.order")) {
-  const Pz pz = ia().pz();
-  DAT_EVD_HANDLE merged = DAT_HANDLE_NULL;
-  if (dat_evd_create(ia().get(), 32, DAT_HANDLE_NULL,
-                     flags_of<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG),
-                     &merged) != DAT_SUCCESS)
-    stop("not_applicable", "the provider does not merge these streams into one EVD");
-  const Evd all(merged);
-  DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(dat_ep_create, ia().get(), pz.get(), all.get(), all.get(), all.get(), nullptr, &handle),
-       "no EP");
-  const Ep server(handle);
-  const Side client = make_side(ia(), pz);
-  const Lmr memory(ia(), pz.get(), 64);
-  for (DAT_UINT64 id = 1; id <= 3; ++id)
-    need(post_recv(handle, {memory.triplet(0, 8)}, id), "no receive");
-  const Listener listener(ia());
-  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
-  need(CALL(dat_cr_accept, listener.next(), handle, 0, nullptr), "no accept");
-  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  for (DAT_UINT64 id = 1; id <= 2; ++id)
-    need(post_send(client.ep.get(), {memory.triplet(8, 8)}, id), "no send");
-  need(CALL(dat_ep_disconnect, client.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), "no disconnect");
-  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
-  (void)expect_event(all, DAT_CONNECTION_EVENT_ESTABLISHED);
-  (void)expect_completion(all, 1, DAT_DTO_SUCCESS);
-  (void)expect_completion(all, 2, DAT_DTO_SUCCESS);
-  // The flushed receive may be on either side of the end.
-  const DAT_EVENT first = next_event(all), second = next_event(all);
-  const auto number = [](const DAT_EVENT& event) { return event.event_number; };
-  expect_that((number(first) == DAT_CONNECTION_EVENT_DISCONNECTED &&
-               number(second) == DAT_DTO_COMPLETION_EVENT) ||
-                  (number(first) == DAT_DTO_COMPLETION_EVENT &&
-                   number(second) == DAT_CONNECTION_EVENT_DISCONNECTED),
-              "the end and the flushed receive",
-              fmt::format("{}, {}", event_text(number(first)), event_text(number(second))));
-}
-
-DAT_CASE(close_of_the_ia_reaches_the_peer_of_another_ia, calls(dat_ia_close),
-         rules("dat.ia-close.endpoints")) {
-  Ia other(target());
-  const Pz pz = ia().pz();
-  Pz other_pz = other.pz();
-  const Side server = make_side(ia(), pz);
-  Side client = make_side(other, other_pz);
-  const Listener listener(ia());
-  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
-  need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
-  (void)expect_event(server.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
-  client.ep.release();
-  for (Evd* evd : {&client.receives, &client.requests, &client.connection}) evd->release();
-  other_pz.release();
-  expect(CALL(dat_ia_close, other.release(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
-  const DAT_EVENT event = next_event(server.connection);
-  expect_that(event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
-                  event.event_number == DAT_CONNECTION_EVENT_BROKEN,
-              "DAT_CONNECTION_EVENT_DISCONNECTED", event_text(event.event_number));
-  expect_state(server.ep, DAT_EP_STATE_DISCONNECTED);
 }
 
 DAT_CASES_OF_FILE(ep_connect)

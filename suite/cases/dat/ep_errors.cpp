@@ -175,7 +175,7 @@ DAT_CASE(receive_into_a_freed_region_fails, calls(dat_ep_post_recv, dat_lmr_free
   Lmr gone(ia(), setup.pair.pz.get(), 64);
   need(post_recv(setup.passive(), {gone.triplet()}, 1), "no receive");
   if (CALL(dat_lmr_free, gone.get()) != DAT_SUCCESS)
-    stop("not_applicable", "a region in use is not freed");
+    stop(Verdict::not_applicable, "a region in use is not freed");
   gone.release();
   need(post_send(setup.active(), {setup.own.triplet(0, 8)}, 2), "no send");
   expect_failure(*this, setup.pair.passive.receives, 1, DAT_DTO_ERR_LOCAL_PROTECTION);

@@ -253,7 +253,7 @@ void judge_one_request_more(
   PairWithMemory setup(body, options);
   const Ep& ep = setup.pair.active.ep;
   const auto most = static_cast<DAT_UINT64>(attributes_of(body, ep).max_request_dtos);
-  if (most > 64) body.stop("not_applicable", "the provider takes many more than asked for");
+  if (most > 64) body.stop(Verdict::not_applicable, "the provider takes many more than asked for");
   const std::size_t size = std::size_t{64} * 1024;
   const Lmr sink(body.ia(), setup.pair.pz.get(), size),
       source(body.ia(), setup.pair.pz.get(), size);

@@ -170,7 +170,8 @@ DAT_CASE(longest_dispatcher_of_the_attributes_is_made, calls(dat_evd_create),
 DAT_CASE(dispatcher_beyond_the_attributes_is_not_made, calls(dat_evd_create),
          rules("dat.evd-create.insufficient-resources")) {
   const DAT_COUNT most = ia().attributes().max_evd_qlen;
-  if (most == std::numeric_limits<DAT_COUNT>::max()) stop("not_applicable", "there is no limit");
+  if (most == std::numeric_limits<DAT_COUNT>::max())
+    stop(Verdict::not_applicable, "there is no limit");
   DAT_EVD_HANDLE handle = DAT_HANDLE_NULL;
   expect(
       CALL(dat_evd_create, ia().get(), most + 1, DAT_HANDLE_NULL, DAT_EVD_SOFTWARE_FLAG, &handle),
@@ -399,7 +400,8 @@ DAT_CASE(resize_to_a_length_that_is_not_positive_is_refused, calls(dat_evd_resiz
 DAT_CASE(resize_beyond_the_attributes_fails, calls(dat_evd_resize),
          rules("dat.evd-resize.insufficient-resources")) {
   const DAT_COUNT most = ia().attributes().max_evd_qlen;
-  if (most == std::numeric_limits<DAT_COUNT>::max()) stop("not_applicable", "there is no limit");
+  if (most == std::numeric_limits<DAT_COUNT>::max())
+    stop(Verdict::not_applicable, "there is no limit");
   const Evd evd = ia().evd(DAT_EVD_SOFTWARE_FLAG, 8);
   expect(CALL(dat_evd_resize, evd.get(), most + 1),
          returns(DAT_INSUFFICIENT_RESOURCES).or_tolerably(DAT_INVALID_PARAMETER));

@@ -34,9 +34,10 @@ using Related = DAT_RETURN (*)(DAT_IA_HANDLE, const DAT_NAME_PTR, DAT_BOOLEAN*);
 struct HaRelated {
   explicit HaRelated(DatBody& body) {
     if (dats_get_ia_handle(body.ia().get(), &own) != DAT_SUCCESS)
-      body.stop("inconclusive", "libdat2 does not convert the IA handle");
+      body.stop(Verdict::inconclusive, "libdat2 does not convert the IA handle");
     call = DAT_HANDLE_TO_PROVIDER(own)->ia_ha_related_func;
-    if (call == nullptr) body.stop("not_applicable", "the provider's table has no ia_ha_related");
+    if (call == nullptr)
+      body.stop(Verdict::not_applicable, "the provider's table has no ia_ha_related");
   }
   DAT_IA_HANDLE own = DAT_HANDLE_NULL;
   Related call = nullptr;

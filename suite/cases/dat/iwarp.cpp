@@ -15,7 +15,7 @@ using namespace iwarp;  // NOLINT(google-build-using-namespace): the calls by th
 
 void need_extension(DatBody& body) {
   if (body.ia().attributes().extension_supported != DAT_EXTENSION_IW)
-    body.stop("not_applicable", "the IA does not have the iWARP extension");
+    body.stop(Verdict::not_applicable, "the IA does not have the iWARP extension");
 }
 
 /// Two ends of one TCP connection at the IA's address, and an endpoint for each.
@@ -31,7 +31,7 @@ struct Streams {
     if (::bind(listener, address, size) != 0 || ::listen(listener, 1) != 0 ||
         ::getsockname(listener, address, &size) != 0 ||
         ::connect(active_socket, address, size) != 0)
-      body.stop("inconclusive", "no TCP connection at the IA's address");
+      body.stop(Verdict::inconclusive, "no TCP connection at the IA's address");
     passive_socket = ::accept(listener, nullptr, nullptr);
     ::close(listener);
     pz = body.ia().pz();
@@ -235,7 +235,7 @@ DAT_CASE(service_point_over_a_descriptor_that_is_not_a_socket_is_refused, calls(
          rules("dat.iw-ssp-create.invalid-parameter")) {
   Streams streams(*this);
   std::array<int, 2> pipe{};
-  if (::pipe(pipe.data()) != 0) stop("inconclusive", "no pipe");
+  if (::pipe(pipe.data()) != 0) stop(Verdict::inconclusive, "no pipe");
   for (const int wrong : {-1, pipe[0]})
     row(wrong < 0 ? "no descriptor" : "a pipe", [&] {
       expect(streams.create(*this, wrong, streams.passive.ep.get(), streams.requests.get()),

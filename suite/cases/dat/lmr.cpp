@@ -210,7 +210,7 @@ DAT_CASE(shared_memory_is_registered_under_its_cookie, calls(dat_lmr_create, dat
   const Pz pz = ia().pz();
   constexpr std::size_t size = 4096;
   void* memory = ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) stop("inconclusive", "no shared memory");
+  if (memory == MAP_FAILED) stop(Verdict::inconclusive, "no shared memory");
   std::array<char, DAT_LMR_COOKIE_SIZE> cookie{};  // zeroes do not end it
   cookie.back() = 'x';
   DAT_REGION_DESCRIPTION description{};
@@ -232,7 +232,7 @@ DAT_CASE(shared_memory_is_registered_under_its_cookie, calls(dat_lmr_create, dat
 DAT_CASE(zero_based_region_is_addressed_from_zero, calls(dat_lmr_create),
          rules("dat.lmr-create.zero-based")) {
   if (ia().attributes().zb_supported == DAT_FALSE)
-    stop("not_applicable", "the IA does not say zb_supported");
+    stop(Verdict::not_applicable, "the IA does not say zb_supported");
   Pair pair = connected();
   Made target_of_write;
   expect(

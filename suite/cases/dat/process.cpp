@@ -19,7 +19,7 @@ struct CrossProcessPair {
     body.need(ask(body.ia(), side.ep, to.qualifier()), "no connect");
     to.await("established");
     if (next_event(side.connection).event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
-      body.stop("inconclusive", "no connection with the second process");
+      body.stop(Verdict::inconclusive, "no connection with the second process");
   }
 
   Pz pz;

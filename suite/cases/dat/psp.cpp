@@ -100,7 +100,7 @@ DAT_CASE(requests_beyond_the_evd_are_not_established, calls(dat_psp_create_any),
   const Evd requests = ia().evd(DAT_EVD_CR_FLAG, 1);
   DAT_EVD_PARAM param{};
   need(CALL(dat_evd_query, requests.get(), DAT_EVD_FIELD_ALL, &param), "no EVD query");
-  if (param.evd_qlen > 1) stop("inconclusive", "the provider makes the queue longer");
+  if (param.evd_qlen > 1) stop(Verdict::inconclusive, "the provider makes the queue longer");
   const auto [psp, qualifier] = ia().psp(requests);
   const Pz pz = ia().pz();
   const std::array<Side, 2> sides{make_side(ia(), pz), make_side(ia(), pz)};

@@ -108,7 +108,8 @@ DAT_CASE(zone_of_an_endpoint_is_not_freed, calls(dat_pz_free), rules("dat.pz-fre
 }
 
 DAT_CASE(zone_of_a_window_is_not_freed, calls(dat_pz_free), rules("dat.pz-free.invalid-state")) {
-  if (ia().attributes().max_rmrs == 0) stop("not_applicable", "the IA has no RMRs: max_rmrs is 0");
+  if (ia().attributes().max_rmrs == 0)
+    stop(Verdict::not_applicable, "the IA has no RMRs: max_rmrs is 0");
   const Pz pz = ia().pz();
   DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
   need(CALL(dat_rmr_create, pz.get(), &handle), "no RMR");

@@ -50,7 +50,7 @@ DAT_PROVIDER_INFO info_of(const DatTarget& target) {
 const DAT_PROVIDER* provider_of(const Ia& ia) {
   DAT_IA_HANDLE own = DAT_HANDLE_NULL;
   if (dats_get_ia_handle(ia.get(), &own) != DAT_SUCCESS)
-    throw DatStop{"inconclusive", "libdat2 does not convert the IA handle"};
+    throw CaseStop{Verdict::inconclusive, "libdat2 does not convert the IA handle"};
   return DAT_HANDLE_TO_PROVIDER(own);
 }
 
@@ -75,7 +75,8 @@ DAT_CASE(entries_after_the_last_are_unchanged, calls(dat_registry_list_providers
   List list;
   std::memset(list.entries.data(), 0x5A, sizeof(DAT_PROVIDER_INFO) * list_size);
   expect(list.fill(), succeeds);
-  if (list.count >= list_size) stop("inconclusive", "the list has no room behind its entries");
+  if (list.count >= list_size)
+    stop(Verdict::inconclusive, "the list has no room behind its entries");
   const auto* after =
       reinterpret_cast<const char*>(&list.entries[static_cast<std::size_t>(list.count)]);
   expect_that(*after == 0x5A, "an entry left alone",

@@ -10,7 +10,7 @@ namespace {
 // Where the IA says that it has no windows, none need be made.
 void need_windows(DatBody& body) {
   if (body.ia().attributes().max_rmrs == 0)
-    body.stop("not_applicable", "the IA has no RMRs: max_rmrs is 0");
+    body.stop(Verdict::not_applicable, "the IA has no RMRs: max_rmrs is 0");
 }
 
 Rmr make_window(DatBody& body, const Pz& pz) {
@@ -66,7 +66,7 @@ struct WindowSetup {
         event.event_number == DAT_RMR_BIND_COMPLETION_EVENT
             ? event.event_data.rmr_completion_event_data.status == DAT_RMR_BIND_SUCCESS
             : event.event_data.dto_completion_event_data.status == DAT_DTO_SUCCESS;
-    if (!good) body.stop("inconclusive", "the bind did not complete with success");
+    if (!good) body.stop(Verdict::inconclusive, "the bind did not complete with success");
   }
   void bound(DatBody& body, DAT_LMR_TRIPLET segment) { bound(body, segment, Bind{}); }
 
@@ -359,7 +359,7 @@ DAT_CASE(peer_cannot_use_a_freed_window, calls(dat_rmr_free), rules("dat.rmr-fre
 DAT_CASE(zero_based_window_is_addressed_from_zero, calls(dat_rmr_bind),
          rules("dat.rmr-bind.zero-based")) {
   if (ia().attributes().zb_supported == DAT_FALSE)
-    stop("not_applicable", "the IA does not say zb_supported");
+    stop(Verdict::not_applicable, "the IA does not say zb_supported");
   WindowSetup setup(*this);
   setup.bound(*this, setup.region.triplet(16, 32), {.va_type = DAT_VA_TYPE_ZB});
   same(*this, "kind of addresses", query(*this, setup.window).va_type, DAT_VA_TYPE_ZB);

@@ -74,7 +74,7 @@ struct Users {
     body.need(CALL(dat_cr_accept, request.cr_handle, receiver.ep.get(), 0, nullptr), "no accept");
     for (const Side* side : {&sender, &receiver})
       if (next_event(side->connection).event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
-        body.stop("inconclusive", "no connection");
+        body.stop(Verdict::inconclusive, "no connection");
   }
   void send(DatBody& body, DAT_LMR_TRIPLET from) {
     body.need(CALL(dat_ep_post_send, sender.ep.get(), from.segment_length == 0 ? 0 : 1, &from,
@@ -180,7 +180,7 @@ DAT_CASE(queue_beyond_the_limit_is_refused, calls(dat_srq_create),
   const Queue queue(*this);
   const DAT_COUNT most = ia().attributes().max_recv_per_srq;
   if (most >= std::numeric_limits<DAT_COUNT>::max())
-    stop("not_applicable", "there is no limit to go beyond");
+    stop(Verdict::not_applicable, "there is no limit to go beyond");
   DAT_SRQ_ATTR attr{.max_recv_dtos = most + 1, .max_recv_iov = 1, .low_watermark = 0};
   DAT_SRQ_HANDLE srq = DAT_HANDLE_NULL;
   expect(CALL(dat_srq_create, ia().get(), queue.pz.get(), &attr, &srq),

@@ -45,8 +45,8 @@ class ExpectedCompletion {
 struct ExpectedEvent {
   std::string text;
   std::function<bool(const iut::Event&)> matches;
-  std::function<bool(const iut::Event&)>
-      tolerated{};  ///< an advisory, where nothing that matches comes as well
+  /// An advisory, where nothing that matches comes as well.
+  std::function<bool(const iut::Event&)> tolerated{};
 };
 /// The event may come in place of the one wanted: an advisory.
 [[nodiscard]] ExpectedEvent or_at_least(ExpectedEvent wanted, const ExpectedEvent& tolerated);

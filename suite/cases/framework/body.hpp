@@ -16,7 +16,10 @@
 
 #include "suite/cases/framework/api_expected.hpp"
 #include "suite/cases/framework/case.hpp"
+#include "suite/cases/framework/case_peer.hpp"
 #include "suite/cases/framework/consumer.hpp"
+#include "suite/cases/framework/establish.hpp"
+#include "suite/cases/framework/judging.hpp"
 #include "suite/cases/framework/refusal.hpp"
 #include "suite/cases/framework/rule_ref.hpp"
 #include "suite/lower_tester/content.hpp"
@@ -26,122 +29,14 @@
 
 namespace suite::cases {
 
-// The words of the lower tester are a case's own.
-namespace cause = rnic::wire::cause;
-namespace capability = iut::capability;
-namespace operation = iut::operation;
-using namespace lower_tester;  // NOLINT(google-build-using-namespace): cases are written in its
-                               // words
-using rnic::wire::MpaFlags;
-using rnic::wire::Opcode;
-using rnic::wire::Queue;
-using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): deadlines
-using Words = rnic::wire::EnhancedWords::Values;
-
-/// How a connection is to come up.
-struct Establish {
-  std::optional<StartupFrame>
-      request{};  ///< the tester's, as MPA initiator; by default revision 1 with the configured C
-  std::function<StartupFrame(const rnic::wire::MpaFrame&)>
-      reply{};                          ///< the tester's, as responder; by default mpa_reply_to()
-  iut::ConnectParameters parameters{};  ///< the IUT's side
-  iut::Handle endpoint = 0;             ///< 0: the default one
-  /// The side that must send the first FPDU (the MPA initiator) does so: the IUT by a small Send,
-  /// the tester by an empty Write.
-  bool opening = false;
-  /// The rule that is broken if the connection does not come up;
-  /// without one that leaves the case inconclusive.
-  RuleRef judged_by{};
-};
-
-/// What the peer that speaks for itself says and is. By default it conforms, wants the CRC as the
-/// IUT is configured, no Markers, and speaks revision 1 as MPA initiator.
-struct Partner {
-  std::vector<Deviation> deviations{};  ///< in which ways it is wrong from the start
-  std::uint8_t revision = 1;            ///< as MPA initiator; as responder it speaks both
-  bool markers = false;                 ///< it asks the IUT for Markers
-  std::optional<bool> crc{};            ///< it asks for CRCs
-  std::optional<rnic::stream::RtrKinds> peer_to_peer{};  ///< as MPA initiator: asks for that model
-  std::uint16_t depth = 4;                               ///< IRD and ORD of both sides
-  iut::Handle endpoint = 0;                              ///< of the IUT; 0: the default one
-  /// The rule that is broken if the connection does not come up;
-  /// without one that leaves the case inconclusive.
-  RuleRef judged_by{};
-};
-
-class Body;
-
-/// The case's connection. It comes up, in the case's role and family, when it is first used;
-/// connect() or establish() before that make it come up otherwise.
-class CasePeer {
- public:
-  CasePeer(Body& body, Context& context)
-      : body_(body), context_(context), peer_(std::make_unique<Peer>(context)) {}
-
-  template <typename... Arguments>
-  void send(Arguments&&... arguments) {
-    ready().send(std::forward<Arguments>(arguments)...);
-  }
-  /// Messages in one TCP segment, as far as its size allows.
-  void send_together(const std::vector<Outgoing>& messages, const Cut& cut = Cut::whole());
-  void send_octets(rnic::wire::Bytes octets, const Cut& cut = Cut::whole()) {
-    ready().send_octets(octets, cut);
-  }
-  /// Sends the FPDU without its last field, the CRC, which is still to be sent as it is then.
-  [[nodiscard]] Octets send_all_but_the_crc(const Fpdu& fpdu);
-  [[nodiscard]] std::vector<Fpdu> prepare(const Outgoing& message) {
-    return ready().prepare(message);
-  }
-  [[nodiscard]] std::uint32_t& next_msn(Queue queue) {
-    return ready().next_msn(static_cast<std::uint32_t>(queue));
-  }
-  /// Until resume() nothing is taken from the IUT: of much_data() a good part waits inside it,
-  /// whatever its LLP and ours can hold.
-  void stall();
-  void resume();
-  void half_close() {
-    ended_by_us_ = true;
-    ready().half_close();
-  }
-  void reset() {
-    ended_by_us_ = true;
-    ready().reset();
-  }
-  /// The IUT has ended the connection, and the case has not. Takes what came before.
-  [[nodiscard]] bool ended_by_iut();
-
-  /// TCP only; IUT as responder. What follows is up to the case.
-  void connect();
-  /// The peer, established if it was never opened ...
-  Peer& ready();
-  /// ... or just as it is.
-  [[nodiscard]] Peer& raw() { return *peer_; }
-  void renew() {
-    ended_by_us_ = false;
-    peer_ = std::make_unique<Peer>(context_);
-  }
-
- private:
-  Body& body_;
-  Context& context_;
-  std::unique_ptr<Peer> peer_;
-  bool ended_by_us_ = false;
-};
-
-/// More than the LLPs of both sides hold while one end is stalled:
-/// octets as registered memory is filled with.
-[[nodiscard]] Octets much_data();
-
 struct ThenClose {};
 /// After a Terminate: the connection is closed too, gracefully at best.
 inline constexpr ThenClose then_close;
 
-class Body {
+class Body : public Judging {
  public:
   Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome);
-  virtual ~Body();
-  Body(const Body&) = delete;
-  Body& operator=(const Body&) = delete;
+  ~Body() override;
 
   Consumer iut;
   CasePeer peer;
@@ -155,7 +50,7 @@ class Body {
   void see_iut_send();
   /// For the IUT as initiator: an endpoint of it connects to us; what it sends is up to the case.
   void let_iut_connect(const iut::ConnectParameters& parameters = {});
-  /// What the IUT tries from now on finds nobody listening.
+  /// From now on nobody listens for connections of the IUT.
   void stop_listening() { acceptor_.reset(); }
   /// TCP segments of what is connected from now on have at most so many octets, both ways.
   void limit_segments(std::size_t octets);
@@ -210,7 +105,7 @@ class Body {
   /// An ending is left for the next expectation.
   void watch() { watch(peer.ready()); }
   void watch(WireEnd& which);
-  /// The same behind an FPDU that MPA has to refuse. Nothing that follows it is passed on or
+  /// The same after an FPDU that MPA has to refuse. Nothing that follows it is passed on or
   /// answered (RFC 5044 section 8), so nothing is asked on this connection any more.
   void watch_refused_fpdu() {
     watch();
@@ -221,8 +116,8 @@ class Body {
   /// A Terminate that was sent takes effect: the IUT ends the connection, or tells its consumer and
   /// waits for our FIN (it MAY tear down at once, RFC 5040 section 6.2.1).
   void expect_end_by_terminate(RuleRef rule = {});
-  /// Messages of the IUT, in this order, behind a Read or Atomic of its own that is not answered
-  /// yet: they leave now, or are held back until `answer` (docs/disputes.md D56).
+  /// Messages of the IUT, in this order, posted after a Read or Atomic of its own that is not answered
+  /// yet: they are sent now, or are held back until `answer` (docs/disputes.md D56).
   void expect_around(const std::vector<Expected>& messages, const std::function<void()>& answer,
                      RuleRef rule = {});
   /// A message that has to come for the case to go on; its absence is judged by `rule`.
@@ -250,28 +145,18 @@ class Body {
   void expect_none(const ExpectedEvent& unwanted, RuleRef rule = {});
   /// The memory holds this, once the IUT has processed all that was sent.
   void expect(const Region& region, const ExpectedContents& expected, RuleRef rule = {});
-  /// Anything else that can be said to hold or not.
-  void expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
-
-  /// What a SHOULD asks for: an advisory where it does not hold.
-  void advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
-
   /// The connection still works: a Read of a fresh region is answered rightly. It also proves that
   /// all sent before was processed.
   void expect_still_working(RuleRef rule = {});
 
   /// A stop as it is judged: work that the IUT refuses since it has ended the connection, which the
   /// case had not, is its failure and not the harness's.
-  [[nodiscard]] CaseStop judged(CaseStop stop);
+  [[nodiscard]] CaseStop judged(CaseStop stop) override;
   /// Runs `body` as a data row: with a verdict of its own, a fresh connection and a fresh deadline.
-  /// In a new row the IUT is reset. Behind a row that waited in vain until its deadline the others
-  /// get a tenth of that time, and what they miss then is inconclusive: the case has failed, and an
-  /// IUT that hangs must not cost a deadline for each of a hundred rows.
-  void row(std::string name, const std::function<void()>& body);
-  /// Ends the case (or row) with inconclusive or not applicable.
-  [[noreturn]] void stop(Verdict verdict, std::string reason) const {
-    throw CaseStop{verdict, std::move(reason)};
-  }
+  /// In a new row the IUT is reset. After a row that has used up its deadline the others get
+  /// a tenth of that time, and what they miss then is inconclusive: the case has failed, and an IUT
+  /// that hangs must not cost a deadline for each of a hundred rows.
+  void row(const std::string& name, const std::function<void()>& body);
 
   // -- for the executor --
   /// The case's time begins: again in each row, and when the IUT is reset and configured.
@@ -302,15 +187,10 @@ class Body {
   Arrival expect_until(base::TimePoint until, WireEnd& from, const Expected& expected,
                        const RuleRef& rule);
   [[noreturn]] void not_established(const std::string& why);
-  const ExpectationRecord& add_record(const RuleRef& rule, std::vector<std::string> admissible,
-                                      std::string actual, std::string hex, Judgement judgement,
-                                      Direction direction);
-  /// What does not hold is a failure, or an advisory where the rule is a SHOULD.
-  [[nodiscard]] Judgement failure_of(const RuleRef& rule) const;
-  /// Adds the record; one that does not hold or is inconclusive ends the case (or row).
-  void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
-              std::string hex, Judgement judgement, Direction direction);
-  [[noreturn]] void fail(const RuleRef& rule, std::string admissible, std::string actual);
+  [[nodiscard]] Judgement weighed(Judgement judgement) const override;
+  void on_record(ExpectationRecord& made) override;
+  void on_row_over(const std::optional<CaseStop>& end) override;
+  void prepare_next_row();
   /// Whether an exchange with the IUT on the case's connection is still possible.
   [[nodiscard]] bool can_ask() {
     if (partner_) return partner_->can_transfer();
@@ -321,22 +201,24 @@ class Body {
   void settle_with_partner(const RuleRef& rule);
   [[nodiscard]] base::TimePoint deadline() const { return context_.deadline; }
   [[nodiscard]] bool time_is_up() const { return context_.loop.now() >= context_.deadline; }
-  /// A failure as it is weighed: for want of time in a row in shortening it says nothing.
-  [[nodiscard]] Judgement weighed_when_shortened(Judgement judgement) const;
-  [[nodiscard]] std::string_view rule_of(const RuleRef& rule) const;
 
   const Case& case_;
   Environment& environment_;
   Context& context_;
   CaseOutcome& outcome_;
-  std::string row_;
   bool rows_used_ = false;
-  std::string shortened_since_;  ///< the row that waited in vain
-  std::optional<Region> probe_;  ///< what settle() reads
+  /// The deadline of the row was up when its body ended.
+  bool row_was_late_ = false;
+  /// The row that used up its deadline.
+  std::string shortened_since_;
+  /// What settle() reads.
+  std::optional<Region> probe_;
   std::set<std::string> faults_noted_;
   bool terminate_seen_ = false;
-  bool unanswering_ = false;  ///< since an FPDU that MPA has to refuse
-  RuleRef establishing_by_;   ///< Establish::judged_by of the connection that is coming up
+  /// Since an FPDU that MPA has to refuse.
+  bool unanswering_ = false;
+  /// Establish::judged_by of the connection that is coming up.
+  RuleRef establishing_by_;
   std::vector<std::unique_ptr<Peer>> others_;
   std::unique_ptr<StreamPeer> partner_;
   std::unique_ptr<Acceptor> acceptor_;

@@ -10,28 +10,6 @@
 
 namespace suite::cases {
 
-const char* name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "pass";
-    case Verdict::fail:
-      return "fail";
-    case Verdict::inconclusive:
-      return "inconclusive";
-    case Verdict::not_applicable:
-      return "not_applicable";
-    case Verdict::error:
-      return "error";
-  }
-  return "?";
-}
-
-std::string Configuration::text() const {
-  return fmt::format("revision {}, crc {}, markers {}{}, rtr {}", revision, crc ? "on" : "off",
-                     markers ? "on" : "off", peer_to_peer ? ", peer to peer" : "",
-                     rtr.empty() ? "none" : fmt::format("{}", fmt::join(rtr, "+")));
-}
-
 namespace {
 
 bool has(const Environment& environment, std::string_view capability) {
@@ -100,22 +78,7 @@ std::string why_not_applicable(const Case& a_case, const Environment& environmen
   return {};
 }
 
-void append_case(std::vector<Case>& table, std::string_view folder, std::string_view file,
-                 std::string_view slug, std::string_view source, int line,
-                 const CaseOptions& options, const decltype(Case::make)& make) {
-  Case row;
-  row.id = fmt::format("{}.{}.{}", folder, file, slug);
-  row.title = slug;
-  std::ranges::replace(row.title, '_', ' ');
-  row.layer = folder;
-  const std::size_t root = source.rfind("suite/cases/");
-  row.file =
-      fmt::format("{}:{}", root == std::string_view::npos ? source : source.substr(root), line);
-  row.rules = options.rules;
-  row.needs = options.needs;
-  row.configuration = options.configuration;
-  row.deadline = options.deadline;
-  row.make = make;
+void append_case(std::vector<Case>& table, Case row, const CaseOptions& options) {
   const std::string id = row.id;
   for (const Role role : options.roles) {
     row.role = role;
@@ -129,7 +92,7 @@ void append_case(std::vector<Case>& table, std::string_view folder, std::string_
   row.variant = "ipv6";
   row.id = id + "@ipv6";
   row.family = base::Family::ipv6;
-  table.push_back(row);
+  table.push_back(std::move(row));
 }
 
 }  // namespace suite::cases

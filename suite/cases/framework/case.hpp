@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "suite/cases/framework/case_options.hpp"
 #include "suite/cases/framework/environment.hpp"
 #include "suite/cases/framework/outcome.hpp"
 
@@ -21,23 +22,26 @@ namespace suite::cases {
 
 class Body;
 
-/// Which side of the connection the IUT takes.
-enum class Role : std::uint8_t { responder, initiator };
-
-/// One selectable row of the case table. Its id is `<folder>.<file>.<slug>`, with `@initiator` or
-/// `@ipv6` behind it for the variants.
+/// One selectable row of the case table. Its id is `<folder>.<file>.<slug>`; that of a variant ends
+/// with `@initiator` or `@ipv6`.
 struct Case {
   std::string id;
-  std::string title;    ///< the slug as a sentence
-  std::string layer;    ///< the folder: mpa, ddp, rdmap, ...
-  std::string variant;  ///< empty, "initiator" or "ipv6"
-  std::string file;     ///< source file and line
+  /// The slug as a sentence.
+  std::string title;
+  /// The folder: mpa, ddp, rdmap, ...
+  std::string layer;
+  /// Empty, "initiator" or "ipv6".
+  std::string variant;
+  /// Source file and line.
+  std::string file;
   std::vector<std::string_view> rules;
-  std::vector<std::string_view> needs;  ///< capabilities, see suite::iut::capability
+  /// Capabilities, see suite::iut::capability.
+  std::vector<std::string_view> needs;
   Configuration configuration;
   Role role = Role::responder;
   base::Family family = base::Family::ipv4;
-  std::chrono::nanoseconds deadline = std::chrono::seconds(5);  ///< before the PIXIT's scale
+  /// Before the PIXIT's scale.
+  std::chrono::nanoseconds deadline = std::chrono::seconds(5);
   /// Makes the body, ready to run once. The parts outlive it.
   std::function<std::unique_ptr<Body>(const Case&, Environment&, lower_tester::Context&,
                                       CaseOutcome&)>

@@ -135,7 +135,30 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimeP
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
   if (const std::string beyond = beyond_limits(command, limits()); !beyond.empty())
     throw CaseStop{Verdict::not_applicable, fmt::format("{}: {}", what, beyond)};
-  return checked(try_call(std::move(command), what), what);
+  const auto* receive = std::get_if<iut::PostReceive>(&command);
+  const auto* work = std::get_if<iut::PostWork>(&command);
+  Posts* posts = receive != nullptr ? posts_to(receives_, receive->endpoint)
+                 : work != nullptr  ? posts_to(sends_, work->endpoint)
+                                    : nullptr;
+  const iut::Reply reply = try_call(std::move(command), what);
+  if (posts != nullptr) count(*posts, reply, what);
+  return checked(reply, what);
+}
+
+Consumer::Posts* Consumer::posts_to(std::map<iut::Handle, Posts>& queues, iut::Handle endpoint) {
+  const auto found = queues.find(endpoint);
+  return found == queues.end() ? nullptr : &found->second;
+}
+
+// A queue that the IUT cannot make as deep as usual may be full before the case has posted all.
+void Consumer::count(Posts& posts, const iut::Reply& reply, std::string_view what) {
+  if (reply.outcome == iut::Outcome::ok) {
+    ++posts.count;
+  } else if (reply.outcome == iut::Outcome::failed && posts.count >= posts.depth) {
+    throw CaseStop{Verdict::not_applicable,
+                   fmt::format("{}: the IUT states {} {}, and the case posts more", what,
+                               posts.limit, posts.depth)};
+  }
 }
 
 // Whatever a case makes of an IUT's refusal, this is none.
@@ -325,6 +348,10 @@ iut::Handle Consumer::create_endpoint(iut::CreateEndpoint wanted) {
   fit(wanted.max_pieces, usual.max_pieces, "max_pieces");
   wanted.endpoint = new_handle();
   call(wanted, "create an endpoint");
+  if (wanted.send_depth < usual.send_depth)
+    sends_[wanted.endpoint] = {"max_send_depth", wanted.send_depth, 0};
+  if (wanted.receive_depth < usual.receive_depth)
+    receives_[wanted.endpoint] = {"max_receive_depth", wanted.receive_depth, 0};
   return wanted.endpoint;
 }
 

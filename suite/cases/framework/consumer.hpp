@@ -2,9 +2,9 @@
 // The consumer of the IUT's RDMA API, as a case writes it: one call per step, each done when it
 // returns.
 //
-// A command that fails where the case needs it ends the case with *error* and what the API said;
-// one the IUT has no words for, with *not applicable*. Events are kept until somebody asks for
-// them.
+// A command that fails where the case needs it ends the case with *error* and the message of the API;
+// one that the upper tester does not have, with *not applicable*. Events are kept until they are
+// taken.
 #pragma once
 
 #include <functional>
@@ -43,9 +43,11 @@ inline constexpr iut::Access under_windows{.local_write = true, .bind_window = t
 struct Region {
   iut::Handle handle = 0;
   std::uint32_t stag = 0;
-  std::uint64_t base = 0;  ///< tagged offset of its first octet
+  /// Tagged offset of its first octet.
+  std::uint64_t base = 0;
   std::uint64_t length = 0;
-  Octets contents;  ///< as they were when last written by the case itself
+  /// As they were when last written by the case itself.
+  Octets contents;
 
   /// An STag of the same index with another key: it does not exist.
   [[nodiscard]] std::uint32_t stag_with_other_key() const { return stag ^ 0xFF; }
@@ -54,9 +56,11 @@ struct Region {
 /// A bound window: what its STag opens to the peer.
 struct Window {
   iut::Handle handle = 0;
-  iut::Handle endpoint = 0;  ///< on which it was bound
+  /// On which it was bound.
+  iut::Handle endpoint = 0;
   std::uint32_t stag = 0;
-  std::uint64_t base = 0;  ///< tagged offset of its first octet
+  /// Tagged offset of its first octet.
+  std::uint64_t base = 0;
 };
 
 /// Work posted to the IUT, and its buffer.
@@ -158,7 +162,7 @@ class Consumer {
   }
   /// Fetches what is there without waiting.
   void poll();
-  /// One line for what came and nobody took.
+  /// One line for the events that were not taken.
   [[nodiscard]] std::string untaken() const;
 
   [[nodiscard]] iut::Handle new_handle() { return next_handle_++; }
@@ -173,6 +177,15 @@ class Consumer {
   [[nodiscard]] Region register_as(iut::RegisterMemory command);
   iut::Reply carry_out(iut::PostWork work);
 
+  /// What was posted to a queue that is less deep than usual, for a limit of the IUT's.
+  struct Posts {
+    const char* limit;
+    std::uint32_t depth = 0;
+    std::uint32_t count = 0;
+  };
+  [[nodiscard]] static Posts* posts_to(std::map<iut::Handle, Posts>& queues, iut::Handle endpoint);
+  static void count(Posts& posts, const iut::Reply& reply, std::string_view what);
+
   iut::Iut& iut_;
   base::TimePoint answers_due_{};
   lower_tester::Context& context_;
@@ -181,6 +194,7 @@ class Consumer {
   iut::Handle next_handle_ = 1;
   iut::WorkId next_work_ = 1;
   iut::Handle endpoint_ = 0;
+  std::map<iut::Handle, Posts> sends_, receives_;
 };
 
 /// One line for an event of the IUT.

@@ -31,15 +31,18 @@ struct RowOutcome {
 
 struct CaseOutcome {
   Verdict verdict = Verdict::error;
-  std::string reason;                           ///< one line; empty only for pass
-  std::vector<ExpectationRecord> expectations;  ///< advisories are among them
+  /// One line; empty only for pass.
+  std::string reason;
+  /// Advisories are among them.
+  std::vector<ExpectationRecord> expectations;
   std::vector<RowOutcome> rows;
   /// Rules that the judge evaluated on what the IUT sent, whatever the case is about.
   std::vector<std::string> judged_in_frames;
   std::vector<Step> exchange;
-  std::vector<ConnectionRecord>
-      connections;  ///< every TCP connection used, to cut the capture by or to write a pcap from
-  std::chrono::nanoseconds duration{};  ///< in the event loop's time
+  /// Every TCP connection used, to cut the capture by or to write a pcap from.
+  std::vector<ConnectionRecord> connections;
+  /// In the event loop's time.
+  std::chrono::nanoseconds duration{};
 };
 
 }  // namespace suite::cases

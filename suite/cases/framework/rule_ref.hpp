@@ -8,7 +8,8 @@
 namespace suite::cases {
 
 struct RuleRef {
-  std::string_view id;  ///< empty: the first rule of the case
+  /// Empty: the first rule of the case.
+  std::string_view id;
 
   constexpr RuleRef() = default;
   template <std::size_t N>

@@ -12,7 +12,8 @@ namespace suite::cases {
 struct CaseStop {
   Verdict verdict = Verdict::error;
   std::string reason;
-  bool refused = false;  ///< the IUT's API has refused a command that had to succeed
+  /// The IUT's API has refused a command that had to succeed.
+  bool refused = false;
 };
 
 }  // namespace suite::cases

@@ -330,7 +330,10 @@ CONFORMANCE_CASE(responder_respects_the_ord_that_it_states,
                  rules("mpa.enhanced.responder-ord-is-actual"),
                  needs(capability::enhanced_startup)) {
   const auto words = words_of(reply_to(*this, enhanced_request(client_server), with_depths(4, 2)));
-  if (!words || words->ord == all_ones) stop(Verdict::inconclusive, "a Reply without an ORD");
+  if (!words) stop(Verdict::inconclusive, "a Reply without an ORD");
+  // All ones state no number to keep to (docs/disputes.md D59).
+  advise_that(words->ord != all_ones, "an ORD", "0x3FFF");
+  if (words->ord == all_ones) return;
   let_responder_send(*this);
   for (int i = 0; i < 4; ++i) static_cast<void>(iut.post_read(8, 0x1234, 0));
   const std::size_t reads = reads_coming(*this).size();

@@ -64,7 +64,7 @@ ExpectedEvent told_of_the_end() { return connect_failed() | rejected() | disconn
 /// A connection request whose peer has gone: the consumer may be too late, or learns it afterwards.
 std::optional<iut::Event> answer_to_one_gone(Body& on, const iut::ConnectRequestEvent& request) {
   on.watch(on.peer.raw());  // the end has arrived by now
-  const iut::Accept command{request.request, on.iut.endpoint(), with_depths(4, 4)};
+  const iut::Accept command{request.request, on.iut.endpoint(), with_depths(1, 1)};
   const iut::Reply reply = on.iut.try_call(command, "accept a peer that has gone");
   if (reply.outcome != iut::Outcome::ok)
     return iut::ConnectFailedEvent{on.iut.endpoint(), "refused by the API: " + reply.error};
@@ -134,7 +134,7 @@ CONFORMANCE_CASE(many_half_open_startups_do_not_delay_others,
   // A slow one is no wrong one: it comes up as soon as the rest is there.
   slow.back()->send_rest(mpa_request(), 2 * (half_open - 1));
   const auto asked_late = std::get<iut::ConnectRequestEvent>(expect(iut, connect_request()));
-  iut.accept(asked_late.request, iut.create_endpoint(), with_depths(4, 4));
+  iut.accept(asked_late.request, iut.create_endpoint(), with_depths(1, 1));
   expect(*slow.back(), accepting_reply());
 }
 
@@ -147,7 +147,7 @@ CONFORMANCE_CASE(malformed_request_does_not_disturb_waiting_connections,
   if (const auto up = wrong.connect(iut_address()); !up) stop(Verdict::inconclusive, up.error());
   wrong.send(mpa_request().with_key("MPA ID Rep Frame"));
   expect(wrong, torn_down());
-  const iut::Accept command{waiting.request, iut.endpoint(), with_depths(4, 4)};
+  const iut::Accept command{waiting.request, iut.endpoint(), with_depths(1, 1)};
   const iut::Reply reply = iut.try_call(command, "accept the one that waited");
   expect_that(reply.outcome == iut::Outcome::ok, "the Request that waited accepted", reply.error);
   expect(peer.raw(), accepting_reply(), "mpa.startup.acceptable-request-accepted");

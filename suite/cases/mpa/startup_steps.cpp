@@ -11,9 +11,12 @@ constexpr int small_depth = 4;
 constexpr std::size_t modest_private_data = 128;  ///< what any API should take
 constexpr std::size_t most_private_data = 508;    ///< beside enhanced data
 
-void fill_depths(iut::ConnectParameters& parameters) {
-  if (!parameters.ird) parameters.ird = small_depth;
-  if (!parameters.ord) parameters.ord = small_depth;
+void fill_depths(const Body& on, iut::ConnectParameters& parameters) {
+  const auto usual = [&](const char* name) {
+    return static_cast<int>(within_limit(on.iut.limits(), name, small_depth));
+  };
+  if (!parameters.ird) parameters.ird = usual("max_ird");
+  if (!parameters.ord) parameters.ord = usual("max_ord");
 }
 
 ReceivedFrame need_frame(Body& on, const char* what) {
@@ -41,7 +44,7 @@ iut::ConnectRequestEvent asked(Body& on) {
 }
 
 void accept(Body& on, const iut::ConnectRequestEvent& request, iut::ConnectParameters parameters) {
-  fill_depths(parameters);
+  fill_depths(on, parameters);
   on.iut.accept(request.request, on.iut.endpoint(), parameters);
 }
 
@@ -59,7 +62,7 @@ ReceivedFrame reply_to(Body& on, const StartupFrame& request,
 StartupFrame enhanced_request(const Words& words) { return mpa_request().with_enhanced(words); }
 
 ReceivedFrame request_of(Body& on, iut::ConnectParameters parameters) {
-  fill_depths(parameters);
+  fill_depths(on, parameters);
   on.let_iut_connect(parameters);
   return need_frame(on, "an MPA Request");
 }

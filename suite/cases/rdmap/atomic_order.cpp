@@ -41,6 +41,12 @@ bool took_for_big_endian(Body& test, const Octets& octets, std::uint64_t origina
   return told == octets;
 }
 
+/// A connection on which two Requests of the tester may be outstanding.
+void establish_with_two_places(Body& test) {
+  test.establish(
+      {.parameters = {.private_data = {}, .ird = 2}, .opening = !test.iut_is_responder()});
+}
+
 /// An endpoint of this depth that may send at once.
 void let_iut_send_many(Body& test, int depth) {
   test.establish({.parameters = {.private_data = {}, .ird = depth, .ord = depth}});
@@ -113,6 +119,7 @@ CONFORMANCE_CASE(second_atomic_sees_the_result_of_the_first,
                        "rdmap.atomic.processed-in-delivery-order",
                        "rdmap.atomic.responses-in-delivery-order"),
                  needs(capability::atomics), in_both_roles) {
+  establish_with_two_places(*this);
   const Region region = word_of(*this);
   peer.send_together({add_one_to(region), swap_word(region, symmetric + 1, other_value)});
   expect_original(*this, symmetric, "rdmap.atomic.responses-in-delivery-order");
@@ -136,6 +143,7 @@ CONFORMANCE_CASE(atomic_sees_what_was_written_before, rules("rdmap.atomic.sees-e
 CONFORMANCE_CASE(read_after_an_atomic_is_answered_after_it,
                  rules("rdmap.atomic.read-response-after-atomic-response"),
                  needs(capability::atomics), in_both_roles) {
+  establish_with_two_places(*this);
   const Region region = word_of(*this);
   peer.send_together({add_one_to(region), read_of(region.stag, region.base + 8, 8)});
   expect(peer, message(Opcode::atomic_response));

@@ -19,7 +19,7 @@ struct WrongField {
   const char* name;
   std::function<Outgoing(const Outgoing&)> damaged;
   rnic::wire::TerminateCause cause;
-  rnic::wire::TerminateCause or_cause = cause;  ///< right as well
+  rnic::wire::TerminateCause or_cause = cause;  ///< right as well (docs/disputes.md D54)
 };
 
 const std::vector<WrongField>& wrong_fields() {
@@ -30,7 +30,7 @@ const std::vector<WrongField>& wrong_fields() {
       {"DDP version 2", [](const Outgoing& m) { return m.with_ddp_version(2); },
        cause::ddp_untagged_invalid_version},
       {"queue 4", [](const Outgoing& m) { return m.with_queue(last_queue + 1); },
-       cause::ddp_untagged_invalid_queue},
+       cause::ddp_untagged_invalid_queue, cause::ddp_untagged_no_buffer},
       {"MSN 0", [](const Outgoing& m) { return m.with_msn(0); },
        cause::ddp_untagged_msn_out_of_range, cause::ddp_untagged_no_buffer},
       {"MO beyond the buffer",
@@ -38,7 +38,7 @@ const std::vector<WrongField>& wrong_fields() {
          return m.with_untagged(
              [](std::size_t, UntaggedHeader& header) { header.message_offset = 0x10000; });
        },
-       cause::ddp_untagged_invalid_offset},
+       cause::ddp_untagged_invalid_offset, cause::ddp_untagged_message_too_long},
   };
   return fields;
 }
@@ -187,8 +187,10 @@ CONFORMANCE_CASE(atomic_opcode_on_another_queue_is_rejected, rules("rdmap.atomic
     const Work receive = iut.post_receive(128);
     peer.send(sent);
     // DDP may find no buffer or no such message on the queue before RDMAP sees the opcode.
-    expect_rejection({cause::rdmap_unexpected_opcode, cause::ddp_untagged_no_buffer,
-                      cause::ddp_untagged_msn_out_of_range, cause::ddp_untagged_message_too_long},
+    // Or it is the queue that is wrong for the opcode (docs/disputes.md D55).
+    expect_rejection({cause::rdmap_unexpected_opcode, cause::ddp_untagged_invalid_queue,
+                      cause::ddp_untagged_no_buffer, cause::ddp_untagged_msn_out_of_range,
+                      cause::ddp_untagged_message_too_long},
                      "rdmap.atomic.opcode-validated", "rdmap.atomic.opcode-validated",
                      {cause::rdmap_operation_unspecified});
   };
@@ -378,8 +380,7 @@ CONFORMANCE_CASE(read_after_failing_immediate_data_is_not_answered,
   const Region source = iut.register_memory(64, access::remote_read);
   const Work receive = iut.post_receive(64);
   peer.send_together({immediate_data(payload(7)), read_of(source.stag, source.base, 8)});
-  expect(peer, some_terminate(), "rdmap.immediate.before-read-response");
-  expect_teardown(peer.raw());
+  expect(peer, some_terminate(), then_close, "rdmap.immediate.before-read-response");
 }
 
 CONFORMANCE_CASE(atomic_after_failing_immediate_data_is_not_executed,
@@ -389,8 +390,7 @@ CONFORMANCE_CASE(atomic_after_failing_immediate_data_is_not_executed,
   const Region region = word_of(*this);
   const Work receive = iut.post_receive(64);
   peer.send_together({immediate_data(payload(7)), fetch_add(1, region.stag, region.base, 1)});
-  expect(peer, some_terminate(), "rdmap.immediate.before-atomic-response");
-  expect_teardown(peer.raw());
+  expect(peer, some_terminate(), then_close, "rdmap.immediate.before-atomic-response");
   expect(region, unchanged, "rdmap.immediate.before-atomic-response");
 }
 

@@ -46,6 +46,7 @@ CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
 
 CONFORMANCE_CASE(fenced_work_waits_for_all_reads,
                  rules("rdmap.order.read-completes-after-response")) {
+  establish({.parameters = {.private_data = {}, .ord = 2}});
   let_iut_send();
   const Work first = iut.post_read(8, 0x01020304, 0), second = iut.post_read(8, 0x01020304, 8);
   const auto one = expect_message(Opcode::read_request).read_request();

@@ -92,6 +92,7 @@ CONFORMANCE_CASE(reads_are_answered_in_their_order,
                  rules("rdmap.read.responses-in-request-order",
                        "rdmap.resources.read-queue-holds-ird",
                        "rdmap.order.responses-in-delivery-order")) {
+  establish({.parameters = {.private_data = {}, .ird = 4}});
   Region region = iut.register_memory(4096, access::remote_read);
   iut.write_memory(region, payload(4096));
   std::vector<Outgoing> requests;

@@ -12,10 +12,14 @@ namespace suite::cases {
 
 struct MatrixEntry {
   rnic::wire::TerminateCause cause;
-  bool any_code = false;     ///< the registry has no codes for this type
-  std::string_view name;     ///< what went wrong, as the RFCs call it
-  std::string_view case_id;  ///< empty: cannot be provoked
-  std::string_view note;     ///< why not, or what else a case accepts
+  /// The registry has no codes for this type.
+  bool any_code = false;
+  /// What went wrong, as the RFCs call it.
+  std::string_view name;
+  /// Empty: cannot be provoked.
+  std::string_view case_id;
+  /// Why not, or what else a case accepts.
+  std::string_view note;
 };
 /// In the order of layer, type and code; every registered cause once.
 [[nodiscard]] std::span<const MatrixEntry> terminate_matrix();

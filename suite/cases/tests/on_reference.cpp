@@ -22,21 +22,25 @@ using namespace suite::cases;
 using namespace base;
 using namespace rnic::llp;
 using rnic::deviants::Deviation;
+using suite::upper_tester::reference::Behaviour;
 
 constexpr const char* usage =
-    "usage: cases_on_reference [--tcp] [--verbose] [--deviation NAME | --deviations] [GLOB]\n"
+    "usage: cases_on_reference [--tcp] [--verbose] [--deviation NAME | --deviations] [--lawful "
+    "NAME]... [GLOB]\n"
     "  runs the cases whose id matches GLOB (all by default) against the reference RNIC, over the "
     "in-memory link in\n"
     "  simulated time or, with --tcp, over kernel TCP on loopback\n"
     "  --deviation NAME  with this deviation turned on in the reference RNIC\n"
     "  --deviations      each deviation in turn, on the cases that judge its rule: which are seen, "
     "and which are not\n"
+    "  --lawful NAME     with this lawful variant turned on in the reference RNIC; may be "
+    "repeated\n"
     "example: cases_on_reference --verbose 'ddp.*'\n"
     "exit code: 0 all passed, 1 some did not, 2 wrong usage\n";
 
 struct Options {
   bool tcp = false, verbose = false, all_deviations = false;
-  std::vector<Deviation> deviations;
+  Behaviour behaviour;
   std::string glob = "*";
 };
 
@@ -54,8 +58,8 @@ struct MemorySetting final : Setting {
       fabric.add_host(*Address::parse("10.77.0.1"), *Address::parse("fd77::1"));
   std::unique_ptr<Network> host =
       fabric.add_host(*Address::parse("10.77.0.2"), *Address::parse("fd77::2"));
-  explicit MemorySetting(const std::vector<Deviation>& deviations) {
-    iut = suite::upper_tester::reference::make_reference_iut(loop, *host, deviations);
+  explicit MemorySetting(const Behaviour& behaviour) {
+    iut = suite::upper_tester::reference::make_reference_iut(loop, *host, behaviour);
     environment = std::make_unique<Environment>(
         Environment{loop, *tester, *iut, host->address(Family::ipv4), host->address(Family::ipv6)});
   }
@@ -76,22 +80,21 @@ struct TcpSetting final : Setting {
                    .ipv6 = *Address::parse("::1"),
                    .max_segment = 1448,
                    .receive_buffer = {}}};
-  explicit TcpSetting(const std::vector<Deviation>& deviations) {
-    iut = suite::upper_tester::reference::make_reference_iut(loop, host, deviations);
+  explicit TcpSetting(const Behaviour& behaviour) {
+    iut = suite::upper_tester::reference::make_reference_iut(loop, host, behaviour);
     environment = std::make_unique<Environment>(
         Environment{loop, tester, *iut, host.address(Family::ipv4), host.address(Family::ipv6)});
   }
   ~TcpSetting() override { iut.reset(); }
 };
 
-std::unique_ptr<Setting> make_setting(const Options& options,
-                                      const std::vector<Deviation>& deviations) {
+std::unique_ptr<Setting> make_setting(const Options& options, const Behaviour& behaviour) {
   std::unique_ptr<Setting> setting;
   if (options.tcp)
-    setting = std::make_unique<TcpSetting>(deviations);
+    setting = std::make_unique<TcpSetting>(behaviour);
   else
-    setting = std::make_unique<MemorySetting>(deviations);
-  setting->environment->strict = !deviations.empty();
+    setting = std::make_unique<MemorySetting>(behaviour);
+  setting->environment->strict = !behaviour.deviations.empty();
   return setting;
 }
 
@@ -109,7 +112,7 @@ void print_details(const CaseOutcome& outcome) {
 
 int run_all(const Options& options) {
   int ran = 0, wrong = 0;
-  const auto setting = make_setting(options, options.deviations);
+  const auto setting = make_setting(options, options.behaviour);
   for (const Case& a_case : all_cases()) {
     if (!base::matches_glob(options.glob, a_case.id)) continue;
     const CaseOutcome outcome = run_case(a_case, *setting->environment);
@@ -142,7 +145,7 @@ int run_deviations(const Options& options) {
     for (const Case& a_case : table) {
       if (!judges(a_case, info.rule) || !by.empty()) continue;
       ++tried;
-      const auto setting = make_setting(options, {info.deviation});
+      const auto setting = make_setting(options, {.deviations = {info.deviation}});
       const CaseOutcome outcome = run_case(a_case, *setting->environment);
       for (const ExpectationRecord& made : outcome.expectations)
         if (made.judgement == Judgement::fail && made.rule == info.rule) by = a_case.id;
@@ -186,7 +189,16 @@ int main(int argc, char** argv) {
                      argv[i]);
         return 2;
       }
-      options.deviations.push_back(*deviation);
+      options.behaviour.deviations.push_back(*deviation);
+    } else if (word == "--lawful" && i + 1 < argc) {
+      const auto lawful = rnic::lawful::find_lawful(argv[++i]);
+      if (!lawful) {
+        std::fprintf(stderr,
+                     "no lawful variant is called '%s': see reference_rnic/lawful/lawful.def\n",
+                     argv[i]);
+        return 2;
+      }
+      options.behaviour.lawful.push_back(*lawful);
     } else if (word.starts_with("-")) {
       std::fprintf(stderr, "unknown option '%s'\n%s", word.c_str(), usage);
       return 2;

@@ -33,7 +33,9 @@ const Known known{
     .is_rule =
         [](const std::string& id) {
           return id == "ddp.tagged.base-or-bounds" || id == "rdmap.terminate.header-format";
-        }};
+        },
+    .current_id =
+        [](const std::string& id) { return id == "ddp.old.b@ipv6" ? "ddp.a.b@ipv6" : id; }};
 
 std::expected<KnownIssues, std::vector<Fault>> load_text(const std::string& text) {
   const auto file = std::filesystem::temp_directory_path() /
@@ -272,6 +274,8 @@ BOOST_AUTO_TEST_CASE(a_listed_kernel_message_is_not_held_against_a_case) {
   struck.reason = "FIN in place of a Terminate";  // alone, beside the log of an earlier attempt
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
   struck.reason = "the IUT's kernel complained: WARNING: CPU: 0";
+  BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);  // whatever its text
+  struck.decided_by = suite::results::DecidedBy::kernel_log;
   BOOST_TEST(gate.judge(struck).result == GateResult::superseded);
   struck.attempt = 3;
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
@@ -320,10 +324,21 @@ BOOST_AUTO_TEST_CASE(what_is_a_crash_must_have_a_harm) {
   }
 }
 
+BOOST_AUTO_TEST_CASE(an_entry_with_an_old_id_is_for_the_case_of_today_and_noticed) {
+  const auto listed = load_text(with("ddp.a.b@ipv6", "ddp.old.b@ipv6"));
+  BOOST_REQUIRE(listed);
+  BOOST_TEST(listed->entries.front().case_id == "ddp.a.b@ipv6");
+  BOOST_REQUIRE(listed->notices.size() == 1U);
+  BOOST_TEST(listed->notices.front().ends_with(
+      ":2: case 'ddp.old.b@ipv6' was renamed; it is now 'ddp.a.b@ipv6'"));
+  BOOST_TEST(load_text(good_entry)->notices.empty());
+}
+
 // What the project ships is public.
 BOOST_AUTO_TEST_CASE(no_shipped_file_is_private) {
   const Known anything{.is_case = [](const std::string&) { return true; },
-                       .is_rule = [](const std::string&) { return true; }};
+                       .is_rule = [](const std::string&) { return true; },
+                       .current_id = {}};
   std::size_t files = 0;
   for (const auto& file : std::filesystem::directory_iterator(SHIPPED_EXPECTATIONS)) {
     if (file.path().extension() != ".yaml") continue;

@@ -226,7 +226,7 @@ int main(int argc, char** argv) {
     return actions().at(one.id)(environment);
   };
   parts.make_reference = [](base::EventLoop& loop, rnic::llp::Network& network,
-                            std::span<const rnic::deviants::Deviation>) {
+                            const upper_tester::reference::Behaviour&) {
     return std::make_unique<ToyIut>(loop, network);
   };
   return runner::run_program(parts, argc, argv);

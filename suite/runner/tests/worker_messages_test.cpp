@@ -2,7 +2,7 @@
 // The words between parent and worker: each survives the trip, and what is none is told apart.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/message_reader.hpp"
+#include "suite/jobs/message.hpp"
 #include "suite/runner/worker_messages.hpp"
 
 using namespace suite::runner;
@@ -80,6 +80,7 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   setup.socket = "/tmp/s";
   setup.agent = {"a", "b c"};
   setup.deviations = {"d"};
+  setup.lawful = {"l"};
   setup.tester = {"/proc/1/fd/3", "10.77.0.1", "fd77::1", 1448};
   setup.deadline_scale = 2.5;
   setup.quiet_window = 7;

@@ -195,12 +195,16 @@ iut::Reply ReferenceDriver::perform(const iut::CreateEndpoint& command) {
   }
   // Room for everything that can be posted at one time, or as little as is wanted.
   const bool drained = command.completion_depth == 0;
-  const std::uint64_t wanted = drained ? receives + command.send_depth : command.completion_depth;
+  // Completions that are reported late wait in the queue beside those of later work.
+  constexpr std::uint64_t late_completions = 4096;
+  const std::uint64_t spare = offer_.completion_delay.count() != 0 ? late_completions : 0;
+  const std::uint64_t wanted =
+      drained ? receives + command.send_depth + spare : command.completion_depth;
   const std::uint64_t depth = std::min<std::uint64_t>(wanted, rnic_->attributes().max_completions);
   const iut::Handle name = command.endpoint;
-  const auto queue =
-      rnic_->create_completion_queue(static_cast<std::uint32_t>(depth),
-                                     [this, name](verbs::CompletionQueueHandle) { drain(name); });
+  const auto queue = rnic_->create_completion_queue(
+      static_cast<std::uint32_t>(depth),
+      [this, name](verbs::CompletionQueueHandle) { completed(name); });
   if (!queue) return failed(queue.error(), "create completion queue");
   attributes.send_completions = attributes.receive_completions = *queue;
   const auto pair = rnic_->create_queue_pair(attributes);

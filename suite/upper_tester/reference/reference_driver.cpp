@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "reference_rnic/deviants/rnic_decisions.hpp"
+#include "reference_rnic/lawful/decisions.hpp"
 #include "reference_rnic/verbs/soft_rnic.hpp"
 #include "suite/upper_tester/reference/replies.hpp"
 #include "suite/upper_tester/reference/translation.hpp"
@@ -23,13 +24,36 @@ namespace {
 constexpr std::uint64_t first_base =
     0x1000'0000;  // tagged offsets do not depend on where the process has its memory
 
-std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const DriverOptions& options) {
+std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const DriverOptions& options,
+                                       const rnic::lawful::Offer& offer) {
   verbs::Host host{
       .now = [&loop] { return loop.now(); },
       .defer = [&loop](std::function<void()> callback) { loop.defer(std::move(callback)); }};
-  const verbs::SoftRnicOptions rnic_options{.stag_seed = options.stag_seed};
-  return std::make_unique<verbs::SoftRnic>(std::move(host), rnic_options,
-                                           rnic::deviants::rnic_decisions(options.deviations));
+  verbs::SoftRnicOptions rnic_options = offer.rnic;
+  rnic_options.stag_seed = options.stag_seed;
+  verbs::RnicDecisions decisions = rnic::lawful::rnic_decisions(options.behaviour.lawful);
+  decisions.append(rnic::deviants::rnic_decisions(options.behaviour.deviations));
+  return std::make_unique<verbs::SoftRnic>(std::move(host), rnic_options, std::move(decisions));
+}
+
+access::ConnectionDecisions connection_decisions(const Behaviour& behaviour) {
+  access::ConnectionDecisions decisions = rnic::lawful::connection_decisions(behaviour.lawful);
+  decisions.append(rnic::deviants::connection_decisions(behaviour.deviations));
+  return decisions;
+}
+
+/// Adds what an implementation is called that behaves so.
+void describe(const Behaviour& behaviour, std::string& implementation) {
+  const char* separator = " with deviations ";
+  for (const auto deviation : behaviour.deviations) {
+    implementation += separator + std::string(info(deviation).name);
+    separator = ", ";
+  }
+  separator = " with lawful variants ";
+  for (const auto lawful : behaviour.lawful) {
+    implementation += separator + std::string(info(lawful).name);
+    separator = ", ";
+  }
 }
 
 }  // namespace
@@ -37,16 +61,19 @@ std::unique_ptr<verbs::Rnic> make_rnic(base::EventLoop& loop, const DriverOption
 ReferenceDriver::ReferenceDriver(base::EventLoop& loop, llp::Network& network,
                                  const DriverOptions& options, Sink sink)
     : Driver(std::move(sink)),
+      loop_(loop),
       network_(network),
       options_(options),
-      rnic_(make_rnic(loop, options)),
+      offer_(rnic::lawful::offer_of(options.behaviour.lawful)),
+      rnic_(make_rnic(loop, options, offer_)),
       connections_(std::make_unique<access::ConnectionManager>(
           loop, network, *rnic_,
           [this](const access::ConnectionEvent& event) {
             std::visit([this](const auto& news) { handle(news); }, event);
           },
-          rnic::deviants::connection_decisions(options.deviations))) {
+          connection_decisions(options.behaviour))) {
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { handle(event); });
+  startup_ = offer_.startup;
   startup_.startup_timeout = options.startup_timeout;
   create_default_domain();
 }
@@ -58,14 +85,12 @@ iut::Hello ReferenceDriver::hello() {
   iut::Hello hello;
   hello.driver = "reference";
   hello.implementation = "reference software RNIC";
-  for (std::size_t i = 0; i < options_.deviations.size(); ++i)
-    hello.implementation +=
-        (i == 0 ? " with deviations " : ", ") + std::string(info(options_.deviations[i]).name);
+  describe(options_.behaviour, hello.implementation);
   hello.driver_version = attributes.version;
-  hello.capabilities = all_capabilities();
+  hello.capabilities = capabilities_of(offer_);
   hello.limits = {{"max_ird", attributes.max_ird},
                   {"max_ord", attributes.max_ord},
-                  {"max_private_data", 508},
+                  {"max_private_data", static_cast<std::int64_t>(offer_.max_private_data)},
                   {"max_pieces", attributes.max_pieces},
                   {"max_send_depth", attributes.max_queue_depth},
                   {"max_receive_depth", attributes.max_queue_depth},
@@ -87,6 +112,10 @@ iut::Reply ReferenceDriver::perform(const iut::Configure& command) {
   if (command.revision && *command.revision != 1 && *command.revision != 2)
     return failed(EINVAL,
                   "MPA revision " + std::to_string(*command.revision) + " is not one of 1, 2");
+  if (command.revision == 2 && !offer_.enhanced_startup)
+    return failed(EOPNOTSUPP, "MPA revision 2 is not spoken");
+  if (command.crc == false && !offer_.crc_configurable)
+    return failed(EOPNOTSUPP, "CRCs cannot be turned off");
   access::StartupOptions wanted = startup_;
   if (command.revision) wanted.revision = static_cast<std::uint8_t>(*command.revision);
   if (command.crc) wanted.crc = *command.crc;
@@ -288,6 +317,14 @@ void ReferenceDriver::handle(const verbs::AsyncEvent& event) {
   news.kind = kind_word(event.kind);
   news.detail = event.detail;
   emit(std::move(news));
+}
+
+void ReferenceDriver::completed(iut::Handle endpoint) {
+  if (offer_.completion_delay.count() == 0) return drain(endpoint);
+  loop_.schedule(loop_.now() + offer_.completion_delay,
+                 [this, endpoint, alive = std::weak_ptr<char>(alive_)] {
+                   if (!alive.expired()) drain(endpoint);
+                 });
 }
 
 void ReferenceDriver::drain(iut::Handle endpoint) {

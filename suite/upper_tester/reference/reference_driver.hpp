@@ -13,16 +13,17 @@
 
 #include "reference_rnic/access/connection_manager.hpp"
 #include "reference_rnic/access/resource_tree.hpp"
-#include "reference_rnic/deviants/deviation.hpp"
+#include "reference_rnic/lawful/offer.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 #include "suite/upper_tester/driver.hpp"
+#include "suite/upper_tester/reference/behaviour.hpp"
 
 namespace suite::upper_tester::reference {
 
 struct DriverOptions {
   std::uint64_t stag_seed =
       0x5eed;  ///< a program takes a random one; in tests equal seeds give equal runs
-  std::vector<rnic::deviants::Deviation> deviations{};
+  Behaviour behaviour{};
   /// Less patient than the RNIC is by itself, so that a run need not wait ten seconds for the cases
   /// that let MPA startup time out.
   std::chrono::seconds startup_timeout{3};
@@ -93,6 +94,8 @@ class ReferenceDriver final : public Driver {
   void handle(const rnic::access::ConnectionFailed& event);
   void handle(const rnic::access::ConnectionEnded& event);
   void handle(const rnic::verbs::AsyncEvent& event);
+  /// Hears of completions that are there.
+  void completed(iut::Handle endpoint);
   /// Emits every completion that is there and arms the queue for the next.
   void drain(iut::Handle endpoint);
 
@@ -109,8 +112,10 @@ class ReferenceDriver final : public Driver {
   [[nodiscard]] std::optional<iut::Reply> fill_bind(rnic::verbs::SendRequest& request,
                                                     const iut::PostWork& command) const;
 
+  base::EventLoop& loop_;
   rnic::llp::Network& network_;
   DriverOptions options_;
+  rnic::lawful::Offer offer_;
   std::unique_ptr<rnic::verbs::Rnic> rnic_;
   std::unique_ptr<rnic::access::ConnectionManager> connections_;
   rnic::access::StartupOptions startup_;
@@ -124,6 +129,7 @@ class ReferenceDriver final : public Driver {
   std::map<iut::Handle, rnic::access::ConnectionId> requests_;
   iut::Handle next_request_ = 1;
   std::uint64_t next_base_ = 0;
+  std::shared_ptr<char> alive_ = std::make_shared<char>();
   /// Last: it releases into all of the above.
   rnic::access::ResourceTree resources_;
 };

@@ -49,12 +49,9 @@ std::optional<iut::Event> ReferenceIut::next_event(base::TimePoint deadline) {
   return event;
 }
 
-std::unique_ptr<iut::Iut> make_reference_iut(
-    base::EventLoop& loop, rnic::llp::Network& network,
-    std::span<const rnic::deviants::Deviation> deviations) {
-  return std::make_unique<ReferenceIut>(
-      loop, network,
-      DriverOptions{.deviations = std::vector(deviations.begin(), deviations.end())});
+std::unique_ptr<iut::Iut> make_reference_iut(base::EventLoop& loop, rnic::llp::Network& network,
+                                             const Behaviour& behaviour) {
+  return std::make_unique<ReferenceIut>(loop, network, DriverOptions{.behaviour = behaviour});
 }
 
 }  // namespace suite::upper_tester::reference

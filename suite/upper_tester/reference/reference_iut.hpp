@@ -5,10 +5,8 @@
 
 #include <deque>
 #include <memory>
-#include <span>
 
 #include "base/event_loop.hpp"
-#include "reference_rnic/deviants/deviation.hpp"
 #include "reference_rnic/llp/network.hpp"
 #include "suite/iut/iut.hpp"
 #include "suite/upper_tester/reference/reference_driver.hpp"
@@ -43,8 +41,8 @@ class ReferenceIut final : public iut::Iut {
 };
 
 /// event loop and network must outlive it.
-[[nodiscard]] std::unique_ptr<iut::Iut> make_reference_iut(
-    base::EventLoop& loop, rnic::llp::Network& network,
-    std::span<const rnic::deviants::Deviation> deviations = {});
+[[nodiscard]] std::unique_ptr<iut::Iut> make_reference_iut(base::EventLoop& loop,
+                                                           rnic::llp::Network& network,
+                                                           const Behaviour& behaviour = {});
 
 }  // namespace suite::upper_tester::reference

@@ -117,32 +117,45 @@ iut::CompletionEvent completion_event(iut::Handle endpoint, const verbs::Complet
   return event;
 }
 
-std::vector<std::string> all_capabilities() {
+std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
   namespace word = iut::capability;
-  return {word::configure_revision_1,
-          word::configure_crc,
-          word::configure_markers,
-          word::configure_rtr,
-          word::send_invalidate,
-          word::remote_invalidate,
-          word::local_invalidate,
-          word::read_invalidate,
-          word::solicited,
-          word::memory_windows,
-          word::stream_windows,
-          word::zero_based,
-          word::chosen_base,
-          word::shared_receive_queue,
-          word::shared_queue_resize,
-          word::completion_overflow,
-          word::endpoint_abort,
-          word::endpoint_reset,
-          word::atomics,
-          word::immediate,
-          word::peer_to_peer,
-          word::ipv6,
-          word::enhanced_startup,
-          word::completion_events};
+  std::vector<std::string> words{word::configure_revision_1,
+                                 word::configure_crc,
+                                 word::configure_markers,
+                                 word::configure_rtr,
+                                 word::send_invalidate,
+                                 word::remote_invalidate,
+                                 word::local_invalidate,
+                                 word::read_invalidate,
+                                 word::solicited,
+                                 word::memory_windows,
+                                 word::stream_windows,
+                                 word::zero_based,
+                                 word::chosen_base,
+                                 word::shared_receive_queue,
+                                 word::shared_queue_resize,
+                                 word::completion_overflow,
+                                 word::endpoint_abort,
+                                 word::endpoint_reset,
+                                 word::atomics,
+                                 word::immediate,
+                                 word::peer_to_peer,
+                                 word::ipv6,
+                                 word::enhanced_startup,
+                                 word::completion_events};
+  const auto take = [&words](const char* one) { std::erase(words, one); };
+  if (!offer.enhanced_startup) {
+    take(word::enhanced_startup);
+    take(word::peer_to_peer);
+    take(word::configure_rtr);
+    take(word::configure_revision_1);  // it speaks nothing else
+  }
+  if (!offer.crc_configurable) take(word::configure_crc);
+  if (!offer.extensions) {
+    take(word::atomics);
+    take(word::immediate);
+  }
+  return words;
 }
 
 }  // namespace suite::upper_tester::reference

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "reference_rnic/access/connection_manager.hpp"
+#include "reference_rnic/lawful/offer.hpp"
 #include "reference_rnic/verbs/rnic.hpp"
 #include "suite/iut/messages.hpp"
 
@@ -23,6 +24,7 @@ namespace suite::upper_tester::reference {
 [[nodiscard]] iut::CompletionEvent completion_event(iut::Handle endpoint,
                                                     const rnic::verbs::Completion& completion);
 /// Everything that can be asked of the reference.
-[[nodiscard]] std::vector<std::string> all_capabilities();
+/// Those that the consumer is offered.
+[[nodiscard]] std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer);
 
 }  // namespace suite::upper_tester::reference

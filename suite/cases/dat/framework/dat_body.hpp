@@ -13,25 +13,20 @@
 #include "suite/cases/dat/framework/dat_call.hpp"
 #include "suite/cases/dat/framework/dat_names.hpp"
 #include "suite/cases/dat/framework/dat_objects.hpp"
-#include "suite/cases/framework/rule_ref.hpp"
+#include "suite/cases/framework/judging.hpp"
 
 namespace suite::cases::dat {
 
 struct DatCase;
 
-/// What a case came to so far goes out here, word by word: a crash loses nothing.
+/// Where what a case has come to so far goes at once, line by line: a crash loses nothing.
 class DatReport {
  public:
   virtual ~DatReport() = default;
-  enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail };
-  virtual void expectation(std::string_view rule, std::string_view row,
-                           const std::vector<std::string>& admissible, std::string_view actual,
-                           Judgement judgement) = 0;
+  virtual void expectation(const ExpectationRecord& made) = 0;
   /// A line for the exchange: what was called and what came back.
   virtual void step(std::string_view text) = 0;
-  /// `verdict`: pass, not_applicable, inconclusive, fail, error.
-  virtual void row_ended(std::string_view name, std::string_view verdict,
-                         std::string_view reason) = 0;
+  virtual void row_ended(const RowOutcome& row) = 0;
 };
 
 /// What a case runs in.
@@ -41,16 +36,11 @@ struct DatContext {
   DatTarget target;
 };
 
-/// Ends the case or row before its last line.
-struct DatStop {
-  std::string verdict;  ///< not_applicable, inconclusive, error; or fail, recorded already
-  std::string reason;
-};
-
 /// The returns that are admissible for a call.
 struct Returns {
   std::vector<DAT_RETURN_TYPE> types;
-  std::vector<DAT_RETURN_TYPE> tolerated;  ///< lawful, and worth an advisory
+  /// Lawful, and worth an advisory.
+  std::vector<DAT_RETURN_TYPE> tolerated;
   /// A return that no document states for the call, or that documents disagree on.
   [[nodiscard]] Returns or_tolerably(DAT_RETURN_TYPE type) const {
     Returns more = *this;
@@ -64,12 +54,11 @@ struct Returns {
 }
 inline const Returns succeeds = returns(DAT_SUCCESS);
 
-class DatBody {
+class DatBody : public Judging {
  public:
   explicit DatBody(DatContext& context);
-  virtual ~DatBody() = default;
-  DatBody(const DatBody&) = delete;
-  DatBody& operator=(const DatBody&) = delete;
+  /// The case itself: what stands between the braces of DAT_CASE.
+  virtual void body() = 0;
 
   /// The IA under test, opened when it is first used and closed behind the case.
   Ia& ia();
@@ -81,9 +70,6 @@ class DatBody {
   /// A call returned what it may. A call that the provider does not have (DAT_NOT_IMPLEMENTED, or
   /// DAT_MODEL_NOT_SUPPORTED) makes the case not applicable, unless that was expected.
   void expect(DAT_RETURN got, const Returns& wanted, RuleRef rule = {});
-  void expect_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
-  /// What only some read out of the documents: an advisory where it does not hold.
-  void advise_that(bool holds, std::string admissible, std::string actual, RuleRef rule = {});
   /// The next event of this dispatcher, within the case's time, is of this kind.
   DAT_EVENT expect_event(const Evd& evd, DAT_EVENT_NUMBER number, RuleRef rule = {});
   /// ... a completion of this status, cookie, and (where it is a success) length.
@@ -95,19 +81,20 @@ class DatBody {
   void expect_state(const Ep& ep, DAT_EP_STATE state, RuleRef rule = {});
 
   /// A data row: a verdict of its own.
-  void row(std::string name, const std::function<void()>& body);
-  [[noreturn]] void stop(std::string verdict, std::string reason) const {
-    throw DatStop{std::move(verdict), std::move(reason)};
-  }
+  void row(const std::string& name, const std::function<void()>& body);
   /// A preparation that has to succeed for the case to have its object; else it is inconclusive.
   void need(DAT_RETURN got, std::string_view what) const;
 
  private:
   void record(const RuleRef& rule, std::vector<std::string> admissible, std::string actual,
-              DatReport::Judgement judgement);
+              Judgement judgement) {
+    Judging::record(rule, std::move(admissible), std::move(actual), {}, judgement, Direction::none);
+  }
+  [[nodiscard]] Judgement failure_of(const RuleRef& rule) const override;
+  void on_record(ExpectationRecord& made) override { context_.report.expectation(made); }
 
   DatContext& context_;
-  std::string row_;
+  std::vector<ExpectationRecord> made_;
   std::unique_ptr<Ia> ia_;
 };
 

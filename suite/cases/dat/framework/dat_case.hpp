@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // How a case of the DAT API is written, and the table of these cases.
 //
-//   DAT_CASE(free_of_no_handle, calls(dat_pz_free), rules("dat.pz-free.invalid-handle")) {
+//   DAT_CASE(free_of_a_null_handle_is_refused, calls(dat_pz_free),
+//            rules("dat.pz-free.invalid-handle")) {
 //     expect(CALL(dat_pz_free, DAT_HANDLE_NULL), returns(DAT_INVALID_HANDLE));
 //   }
 //
@@ -13,29 +14,21 @@
 
 #include <fmt/format.h>
 
-#include <array>
-#include <chrono>
 #include <functional>
-#include <string>
 #include <string_view>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "suite/cases/dat/framework/dat_body.hpp"
-#include "suite/cases/framework/rule_ref.hpp"
+#include "suite/cases/framework/case_table.hpp"
 
 namespace suite::cases::dat {
 
-using namespace std::chrono_literals;  // NOLINT(google-build-using-namespace): deadline_of(20s)
-
 struct DatCase {
-  std::string id;
-  std::string title;  ///< the slug as a sentence
-  std::string file;   ///< source file and line
-  std::vector<std::string_view> rules;
-  std::vector<std::string_view> calls;  ///< `dat_ep_connect`: those whose behaviour it judges
-  std::chrono::milliseconds deadline = 5s;
+  /// The row of the case table, without what makes its body.
+  Case row;
+  /// `dat_ep_connect`: those whose behaviour it judges.
+  std::vector<std::string_view> calls;
   /// Calls are given handles that no consumer may give: a crash in the provider is an advisory then.
   bool hostile = false;
   std::function<void(DatContext&)> run;
@@ -46,99 +39,50 @@ struct DatCase {
 
 // ---------------------------------------------------------------- options of a case
 
-using DatOption = std::function<void(DatCase&)>;
+inline const CaseOption with_hostile_handles = [](CaseOptions& options) { options.hostile = true; };
 
-/// The option that no case can do without, and so a type of its own.
-struct DatRules {
-  std::array<RuleRef, 6> judged;
-  void operator()(DatCase& one) const {
-    for (const RuleRef& rule : judged)
-      if (!rule.id.empty()) one.rules.push_back(rule.id);
-  }
-};
-/// The rules that the case judges. The first is the one that its expectations mean unless they name
-/// another.
-[[nodiscard]] inline DatRules rules(RuleRef first, RuleRef second = {}, RuleRef third = {},
-                                    RuleRef fourth = {}, RuleRef fifth = {}, RuleRef sixth = {}) {
-  return {{first, second, third, fourth, fifth, sixth}};
-}
-[[nodiscard]] inline DatOption deadline_of(std::chrono::milliseconds deadline) {
-  return [=](DatCase& one) { one.deadline = deadline; };
-}
-inline const DatOption with_hostile_handles = [](DatCase& one) { one.hostile = true; };
-
-#define calls(...)                                                       \
-  ::suite::cases::dat::DatOption([](::suite::cases::dat::DatCase& one) { \
-    ::suite::cases::dat::append_calls(one, #__VA_ARGS__);                \
+#define calls(...)                                                      \
+  ::suite::cases::CaseOption([](::suite::cases::CaseOptions& options) { \
+    ::suite::cases::dat::append_calls(options, #__VA_ARGS__);           \
   })
 
 /// `names`: separated by commas.
-void append_calls(DatCase& one, std::string_view names);
-
-template <typename... Options>
-[[nodiscard]] DatCase dat_case(std::string_view file, std::string_view slug,
-                               std::string_view source, int line, const Options&... options) {
-  static_assert((std::is_same_v<Options, DatRules> || ...),
-                "a case says what it judges: rules(\"...\")");
-  DatCase one;
-  one.id = fmt::format("dat.{}.{}", file, slug);
-  one.title = slug;
-  for (char& each : one.title)
-    if (each == '_') each = ' ';
-  const std::size_t root = source.rfind("suite/cases/");
-  one.file =
-      fmt::format("{}:{}", root == std::string_view::npos ? source : source.substr(root), line);
-  (options(one), ...);
-  return one;
-}
+void append_calls(CaseOptions& options, std::string_view names);
 
 // ---------------------------------------------------------------- the table of one file
 
 namespace {  // each file counts its own cases
-constexpr int counter_before_dat_cases = __COUNTER__;
+constexpr int counter_before_cases = __COUNTER__;
 template <int Number>
-struct NumberedDatCase;  // specialised by DAT_CASE
+struct NumberedCase;  // specialised by DAT_CASE
 
-template <int First, int... Offsets>
-[[nodiscard]] std::vector<DatCase> dat_table_of(std::string_view file,
-                                                std::integer_sequence<int, Offsets...>) {
-  std::vector<DatCase> table;
-  const auto append = [&]<int Number>() {
-    if constexpr (requires { typename NumberedDatCase<Number>::Type; }) {
-      using Type = typename NumberedDatCase<Number>::Type;
-      table.push_back(Type::describe(file));
-      table.back().run = [](DatContext& context) { Type(context).body(); };
-    }
-  };
-  (append.template operator()<First + Offsets>(), ...);
-  return table;
-}
+struct AppendCase {
+  std::vector<DatCase>& table;
+  std::string_view file;
+  template <typename Type>
+  void operator()() const {
+    CaseOptions options = Type::options();
+    table.push_back(
+        {.row = make_row("dat", file, Type::slug, Type::source_file, Type::line, options),
+         .calls = std::move(options.calls),
+         .hostile = options.hostile,
+         .run = [](DatContext& context) { Type(context).body(); }});
+  }
+};
 }  // namespace
 
 }  // namespace suite::cases::dat
 
-/// One case. The arguments behind the slug are options: calls(...), rules(...) always,
+/// One case. The arguments after the slug are options: calls(...), rules(...) always,
 /// deadline_of(...), with_hostile_handles.
-#define DAT_CASE(name, ...) DAT_CASE_NUMBERED(name, __COUNTER__, __VA_ARGS__)
-#define DAT_CASE_NUMBERED(name, number, ...)                         \
-  namespace {                                                        \
-  struct name final : DatBody {                                      \
-    using DatBody::DatBody;                                          \
-    [[nodiscard]] static DatCase describe(std::string_view file) {   \
-      return dat_case(file, #name, __FILE__, __LINE__, __VA_ARGS__); \
-    }                                                                \
-    void body();                                                     \
-  };                                                                 \
-  template <>                                                        \
-  struct NumberedDatCase<number> {                                   \
-    using Type = name;                                               \
-  };                                                                 \
-  }                                                                  \
-  void name::body()
+#define DAT_CASE(name, ...) RNIC_CASE(DatBody, name, __VA_ARGS__)
 
 /// The last line of a file: defines `dat_<file>()`, which dat_table.cpp lists.
-#define DAT_CASES_OF_FILE(file)                                                                \
-  std::vector<DatCase> dat_##file() {                                                          \
-    return dat_table_of<counter_before_dat_cases + 1>(                                         \
-        #file, std::make_integer_sequence<int, __COUNTER__ - counter_before_dat_cases - 1>{}); \
+#define DAT_CASES_OF_FILE(file)                                                     \
+  std::vector<DatCase> dat_##file() {                                               \
+    std::vector<DatCase> table;                                                     \
+    for_each_case<NumberedCase, counter_before_cases + 1>(                          \
+        AppendCase{table, #file},                                                   \
+        std::make_integer_sequence<int, __COUNTER__ - counter_before_cases - 1>{}); \
+    return table;                                                                   \
   }

@@ -11,7 +11,7 @@ namespace {
 
 void need(DAT_RETURN got, const char* what) {
   if (got != DAT_SUCCESS)
-    throw DatStop{"inconclusive", fmt::format("{}: {}", what, return_text(got))};
+    throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", what, return_text(got))};
 }
 
 DAT_COUNT count_of(const Segments& segments, const PostOptions& options) {
@@ -27,8 +27,9 @@ DAT_PVOID pointer_of(const std::vector<std::byte>& data) {
 void need_event(const Evd& evd, DAT_EVENT_NUMBER number) {
   const DAT_EVENT event = next_event(evd);
   if (event.event_number != number)
-    throw DatStop{"inconclusive", fmt::format("{} in place of {}", event_text(event.event_number),
-                                              event_text(number))};
+    throw CaseStop{
+        Verdict::inconclusive,
+        fmt::format("{} in place of {}", event_text(event.event_number), event_text(number))};
 }
 
 }  // namespace
@@ -98,7 +99,7 @@ Window bind_window(const Pair& pair, const Side& side, const Lmr& lmr,
   const DAT_RETURN made = called("dat_rmr_create_for_ep",
                                  [&] { return DAT_RMR_CREATE_FOR_EP(pair.pz.get(), &handle); });
   if (DAT_GET_TYPE(made) == DAT_NOT_IMPLEMENTED || DAT_GET_TYPE(made) == DAT_MODEL_NOT_SUPPORTED)
-    throw DatStop{"not_applicable", "the provider has no windows: " + return_text(made)};
+    throw CaseStop{Verdict::not_applicable, "the provider has no windows: " + return_text(made)};
   need(made, "no window");
   window.rmr = Rmr(handle);
   const DAT_LMR_TRIPLET over = lmr.triplet();
@@ -140,7 +141,8 @@ Listener::Listener(const Ia& ia, DAT_PSP_FLAGS flags) : requests(ia.evd(DAT_EVD_
 DAT_CR_HANDLE Listener::next() const {
   const DAT_EVENT event = next_event(requests);
   if (event.event_number != DAT_CONNECTION_REQUEST_EVENT)
-    throw DatStop{"inconclusive", event_text(event.event_number) + " in place of a request"};
+    throw CaseStop{Verdict::inconclusive,
+                   event_text(event.event_number) + " in place of a request"};
   return event.event_data.cr_arrival_event_data.cr_handle;
 }
 
@@ -223,7 +225,7 @@ void EndpointInState::unconfigured() {
   const DAT_RETURN made = CALL(dat_ep_create, ia_.get(), DAT_HANDLE_NULL, DAT_HANDLE_NULL,
                                DAT_HANDLE_NULL, DAT_HANDLE_NULL, nullptr, &bare);
   if (made != DAT_SUCCESS)
-    throw DatStop{"not_applicable", "no endpoint without a zone: " + return_text(made)};
+    throw CaseStop{Verdict::not_applicable, "no endpoint without a zone: " + return_text(made)};
   own_.ep = Ep(bare);
   handle_ = bare;
 }
@@ -241,7 +243,8 @@ void EndpointInState::request_from_peer() {
   need(start_connect(ia_, peer_.ep.get(), reserved_at_), "no connect");
   const DAT_EVENT event = next_event(requests_);
   if (event.event_number != DAT_CONNECTION_REQUEST_EVENT)
-    throw DatStop{"inconclusive", event_text(event.event_number) + " in place of a request"};
+    throw CaseStop{Verdict::inconclusive,
+                   event_text(event.event_number) + " in place of a request"};
   cr_ = event.event_data.cr_arrival_event_data.cr_handle;
 }
 
@@ -250,14 +253,14 @@ void EndpointInState::tentative() {
   need(CALL(dat_ia_query, ia_.get(), nullptr, 0, nullptr, DAT_PROVIDER_FIELD_ALL, &attr),
        "no IA query");
   if (attr.ep_creator == DAT_PSP_CREATES_EP_NEVER)
-    throw DatStop{"not_applicable", "the provider says that it makes no endpoints"};
+    throw CaseStop{Verdict::not_applicable, "the provider says that it makes no endpoints"};
   listener_.emplace(ia_, DAT_PSP_PROVIDER_FLAG);
   need(start_connect(ia_, peer_.ep.get(), listener_->qualifier), "no connect");
   cr_ = listener_->next();
   DAT_CR_PARAM param{};
   need(CALL(dat_cr_query, cr_, DAT_CR_FIELD_ALL, &param), "no CR");
   if (param.local_ep_handle == DAT_HANDLE_NULL)
-    throw DatStop{"not_applicable", "the provider makes no endpoints"};
+    throw CaseStop{Verdict::not_applicable, "the provider makes no endpoints"};
   handle_ = param.local_ep_handle;
 }
 

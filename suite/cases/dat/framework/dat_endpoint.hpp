@@ -28,7 +28,8 @@ using Segments = std::vector<DAT_LMR_TRIPLET>;
 /// What a post carries besides its segments.
 struct PostOptions {
   DAT_COMPLETION_FLAGS flags = DAT_COMPLETION_DEFAULT_FLAG;
-  std::optional<DAT_COUNT> count{};  ///< in place of the number of segments
+  /// In place of the number of segments.
+  std::optional<DAT_COUNT> count{};
 };
 [[nodiscard]] PostOptions with_flags(unsigned flags);
 
@@ -130,7 +131,8 @@ class EndpointInState {
   std::optional<Listener> listener_;
   Side own_, peer_;
   Evd requests_;
-  Rsp rsp_;  ///< behind the endpoint that it reserves, so that it goes first
+  /// Behind the endpoint that it reserves, so that it goes first.
+  Rsp rsp_;
   DAT_CONN_QUAL reserved_at_ = 0;
   DAT_CR_HANDLE cr_ = DAT_HANDLE_NULL;
   DAT_EP_HANDLE handle_ = DAT_HANDLE_NULL;

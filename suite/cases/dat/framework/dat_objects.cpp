@@ -20,7 +20,7 @@ constexpr DAT_COUNT usual_queue = 32;
 void need(DAT_RETURN got, const char* what) {
   static_cast<void>(call_that_returned(got));
   if (got != DAT_SUCCESS)
-    throw DatStop{"inconclusive", fmt::format("{}: {}", what, return_text(got))};
+    throw CaseStop{Verdict::inconclusive, fmt::format("{}: {}", what, return_text(got))};
 }
 
 sockaddr_storage parse_address(const std::string& literal) {
@@ -32,7 +32,7 @@ sockaddr_storage parse_address(const std::string& literal) {
   } else if (::inet_pton(AF_INET6, literal.c_str(), &ipv6->sin6_addr) == 1) {
     ipv6->sin6_family = AF_INET6;
   } else {
-    throw DatStop{"error", "no address: " + literal};
+    throw CaseStop{Verdict::error, "no address: " + literal};
   }
   return storage;
 }
@@ -40,7 +40,8 @@ sockaddr_storage parse_address(const std::string& literal) {
 sockaddr_storage copy_address(DAT_IA_ADDRESS_PTR address) {
   sockaddr_storage storage{};
   const auto* generic = reinterpret_cast<const sockaddr*>(address);
-  if (generic == nullptr) throw DatStop{"inconclusive", "the IA states no address of its own"};
+  if (generic == nullptr)
+    throw CaseStop{Verdict::inconclusive, "the IA states no address of its own"};
   std::memcpy(&storage, generic,
               generic->sa_family == AF_INET6 ? sizeof(sockaddr_in6) : sizeof(sockaddr_in));
   return storage;
@@ -191,8 +192,8 @@ Pair connect_pair(const Ia& ia, const PairOptions& options) {
        "no connect");
   const DAT_EVENT request = next_event(pair.requests);
   if (request.event_number != DAT_CONNECTION_REQUEST_EVENT)
-    throw DatStop{"inconclusive",
-                  event_text(request.event_number) + " in place of a connection request"};
+    throw CaseStop{Verdict::inconclusive,
+                   event_text(request.event_number) + " in place of a connection request"};
   need(
       CALL(dat_cr_accept, request.event_data.cr_arrival_event_data.cr_handle, pair.passive.ep.get(),
            static_cast<DAT_COUNT>(options.accept_data.size()), writable(options.accept_data)),
@@ -200,7 +201,8 @@ Pair connect_pair(const Ia& ia, const PairOptions& options) {
   for (const Side* side : {&pair.active, &pair.passive}) {
     const DAT_EVENT event = next_event(side->connection);
     if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
-      throw DatStop{"inconclusive", event_text(event.event_number) + " in place of a connection"};
+      throw CaseStop{Verdict::inconclusive,
+                     event_text(event.event_number) + " in place of a connection"};
   }
   return pair;
 }

@@ -2,7 +2,7 @@
 // DAT objects that a case makes and that free themselves, and a connected pair of endpoints.
 //
 // Each holds its handle and nothing else: a case that frees one itself says so by release(). What
-// cannot be made throws DatStop, inconclusive: it is not what the case judges.
+// cannot be made ends the case, which is inconclusive: it is not what the case judges.
 #pragma once
 
 #include <sys/socket.h>
@@ -20,8 +20,10 @@ namespace suite::cases::dat {
 
 /// The provider under test.
 struct DatTarget {
-  std::string ia;       ///< name in dat.conf
-  std::string address;  ///< literal under which the IA is reached; empty: what the IA says
+  /// Name in dat.conf.
+  std::string ia;
+  /// Literal under which the IA is reached; empty: what the IA says.
+  std::string address;
   double deadline_scale = 1;
 };
 
@@ -52,7 +54,8 @@ class Owned {
   Handle handle_ = DAT_HANDLE_NULL;
 };
 
-DAT_RETURN end_endpoint(DAT_EP_HANDLE ep);  ///< disconnects abruptly, then frees
+/// Disconnects abruptly, then frees.
+DAT_RETURN end_endpoint(DAT_EP_HANDLE ep);
 
 using Pz = Owned<DAT_PZ_HANDLE, dat_pz_free>;
 using Evd = Owned<DAT_EVD_HANDLE, dat_evd_free>;
@@ -93,7 +96,8 @@ class Ia {
   explicit Ia(const DatTarget& target);
   Ia(const Ia&) = delete;
   Ia& operator=(const Ia&) = delete;
-  ~Ia();  ///< closes it abruptly, with all that is left in it
+  /// Closes it abruptly, with all that is left in it.
+  ~Ia();
 
   [[nodiscard]] DAT_IA_HANDLE get() const { return handle_; }
   DAT_IA_HANDLE release() { return std::exchange(handle_, DAT_HANDLE_NULL); }
@@ -137,7 +141,8 @@ struct PairOptions {
 /// Two endpoints of one IA, connected: `active` asked, `passive` accepted.
 struct Pair {
   Pz pz;
-  Evd requests;  ///< of connections
+  /// Of connections.
+  Evd requests;
   Psp psp;
   Side active, passive;
 };

@@ -22,7 +22,7 @@ iut::ChildProcess started(const DatBody& body, PeerRole role) {
                                 target.ia};
   if (!target.address.empty()) argv.insert(argv.end(), {"--address", target.address});
   auto child = iut::ChildProcess::start(argv);
-  if (!child) body.stop("error", child.error());
+  if (!child) body.stop(Verdict::error, child.error());
   return std::move(*child);
 }
 
@@ -34,13 +34,14 @@ Peer::Peer(DatBody& body, PeerRole role) : body_(body), child_(started(body, rol
   const std::string word = next_word();
   const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), qualifier_);
   if (error != std::errc() || end != word.data() + word.size())
-    body.stop("inconclusive", "the second process does not listen: " + word);
+    body.stop(Verdict::inconclusive, "the second process does not listen: " + word);
 }
 
 void Peer::await(std::string_view word) {
   const std::string said = next_word();
   if (said != word)
-    body_.stop("inconclusive", fmt::format("the second process: {} in place of {}", said, word));
+    body_.stop(Verdict::inconclusive,
+               fmt::format("the second process: {} in place of {}", said, word));
 }
 
 void Peer::kill() {
@@ -89,7 +90,7 @@ class Server {
     DAT_PSP_HANDLE handle = DAT_HANDLE_NULL;
     if (dat_psp_create(ia_.get(), qualifier, requests_.get(), DAT_PSP_CONSUMER_FLAG, &handle) !=
         DAT_SUCCESS)
-      throw DatStop{"inconclusive", "no PSP"};
+      throw CaseStop{Verdict::inconclusive, "no PSP"};
     psp_ = Psp(handle);
     say(std::to_string(qualifier));
   }
@@ -118,7 +119,7 @@ class Server {
   DAT_CR_HANDLE next_request() {
     const DAT_EVENT event = next_event(requests_);
     if (event.event_number != DAT_CONNECTION_REQUEST_EVENT)
-      throw DatStop{"inconclusive", "no request"};
+      throw CaseStop{Verdict::inconclusive, "no request"};
     return event.event_data.cr_arrival_event_data.cr_handle;
   }
 
@@ -142,7 +143,7 @@ int serve(const DatTarget& target, std::string_view role) {
       else
         server.hold_next();
     }
-  } catch (const DatStop& stop) {
+  } catch (const CaseStop& stop) {
     say(stop.reason);
     return exit_failed;
   }

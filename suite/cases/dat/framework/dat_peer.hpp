@@ -13,8 +13,10 @@ namespace suite::cases::dat {
 
 /// What it makes of the requests that come to its service point.
 enum class PeerRole : std::uint8_t {
-  accepts,  ///< it accepts them with the private data that they brought, and posts a receive
-  holds,    ///< it leaves them undecided
+  /// It accepts them with the private data that they brought, and posts a receive.
+  accepts,
+  /// It leaves them undecided.
+  holds,
 };
 [[nodiscard]] std::string_view role_text(PeerRole role);
 

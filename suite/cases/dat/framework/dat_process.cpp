@@ -143,7 +143,7 @@ class DatProcessBody final : public Body {
     auto child = iut::ChildProcess::start(command());
     if (!child) stop(Verdict::error, child.error());
     CaseProcess process(*loop, std::move(*child), [this](const json& word) { take(word); });
-    latest_end_ = loop->now() + scaled(one_.deadline + grace);
+    latest_end_ = loop->now() + scaled(one_.row.deadline + grace);
     bool ended = process.run_until(latest_end_);
     // It may have said meanwhile that it takes longer.
     if (!ended && loop->now() < latest_end_) ended = process.run_until(latest_end_);
@@ -154,14 +154,14 @@ class DatProcessBody final : public Body {
   }
 
  private:
-  std::chrono::nanoseconds scaled(std::chrono::milliseconds time) {
+  std::chrono::nanoseconds scaled(std::chrono::nanoseconds time) {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time *
                                                                 environment().deadline_scale);
   }
   std::vector<std::string> command() {
     const DatAccess& dat = *environment().dat;
     std::vector<std::string> argv = dat.program;
-    argv.insert(argv.end(), {"--run", one_.id, "--ia", dat.ia, "--deadline-scale",
+    argv.insert(argv.end(), {"--run", one_.row.id, "--ia", dat.ia, "--deadline-scale",
                              fmt::format("{}", environment().deadline_scale)});
     if (!dat.address.empty()) argv.insert(argv.end(), {"--address", dat.address});
     return argv;
@@ -175,7 +175,8 @@ class DatProcessBody final : public Body {
            .admissible = made->at("admissible").get<std::vector<std::string>>(),
            .actual = made->at("actual").get<std::string>(),
            .hex = {},
-           .judgement = judgement_from(made->at("judgement").get<std::string>()),
+           .judgement = cases::weighed(judgement_from(made->at("judgement").get<std::string>()),
+                                       environment().strict),
            .direction = Direction::none,
            .at = context().now()});
     } else if (const auto row = word.find("row"); row != word.end()) {
@@ -241,13 +242,7 @@ std::vector<Case> dat_rows() {
   static const std::vector<DatCase> table = all_dat_cases();
   std::vector<Case> rows;
   for (const DatCase& one : table) {
-    Case row;
-    row.id = one.id;
-    row.title = one.title;
-    row.layer = "dat";
-    row.file = one.file;
-    row.rules = one.rules;
-    row.deadline = one.deadline;
+    Case row = one.row;
     row.make = [&one](const Case& self, Environment& environment, lower_tester::Context& context,
                       CaseOutcome& outcome) -> std::unique_ptr<Body> {
       return std::make_unique<DatProcessBody>(one, self, environment, context, outcome);

@@ -33,40 +33,25 @@ class LineReport final : public DatReport {
  public:
   explicit LineReport(int fd) : fd_(fd) {}
 
-  void expectation(std::string_view rule, std::string_view row,
-                   const std::vector<std::string>& admissible, std::string_view actual,
-                   Judgement judgement) override {
+  void expectation(const ExpectationRecord& made) override {
     say({{"expectation",
-          {{"rule", rule},
-           {"row", row},
-           {"admissible", admissible},
-           {"actual", actual},
-           {"judgement", word(judgement)}}}});
+          {{"rule", made.rule},
+           {"row", made.row},
+           {"admissible", made.admissible},
+           {"actual", made.actual},
+           {"judgement", lower_tester::name(made.judgement)}}}});
   }
   void step(std::string_view text) override { say({{"step", text}}); }
-  void row_ended(std::string_view name, std::string_view verdict,
-                 std::string_view reason) override {
-    say({{"row", {{"name", name}, {"verdict", verdict}, {"reason", reason}}}});
+  void row_ended(const RowOutcome& row) override {
+    say({{"row",
+          {{"name", row.name}, {"verdict", cases::name(row.verdict)}, {"reason", row.reason}}}});
   }
   void deadline(std::chrono::milliseconds deadline) { say({{"deadline", deadline.count()}}); }
-  void end(const DatStop& how) {
-    say({{"end", {{"verdict", how.verdict}, {"reason", how.reason}}}});
+  void end(const CaseStop& how) {
+    say({{"end", {{"verdict", cases::name(how.verdict)}, {"reason", how.reason}}}});
   }
 
  private:
-  static const char* word(Judgement judgement) {
-    switch (judgement) {
-      case Judgement::pass:
-        return "pass";
-      case Judgement::advisory:
-        return "advisory";
-      case Judgement::inconclusive:
-        return "inconclusive";
-      case Judgement::fail:
-        return "fail";
-    }
-    return "fail";
-  }
   // Without a buffer: a crash right behind it loses nothing. Whoever hung up is not served.
   void say(const nlohmann::ordered_json& word) const {
     const std::string line =
@@ -85,7 +70,8 @@ class LineReport final : public DatReport {
 
 int list() {
   for (const DatCase& one : all_dat_cases())
-    fmt::print("{}  ({})  [{}]\n", one.id, fmt::join(one.calls, ", "), fmt::join(one.rules, ", "));
+    fmt::print("{}  ({})  [{}]\n", one.row.id, fmt::join(one.calls, ", "),
+               fmt::join(one.row.rules, ", "));
   return 0;
 }
 
@@ -110,25 +96,26 @@ std::chrono::milliseconds time_to_start() {
 /// A host on which a process takes long to start gets as much longer for the case.
 std::chrono::milliseconds deadline_for(const DatCase& one, const DatTarget& target) {
   constexpr int starts = 2;
-  const auto least = std::max(one.deadline, starts * time_to_start());
+  const auto least = std::max<std::chrono::nanoseconds>(one.row.deadline, starts * time_to_start());
   return std::chrono::duration_cast<std::chrono::milliseconds>(least * target.deadline_scale);
 }
 
-DatStop run(const DatCase& one, LineReport& report, const DatTarget& target) {
+CaseStop run_body(const DatCase& one, LineReport& report, const DatTarget& target) {
   DatContext context{one, report, target};
   try {
     one.run(context);
-    return {.verdict = "pass", .reason = {}};
-  } catch (const DatStop& stop) {
+    return {.verdict = Verdict::pass, .reason = {}};
+  } catch (const CaseStop& stop) {
     return stop;
   } catch (const std::exception& fault) {
-    return {.verdict = "error", .reason = fmt::format("fault of the harness: {}", fault.what())};
+    return {.verdict = Verdict::error,
+            .reason = fmt::format("fault of the harness: {}", fault.what())};
   }
 }
 
 int run_one(const std::string& id, const DatTarget& target) {
   for (const DatCase& one : all_dat_cases()) {
-    if (one.id != id) continue;
+    if (one.row.id != id) continue;
     // Libraries of vendors write to standard output: it is theirs from now on, as standard error.
     const int words = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -136,7 +123,7 @@ int run_one(const std::string& id, const DatTarget& target) {
     const auto deadline = deadline_for(one, target);
     report.deadline(deadline);
     report_endings(words, deadline);
-    report.end(run(one, report, target));
+    report.end(run_body(one, report, target));
     // What a provider does in its destructors is no part of the case.
     ::_exit(0);
   }

@@ -70,7 +70,8 @@ struct PendingRequest {
   Psp psp;
   DAT_CONN_QUAL qualifier = 0;
   DAT_CR_ARRIVAL_EVENT_DATA request{};
-  DAT_CR_HANDLE cr = DAT_HANDLE_NULL;  ///< null once it is answered
+  /// Null once it is answered.
+  DAT_CR_HANDLE cr = DAT_HANDLE_NULL;
 };
 
 /// Nobody listens: the provider says so to whoever asks.
@@ -79,6 +80,13 @@ inline void expect_nobody_listens(DatBody& body, DAT_CONN_QUAL qualifier) {
   const Side side = make_side(body.ia(), pz);
   body.need(ask(body.ia(), side.ep, qualifier), "no connect");
   body.expect_event(side.connection, DAT_CONNECTION_EVENT_NON_PEER_REJECTED);
+}
+
+/// The event is about this endpoint.
+inline void expect_endpoint(DatBody& body, const DAT_EVENT& event, const Ep& ep,
+                            RuleRef rule = {}) {
+  body.expect_that(event.event_data.connect_event_data.ep_handle == ep.get(), "the endpoint",
+                   "another handle", rule);
 }
 
 [[nodiscard]] inline std::string octets_text(const void* data, DAT_COUNT size) {

@@ -23,10 +23,10 @@ std::vector<DatCase> all_dat_cases() {
   return table;
 }
 
-void append_calls(DatCase& one, std::string_view names) {
+void append_calls(CaseOptions& options, std::string_view names) {
   while (!names.empty()) {
     const std::size_t comma = names.find(',');
-    one.calls.push_back(names.substr(0, comma));
+    options.calls.push_back(names.substr(0, comma));
     names.remove_prefix(comma == std::string_view::npos ? names.size() : comma + 1);
     while (names.starts_with(' ')) names.remove_prefix(1);
   }

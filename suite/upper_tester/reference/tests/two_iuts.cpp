@@ -14,7 +14,7 @@ Party::Party(base::EventLoop& loop, std::unique_ptr<rnic::llp::Network> network,
              std::vector<rnic::deviants::Deviation> deviations)
     : loop_(loop),
       network_(std::move(network)),
-      iut_(make_reference_iut(loop, *network_, deviations)) {}
+      iut_(make_reference_iut(loop, *network_, {.deviations = std::move(deviations)})) {}
 
 iut::Reply Party::ask(iut::Command command) {
   const std::uint64_t number = iut_->post(std::move(command));

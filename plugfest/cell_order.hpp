@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// All that a worker has to know to play a cell, and the same as JSON, as it goes to the worker.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "plugfest/verdict.hpp"
+
+namespace plugfest {
+
+/// One side of a cell.
+struct ParticipantSide {
+  /// The command that starts its agent.
+  std::vector<std::string> command;
+  /// Of its PICS: capability to whether it may be used.
+  std::map<std::string, bool> claims;
+  /// Where the agent is started: path of a network namespace; empty: the worker's own.
+  std::string network_namespace;
+  /// Where its peer reaches it.
+  std::string address;
+};
+
+struct CellOrder {
+  std::string scenario;
+  ParticipantSide initiator, responder;
+  /// Empty: there is none.
+  std::string capture_interface;
+  /// That it is in; empty: the worker's own.
+  std::string capture_namespace;
+  std::chrono::milliseconds deadline, step_timeout;
+  /// Of the results, and the file in there for the capture.
+  std::filesystem::path folder;
+  std::string pcap;
+
+  [[nodiscard]] const ParticipantSide& of(Side side) const {
+    return side == Side::initiator ? initiator : responder;
+  }
+};
+
+[[nodiscard]] nlohmann::json to_json(const CellOrder& order);
+/// Both ends are this program: what is missing is a fault of the harness, and throws.
+[[nodiscard]] CellOrder cell_order(const nlohmann::json& json);
+
+}  // namespace plugfest

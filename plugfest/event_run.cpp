@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "plugfest/event_run.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "base/epoll_loop.hpp"
+#include "plugfest/cell_messages.hpp"
+#include "suite/jobs/ending_signals.hpp"
+#include "suite/jobs/worker_pool.hpp"
+
+namespace plugfest {
+
+namespace {
+
+namespace jobs = suite::jobs;
+using nlohmann::json;
+
+/// How often it is asked whether a host that was away is back.
+constexpr std::chrono::milliseconds between_questions{100};
+
+std::vector<jobs::Job> jobs_of(const std::vector<Cell>& cells, const Journal& journal) {
+  std::vector<jobs::Job> list;
+  for (const Cell& cell : cells) {
+    list.push_back(job_of(cell, list.size()));
+    list.back().attempt = static_cast<std::uint32_t>(journal.attempts(cell.id)) + 1;
+  }
+  return list;
+}
+
+class EventRun final : jobs::WorkerPool::Client {
+ public:
+  EventRun(std::vector<Cell> cells, Journal& journal, const RunOptions& options,
+           jobs::Progress& progress)
+      : cells_(std::move(cells)),
+        journal_(journal),
+        options_(options),
+        progress_(progress),
+        schedule_(jobs_of(cells_, journal),
+                  {.capacity = options.capacity, .slots = options.slots, .barrier = false}),
+        pool_(loop_, schedule_, static_cast<unsigned>(options.slots),
+              static_cast<jobs::WorkerPool::Client&>(*this)),
+        signals_(loop_, [this](int) { interrupted_ = true; }) {
+    progress_.expect_more(cells_.size());
+  }
+  ~EventRun() override {
+    if (next_question_) loop_.cancel(*next_question_);
+  }
+  EventRun(const EventRun&) = delete;
+  EventRun& operator=(const EventRun&) = delete;
+
+  std::expected<bool, std::string> run();
+
+ private:
+  std::optional<jobs::Message> setup(std::uint32_t) override { return std::nullopt; }
+  jobs::Order order(const jobs::Attempt& attempt) override;
+  std::optional<jobs::WorkerReport> read(const jobs::Message& message) override {
+    return read_report(message);
+  }
+  void attempt_started(const jobs::Attempt& attempt) override {
+    progress_.started(cell_of(attempt).id);
+  }
+  void attempt_ended(jobs::Attempt attempt, std::any result) override {
+    settle(attempt, std::any_cast<json>(std::move(result)));
+  }
+  void worker_died(jobs::Attempt attempt, const jobs::WorkerDeath& death) override {
+    settle(attempt, record_of(death, options_.time_limit(cell_of(attempt))));
+  }
+  void pool_changed() override { pump(); }
+  bool start_failed(const std::string&) override { return false; }
+  void pool_lost(const std::string& why) override { fail(why); }
+
+  [[nodiscard]] const Cell& cell_of(const jobs::Attempt& attempt) const {
+    return cells_[attempt.job.number];
+  }
+  void pump();
+  [[nodiscard]] bool look_who_is_away();
+  void settle(const jobs::Attempt& attempt, json record);
+  void show(const Cell& cell, const json& record);
+  void fail(std::string why) {
+    if (failure_.empty()) failure_ = std::move(why);
+  }
+
+  const std::vector<Cell> cells_;
+  Journal& journal_;
+  const RunOptions& options_;
+  jobs::Progress& progress_;
+  base::EpollLoop loop_;
+  jobs::Schedule schedule_;
+  jobs::WorkerPool pool_;
+  jobs::EndingSignals signals_;
+  std::optional<base::TimerId> next_question_;
+  bool interrupted_ = false;
+  std::string failure_;
+};
+
+bool EventRun::look_who_is_away() {
+  bool somebody_is_away = false;
+  for (std::size_t host = 0; host < schedule_.hosts(); ++host) {
+    // What has befallen a host in a cell is seen when that has ended.
+    const bool away = schedule_.has_waiting(host) && schedule_.idle(host) && options_.away(host);
+    schedule_.set_away(host, away);
+    somebody_is_away |= away;
+  }
+  return somebody_is_away;
+}
+
+void EventRun::pump() {
+  if (interrupted_ || !failure_.empty()) return;
+  if (look_who_is_away() && !next_question_)
+    next_question_ = loop_.schedule(loop_.now() + between_questions, [this] {
+      next_question_.reset();
+      pump();
+    });
+  pool_.pump();
+}
+
+jobs::Order EventRun::order(const jobs::Attempt& attempt) {
+  const Cell& cell = cell_of(attempt);
+  const auto limit = options_.time_limit(cell);
+  return {.message = order_message(
+              options_.order(cell, attempt.worker, static_cast<int>(attempt.job.attempt))),
+          .silence = limit,
+          .total = limit};
+}
+
+void EventRun::settle(const jobs::Attempt& attempt, json record) {
+  const Cell& cell = cell_of(attempt);
+  record["id"] = cell.id;
+  record["initiator"] = cell.initiator_name;
+  record["responder"] = cell.responder_name;
+  record["scenario"] = cell.scenario;
+  record["repeat"] = cell.repeat;
+  record["attempt"] = attempt.job.attempt;
+  options_.complete(cell, record);
+  if (auto added = journal_.add(record); !added) return fail(added.error());
+  if (options_.repeat(cell)) {
+    jobs::Job again = attempt.job;
+    ++again.attempt;
+    schedule_.repeat_last(again);
+    progress_.expect_more(1);
+  }
+  show(cell, record);
+  pump();
+}
+
+void EventRun::show(const Cell& cell, const json& record) {
+  const std::string verdict = record.value("verdict", "error");
+  progress_.ended({.id = cell.id,
+                   .verdict = verdict,
+                   .reason = record.value("reason", ""),
+                   .seconds = record.value("seconds", 0.0),
+                   .planned = cell.length,
+                   .news = options_.news(record)},
+                  schedule_.bound());
+}
+
+std::expected<bool, std::string> EventRun::run() {
+  pump();
+  loop_.run_until(base::TimePoint::max(),
+                  [this] { return interrupted_ || !failure_.empty() || schedule_.done(); });
+  const bool complete = schedule_.done();
+  pool_.dismiss(!complete);
+  progress_.close();
+  if (!failure_.empty()) return std::unexpected(failure_);
+  return complete;
+}
+
+}  // namespace
+
+jobs::Job job_of(const Cell& cell, std::size_t number) {
+  return {.number = number,
+          .hosts = jobs::Job::Hosts(cell.initiator, cell.responder),
+          .length = cell.length};
+}
+
+std::vector<Cell> still_to_play(const std::vector<Cell>& cells, const Journal& journal,
+                                const RunOptions& options) {
+  std::vector<Cell> left;
+  std::ranges::copy_if(cells, std::back_inserter(left), [&](const Cell& cell) {
+    return !journal.has(cell.id) || options.rerun(cell);
+  });
+  return left;
+}
+
+std::expected<bool, std::string> run_cells(const std::vector<Cell>& cells, Journal& journal,
+                                           const RunOptions& options, jobs::Progress& progress) {
+  return EventRun(still_to_play(cells, journal, options), journal, options, progress).run();
+}
+
+}  // namespace plugfest

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Runs the cells of an event that have no result yet, as the schedule says, each in a worker
+// process.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <expected>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "plugfest/cell.hpp"
+#include "plugfest/journal.hpp"
+#include "suite/jobs/progress.hpp"
+#include "suite/jobs/schedule.hpp"
+
+namespace plugfest {
+
+struct RunOptions {
+  /// What the worker is told to play, in the place of this slot.
+  std::function<nlohmann::json(const Cell& cell, std::size_t slot, int attempt)> order;
+  std::size_t slots = 1;
+  /// Of each host: cells that it may be in at once.
+  std::vector<int> capacity;
+  /// Of a cell, after which its worker is ended.
+  std::function<std::chrono::milliseconds(const Cell&)> time_limit;
+  /// Whether a cell that has a result is played all the same.
+  std::function<bool(const Cell&)> rerun = [](const Cell&) { return false; };
+  /// Whether a cell that has just ended is played once more, when all others have been started.
+  std::function<bool(const Cell&)> repeat = [](const Cell&) { return false; };
+  /// Whether a host that has cells to play, and is in none, cannot play them yet, such as a guest
+  /// that boots. Asked whenever cells may start, and every now and then while the answer is yes.
+  std::function<bool(std::size_t host)> away = [](std::size_t) { return false; };
+  /// Changes the record of a cell that has just ended by what only this process knows.
+  std::function<void(const Cell&, nlohmann::json& record)> complete = [](const Cell&,
+                                                                         nlohmann::json&) {};
+  /// What the event's expectations say of a record.
+  std::function<suite::jobs::Progress::News(const nlohmann::json& record)> news =
+      [](const nlohmann::json&) { return suite::jobs::Progress::News::none; };
+};
+
+/// Whether all cells have a result now (false: interrupted by SIGINT or SIGTERM). The error is one
+/// line.
+[[nodiscard]] std::expected<bool, std::string> run_cells(const std::vector<Cell>& cells,
+                                                         Journal& journal,
+                                                         const RunOptions& options,
+                                                         suite::jobs::Progress& progress);
+
+/// Cells that run_cells would play.
+[[nodiscard]] std::vector<Cell> still_to_play(const std::vector<Cell>& cells,
+                                              const Journal& journal, const RunOptions& options);
+
+/// The cell as the schedule sees it.
+[[nodiscard]] suite::jobs::Job job_of(const Cell& cell, std::size_t number);
+
+}  // namespace plugfest

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// dat_ep_disconnect: graceful and abrupt, and the events that connections end in.
+#include "suite/cases/dat/framework/dat_case.hpp"
+#include "suite/cases/dat/framework/dat_endpoint.hpp"
+#include "suite/cases/dat/framework/dat_requests.hpp"
+
+namespace suite::cases::dat {
+
+DAT_CASE(disconnect_is_reported_to_both_sides, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success")) {
+  for (const auto& [name, flag] :
+       {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
+    for (const bool active : {true, false})
+      row(fmt::format("{} by the {} side", name, active ? "active" : "passive"), [&] {
+        const Pair pair = connected();
+        const Side& side = active ? pair.active : pair.passive;
+        expect(CALL(dat_ep_disconnect, side.ep.get(), flag), succeeds);
+        for (const Side* each : {&pair.active, &pair.passive}) {
+          const DAT_EVENT event = expect_event(each->connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+          expect_endpoint(*this, event, each->ep);
+          expect_state(each->ep, DAT_EP_STATE_DISCONNECTED);
+          expect_no_event(each->connection);
+        }
+      });
+}
+
+DAT_CASE(second_disconnect_changes_nothing, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.no-op")) {
+  const Pair pair = connected();
+  end_connection(pair);
+  for (const DAT_CLOSE_FLAGS flag : {DAT_CLOSE_ABRUPT_FLAG, DAT_CLOSE_GRACEFUL_FLAG})
+    expect(CALL(dat_ep_disconnect, pair.active.ep.get(), flag), succeeds);
+  expect_state(pair.active.ep, DAT_EP_STATE_DISCONNECTED);
+  expect_no_event(pair.active.connection);
+}
+
+DAT_CASE(both_sides_may_disconnect_at_once, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.success")) {
+  const Pair pair = connected();
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  expect(CALL(dat_ep_disconnect, pair.passive.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (const Side* side : {&pair.active, &pair.passive}) {
+    (void)expect_event(side->connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+    expect_state(side->ep, DAT_EP_STATE_DISCONNECTED);
+    expect_no_event(side->connection);
+  }
+}
+
+DAT_CASE(requests_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.graceful"), deadline_of(10s)) {
+  const Pair pair = connected();
+  const std::size_t size = 256 * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  need(post_recv(pair.passive.ep.get(), {sink.triplet(0, 64)}, 9), "no receive");
+  for (DAT_UINT64 id = 1; id <= 4; ++id)
+    need(post_write(pair.active.ep.get(), {source.triplet()}, sink.remote(), id), "no write");
+  need(post_send(pair.active.ep.get(), {source.triplet(0, 64)}, 5), "no send");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= 5; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  (void)expect_completion(pair.passive.receives, 9, DAT_DTO_SUCCESS);
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
+DAT_CASE(reads_complete_before_a_graceful_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.graceful"), deadline_of(20s)) {
+  const Pair pair = connected();
+  const std::size_t size = std::size_t{1024} * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    need(post_read(pair.active.ep.get(), {sink.triplet()}, source.remote(), id), "no read");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), succeeds);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    (void)expect_completion(pair.active.requests, id, DAT_DTO_SUCCESS);
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  expect_no_event(pair.active.requests);
+}
+
+DAT_CASE(every_request_completes_after_an_abrupt_disconnect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.flush"), deadline_of(10s)) {
+  const Pair pair = connected();
+  const std::size_t size = 1024 * 1024;
+  const Lmr source(ia(), pair.pz.get(), size), sink(ia(), pair.pz.get(), size);
+  for (DAT_UINT64 id = 1; id <= 8; ++id)
+    need(post_write(pair.active.ep.get(), {source.triplet()}, sink.remote(), id), "no write");
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
+  bool failed = false;
+  for (DAT_UINT64 id = 1; id <= 8; ++id) {
+    const DAT_EVENT event = expect_event(pair.active.requests, DAT_DTO_COMPLETION_EVENT);
+    const auto& data = event.event_data.dto_completion_event_data;
+    expect_that(data.user_cookie.as_64 == id, fmt::format("completion {}", id),
+                fmt::format("completion {}", data.user_cookie.as_64));
+    expect_that(!failed || data.status != DAT_DTO_SUCCESS, "no success behind a failure",
+                status_text(data.status));
+    failed = failed || data.status != DAT_DTO_SUCCESS;
+  }
+  (void)expect_event(pair.active.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+}
+
+DAT_CASE(disconnect_cancels_a_pending_connect, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.pending")) {
+  for (const auto& [name, flag] :
+       {std::pair{"abrupt", DAT_CLOSE_ABRUPT_FLAG}, std::pair{"graceful", DAT_CLOSE_GRACEFUL_FLAG}})
+    row(name, [&] {
+      const Pz pz = ia().pz();
+      const Side client = make_side(ia(), pz);
+      const Lmr memory(ia(), pz.get(), 64);
+      const Listener listener(ia());
+      need(post_recv(client.ep.get(), {memory.triplet(0, 8)}, 1), "no receive");
+      need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+      const DAT_CR_HANDLE cr = listener.next();
+      expect(CALL(dat_ep_disconnect, client.ep.get(), flag), succeeds);
+      (void)expect_completion(client.receives, 1, DAT_DTO_ERR_FLUSHED);
+      expect_state(client.ep, DAT_EP_STATE_DISCONNECTED);
+      (void)CALL(dat_cr_reject, cr, 0, nullptr);
+    });
+}
+
+DAT_CASE(unknown_flags_of_a_disconnect_are_refused, calls(dat_ep_disconnect),
+         rules("dat.ep-disconnect.invalid-parameter")) {
+  const Pair pair = connected();
+  expect(CALL(dat_ep_disconnect, pair.active.ep.get(), flags_of<DAT_CLOSE_FLAGS>(0x40)),
+         returns(DAT_INVALID_PARAMETER));
+  expect_state(pair.active.ep, DAT_EP_STATE_CONNECTED);
+}
+
+DAT_CASE(one_dispatcher_shows_the_order_of_a_connection, calls(dat_ep_disconnect, dat_ep_connect),
+         rules("dat.ep-disconnect.order")) {
+  const Pz pz = ia().pz();
+  DAT_EVD_HANDLE merged = DAT_HANDLE_NULL;
+  if (dat_evd_create(ia().get(), 32, DAT_HANDLE_NULL,
+                     flags_of<DAT_EVD_FLAGS>(DAT_EVD_DTO_FLAG | DAT_EVD_CONNECTION_FLAG),
+                     &merged) != DAT_SUCCESS)
+    stop(Verdict::not_applicable, "the provider does not merge these streams into one EVD");
+  const Evd all(merged);
+  DAT_EP_HANDLE handle = DAT_HANDLE_NULL;
+  need(CALL(dat_ep_create, ia().get(), pz.get(), all.get(), all.get(), all.get(), nullptr, &handle),
+       "no EP");
+  const Ep server(handle);
+  const Side client = make_side(ia(), pz);
+  const Lmr memory(ia(), pz.get(), 64);
+  for (DAT_UINT64 id = 1; id <= 3; ++id)
+    need(post_recv(handle, {memory.triplet(0, 8)}, id), "no receive");
+  const Listener listener(ia());
+  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_accept, listener.next(), handle, 0, nullptr), "no accept");
+  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  for (DAT_UINT64 id = 1; id <= 2; ++id)
+    need(post_send(client.ep.get(), {memory.triplet(8, 8)}, id), "no send");
+  need(CALL(dat_ep_disconnect, client.ep.get(), DAT_CLOSE_GRACEFUL_FLAG), "no disconnect");
+  (void)expect_event(client.connection, DAT_CONNECTION_EVENT_DISCONNECTED);
+  (void)expect_event(all, DAT_CONNECTION_EVENT_ESTABLISHED);
+  (void)expect_completion(all, 1, DAT_DTO_SUCCESS);
+  (void)expect_completion(all, 2, DAT_DTO_SUCCESS);
+  // The flushed receive may be on either side of the end.
+  const DAT_EVENT first = next_event(all), second = next_event(all);
+  const auto number = [](const DAT_EVENT& event) { return event.event_number; };
+  expect_that((number(first) == DAT_CONNECTION_EVENT_DISCONNECTED &&
+               number(second) == DAT_DTO_COMPLETION_EVENT) ||
+                  (number(first) == DAT_DTO_COMPLETION_EVENT &&
+                   number(second) == DAT_CONNECTION_EVENT_DISCONNECTED),
+              "the end and the flushed receive",
+              fmt::format("{}, {}", event_text(number(first)), event_text(number(second))));
+}
+
+DAT_CASE(close_of_the_ia_reaches_the_peer_of_another_ia, calls(dat_ia_close),
+         rules("dat.ia-close.endpoints")) {
+  Ia other(target());
+  const Pz pz = ia().pz();
+  Pz other_pz = other.pz();
+  const Side server = make_side(ia(), pz);
+  Side client = make_side(other, other_pz);
+  const Listener listener(ia());
+  need(start_connect(ia(), client.ep.get(), listener.qualifier), "no connect");
+  need(CALL(dat_cr_accept, listener.next(), server.ep.get(), 0, nullptr), "no accept");
+  (void)expect_event(server.connection, DAT_CONNECTION_EVENT_ESTABLISHED);
+  client.ep.release();
+  for (Evd* evd : {&client.receives, &client.requests, &client.connection}) evd->release();
+  other_pz.release();
+  expect(CALL(dat_ia_close, other.release(), DAT_CLOSE_ABRUPT_FLAG), succeeds);
+  const DAT_EVENT event = next_event(server.connection);
+  expect_that(event.event_number == DAT_CONNECTION_EVENT_DISCONNECTED ||
+                  event.event_number == DAT_CONNECTION_EVENT_BROKEN,
+              "DAT_CONNECTION_EVENT_DISCONNECTED", event_text(event.event_number));
+  expect_state(server.ep, DAT_EP_STATE_DISCONNECTED);
+}
+
+DAT_CASES_OF_FILE(ep_disconnect)
+
+}  // namespace suite::cases::dat

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/verdict.hpp"
+
+namespace suite::runner {
+
+namespace {
+
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+Decision decide(const VerdictInputs& inputs) {
+  using results::DecidedBy;
+  switch (inputs.kernel.kind) {
+    case KernelEvidence::Kind::alone:
+      return {
+          .ruling = {.verdict = cases::Verdict::fail,
+                     .reason = "the IUT's kernel complained: " + first_line(inputs.kernel.excerpt)},
+          .by = DecidedBy::kernel_log};
+    case KernelEvidence::Kind::beside_others:
+      return {.ruling = {.verdict = cases::Verdict::error,
+                         .reason = "the IUT's kernel complained while this case ran beside others; "
+                                   "it runs again alone"},
+              .by = DecidedBy::the_case};
+    case KernelEvidence::Kind::none:
+      break;
+  }
+  if (!inputs.earlier_death) return {.ruling = inputs.seen, .by = DecidedBy::the_case};
+  return {.ruling = {.verdict = inputs.earlier_death->verdict,
+                     .reason = inputs.earlier_death->reason + "; not when it ran again alone"},
+          .by = DecidedBy::the_case};
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The cases against the reference RNIC with lawful variants: none may fail, for each set of variants
+// conforms.
+//
+// A case passes, with advisories or without; or it does not apply, for want of something that the
+// variants themselves take from the hello of the IUT; or its verdict is the one without variants.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "reference_rnic/lawful/lawful.hpp"
+#include "suite/runner/test_bed.hpp"
+
+namespace suite::self_test {
+
+using LawfulSet = std::vector<rnic::lawful::Lawful>;
+
+/// `+`-separated names.
+[[nodiscard]] std::string name_of(const LawfulSet& set);
+
+struct LawfulPlan {
+  runner::WorkerSetup setup;  ///< variants are filled in
+  std::vector<LawfulSet> sets;
+  std::string select = "*";  ///< cases, by glob
+};
+
+/// A case that a lawful set made fail, or that it made end in some other verdict than it should.
+struct FalseVerdict {
+  std::string id;
+  std::string verdict;
+  std::vector<std::string> rules;  ///< of the expectations that failed
+  std::string reason;
+};
+
+struct LawfulResult {
+  LawfulSet set;
+  std::size_t cases_run = 0;
+  std::size_t not_applicable = 0;  ///< for want of what the set takes away
+  std::size_t changed = 0;         ///< cases whose exchange differs from the one without variants
+  std::vector<FalseVerdict> wrong;
+};
+
+/// Each variant by itself.
+[[nodiscard]] std::vector<LawfulSet> single_variants();
+/// `count` sets of two to six variants, drawn by `seed`: equal seeds give equal sets.
+[[nodiscard]] std::vector<LawfulSet> random_sets(std::size_t count, unsigned seed);
+
+/// The error is one line: the test bed could not be made.
+[[nodiscard]] std::expected<std::vector<LawfulResult>, std::string> run_lawful(
+    const runner::SuiteParts& parts, const LawfulPlan& plan,
+    const std::function<void(const LawfulResult&)>& progress);
+
+}  // namespace suite::self_test
