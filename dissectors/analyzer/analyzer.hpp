@@ -28,6 +28,8 @@ struct Counts {
   std::uint64_t segments = 0, connections = 0, iwarp_connections = 0, fpdus = 0, octets = 0;
   std::uint64_t findings = 0;
   std::array<std::uint64_t, note_kinds> notes{};
+  /// Evaluated on some connection that is closed.
+  CheckSet judged;
 };
 
 class Analyzer {

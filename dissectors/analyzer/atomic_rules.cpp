@@ -10,16 +10,10 @@ namespace wire = rnic::wire;
 namespace {
 
 namespace check {
-#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(atomic, name, __VA_ARGS__)
 #include "dissectors/analyzer/atomic_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace check
-
-constexpr rules::RuleId checked[] = {
-#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
-#include "dissectors/analyzer/atomic_rules.def"
-#undef ANALYZER_CHECK
-};
 
 /// The header that is the whole message, or nothing where it is not all there.
 template <typename Header>
@@ -31,8 +25,6 @@ std::optional<Header> header_of(const MessageStep& step) {
 
 }  // namespace
 
-std::span<const rules::RuleId> atomic_rules() { return checked; }
-
 /// RFC 7306 section 5.2.1
 std::optional<wire::AtomicRequestHeader> AtomicRules::request(const Incoming& incoming,
                                                               const MessageStep& step) const {
@@ -40,8 +32,11 @@ std::optional<wire::AtomicRequestHeader> AtomicRules::request(const Incoming& in
   if (step.known && step.octets != size)
     findings_.raise(step.octets < size ? check::request_short : check::request_long, incoming,
                     fmt::format("{} octets behind the DDP header", size));
+  const Direction direction = incoming.direction();
+  if (step.known) findings_.judged(direction, check::request_short, check::request_long);
   const auto header = header_of<wire::AtomicRequestHeader>(step);
   if (!header) return header;
+  findings_.judged(direction, check::reserved_bits, check::operation);
   constexpr std::uint32_t code_mask = 0xF;
   const std::uint32_t word = header->operation.value();
   if ((word & ~code_mask) != 0)
@@ -50,6 +45,7 @@ std::optional<wire::AtomicRequestHeader> AtomicRules::request(const Incoming& in
   if (code != wire::AtomicOperation::fetch_add && code != wire::AtomicOperation::compare_swap)
     findings_.raise(check::operation, incoming, "AOpCode 0 (FetchAdd) or 2 (CmpSwap)");
   if (code != wire::AtomicOperation::fetch_add) return header;
+  findings_.judged(direction, check::compare_data, check::compare_mask);
   if (header->compare_data.value() != 0)
     findings_.raise(check::compare_data, incoming, "Compare Data 0 in a FetchAdd");
   if (~header->compare_mask.value() != 0)
@@ -61,10 +57,23 @@ std::optional<wire::AtomicRequestHeader> AtomicRules::request(const Incoming& in
 std::optional<wire::AtomicResponseHeader> AtomicRules::response(const Incoming& incoming,
                                                                 const MessageStep& step) const {
   constexpr std::size_t size = sizeof(wire::AtomicResponseHeader);
+  if (step.known)
+    findings_.judged(incoming.direction(), check::response_short, check::response_long);
   if (step.known && step.octets != size)
     findings_.raise(step.octets < size ? check::response_short : check::response_long, incoming,
                     fmt::format("{} octets behind the DDP header", size));
   return header_of<wire::AtomicResponseHeader>(step);
+}
+
+void AtomicRules::judged(const Incoming& response, bool atomics_after, bool reads_after) const {
+  const Direction direction = response.direction();
+  findings_.judged(direction, check::response_unsolicited, check::response_identifier);
+  if (atomics_after) findings_.judged(direction, check::response_order);
+  if (reads_after) findings_.judged(direction, check::read_before_atomic);
+}
+
+void AtomicRules::judged_atomic_after_read(const Incoming& response) const {
+  findings_.judged(response.direction(), check::atomic_before_read);
 }
 
 const Statement& AtomicRules::unsolicited() { return check::response_unsolicited; }

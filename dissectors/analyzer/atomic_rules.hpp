@@ -19,6 +19,10 @@ class AtomicRules {
                                                          const MessageStep& step) const;
   std::optional<rnic::wire::AtomicResponseHeader> response(const Incoming& incoming,
                                                            const MessageStep& step) const;
+  // Responses come in the order of their Requests: what this one shows of it, by what is outstanding.
+  void judged(const Incoming& response, bool atomics_after, bool reads_after) const;
+  /// A Read Response came, and an Atomic Request followed its Request.
+  void judged_atomic_after_read(const Incoming& response) const;
   [[nodiscard]] static const Statement& unsolicited();
   void wrong_identifier(const Incoming& incoming, std::uint32_t expected) const;
   void out_of_order(const Incoming& incoming, std::uint32_t expected) const;
@@ -28,7 +32,5 @@ class AtomicRules {
  private:
   Findings findings_;
 };
-
-[[nodiscard]] std::span<const rules::RuleId> atomic_rules();
 
 }  // namespace dissectors::analyzer

@@ -2,25 +2,65 @@
 #include "dissectors/analyzer/checked_rules.hpp"
 
 #include <algorithm>
-#include <vector>
-
-#include "dissectors/analyzer/framing_rules.hpp"
-#include "dissectors/analyzer/terminate_rules.hpp"
 
 namespace dissectors::analyzer {
 
-std::span<const rules::RuleId> checked_rules() {
-  static const std::vector<rules::RuleId> joined = [] {
-    std::vector<rules::RuleId> all;
-    for (const auto part : {framing_rules(), startup_rules(), ddp_rules(), rdmap_rules(),
-                            atomic_rules(), terminate_rules()})
-      all.insert(all.end(), part.begin(), part.end());
-    std::ranges::sort(all, {}, &rules::RuleId::id);
-    const auto twice = std::ranges::unique(all, {}, &rules::RuleId::id);
-    all.erase(twice.begin(), twice.end());
-    return all;
+namespace {
+
+struct RuleOfCheck {
+  Check check;
+  rules::RuleId rule;
+};
+
+void add(std::vector<RuleOfCheck>& table, Check check, std::initializer_list<rules::RuleId> ids) {
+  for (const rules::RuleId id : ids) table.push_back({check, id});
+}
+
+/// Each rule of each check, sorted by rule.
+const std::vector<RuleOfCheck>& table() {
+  static const std::vector<RuleOfCheck> all = [] {
+    std::vector<RuleOfCheck> made;
+#define ANALYZER_CHECK(name, ...) add(made, Check::framing_##name, {__VA_ARGS__});
+#include "dissectors/analyzer/framing_rules.def"
+#undef ANALYZER_CHECK
+#define ANALYZER_CHECK(name, ...) add(made, Check::startup_##name, {__VA_ARGS__});
+#include "dissectors/analyzer/startup_rules.def"
+#undef ANALYZER_CHECK
+#define ANALYZER_CHECK(name, ...) add(made, Check::ddp_##name, {__VA_ARGS__});
+#include "dissectors/analyzer/ddp_rules.def"
+#undef ANALYZER_CHECK
+#define ANALYZER_CHECK(name, ...) add(made, Check::rdmap_##name, {__VA_ARGS__});
+#include "dissectors/analyzer/rdmap_rules.def"
+#undef ANALYZER_CHECK
+#define ANALYZER_CHECK(name, ...) add(made, Check::atomic_##name, {__VA_ARGS__});
+#include "dissectors/analyzer/atomic_rules.def"
+#undef ANALYZER_CHECK
+#define ANALYZER_CHECK(name, ...) add(made, Check::terminate_##name, {__VA_ARGS__});
+#include "dissectors/analyzer/terminate_rules.def"
+#undef ANALYZER_CHECK
+    std::ranges::stable_sort(made, {}, [](const RuleOfCheck& one) { return one.rule.id; });
+    return made;
   }();
-  return joined;
+  return all;
+}
+
+std::vector<rules::RuleId> rules_where(const auto& wanted) {
+  std::vector<rules::RuleId> list;
+  for (const RuleOfCheck& one : table())
+    if (wanted(one.check) && (list.empty() || list.back().id != one.rule.id))
+      list.push_back(one.rule);
+  return list;
+}
+
+}  // namespace
+
+std::span<const rules::RuleId> checked_rules() {
+  static const std::vector<rules::RuleId> all = rules_where([](Check) { return true; });
+  return all;
+}
+
+std::vector<rules::RuleId> rules_of(const CheckSet& checks) {
+  return rules_where([&](Check check) { return checks.contains(check); });
 }
 
 }  // namespace dissectors::analyzer

@@ -101,6 +101,8 @@ void ConnectionState::close() {
     if (!each.seen && side(opposite(each.receiver.direction)).octets > 0)
       say(NoteKind::direction_missing, each.receiver.direction,
           "no segment of this direction was captured");
+  for (Side& each : sides_)
+    if (each.stream.from_syn() && each.stream.next() == 0) judge_.silent(each.receiver.direction);
   if (!judge_.is_iwarp() && !judge_.given_up() && sides_[0].octets + sides_[1].octets > 0)
     say(NoteKind::not_iwarp, Direction::from_first, "no octets of MPA were found");
   judge_.close();

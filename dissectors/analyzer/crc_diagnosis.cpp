@@ -46,7 +46,7 @@ wire::Crc32c crc_with(Bytes covered, const Shape& shape, Wanted&& marker_wanted)
   return crc.update(covered.subspan(from));
 }
 
-Diagnosis explained(const Shape& shape, framing::Broken broken, std::string actual,
+Diagnosis explained(const Shape& shape, Statement broken, std::string actual,
                     std::string admissible) {
   return {.broken = broken,
           .actual = std::move(actual),
@@ -73,7 +73,7 @@ std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) 
   const Bytes covered = parts.covered, field = parts.field;
   const std::string right =
       fmt::format("{:#010x}, over all before the CRC field", number(wire::crc32c_trailer(covered)));
-  const auto computed = [&](framing::Broken broken, const char* what) {
+  const auto computed = [&](Statement broken, const char* what) {
     return explained(shape, broken,
                      fmt::format("CRC field {:#010x}: computed {}", number(field), what), right);
   };
@@ -97,7 +97,7 @@ std::optional<Diagnosis> other_coverage(const Parts& parts, const Shape& shape) 
   return std::nullopt;
 }
 
-Diagnosis differing_layout(const Shape& shape, framing::Broken broken, std::string actual,
+Diagnosis differing_layout(const Shape& shape, Statement broken, std::string actual,
                            std::string admissible) {
   auto result = explained(shape, broken, std::move(actual), std::move(admissible));
   result.layout_differs = true;
@@ -173,7 +173,7 @@ std::optional<Shape> shape_with_markers(Bytes octets, std::uint64_t position) {
 /// Markers stand elsewhere in the whole direction, or do not stand in it at all, or do unasked.
 std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
                                        std::uint32_t origin_sequence) {
-  const auto direction = [&](const Shape& shape, framing::Broken broken, std::string actual,
+  const auto direction = [&](const Shape& shape, Statement broken, std::string actual,
                              std::string admissible) {
     auto result = explained(shape, broken, std::move(actual), std::move(admissible));
     result.direction_differs = true;
@@ -190,8 +190,8 @@ std::optional<Diagnosis> other_markers(Bytes octets, const Shape& presumed,
     const Shape shape = Shape::of(*length, false, presumed.position);
     if (crc_fits(octets, shape))
       return direction(shape,
-                       presumed.position == 0 ? framing::Broken(framing::markers_missing)
-                                              : framing::Broken(framing::markers_stop),
+                       presumed.position == 0 ? Statement(framing::markers_missing)
+                                              : Statement(framing::markers_stop),
                        "an FPDU that fits its CRC without Markers",
                        "a Marker every 512 octets, the first before the first FPDU");
   }

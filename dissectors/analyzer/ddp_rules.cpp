@@ -14,16 +14,10 @@ namespace wire = rnic::wire;
 namespace {
 
 namespace check {
-#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(ddp, name, __VA_ARGS__)
 #include "dissectors/analyzer/ddp_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace check
-
-constexpr rules::RuleId checked[] = {
-#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
-#include "dissectors/analyzer/ddp_rules.def"
-#undef ANALYZER_CHECK
-};
 
 std::uint64_t offset_of(const wire::Segment& segment) {
   return segment.tagged ? segment.tagged_header.tagged_offset.value()
@@ -31,8 +25,6 @@ std::uint64_t offset_of(const wire::Segment& segment) {
 }
 
 }  // namespace
-
-std::span<const rules::RuleId> ddp_rules() { return checked; }
 
 // -------------------------------------------------------------------------- header fields
 
@@ -47,6 +39,9 @@ void DdpRules::header_short(const FpduSeen& fpdu) {
 
 /// RFC 5041 section 4.1
 void DdpRules::check_control(const Incoming& incoming, bool version_zero_possible) {
+  findings_.judged(
+      incoming.direction(), check::reserved_bits, check::version,
+      incoming.segment.tagged ? check::tagged_header_short : check::untagged_header_short);
   if ((incoming.segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
     findings_.raise(check::reserved_bits, incoming, "reserved DDP bits zero");
   check_version(incoming, version_zero_possible);
@@ -64,6 +59,10 @@ void DdpRules::check_version(const Incoming& incoming, bool version_zero_possibl
     return;
   }
   constexpr std::uint8_t none = 0xFF;
+  if (own.version != none)
+    findings_.judged(incoming.direction(), check::version_changes);
+  else if (other.version != none)
+    findings_.judged(incoming.direction(), check::version_differs);
   if (own.version != none && own.version != version)
     findings_.raise(check::version_changes, incoming, fmt::format("DV {} as before", own.version));
   else if (own.version == none && other.version != none && other.version != version)
@@ -219,6 +218,10 @@ bool DdpRules::begin_untagged(DirectionState& state, Message& message, const Inc
     message.number = queue.ended_number;
     return false;
   }
+  const Direction direction = incoming.direction();
+  if (queue.known)
+    findings_.judged(direction, queue.used ? check::msn_not_next : check::msn_not_one);
+  if (queue.ended) findings_.judged(direction, check::last_early);
   if (queue.known && message.msn != queue.next_msn)
     findings_.raise(queue.used ? check::msn_not_next : check::msn_not_one, incoming,
                     fmt::format("MSN {} on queue {}", queue.next_msn, message.queue));
@@ -235,8 +238,12 @@ void DdpRules::check_sameness(Message& message, const Incoming& incoming) {
                     fmt::format("the {} of the message's other segments", text));
   };
   const wire::Segment& segment = incoming.segment;
+  const Direction direction = incoming.direction();
   Reported& reported = message.reported;
   if (segment.tagged) {
+    findings_.judged(direction, check::tagged_rsvdulp,
+                     message.rdmap.opcode() == wire::Opcode::read_response ? check::response_stag
+                                                                           : check::write_stag);
     once(segment.rdmap() == message.rdmap, reported.rsvdulp, check::tagged_rsvdulp, "RsvdULP");
     once(segment.tagged_header.stag.value() == message.stag, reported.stag,
          message.rdmap.opcode() == wire::Opcode::read_response ? check::response_stag
@@ -244,6 +251,9 @@ void DdpRules::check_sameness(Message& message, const Incoming& incoming) {
          "STag");
     return;
   }
+  findings_.judged(direction, check::queue_changes, check::msn_changes,
+                   wire::carries_invalidate(message.rdmap.opcode()) ? check::invalidate_rsvdulp
+                                                                    : check::untagged_rsvdulp);
   const wire::UntaggedHeader& header = segment.untagged_header;
   once(header.rdmap == message.rdmap && header.ulp_word.value() == message.ulp_word,
        reported.rsvdulp,
@@ -268,6 +278,7 @@ void DdpRules::account(Message& message, const Incoming& incoming) {
     message.next = end;
     return;
   }
+  judge_offsets(message, incoming);
   if (message.segments > 1 && message.octets == 0 && incoming.segment.ddp().last())
     findings_.raise(check::empty_message_cut, incoming, "one segment for an empty message");
   // STag and TO of a tagged segment without payload may hold anything (section 5.2).
@@ -281,6 +292,22 @@ void DdpRules::account(Message& message, const Incoming& incoming) {
       message.gaps_lost = true;
   }
   message.next = end;
+}
+
+/// Notes which of the checks of offsets this segment of a known message could fail.
+void DdpRules::judge_offsets(const Message& message, const Incoming& incoming) const {
+  const Direction direction = incoming.direction();
+  if (message.octets == 0 && incoming.segment.ddp().last())
+    findings_.judged(direction, check::empty_message_cut);
+  if (message.segments == 1 && !message.tagged) findings_.judged(direction, check::first_offset);
+  if (message.segments == 1 || incoming.payload_length == 0) return;
+  if (message.tagged)
+    findings_.judged(direction, check::tagged_offset, check::tagged_offset_falls);
+  else
+    findings_.judged(direction, check::message_offset, check::message_offset_falls);
+  if (!incoming.segment.ddp().last()) return;
+  findings_.judged(direction, check::interleaved, check::segment_after_last);
+  if (!message.tagged) findings_.judged(direction, check::last_not_highest);
 }
 
 /// A segment that does not lie after all others: in a gap that they left (discouraged), or wrong.
@@ -357,6 +384,7 @@ void DdpRules::close(DirectionState& state, Message& message) {
     queue.ended_number = message.number;
   }
   message.active = false;
+  if (message.known) findings_.judged(message.place.direction, check::last_missing);
   if (!message.known || message.gaps_lost || message.gap_count == 0) return;
   // What is missing may still come, after the L.
   settle_suspended(state);

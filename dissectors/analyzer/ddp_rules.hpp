@@ -100,6 +100,7 @@ class DdpRules {
   void report_missing_last(const Message& message);
   void check_sameness(Message& message, const Incoming& incoming);
   void account(Message& message, const Incoming& incoming);
+  void judge_offsets(const Message& message, const Incoming& incoming) const;
   void fill(Message& message, const Incoming& incoming, std::uint64_t begin, std::uint64_t end);
   static bool first_was_shifted(Message& message, std::uint64_t begin, std::uint64_t end);
   void keep_content(Message& message, const Incoming& incoming);
@@ -109,7 +110,5 @@ class DdpRules {
   Findings findings_;
   std::array<DirectionState, 2> directions_;
 };
-
-[[nodiscard]] std::span<const rules::RuleId> ddp_rules();
 
 }  // namespace dissectors::analyzer

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "dissectors/analyzer/checks.hpp"
 #include "dissectors/capture/frame.hpp"
 #include "reference_rnic/wire/ddp.hpp"
 #include "reference_rnic/wire/mpa_frame.hpp"
@@ -184,7 +185,10 @@ class Sink {
   virtual void finding(const Connection&, const Finding&) = 0;
   virtual void note(const Connection&, const Note&) {}
   virtual void ended(const Connection&, Direction, Ending, const Place&) {}
-  virtual void closed(const Connection&) {}  ///< nothing more will be said of it
+  /// What was evaluated on the connection: comes once, before closed().
+  virtual void judged(const Connection&, const JudgedChecks&) {}
+  /// Nothing more will be reported of it.
+  virtual void closed(const Connection&) {}
 };
 
 }  // namespace dissectors::analyzer

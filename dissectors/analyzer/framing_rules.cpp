@@ -34,15 +34,7 @@ std::int64_t target(const MarkerSeen& marker) {
 
 bool not_last_segment(const FpduSeen& seen) { return seen.segment && !seen.segment->ddp().last(); }
 
-constexpr rules::RuleId checked[]{
-#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
-#include "dissectors/analyzer/framing_rules.def"
-#undef ANALYZER_CHECK
-};
-
 }  // namespace
-
-std::span<const rules::RuleId> framing_rules() { return checked; }
 
 void FramingRules::fpdu(const FramedFpdu& fpdu, RuleReporter& reporter) {
   const FpduSeen& seen = fpdu.seen;
@@ -72,7 +64,9 @@ void FramingRules::remember_start(const FramedFpdu& fpdu) {
 void FramingRules::check_pad(const FramedFpdu& fpdu, RuleReporter& reporter) const {
   const Bytes pad = fpdu.seen.pad;
   const bool zero = std::ranges::all_of(pad, [](std::byte octet) { return octet == std::byte{0}; });
-  if (zero || !trusted(fpdu.seen)) return;
+  if (!trusted(fpdu.seen)) return;
+  fpdu.judged.add(framing::pad_not_zero);
+  if (zero) return;
   reporter.broken(framing::pad_not_zero, fpdu.seen.place, "pad " + base::to_hex(pad, " "),
                   "pad octets of 0x00", fpdu.seen.certainty);
 }
@@ -80,8 +74,9 @@ void FramingRules::check_pad(const FramedFpdu& fpdu, RuleReporter& reporter) con
 void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleReporter& reporter) {
   const FpduSeen& seen = fpdu.seen;
   if (!trusted(seen)) return;
-  const auto broken = [&](framing::Broken rules, std::size_t most, const std::string& why) {
-    reporter.broken(rules, seen.place, fmt::format("a ULPDU of {} octets", fpdu.shape.ulpdu),
+  fpdu.judged.add(framing::ulpdu_too_long);
+  const auto broken = [&](const Statement& statement, std::size_t most, const std::string& why) {
+    reporter.broken(statement, seen.place, fmt::format("a ULPDU of {} octets", fpdu.shape.ulpdu),
                     fmt::format("at most {}{}", most, why), seen.certainty);
   };
   if (fpdu.shape.ulpdu > wire::max_mulpdu) {
@@ -94,7 +89,9 @@ void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleReporter& reporter) {
   // With an EMSS that leaves less than 128 octets no rule of segmentation need be followed
   // (section 4.5).
   const std::size_t now = emss_ != 0 ? wire::mulpdu(emss_, fpdu.shape.markers) : most;
-  if (fpdu.shape.ulpdu <= most || now <= wire::min_mulpdu) return;
+  if (now <= wire::min_mulpdu) return;
+  fpdu.judged.add(fpdu.shape.markers ? framing::over_mulpdu_with_markers : framing::over_mulpdu);
+  if (fpdu.shape.ulpdu <= most) return;
   const std::string why = mss_ != 0
                               ? fmt::format(" by the MSS of {} that the other end announced", mss_)
                               : fmt::format(" by the EMSS of {}", largest);
@@ -105,7 +102,12 @@ void FramingRules::check_sizes(const FramedFpdu& fpdu, RuleReporter& reporter) {
 }
 
 void FramingRules::check_markers(const FramedFpdu& fpdu, RuleReporter& reporter) const {
+  fpdu.judged.add(framing::marker_reserved, framing::marker_low_bits);
   for (const MarkerSeen& marker : fpdu.seen.markers) {
+    if (marker.expected == 0)
+      fpdu.judged.add(fpdu.first_of_direction ? framing::first_marker : framing::marker_between);
+    else
+      fpdu.judged.add(framing::marker_layout, framing::marker_zero_within, framing::marker_pointer);
     const bool halves_swapped =
         marker.expected != 0 && marker.reserved == marker.expected && marker.fpdu_pointer == 0;
     if (marker.reserved != 0 && !halves_swapped)
@@ -118,29 +120,31 @@ void FramingRules::check_markers(const FramedFpdu& fpdu, RuleReporter& reporter)
                       "the two low bits of FPDUPTR zero", fpdu.seen.certainty);
     if (!points_right) check_pointer(fpdu, marker, reporter);
   }
+  if (first_behind_marker_) fpdu.judged.add(framing::marker_to_other_fpdu);
+  if (fpdu.seen.markers.size() > 1) fpdu.judged.add(framing::markers_disagree);
 }
 
 void FramingRules::check_pointer(const FramedFpdu& fpdu, const MarkerSeen& marker,
                                  RuleReporter& reporter) const {
   const unsigned pointer = marker.fpdu_pointer;
   const auto others = fpdu.seen.markers;
-  framing::Broken rules = framing::marker_pointer;
+  Statement statement = framing::marker_pointer;
   if (marker.expected == 0)
-    rules = fpdu.first_of_direction ? framing::Broken(framing::first_marker)
-                                    : framing::Broken(framing::marker_between);
+    statement = fpdu.first_of_direction ? Statement(framing::first_marker)
+                                        : Statement(framing::marker_between);
   else if (std::byteswap(marker.fpdu_pointer) == marker.expected ||
            (pointer == 0 && marker.reserved == marker.expected))
-    rules = framing::marker_layout;
+    statement = framing::marker_layout;
   else if (pointer == 0)
-    rules = framing::marker_zero_within;
+    statement = framing::marker_zero_within;
   else if (first_behind_marker_ &&
            target(marker) == static_cast<std::int64_t>(*first_behind_marker_))
-    rules = framing::marker_to_other_fpdu;
+    statement = framing::marker_to_other_fpdu;
   else if (std::ranges::any_of(others, [&](const MarkerSeen& other) {
              return other.expected != 0 && target(other) != target(marker);
            }))
-    rules = framing::markers_disagree;
-  reporter.broken(rules, fpdu.seen.place, marker_text(marker),
+    statement = framing::markers_disagree;
+  reporter.broken(statement, fpdu.seen.place, marker_text(marker),
                   fmt::format("FPDUPTR {:#06x}", marker.expected), fpdu.seen.certainty);
 }
 
@@ -173,16 +177,16 @@ void FramingRules::check_alignment(const FramedFpdu& fpdu, RuleReporter& reporte
   const FpduSeen& seen = fpdu.seen;
   if (!segments_are_real(fpdu, reporter)) return;
   if (seen.begins_segment) alignment_lost_ = false;
-  if (seen.in_one_segment || alignment_lost_ || fpdu.follows_hole || !trusted(seen) ||
-      seen.place.length > mss_)
-    return;
+  if (alignment_lost_ || fpdu.follows_hole || !trusted(seen) || seen.place.length > mss_) return;
+  fpdu.judged.add(seen.begins_segment ? framing::segment_within_fpdu : framing::packed_in_part);
+  if (seen.in_one_segment) return;
   alignment_lost_ = true;
   if (cut_by_window(fpdu)) return;
   const std::string actual = fmt::format(
       "the segment in frame {} begins {} octets within an FPDU of {}", fpdu.last.frame,
       fpdu.last.begin - std::min(fpdu.last.begin, seen.place.offset), seen.place.length);
-  reporter.broken(seen.begins_segment ? framing::Broken(framing::segment_within_fpdu)
-                                      : framing::Broken(framing::packed_in_part),
+  reporter.broken(seen.begins_segment ? Statement(framing::segment_within_fpdu)
+                                      : Statement(framing::packed_in_part),
                   seen.place, actual,
                   fmt::format("segments that begin with an FPDU: this one fits an MSS of {}", mss_),
                   Certainty::likely);
@@ -202,6 +206,7 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleReporter& reporter
   if (most <= most_options + wire::min_mulpdu) return;
   const std::size_t emss = most - most_options;
   if (!seen.begins_segment) {
+    fpdu.judged.add(framing::chopped_to_fit);
     if (fpdu.shape.ulpdu < wire::min_mulpdu && seen.segment_payload >= emss)
       reporter.broken(framing::chopped_to_fit, seen.place,
                       fmt::format("a segment of a longer message cut to {} octets of ULPDU, which "
@@ -212,6 +217,7 @@ void FramingRules::check_fullness(const FramedFpdu& fpdu, RuleReporter& reporter
   }
   // Half a segment free cannot come from rounding, options or Markers.
   const std::size_t mulpdu = wire::mulpdu(emss, fpdu.shape.markers);
+  fpdu.judged.add(framing::half_full);
   if (half_full_ || fpdu.shape.ulpdu > mulpdu * 3 / 4) return;
   half_full_ = true;
   reporter.broken(

@@ -8,25 +8,23 @@
 #include <span>
 #include <string>
 
+#include "dissectors/analyzer/checks.hpp"
 #include "dissectors/analyzer/fpdu_shape.hpp"
 #include "dissectors/analyzer/receive_window.hpp"
 #include "dissectors/analyzer/tcp_reassembly.hpp"
 
 namespace dissectors::analyzer {
 
-/// What the checks of framing say: for each the rules that its fault breaks, the one it reports first.
+/// The checks of framing.
 namespace framing {
-using Broken = std::span<const rules::RuleId>;
-#define ANALYZER_CHECK(name, ...) inline constexpr rules::RuleId name[]{__VA_ARGS__};
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(framing, name, __VA_ARGS__)
 #include "dissectors/analyzer/framing_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace framing
-/// Every rule that these checks can name.
-[[nodiscard]] std::span<const rules::RuleId> framing_rules();
 
 /// Why a CRC does not fit, as far as the octets tell: under one other reading it does.
 struct Diagnosis {
-  framing::Broken broken;
+  Statement broken;
   std::string actual, admissible;
   Shape shape;  ///< as the sender means it
   /// The FPDU's octets are as they should be but for what `broken` names: `shape` is the right one.
@@ -55,6 +53,7 @@ struct FramedFpdu {
   SegmentFacts first, last;
   bool first_of_direction = false;
   bool follows_hole = false;          ///< what stood before it in the direction was not seen
+  CheckSet& judged;                   ///< takes what is evaluated
   std::uint32_t origin_sequence = 0;  ///< the TCP sequence number of offset 0
 };
 
@@ -62,7 +61,7 @@ struct FramedFpdu {
 class RuleReporter {
  public:
   virtual ~RuleReporter() = default;
-  virtual void broken(framing::Broken rules, const Place& place, std::string actual,
+  virtual void broken(const Statement& statement, const Place& place, std::string actual,
                       std::string admissible, Certainty certainty) = 0;
   virtual void not_judged(const Place& place, std::string why) = 0;
 };

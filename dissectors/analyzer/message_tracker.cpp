@@ -9,9 +9,9 @@ namespace dissectors::analyzer {
 namespace wire = rnic::wire;
 
 struct MessageTracker::State {
-  State(Reporter& the_reporter, Order order)
+  State(Reporter& the_reporter, JudgedChecks& judged, Order order)
       : reporter(the_reporter),
-        findings(the_reporter),
+        findings(the_reporter, judged),
         startup(findings, order),
         ddp(findings),
         rdmap(findings, startup, order),
@@ -31,8 +31,8 @@ struct MessageTracker::State {
   std::string summary;
 };
 
-MessageTracker::MessageTracker(Reporter& reporter, Order order)
-    : state_(std::make_unique<State>(reporter, order)) {}
+MessageTracker::MessageTracker(Reporter& reporter, JudgedChecks& judged, Order order)
+    : state_(std::make_unique<State>(reporter, judged, order)) {}
 MessageTracker::MessageTracker(MessageTracker&&) noexcept = default;
 MessageTracker& MessageTracker::operator=(MessageTracker&&) noexcept = default;
 MessageTracker::~MessageTracker() = default;
@@ -116,12 +116,15 @@ void MessageTracker::State::lose(Direction direction) {
 void MessageTracker::hole(Direction direction, const Place&) { state_->lose(direction); }
 
 void MessageTracker::ended(Direction direction, Ending ending, const Place& place) {
+  state_->rdmap.ended(direction);
   state_->terminate.ended(direction, ending, place);
 }
 
 void MessageTracker::nothing_follows(Direction direction) {
   state_->ddp.nothing_follows(direction);
 }
+
+void MessageTracker::silent(Direction direction) { state_->startup.silent(direction); }
 
 void MessageTracker::finish() {
   state_->startup.finish();

@@ -35,7 +35,8 @@ enum class Order : std::uint8_t {
 /// and at most 64 invalidated STags (the oldest forgotten, which can only hide a fault).
 class MessageTracker {
  public:
-  explicit MessageTracker(Reporter& reporter, Order order = Order::of_the_capture);
+  /// `judged` takes what is evaluated, and outlives the tracker.
+  MessageTracker(Reporter& reporter, JudgedChecks& judged, Order order = Order::of_the_capture);
   MessageTracker(MessageTracker&&) noexcept;
   MessageTracker& operator=(MessageTracker&&) noexcept;
   ~MessageTracker();
@@ -53,6 +54,8 @@ class MessageTracker {
   void ended(Direction, Ending, const Place&);
   /// The end that sends in this direction sends no more, though nothing has ended it.
   void nothing_follows(Direction);
+  /// The direction was seen from its SYN on, and carried nothing.
+  void silent(Direction);
   /// The end of the capture, or of the connection.
   void finish();
 

@@ -41,8 +41,9 @@ bool row_ends(Certainty certainty, const Shape& shape) {
 
 }  // namespace
 
-MpaFraming::MpaFraming(FramingListener& listener, FramingScratch& scratch, bool pick_up)
-    : listener_(&listener), scratch_(&scratch), pick_up_(pick_up) {
+MpaFraming::MpaFraming(FramingListener& listener, FramingScratch& scratch, JudgedChecks& judged,
+                       bool pick_up)
+    : listener_(&listener), scratch_(&scratch), judged_(&judged), pick_up_(pick_up) {
   halves_[1].direction = Direction::from_second;
 }
 
@@ -131,6 +132,8 @@ void MpaFraming::finish(Direction direction, Rest rest) {
     take_startup_frame(at, at.assembly.octets.size());
   if (at.phase == Phase::awaiting_peer && !at.store.octets.empty()) settle_without_peer(at);
   if (at.phase == Phase::searching) find(at, true);
+  if (at.phase == Phase::operation && (rest == Rest::all_seen || rest == Rest::none_comes))
+    judged(direction).add(framing::fpdu_unfinished);
   if (at.phase == Phase::operation && at.assembly.active) finish_assembly(at, rest);
 }
 
@@ -246,6 +249,7 @@ std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
     seen.crc_expected = number(wire::crc32c_trailer(covered));
     if (seen.crc_value != seen.crc_expected) return unfitting(at, piece, shape, seen);
     seen.crc = Crc::right;
+    if (at.known.crc == true) judged_by_crc(at, shape);
     if (at.length_swapped) still_swapped(at, piece, shape);
   }
   if (seen.crc != Crc::right && !plausible_fpdu(piece.octets, shape.markers, shape.position)) {
@@ -256,6 +260,30 @@ std::uint64_t MpaFraming::take_fpdu(Half& at, const Piece& piece, Shape shape) {
   }
   emit(at, piece, shape, seen);
   return shape.size();
+}
+
+/// What a right CRC shows, over all that its FPDU is made of: had one of these gone wrong, it would not
+/// fit.
+void MpaFraming::judged_by_crc(Half& at, const Shape& shape) {
+  CheckSet& judged = this->judged(at.direction);
+  judged.add(framing::crc_wrong, framing::crc_zero, framing::crc_value, framing::crc_coverage,
+             framing::length_counts_more, framing::length_swapped, framing::no_fpdu);
+  if (shape.pad > 0) judged.add(framing::pad_missing, framing::crc_without_pad);
+  if (!at.any_fpdu && at.certainty == Certainty::certain)
+    judged.add(shape.markers ? framing::no_marker_at_front : framing::no_fpdu_at_front);
+  if (!shape.markers) {
+    // A Marker would have stood before the first FPDU.
+    if (!at.any_fpdu && at.known.markers == false) judged.add(framing::markers_unrequested);
+    return;
+  }
+  if (shape.size() == Shape::of(shape.ulpdu, false, 0).size()) return;
+  judged.add(framing::crc_without_markers, framing::marker_places,
+             shape.position == 0 ? framing::markers_missing : framing::markers_stop);
+  if (shape.leading_marker()) judged.add(framing::crc_without_leading_marker);
+  const std::uint64_t last =
+      shape.position + shape.size() - wire::fpdu_crc_size - wire::marker_size;
+  if (wire::marker_at(last) && last > shape.position)
+    judged.add(framing::crc_without_marker_behind_pad);
 }
 
 std::uint64_t MpaFraming::unfitting(Half& at, const Piece& piece, const Shape& shape,
@@ -338,10 +366,10 @@ std::uint64_t MpaFraming::unexplained(Half& at, const Piece& piece, const Shape&
     return shape.size();
   }
   if (at.certainty == Certainty::certain) {
-    framing::Broken rules = framing::no_fpdu;
+    Statement rules = framing::no_fpdu;
     if (!at.any_fpdu)
-      rules = shape.markers ? framing::Broken(framing::no_marker_at_front)
-                            : framing::Broken(framing::no_fpdu_at_front);
+      rules = shape.markers ? Statement(framing::no_marker_at_front)
+                            : Statement(framing::no_fpdu_at_front);
     broken(rules, place, "neither a DDP header nor a CRC fits what stands here",
            "an FPDU: ULPDU_Length, ULPDU, pad, CRC", Certainty::likely);
   }
@@ -379,6 +407,8 @@ Shape MpaFraming::without_trailer(Half& at, const Piece& piece, const Shape& sha
   const auto fpdu_at = [&](std::size_t index) {
     return plausible_fpdu(piece.octets.subspan(index), false, 0);
   };
+  if (piece.octets.size() > size && fpdu_at(size))
+    judged(at.direction).add(framing::crc_field_missing);
   const bool another_follows = piece.octets.size() >= size + wire::fpdu_crc_size
                                    ? !fpdu_at(size)
                                    : piece.last.begin == piece.offset + bare.size();
@@ -428,6 +458,7 @@ void MpaFraming::emit(Half& at, const Piece& piece, const Shape& shape, FpduSeen
                  .last = piece.last,
                  .first_of_direction = !at.any_fpdu && at.certainty == Certainty::certain,
                  .follows_hole = at.follows_hole,
+                 .judged = judged(at.direction),
                  .origin_sequence = at.origin_sequence},
                 *this);
   listener_->fpdu(seen);
@@ -531,14 +562,15 @@ void MpaFraming::finish_assembly(Half& at, Rest why) {
                    rest.awaited > 0 ? ", so whether there are Markers in it is not known" : ""));
 }
 
-void MpaFraming::broken(framing::Broken rules, const Place& place, std::string actual,
+void MpaFraming::broken(const Statement& statement, const Place& place, std::string actual,
                         std::string admissible, Certainty certainty) {
-  listener_->finding({.rule = rules.front(),
+  judged(place.direction).add(statement);
+  listener_->finding({.rule = statement.ids.front(),
                       .place = place,
                       .actual = std::move(actual),
                       .admissible = std::move(admissible),
                       .certainty = certainty,
-                      .also = rules.subspan(1)});
+                      .also = statement.ids.subspan(1)});
 }
 
 void MpaFraming::not_judged(const Place& place, std::string why) {

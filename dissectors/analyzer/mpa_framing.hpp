@@ -47,7 +47,8 @@ enum class Rest : std::uint8_t {
 class MpaFraming final : private RuleReporter {
  public:
   /// `pick_up`: take a connection for iWARP whose startup was not seen, where its octets fit.
-  MpaFraming(FramingListener& listener, FramingScratch& scratch, bool pick_up);
+  MpaFraming(FramingListener& listener, FramingScratch& scratch, JudgedChecks& judged,
+             bool pick_up);
 
   /// Decode As: never give the connection up.
   void force_iwarp() { forced_ = true; }
@@ -149,6 +150,9 @@ class MpaFraming final : private RuleReporter {
   };
 
   Half& half(Direction direction) { return halves_[static_cast<std::size_t>(direction)]; }
+  /// What was evaluated on this direction.
+  CheckSet& judged(Direction direction) { return (*judged_)[static_cast<std::size_t>(direction)]; }
+  void judged_by_crc(Half& at, const Shape& shape);
   Half& peer(const Half& of) { return half(opposite(of.direction)); }
 
   // Startup.
@@ -201,13 +205,14 @@ class MpaFraming final : private RuleReporter {
   void give_up(Half& at, const Place& place);
   void look_for_startup(Half& at, const Chunk& chunk);
 
-  void broken(framing::Broken rules, const Place& place, std::string actual, std::string admissible,
-              Certainty certainty) override;
+  void broken(const Statement& statement, const Place& place, std::string actual,
+              std::string admissible, Certainty certainty) override;
   void not_judged(const Place& place, std::string why) override;
   void note(NoteKind kind, const Place& place, std::string text);
 
   FramingListener* listener_;
   FramingScratch* scratch_;
+  JudgedChecks* judged_;
   bool pick_up_;
   bool forced_ = false, is_iwarp_ = false, given_up_ = false;
   int nested_ = 0;  ///< stores being fed

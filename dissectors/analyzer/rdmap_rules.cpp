@@ -14,16 +14,10 @@ namespace wire = rnic::wire;
 namespace {
 
 namespace check {
-#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(rdmap, name, __VA_ARGS__)
 #include "dissectors/analyzer/rdmap_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace check
-
-constexpr rules::RuleId checked[] = {
-#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
-#include "dissectors/analyzer/rdmap_rules.def"
-#undef ANALYZER_CHECK
-};
 
 /// What each kind of message has its own rules for.
 struct OpcodeRules {
@@ -87,8 +81,6 @@ constexpr auto experimental = static_cast<wire::Opcode>(0xF);
 
 }  // namespace
 
-std::span<const rules::RuleId> rdmap_rules() { return checked; }
-
 RdmapRules::Answer RdmapRules::take(const Incoming& incoming, const MessageStep& step) {
   const Direction direction = incoming.direction();
   confirm_unasked(incoming);
@@ -139,6 +131,7 @@ bool RdmapRules::check_control(const Incoming& incoming) {
   const wire::RdmapControl control = incoming.segment.rdmap();
   const wire::Opcode opcode = control.opcode();
   const OpcodeRules& of = rules_of(opcode);
+  findings_.judged(incoming.direction(), of.version, of.reserved, check::opcode);
   check_version(incoming);
   if ((control.octet & wire::RdmapControl::reserved_mask) != 0)
     findings_.raise(of.reserved, incoming, "reserved RDMAP bits zero");
@@ -149,6 +142,7 @@ bool RdmapRules::check_control(const Incoming& incoming) {
       findings_.note(NoteKind::not_judged, incoming.fpdu.place, "an experimental opcode");
     return false;
   }
+  findings_.judged(incoming.direction(), of.tag);
   if (wire::is_tagged(opcode) != incoming.segment.tagged) {
     findings_.raise(of.tag, incoming, wire::is_tagged(opcode) ? "T set" : "T clear");
     return false;
@@ -175,6 +169,8 @@ void RdmapRules::check_untagged(const Incoming& incoming) {
   const OpcodeRules& of = rules_of(opcode);
   const std::uint32_t queue = static_cast<std::uint32_t>(wire::queue_of(opcode));
   const std::uint32_t found = header.queue_number.value();
+  findings_.judged(incoming.direction(), of.queue, of.queue_three);
+  if (!wire::carries_invalidate(opcode)) findings_.judged(incoming.direction(), of.invalidate);
   if (found != queue)
     findings_.raise(found == static_cast<std::uint32_t>(wire::Queue::atomic_response)
                         ? of.queue_three
@@ -189,7 +185,9 @@ void RdmapRules::check_untagged(const Incoming& incoming) {
 void RdmapRules::check_write(const Incoming& incoming, const MessageStep& step) {
   if (!step.first || incoming.payload_length == 0) return;
   const std::uint32_t stag = incoming.segment.tagged_header.stag.value();
-  if (stags_[index_of(opposite(incoming.direction()))].invalid(stag))
+  const StagTable& owned = stags_[index_of(opposite(incoming.direction()))];
+  if (owned.any_invalid()) findings_.judged(incoming.direction(), check::invalidated_stag);
+  if (owned.invalid(stag))
     findings_.raise(check::invalidated_stag, incoming,
                     fmt::format("another STag: {:#010x} was invalidated by this end, and nothing "
                                 "has come from its owner since",
@@ -198,7 +196,9 @@ void RdmapRules::check_write(const Incoming& incoming, const MessageStep& step) 
 
 /// RFC 7306 section 6.3
 void RdmapRules::immediate(const Incoming& incoming, const MessageStep& step) {
-  if (!step.known || step.octets == wire::immediate_size) return;
+  if (!step.known) return;
+  findings_.judged(incoming.direction(), check::immediate_short, check::immediate_long);
+  if (step.octets == wire::immediate_size) return;
   findings_.raise(
       step.octets < wire::immediate_size ? check::immediate_short : check::immediate_long, incoming,
       "eight octets of Immediate Data");
@@ -207,6 +207,7 @@ void RdmapRules::immediate(const Incoming& incoming, const MessageStep& step) {
 /// RFC 5040 section 4.4
 void RdmapRules::read_request(const Incoming& incoming, const MessageStep& step) {
   constexpr std::size_t size = sizeof(wire::ReadRequestHeader);
+  if (step.known) findings_.judged(incoming.direction(), check::request_short, check::request_long);
   if (step.known && step.octets != size)
     findings_.raise(step.octets < size ? check::request_short : check::request_long, incoming,
                     fmt::format("{} octets behind the DDP header", size));
@@ -319,6 +320,11 @@ std::optional<std::size_t> RdmapRules::find_atomic(const Incoming& incoming,
     if (waiting.at(i).identifier == identifier) same = i;
   }
   if (doubt(requester)) return same;
+  const std::size_t next = first.value_or(waiting.size()) + 1;
+  const bool another = next < waiting.size();
+  const bool atomics_after = another && waiting.at(next).atomic;
+  const bool reads_after = another && !waiting.at(next).atomic;
+  atomics_.judged(incoming, atomics_after, reads_after);
   if (!first) {
     Unsolicited early;
     early.atomic = true;
@@ -375,6 +381,10 @@ void RdmapRules::lose(Direction direction) {
   unsolicited_[index_of(opposite(direction))].reset();
   answered_ = {};
   for (StagTable& table : stags_) table.forget();
+}
+
+void RdmapRules::ended(Direction direction) {
+  if (terminated_[index_of(direction)]) findings_.judged(direction, check::after_terminate);
 }
 
 void RdmapRules::finish() {

@@ -28,6 +28,8 @@ class RdmapRules {
   /// Both ends are followed from MPA startup on.
   void followed_from_startup() { doubt_ = {}; }
   void lose(Direction direction);
+  /// Nothing more comes in this direction.
+  void ended(Direction direction);
   void finish();
 
   /// How far a Read Request has been served, for the Terminate that blames it.
@@ -107,7 +109,5 @@ class RdmapRules {
   std::array<StagTable, 2> stags_;
   std::array<bool, 2> terminated_{}, after_terminate_reported_{};
 };
-
-[[nodiscard]] std::span<const rules::RuleId> rdmap_rules();
 
 }  // namespace dissectors::analyzer

@@ -15,7 +15,7 @@ namespace wire = rnic::wire;
 namespace {
 
 namespace check {
-#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(rdmap, name, __VA_ARGS__)
 #include "dissectors/analyzer/rdmap_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace check
@@ -53,6 +53,9 @@ bool RdmapRules::match(const Incoming& incoming, Response& response) {
   const Direction requester = opposite(incoming.direction());
   OutstandingRequests& waiting = requests(requester);
   if (doubt(requester)) return match_in_doubt(incoming, response);
+  const Direction direction = incoming.direction();
+  findings_.judged(direction, check::response_unsolicited);
+  if (answered_[index_of(requester)]) findings_.judged(direction, check::response_repeated);
   std::size_t first_read = 0;
   while (first_read < std::min(waiting.size(), search_depth) && waiting.at(first_read).atomic)
     ++first_read;
@@ -105,6 +108,10 @@ bool RdmapRules::match_front(const Incoming& incoming, Response& response) {
   // STag and TO of a Response without payload may hold anything (RFC 5041 section 5.2).
   const bool fits = (empty && front.length == 0) || (stag == front.sink_stag && within(front));
   const std::size_t end = std::min(waiting.size(), search_depth);
+  if (chosen + 1 < end && waiting.at(chosen + 1).atomic)
+    atomics_.judged_atomic_after_read(incoming);
+  else if (chosen + 1 < end)
+    findings_.judged(incoming.direction(), check::response_order);
   for (std::size_t i = chosen + 1; !fits && !empty && i < end; ++i) {
     const OutstandingRequest& later = waiting.at(i);
     if (later.atomic || later.sink_stag != stag || later.sink_offset != offset) continue;
@@ -119,6 +126,7 @@ bool RdmapRules::match_front(const Incoming& incoming, Response& response) {
     findings_.raise(check::response_repeated, incoming, "one Response to a Read Request");
     return false;
   }
+  if (!empty) findings_.judged(incoming.direction(), check::response_stag, check::response_offset);
   response.request = front;
   waiting.erase(chosen);
   if (empty || fits) return true;
@@ -144,6 +152,9 @@ void RdmapRules::account(const Incoming& incoming, const MessageStep& step, Resp
                     fmt::format("{} octets, as the Request asked", length));
   if (!step.last) return;
   response.active = false;
+  findings_.judged(incoming.direction(), check::response_length);
+  if (response.octets > incoming.payload_length)
+    findings_.judged(incoming.direction(), check::response_last_early);
   if (response.octets > 0 && response.lowest != response.request.sink_offset &&
       !response.offset_reported)
     findings_.raise(check::response_offset, incoming,

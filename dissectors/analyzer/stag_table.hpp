@@ -25,6 +25,7 @@ class StagTable {
       if (stags_[i] == stag) return true;
     return false;
   }
+  [[nodiscard]] bool any_invalid() const { return next_ != 0; }
   /// The owner sent a message, or octets went by unseen.
   void forget() { next_ = 0; }
 

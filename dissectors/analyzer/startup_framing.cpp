@@ -151,7 +151,7 @@ void MpaFraming::wrong_key(Half& at) {
   at.assembly = {};
   at.phase = Phase::given_up;
   const bool request = *at.owed == wire::MpaFrameKind::request;
-  broken(request ? framing::Broken(framing::request_key) : framing::Broken(framing::reply_key),
+  broken(request ? Statement(framing::request_key) : Statement(framing::reply_key),
          {at.direction, seen.begin, seen.length, seen.first.frame, seen.last.frame, seen.last.time},
          "no MPA frame", request ? "\"MPA ID Req Frame\"" : "\"MPA ID Rep Frame\"",
          Certainty::certain);
@@ -159,9 +159,9 @@ void MpaFraming::wrong_key(Half& at) {
 
 void MpaFraming::check_key(const MpaFrameSeen& frame) {
   const bool request = frame.frame.kind == wire::MpaFrameKind::request;
+  judged(frame.place.direction).add(request ? framing::request_key : framing::reply_key);
   if (wrong_octets(frame.frame.kind, frame.octets) == 0) return;
-  broken(request ? framing::Broken(framing::request_key) : framing::Broken(framing::reply_key),
-         frame.place,
+  broken(request ? Statement(framing::request_key) : Statement(framing::reply_key), frame.place,
          "a key that differs in " +
              fmt::format("{} octets", wrong_octets(frame.frame.kind, frame.octets)),
          request ? "\"MPA ID Req Frame\"" : "\"MPA ID Rep Frame\"", Certainty::certain);
@@ -170,6 +170,8 @@ void MpaFraming::check_key(const MpaFrameSeen& frame) {
 void MpaFraming::check_private_data(const MpaFrameSeen& frame, std::uint16_t pd_length) {
   const std::size_t came = frame.frame.private_data.size();
   const std::string admissible = fmt::format("{}: what came", came);
+  judged(frame.place.direction).add(framing::pd_length);
+  if (came > 0) judged(frame.place.direction).add(framing::pd_length_swapped);
   if (pd_length == came) return;
   const bool swapped = std::byteswap(pd_length) == came;
   // That it is more than there may be is for the rules of startup to say.
@@ -197,6 +199,7 @@ void MpaFraming::settle(Half& at) {
     if (half->phase != Phase::awaiting_peer) continue;
     half->unread = 0;  // what comes now was sent knowing of the peer's frame
     half->known.origin = half->origin;
+    judged(half->direction).add(framing::early_octets);
     if (!half->store.octets.empty()) judge_early_octets(*half);
     // After a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.
     const bool sure = !reply.reject() && !half->follows_hole;
@@ -233,8 +236,10 @@ void MpaFraming::judge_early_octets(Half& at) {
 }
 
 bool MpaFraming::skip_startup_crc(Half& at, const Chunk& chunk) {
-  if (!at.startup || chunk.offset != at.origin || chunk.octets.size() < wire::fpdu_crc_size ||
-      !std::ranges::equal(chunk.octets.first(wire::fpdu_crc_size), at.startup->checksum))
+  if (!at.startup || chunk.offset != at.origin || chunk.octets.size() < wire::fpdu_crc_size)
+    return false;
+  judged(at.direction).add(framing::startup_crc);
+  if (!std::ranges::equal(chunk.octets.first(wire::fpdu_crc_size), at.startup->checksum))
     return false;
   const SegmentFacts& by = chunk.segment;
   broken(framing::startup_crc,

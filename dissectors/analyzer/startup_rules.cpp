@@ -17,16 +17,10 @@ namespace wire = rnic::wire;
 namespace {
 
 namespace check {
-#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(startup, name, __VA_ARGS__)
 #include "dissectors/analyzer/startup_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace check
-
-constexpr rules::RuleId checked[] = {
-#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
-#include "dissectors/analyzer/startup_rules.def"
-#undef ANALYZER_CHECK
-};
 
 using Values = wire::EnhancedWords::Values;
 
@@ -54,8 +48,6 @@ bool ird_insufficient(const Values& request, const Values& reply) {
 }
 
 }  // namespace
-
-std::span<const rules::RuleId> startup_rules() { return checked; }
 
 // ------------------------------------------------------------------------------ the frames
 
@@ -86,6 +78,10 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
   const auto raise = [&](const Statement& statement, std::string admissible) {
     findings_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
   };
+  const Direction direction = seen.place.direction;
+  findings_.judged(direction, check::reserved_flags, check::revision, check::private_data_length);
+  if (request) findings_.judged(direction, check::request_r_bit);
+  if (frame.flags.enhanced()) findings_.judged(direction, check::enhanced_revision);
   if (request && frame.flags.reject()) raise(check::request_r_bit, "R clear in a Request");
   const bool reserved = (frame.flags.octet & wire::MpaFlags::reserved_mask) != 0;
   if (reserved) raise(check::reserved_flags, "reserved flags zero");
@@ -114,6 +110,12 @@ void StartupRules::check_enhanced(const MpaFrameSeen& seen, const std::string& t
     findings_.raise(statement, seen.place, Certainty::certain, text, std::move(admissible));
   };
   const auto values = seen.frame.enhanced();
+  findings_.judged(seen.place.direction, check::enhanced_data_missing, check::ulp_data_length);
+  if (values && !values->peer_to_peer)
+    findings_.judged(seen.place.direction, check::rtr_flags_without_a);
+  if (values && request) findings_.judged(seen.place.direction, check::enhanced_without_need);
+  if (values && request && values->peer_to_peer)
+    findings_.judged(seen.place.direction, check::no_rtr_offered);
   if (!values) return raise(check::enhanced_data_missing, "4 octets of enhanced data with S");
   if (!values->peer_to_peer && any_rtr(*values))
     raise(check::rtr_flags_without_a, "B, C and D clear with A clear");
@@ -133,12 +135,15 @@ void StartupRules::check_reply() {
                     std::move(admissible));
   };
   if (early_initiator_ && early_initiator_->place.first_frame < reply_->place.last_frame)
-    findings_.raise(check::fpdu_before_reply, early_initiator_->place, early_initiator_->certainty,
-                    early_initiator_->text,
+    findings_.raise(check::fpdu_before_reply, early_initiator_->place,
+                    by_order(early_initiator_->certainty), early_initiator_->text,
                     fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
+  else if (early_initiator_)
+    findings_.judged(early_initiator_->place.direction, check::fpdu_before_reply);
   early_initiator_.reset();
   const bool asked = request_->flags.enhanced() && request_->revision >= 2;
   const bool answered = reply_->flags.enhanced() && reply_->revision >= 2;
+  findings_.judged(reply_->place.direction, asked ? check::plain_reply : check::enhanced_reply);
   if (asked && !answered && !reply_->flags.enhanced())
     raise(check::plain_reply, "an enhanced Reply to an enhanced Request");
   if (!request_->flags.enhanced() && answered)
@@ -152,11 +157,16 @@ void StartupRules::check_reply_values(const Values& request, const Values& reply
     findings_.raise(statement, reply_->place, Certainty::certain, reply_->text,
                     std::move(admissible));
   };
+  constexpr std::uint16_t open = wire::read_depth_unnegotiated;
+  const Direction direction = reply_->place.direction;
+  findings_.judged(direction, request.peer_to_peer ? check::flag_a_dropped : check::flag_a_added);
+  if (request.peer_to_peer && reply.peer_to_peer) findings_.judged(direction, check::no_rtr_flag);
+  if (request.ord == open) findings_.judged(direction, check::ord_all_ones);
+  findings_.judged(direction, request.ird == open ? check::ird_all_ones : check::reply_ord);
   if (request.peer_to_peer && !reply.peer_to_peer) raise(check::flag_a_dropped, "A set, as asked");
   if (!request.peer_to_peer && reply.peer_to_peer) raise(check::flag_a_added, "A clear, as asked");
   if (request.peer_to_peer && reply.peer_to_peer && !any_rtr(reply))
     raise(check::no_rtr_flag, "at least one of B, C and D with A");
-  constexpr std::uint16_t open = wire::read_depth_unnegotiated;
   if (request.ord == open && reply.ird != open)
     raise(check::ord_all_ones, "IRD 0x3fff in answer to ORD 0x3fff");
   if (request.ird == open && reply.ord != open)
@@ -203,6 +213,8 @@ void StartupRules::fpdu(const Incoming& incoming) {
   const bool first = !sent_[index_of(incoming.direction())];
   unreadable(incoming.fpdu);
   if (first && !holes_[index_of(incoming.direction())]) check_first(incoming);
+  if (!first && complete() && incoming.segment.rdmap().opcode() == wire::Opcode::terminate)
+    check_later_terminate(incoming);
 }
 
 void StartupRules::unreadable(const FpduSeen& fpdu) {
@@ -226,17 +238,21 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
     return;
   }
   if (sender == Role::initiator) {
+    if (reply_ && !holes_[index_of(fpdu.place.direction)])
+      findings_.judged(fpdu.place.direction, check::fpdu_before_reply);
     if (early_responder_) confirm_early_responder(&fpdu);
     if (sent_[index_of(fpdu.place.direction)]) return;
     First first{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
     if (!reply_)
       early_initiator_ = std::move(first);
     else if (before_reply)
-      findings_.raise(check::fpdu_before_reply, first.place, first.certainty, first.text,
+      findings_.raise(check::fpdu_before_reply, first.place, by_order(first.certainty), first.text,
                       fmt::format("no FPDU before the Reply, frame {}", reply_->place.last_frame));
     return;
   }
   const std::size_t initiator = index_of(opposite(fpdu.place.direction));
+  if (complete() && !holes_[initiator])
+    findings_.judged(fpdu.place.direction, check::responder_first);
   if (complete() && !sent_[initiator] && !holes_[initiator] && !early_responder_)
     early_responder_ = First{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
   if (order_ == Order::as_it_happened) confirm_early_responder(nullptr);
@@ -247,8 +263,9 @@ void StartupRules::confirm_early_responder(const FpduSeen* by_initiator) {
   const bool lawful = by_initiator != nullptr &&
                       by_initiator->place.last_frame <= early_responder_->place.first_frame;
   if (!lawful)
-    findings_.raise(check::responder_first, early_responder_->place, early_responder_->certainty,
-                    early_responder_->text, "no FPDU before the Initiator's first one");
+    findings_.raise(check::responder_first, early_responder_->place,
+                    by_order(early_responder_->certainty), early_responder_->text,
+                    "no FPDU before the Initiator's first one");
   early_responder_.reset();
 }
 
@@ -262,9 +279,20 @@ void StartupRules::hole(Direction direction) {
 }
 
 void StartupRules::finish() {
+  // Who gave the connection back to its ULP sends no FPDU any more.
+  if (negotiated_.rejected && request_ && reply_) {
+    if (!holes_[index_of(request_->place.direction)])
+      findings_.judged(request_->place.direction, check::initiator_after_reject);
+    if (!holes_[index_of(reply_->place.direction)])
+      findings_.judged(reply_->place.direction, check::responder_after_reject);
+  }
   confirm_early_responder(nullptr);
-  // Whoever takes part knows that no Reply was sent; of a capture it may be missing.
-  if (early_initiator_ && order_ == Order::as_it_happened)
+  // Whoever takes part knows that no Reply was sent; of a capture it may be missing, unless the other
+  // direction is known to have carried nothing.
+  const bool no_reply =
+      early_initiator_ && (order_ == Order::as_it_happened ||
+                           silent_[index_of(opposite(early_initiator_->place.direction))]);
+  if (no_reply)
     findings_.raise(check::fpdu_before_reply, early_initiator_->place, early_initiator_->certainty,
                     early_initiator_->text, "no FPDU before the Reply");
   early_initiator_.reset();
@@ -285,6 +313,9 @@ void StartupRules::check_first(const Incoming& incoming) {
 void StartupRules::check_rtr(const Incoming& incoming) {
   const Values offered = *negotiated_.request, answered = *negotiated_.reply;
   const Values both = common(offered, answered);
+  findings_.judged(incoming.direction(), check::rtr_missing, check::rtr_kind,
+                   check::rtr_with_payload);
+  if (!any_rtr(both)) findings_.judged(incoming.direction(), check::rtr_without_match);
   bool agreed = false, empty = incoming.payload_length == 0;
   switch (incoming.segment.rdmap().opcode()) {
     case wire::Opcode::send:
@@ -318,10 +349,14 @@ void StartupRules::check_rtr(const Incoming& incoming) {
 void StartupRules::check_first_terminate(const Incoming& incoming) {
   const auto cause = wire::parse_terminate_cause(incoming.segment.payload);
   if (!cause) return;
+  findings_.judged(incoming.direction(), check::term_layer, check::term_code_not_true,
+                   check::term_code);
   if (cause->layer != wire::layer::mpa || cause->type != wire::error_type::mpa)
     return findings_.raise(check::term_layer, incoming, "layer 2, type 0");
   const Values request = *negotiated_.request, reply = *negotiated_.reply;
   const bool match = any_rtr(common(request, reply));
+  if (!match)
+    findings_.judged(incoming.direction(), check::term_not_for_rtr, check::rtr_without_match);
   if (*cause == wire::cause::mpa_no_rtr && match)
     findings_.raise(check::term_code_not_true, incoming,
                     "not code 7, since Request and Reply have an RTR kind in common");
@@ -331,6 +366,21 @@ void StartupRules::check_first_terminate(const Incoming& incoming) {
                           : "code 7, since there is no RTR kind in common");
   else if (cause->code < wire::cause::mpa_local_catastrophic.code && wire::is_registered(*cause))
     findings_.raise(check::term_code, incoming, "code 5 for an error without a code of its own");
+}
+
+/// Codes 5, 6 and 7 are for errors of the enhanced set-up (RFC 6581 section 8), which is over once an
+/// end has sent an FPDU. A later local error of MPA has no code of its own but 5.
+void StartupRules::check_later_terminate(const Incoming& incoming) {
+  const auto cause = wire::parse_terminate_cause(incoming.segment.payload);
+  if (!cause || cause->layer != wire::layer::mpa || cause->type != wire::error_type::mpa) return;
+  findings_.judged(incoming.direction(), check::term_code_not_true);
+  if (cause->code < wire::cause::mpa_local_catastrophic.code || !wire::is_registered(*cause))
+    return;
+  const bool local = *cause == wire::cause::mpa_local_catastrophic;
+  findings_.raise(check::term_code_not_true, incoming.fpdu.place,
+                  local ? Certainty::likely : incoming.fpdu.certainty,
+                  wire::describe_ulpdu(incoming.fpdu.ulpdu),
+                  "no code of the enhanced set-up after the first FPDU of this end");
 }
 
 bool StartupRules::is_rtr(const FpduSeen& fpdu) const {
@@ -350,7 +400,16 @@ void StartupRules::reads_outstanding(const Incoming& incoming, std::uint32_t out
                     fmt::format("{} Reads outstanding", outstanding),
                     fmt::format("at most {}", depth));
   };
-  if (role(incoming.direction()) == Role::initiator) {
+  // A depth that was not settled limits nobody.
+  constexpr std::uint16_t open = wire::read_depth_unnegotiated;
+  const Direction direction = incoming.direction();
+  if (role(direction) == Role::initiator) {
+    if (reply.ird != open) findings_.judged(direction, check::reads_above_responder_ird);
+  } else {
+    if (request.ird != open) findings_.judged(direction, check::reads_above_initiator_ird);
+    if (reply.ord != open) findings_.judged(direction, check::reads_above_responder_ord);
+  }
+  if (role(direction) == Role::initiator) {
     if (above(reply.ird)) raise(check::reads_above_responder_ird, reply.ird);
   } else if (above(request.ird)) {
     raise(check::reads_above_initiator_ird, request.ird);

@@ -20,6 +20,8 @@ class StartupRules {
   /// An FPDU of which nothing but its place is known.
   void unreadable(const FpduSeen& fpdu);
   void hole(Direction direction);
+  /// The direction was seen from its SYN on, and carried nothing.
+  void silent(Direction direction) { silent_[index_of(direction)] = true; }
   void finish();
 
   /// A Read Request made it `outstanding` Reads of this sender at once.
@@ -53,22 +55,26 @@ class StartupRules {
   void check_reply_values(const Values& request, const Values& reply);
   void settle();
   [[nodiscard]] Role role(Direction direction) const;
+  /// Of a finding that rests on which of the two directions came first: a capture of several queues or
+  /// taps may bring them in another order than the wire.
+  [[nodiscard]] Certainty by_order(Certainty certainty) const {
+    return order_ == Order::as_it_happened ? certainty : Certainty::likely;
+  }
   void check_turn(const FpduSeen& fpdu, Role role);
   void check_first(const Incoming& incoming);
   void check_rtr(const Incoming& incoming);
   void check_first_terminate(const Incoming& incoming);
+  void check_later_terminate(const Incoming& incoming);
   void confirm_early_responder(const FpduSeen* by_initiator);
 
   Findings findings_;
   Order order_;
   Negotiated negotiated_;
   std::optional<Frame> request_, reply_;
-  std::array<bool, 2> holes_{}, sent_{};
+  std::array<bool, 2> holes_{}, sent_{}, silent_{};
   bool reject_reported_ = false;
   std::optional<First> early_initiator_, early_responder_;
   std::uint64_t rtr_offset_ = ~std::uint64_t{0};  ///< of the Read Request that was the RTR
 };
-
-[[nodiscard]] std::span<const rules::RuleId> startup_rules();
 
 }  // namespace dissectors::analyzer

@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a check reports when it finds a fault, and how: findings and notes for a Reporter.
-//
-// Each rules file has its statements in a .def file beside it, one line for one check:
-//   ANALYZER_CHECK(name, "rule it reports", "rule that the same fault breaks as well", ...)
-// Included once it makes the constants that the checks use, included again the list of the rules
-// that are checked.
 #pragma once
 
 #include <span>
 #include <string>
 #include <utility>
 
+#include "dissectors/analyzer/checks.hpp"
 #include "dissectors/analyzer/message_tracker.hpp"
 
 namespace dissectors::analyzer {
 
-/// One check: the rule that it reports comes first, after it those that the same fault breaks.
-struct Statement {
-  std::span<const rules::RuleId> ids;
-};
-
-#define ANALYZER_STATEMENT(name, ...)                           \
-  inline constexpr ::rules::RuleId name##_rules[]{__VA_ARGS__}; \
-  inline constexpr Statement name{name##_rules};
+/// An array with one element for each end of a connection.
+[[nodiscard]] constexpr std::size_t index_of(Direction direction) {
+  return direction == Direction::from_first ? 0 : 1;
+}
 
 /// What a check looks at: one segment as it stands in its FPDU.
 struct Incoming {
@@ -37,9 +29,15 @@ struct Incoming {
 /// Gives the results of checks the form that a Reporter takes.
 class Findings {
  public:
-  explicit Findings(Reporter& reporter) : reporter_(&reporter) {}
+  Findings(Reporter& reporter, JudgedChecks& judged) : reporter_(&reporter), judged_(&judged) {}
+  /// These checks were evaluated on what this end sent.
+  template <typename... Statements>
+  void judged(Direction direction, const Statements&... statements) const {
+    (*judged_)[index_of(direction)].add(statements...);
+  }
   void raise(const Statement& statement, const Place& place, Certainty certainty,
              std::string actual, std::string admissible) const {
+    judged(place.direction, statement);
     reporter_->finding({.rule = statement.ids.front(),
                         .place = place,
                         .actual = std::move(actual),
@@ -55,11 +53,7 @@ class Findings {
 
  private:
   Reporter* reporter_;
+  JudgedChecks* judged_;
 };
-
-/// An array with one element for each end of a connection.
-[[nodiscard]] constexpr std::size_t index_of(Direction direction) {
-  return direction == Direction::from_first ? 0 : 1;
-}
 
 }  // namespace dissectors::analyzer

@@ -6,13 +6,13 @@ namespace dissectors::analyzer {
 namespace wire = rnic::wire;
 
 StreamJudge::StreamJudge(Shared& shared, const Connection& connection, bool pick_up)
-    : shared_(shared), connection_(connection), framing_(*this, shared.scratch, pick_up) {}
+    : shared_(shared), connection_(connection), framing_(*this, shared.scratch, judged_, pick_up) {}
 
 StreamJudge::StreamJudge(Shared& shared, const Connection& connection, const Knowledge& knowledge)
     : shared_(shared),
       connection_(connection),
       knowledge_(knowledge),
-      framing_(*this, shared.scratch, false) {
+      framing_(*this, shared.scratch, judged_, false) {
   const bool first_is_initiator =
       (knowledge.tester == Direction::from_first) == (knowledge.role_of_tester == Role::initiator);
   connection_.role_of_first = first_is_initiator ? Role::initiator : Role::responder;
@@ -56,8 +56,16 @@ void StreamJudge::ended(Direction direction, Ending ending, const Place& place) 
   shared_.sink.ended(connection_, direction, ending, place);
 }
 
+void StreamJudge::silent(Direction direction) {
+  if (tracker_) tracker_->silent(direction);
+}
+
 void StreamJudge::close() {
   if (tracker_) tracker_->finish();
+  if (framing_.is_iwarp()) {
+    for (const CheckSet& checks : judged_) shared_.counts.judged.add(checks);
+    shared_.sink.judged(connection_, judged_);
+  }
   shared_.sink.closed(connection_);
   tracker_.reset();
 }
@@ -65,7 +73,8 @@ void StreamJudge::close() {
 MessageTracker& StreamJudge::tracker() {
   if (!tracker_)
     tracker_ = std::make_unique<MessageTracker>(
-        static_cast<Reporter&>(*this), knowledge_ ? Order::as_it_happened : Order::of_the_capture);
+        static_cast<Reporter&>(*this), judged_,
+        knowledge_ ? Order::as_it_happened : Order::of_the_capture);
   return *tracker_;
 }
 

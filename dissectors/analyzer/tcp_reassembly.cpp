@@ -51,6 +51,7 @@ bool TcpReassembly::start(const capture::Segment& segment) {
 
 void TcpReassembly::add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
                         StreamReceiver& receiver) {
+  settle_acknowledged(time, receiver);
   if (segment.rst) {
     receiver.ended(Ending::reset, next_, {next_, next_, frame, time});
     return;
@@ -148,13 +149,34 @@ void TcpReassembly::give_up_until(std::uint64_t offset, bool for_want_of_room,
 void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
                                  StreamReceiver& receiver) {
   if (!started_) return;
+  settle_acknowledged(time, receiver);
   const std::int64_t offset = offset_of(number);
   const auto next = static_cast<std::int64_t>(next_);
   if (offset <= next || offset - next > largest_window) return;
   std::uint64_t until = static_cast<std::uint64_t>(offset);
   if (fin_) until = std::min(until, *fin_);
-  const SegmentFacts by{next_, next_, frame, time};
+  const Acknowledgement it{until, frame, time};
+  if (time == 0) return give_up_acknowledged(it, receiver);
+  if (!acknowledgements_.empty() && until <= acknowledgements_.back().until) return;
+  if (acknowledgements_.size() == acknowledgements_kept)
+    acknowledgements_.back() = it;
+  else
+    acknowledgements_.push_back(it);
+}
+
+void TcpReassembly::settle_acknowledged(std::uint64_t time, StreamReceiver& receiver) {
+  while (!acknowledgements_.empty()) {
+    const Acknowledgement it = acknowledgements_.front();
+    if (it.until > next_ && (time < it.time || time - it.time <= capture_disorder)) return;
+    acknowledgements_.pop_front();
+    give_up_acknowledged(it, receiver);
+  }
+}
+
+void TcpReassembly::give_up_acknowledged(const Acknowledgement& it, StreamReceiver& receiver) {
+  const std::uint64_t until = it.until;
   while (next_ < until) {
+    const SegmentFacts by{next_, next_, it.frame, it.time};
     const std::uint64_t waiting =
         waiting_.empty() ? std::numeric_limits<std::uint64_t>::max() : waiting_.begin()->first;
     // One octet more may be a FIN that was not captured.
@@ -165,6 +187,7 @@ void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std:
 }
 
 void TcpReassembly::finish(StreamReceiver& receiver) {
+  settle_acknowledged(std::numeric_limits<std::uint64_t>::max(), receiver);
   while (!waiting_.empty())
     give_up_until(waiting_.begin()->first, false, waiting_.begin()->second.segment, receiver);
   report_end(receiver);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
@@ -55,7 +56,8 @@ class TcpReassembly {
   void add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
            StreamReceiver& receiver);
   /// The other direction acknowledged all before this number: what is missing of it was lost by the
-  /// capture only.
+  /// capture only, unless it comes within `capture_disorder`. A time of 0 is not known, and nothing is
+  /// waited for then.
   void acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
                     StreamReceiver& receiver);
   /// Hands on what still waits for missing octets.
@@ -81,6 +83,16 @@ class TcpReassembly {
     std::array<std::byte, 4> checksum{};
   };
   using Waiting = std::map<std::uint64_t, Held>;
+  /// Of octets that have not come yet.
+  struct Acknowledgement {
+    std::uint64_t until = 0;
+    std::uint32_t frame = 0;
+    std::uint64_t time = 0;
+  };
+  /// Where several queues or taps are captured, an acknowledgement may come before its data by so much;
+  /// nanoseconds.
+  static constexpr std::uint64_t capture_disorder = 5'000'000;
+  static constexpr std::size_t acknowledgements_kept = 64;
 
   bool start(const capture::Segment& segment);
   [[nodiscard]] std::int64_t offset_of(std::uint32_t number) const;
@@ -94,6 +106,8 @@ class TcpReassembly {
   void remember(const Chunk& chunk);
   void compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const;
   void report_end(StreamReceiver& receiver);
+  void settle_acknowledged(std::uint64_t time, StreamReceiver& receiver);
+  void give_up_acknowledged(const Acknowledgement& it, StreamReceiver& receiver);
 
   std::size_t limit_;
   bool started_ = false, from_syn_ = false, fin_reported_ = false;
@@ -102,6 +116,8 @@ class TcpReassembly {
   std::optional<std::uint64_t> fin_;
   SegmentFacts fin_segment_;
   Waiting waiting_;
+  std::deque<Acknowledgement>
+      acknowledgements_;  ///< in order; each goes further than the one before
   std::size_t held_ = 0;
   std::array<Print, 8> prints_{};
   std::size_t next_print_ = 0;

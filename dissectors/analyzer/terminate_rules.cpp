@@ -5,6 +5,7 @@
 
 #include <utility>
 
+#include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
 namespace dissectors::analyzer {
@@ -14,63 +15,13 @@ namespace wire = rnic::wire;
 namespace {
 
 namespace check {
-#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(name, __VA_ARGS__)
+#define ANALYZER_CHECK(name, ...) ANALYZER_STATEMENT(terminate, name, __VA_ARGS__)
 #include "dissectors/analyzer/terminate_rules.def"
 #undef ANALYZER_CHECK
 }  // namespace check
 
-constexpr rules::RuleId checked[] = {
-#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
-#include "dissectors/analyzer/terminate_rules.def"
-#undef ANALYZER_CHECK
-};
-
 bool all_zero(wire::Bytes octets) {
   return std::ranges::all_of(octets, [](std::byte octet) { return octet == std::byte{0}; });
-}
-
-std::size_t header_size(wire::Bytes octets) {
-  return !octets.empty() && wire::DdpControl{std::to_integer<std::uint8_t>(octets.front())}.tagged()
-             ? wire::tagged_header_size
-             : wire::untagged_header_size;
-}
-
-/// The first four octets as Figures 7 and 8 lay them out.
-wire::Terminate control_of(wire::Bytes content) {
-  const std::uint16_t bits =
-      wire::Reader(content).read<wire::TerminateControl>().header_control.value();
-  wire::Terminate terminate;
-  terminate.cause = *wire::parse_terminate_cause(content);
-  terminate.m = (bits & wire::TerminateControl::m) != 0;
-  terminate.d = (bits & wire::TerminateControl::d) != 0;
-  terminate.r = (bits & wire::TerminateControl::r) != 0;
-  terminate.reserved = static_cast<std::uint16_t>(bits & wire::TerminateControl::reserved_mask);
-  return terminate;
-}
-
-/// The same of a sender that leaves them to the bit-fields of a little-endian host: Layer and EType
-/// change places in the first octet, M is the lowest bit of the third, D and R are the next ones.
-wire::Terminate control_of_host(wire::Bytes content) {
-  const auto octet = [content](std::size_t at) { return std::to_integer<unsigned>(content[at]); };
-  wire::Terminate terminate;
-  terminate.cause = {.layer = static_cast<std::uint8_t>(octet(0) & 0xFU),
-                     .type = static_cast<std::uint8_t>(octet(0) >> 4U),
-                     .code = static_cast<std::uint8_t>(octet(1))};
-  terminate.m = (octet(2) & 1U) != 0;
-  terminate.d = (octet(2) & 2U) != 0;
-  terminate.r = (octet(2) & 4U) != 0;
-  terminate.reserved = static_cast<std::uint16_t>((octet(2) >> 3U) << 8U | octet(3));
-  return terminate;
-}
-
-/// Whether the control octets make sense, and after them is what they announce and nothing else.
-bool agrees(const wire::Terminate& terminate, wire::Bytes rest) {
-  const std::size_t length = terminate.m || terminate.d ? sizeof(wire::be16) : 0;
-  if (terminate.reserved != 0 || !wire::is_registered(terminate.cause) || rest.size() < length)
-    return false;
-  const std::size_t ddp = terminate.d ? header_size(rest.subspan(length)) : 0;
-  const std::size_t rdma = terminate.r ? sizeof(wire::ReadRequestHeader) : 0;
-  return rest.size() == length + ddp + rdma;
 }
 
 bool is_rdmap(wire::TerminateCause cause, std::uint8_t type) {
@@ -86,8 +37,6 @@ bool carries_invalidate(const std::optional<wire::Segment>& blamed) {
 }
 
 }  // namespace
-
-std::span<const rules::RuleId> terminate_rules() { return checked; }
 
 void TerminateRules::sent(const Incoming& incoming) {
   Log& own = log(incoming.direction());
@@ -105,6 +54,8 @@ void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step
                    "a Terminate of which octets are missing");
     return;
   }
+  findings_.judged(incoming.direction(), check::layout, check::reserved_bits, check::unregistered,
+                   check::payload);
   const auto parsed = layout(incoming, step.content);
   if (!parsed) return;
   Parts parts{incoming, *parsed, std::nullopt};
@@ -118,31 +69,23 @@ void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step
 
 // ------------------------------------------------------------------- layout (RFC 5040 4.8)
 
-/// The control octets as their sender means them: one fault of layout must not hide what else is
-/// wrong, nor make what is right look wrong.
+/// The control octets as their sender means them.
 wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes content) const {
-  const wire::Terminate stated = control_of(content);
-  const wire::Bytes rest = content.subspan(sizeof(wire::TerminateControl));
-  // Without headers the numbers alone do not tell which reading is meant.
-  if (rest.empty() || agrees(stated, rest)) return stated;
-  const auto read_as = [&](const Statement& statement, const wire::Terminate& meant,
-                           const char* how) {
-    findings_.raise(
-        statement, incoming.fpdu.place, incoming.fpdu.certainty,
-        fmt::format("{} with {}; read so: {}", wire::describe_ulpdu(incoming.fpdu.ulpdu), how,
-                    wire::describe(meant.cause)),
-        "Terminate Control as in Figure 8: Layer, EType, Error Code, M, D, R");
-    return meant;
-  };
-  wire::Terminate exchanged = stated;
-  std::swap(exchanged.cause.layer, exchanged.cause.type);
-  if (!wire::is_registered(stated.cause) && agrees(exchanged, rest))
-    return read_as(check::layer_behind_type, exchanged, "Layer behind EType");
-  const wire::Terminate of_host = control_of_host(content);
-  if (agrees(of_host, rest))
-    return read_as(check::control_of_host, of_host,
-                   "its Terminate Control in the bit order of a little-endian host");
-  return stated;
+  using Layout = TerminateReading::Layout;
+  const TerminateReading reading = *read_terminate_control(content);
+  if (content.size() > sizeof(wire::TerminateControl))
+    findings_.judged(incoming.direction(), check::control_of_host, check::layer_behind_type);
+  if (reading.layout == Layout::as_specified) return reading.terminate;
+  const bool of_host = reading.layout == Layout::of_host;
+  findings_.raise(
+      of_host ? check::control_of_host : check::layer_behind_type, incoming.fpdu.place,
+      incoming.fpdu.certainty,
+      fmt::format("{} with {}; read so: {}", wire::describe_ulpdu(incoming.fpdu.ulpdu),
+                  of_host ? "its Terminate Control in the bit order of a little-endian host"
+                          : "Layer after EType",
+                  wire::describe(reading.terminate.cause)),
+      "Terminate Control as in Figure 8: Layer, EType, Error Code, M, D, R");
+  return reading.terminate;
 }
 
 /// The Terminate's parts as far as its bits and its length agree. What section 7.1 calls "set to
@@ -161,7 +104,7 @@ std::optional<wire::Terminate> TerminateRules::layout(const Incoming& incoming,
     rest = rest.subspan(sizeof(wire::be16));
   }
   if (terminate.d) {
-    terminate.ddp_header = rest.first(header_size(rest));
+    terminate.ddp_header = rest.first(ddp_header_size(rest));
     rest = rest.subspan(terminate.ddp_header.size());
   }
   if (terminate.r) {
@@ -180,16 +123,21 @@ bool TerminateRules::check_headers(const Incoming& incoming, const wire::Termina
     findings_.raise(statement, incoming, admissible);
     return false;
   };
+  if (terminate.m) findings_.judged(incoming.direction(), check::length_missing);
+  if (terminate.r)
+    findings_.judged(incoming.direction(), check::rdma_header_missing, check::rdma_header_size);
   if (terminate.d) {
+    findings_.judged(incoming.direction(), check::ddp_header_missing, check::ddp_header_size);
     const std::size_t rdma = terminate.r ? sizeof(wire::ReadRequestHeader) : 0;
     const bool right_size = rest.size() >= length_size &&
-                            rest.size() >= length_size + header_size(rest.subspan(length_size));
-    if (rest.size() == header_size(rest) + rdma &&
-        (!right_size || rest.size() != length_size + header_size(rest.subspan(length_size)) + rdma))
+                            rest.size() >= length_size + ddp_header_size(rest.subspan(length_size));
+    if (rest.size() == ddp_header_size(rest) + rdma &&
+        (!right_size ||
+         rest.size() != length_size + ddp_header_size(rest.subspan(length_size)) + rdma))
       return raise(check::length_missing, "the DDP segment length in front of the DDP header");
     if (rest.size() <= length_size) return raise(check::ddp_header_missing, "a DDP header with D");
     if (!right_size) return raise(check::ddp_header_size, "a DDP header of 14 or 18 octets");
-    rest = rest.subspan(length_size + header_size(rest.subspan(length_size)));
+    rest = rest.subspan(length_size + ddp_header_size(rest.subspan(length_size)));
   } else if (terminate.m) {
     if (rest.size() < length_size) return raise(check::layout, "the DDP segment length with M");
     rest = rest.subspan(length_size);
@@ -228,6 +176,10 @@ void TerminateRules::check_cause(const Parts& parts) const {
   const auto raise = [&](const Statement& statement, const char* admissible) {
     findings_.raise(statement, parts.incoming, admissible);
   };
+  if (cause.layer == wire::layer::ddp)
+    findings_.judged(parts.incoming.direction(), cause.type == wire::error_type::ddp_local
+                                                     ? check::ddp_local
+                                                     : check::ddp_unregistered);
   if (wire::is_registered(cause)) {
     if (parts.blamed) check_code(parts);
     return;
@@ -254,6 +206,17 @@ void TerminateRules::check_code(const Parts& parts) const {
       (parts.blamed->tagged || parts.blamed->untagged_header.queue_number.value() ==
                                    static_cast<std::uint32_t>(wire::queue_of(opcode)));
   const bool invalidates = wire::carries_invalidate(opcode);
+  const Direction direction = parts.incoming.direction();
+  if (cause == wire::cause::rdmap_invalid_version || !version_right)
+    findings_.judged(direction, check::version_not_wrong);
+  if (cause == wire::cause::rdmap_unexpected_opcode)
+    findings_.judged(direction, check::opcode_called_version);
+  if (cause == wire::cause::rdmap_protection_cannot_invalidate)
+    findings_.judged(direction, check::nothing_to_invalidate_protection);
+  if (cause == wire::cause::rdmap_operation_cannot_invalidate)
+    findings_.judged(direction, check::nothing_to_invalidate_operation);
+  if (is_rdmap(cause, wire::error_type::rdmap_protection))
+    findings_.judged(direction, check::protection_cause);
   if (cause == wire::cause::rdmap_invalid_version && version_right)
     raise(opcode_right ? check::version_not_wrong : check::opcode_called_version,
           "code 5 for a message with another RDMAP version than 1");
@@ -279,13 +242,16 @@ void TerminateRules::check_included(const Parts& parts) const {
     findings_.raise(statement, parts.incoming, admissible);
   };
   const bool any = terminate.m || terminate.d || terminate.r;
+  const Direction direction = parts.incoming.direction();
   if (is_rdmap(cause, wire::error_type::rdmap_local)) {
+    findings_.judged(direction, check::local_with_ddp_header, check::local_with_bits);
     if (any)
       raise(terminate.d ? check::local_with_ddp_header : check::local_with_bits,
             "M, D and R clear");
     return;
   }
   if (cause.layer == wire::layer::mpa) {
+    findings_.judged(direction, check::llp_with_header);
     if (any) raise(check::llp_with_header, "M, D and R clear");
     return;
   }
@@ -296,6 +262,12 @@ void TerminateRules::check_included(const Parts& parts) const {
                       (cause == wire::cause::rdmap_catastrophic_stream ||
                        cause == wire::cause::rdmap_catastrophic_global ||
                        cause == wire::cause::rdmap_operation_unspecified));
+  if (!local)
+    findings_.judged(direction, check::m_bit, check::d_bit,
+                     cause.layer == wire::layer::ddp ? check::ddp_without_header
+                     : cause.type == wire::error_type::rdmap_protection
+                         ? check::protection_without_header
+                         : check::operation_without_header);
   if (!terminate.m && !terminate.d && !local)
     raise(cause.layer == wire::layer::ddp                    ? check::ddp_without_header
           : cause.type == wire::error_type::rdmap_protection ? check::protection_without_header
@@ -316,6 +288,17 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
   // Both readings stand for Send with Invalidate (docs/disputes.md D2). Of an Atomic Request Figure 10
   // knows nothing, and the header is zero if it is there (RFC 7306 section 8.1).
   if (carries_invalidate(parts.blamed)) return;
+  const Direction direction = parts.incoming.direction();
+  findings_.judged(direction, check::r_bit);
+  if (parts.blamed && !is_read_request(parts.blamed))
+    findings_.judged(direction, check::rdma_for_others);
+  if (terminate.cause.layer == wire::layer::ddp) findings_.judged(direction, check::ddp_with_rdma);
+  if (is_rdmap(terminate.cause, wire::error_type::rdmap_operation) &&
+      !is_read_request(parts.blamed))
+    findings_.judged(direction, check::operation_with_rdma);
+  if (is_rdmap(terminate.cause, wire::error_type::rdmap_protection) &&
+      is_read_request(parts.blamed))
+    findings_.judged(direction, check::protection_without_rdma);
   if (parts.blamed && parts.blamed->rdmap().opcode() == wire::Opcode::atomic_request) {
     if (terminate.r && !all_zero(terminate.rdmap_header))
       raise(check::rdma_for_others, "R clear, or zeros for the header of an Atomic Request");
@@ -348,6 +331,10 @@ void TerminateRules::check_blamed(const Parts& parts) {
                               wire::Bytes(it.header).first(terminate.ddp_header.size()));
   };
   const auto found = std::ranges::find_if(all, is_blamed);
+  if (found != all.end()) {
+    findings_.judged(parts.incoming.direction(), check::ddp_header);
+    if (terminate.m) findings_.judged(parts.incoming.direction(), check::segment_length);
+  }
   if (found == all.end()) {
     if (sent.complete && sent.count <= kept_)
       findings_.raise(check::ddp_header, parts.incoming,
@@ -373,6 +360,10 @@ void TerminateRules::check_read(const Parts& parts) {
       rdmap_->progress(requester, parts.blamed->untagged_header.message_sequence_number.value());
   if (!progress) return;
   const OutstandingRequest& was = progress->request;
+  findings_.judged(parts.incoming.direction(), check::read_header);
+  if (progress->served > 0)
+    findings_.judged(parts.incoming.direction(), check::read_stags, check::read_offsets,
+                     check::read_size);
   const auto is = wire::Reader(parts.terminate.rdmap_header).read<wire::ReadRequestHeader>();
   const std::uint64_t sink = is.sink_offset.value() - was.sink_offset;
   const std::uint64_t source = is.source_offset.value() - was.source_offset;
@@ -395,6 +386,7 @@ void TerminateRules::check_read(const Parts& parts) {
 
 void TerminateRules::ended(Direction direction, Ending ending, const Place& place) {
   Log& own = log(direction);
+  if (rdmap_->terminated(direction)) findings_.judged(direction, check::reset);
   if (ending == Ending::reset && !own.fin && rdmap_->terminated(direction))
     findings_.raise(check::reset, place, Certainty::certain, "a reset behind the Terminate",
                     "the connection closed gracefully, so that the Terminate arrives");

@@ -69,6 +69,4 @@ class TerminateRules {
   std::array<Log, 2> logs_;
 };
 
-[[nodiscard]] std::span<const rules::RuleId> terminate_rules();
-
 }  // namespace dissectors::analyzer

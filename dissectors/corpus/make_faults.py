@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The hand-made captures of faults that no deviation of the reference puts on the wire: each connection breaks one rule in one way.
 
-A fault is a function that makes a connection and says which rules its sender breaks; the captures gather them by the layer at fault.
+A fault is a function that makes a connection and says which rules its sender breaks; the captures gather them by the layer at fault. Those
+of `KEPT` break none: they do what another sender may get wrong.
 """
 import collections
 import struct
@@ -85,6 +86,34 @@ def set_up(request, reply, *ulpdus):
     return make
 
 
+M, D_BIT, R = 0x8000, 0x4000, 0x2000
+
+
+def blaming(ulpdu, layer, kind, code, flags=M | D_BIT, rdma=b"", header=slice(0, 18)):
+    """The Initiator sends the ULPDU, and the Responder's Terminate copies this of its header."""
+    return answered(ulpdu, terminate(layer, kind, code, flags, struct.pack(">H", len(ulpdu)) + ulpdu[header] + rdma))
+
+
+def rdma_header(sink_to=0x2000, length=200, source=0x600, source_to=0x3000):
+    """That of read_request(200), or changed."""
+    return struct.pack(">IQIIQ", 0x500, sink_to, length, source, source_to)
+
+
+def read_cut_short(connection):
+    """A Terminate in the middle of a Read Response says that more is left than there is."""
+    request = read_request(200)
+    connection.up.fpdu(request)
+    connection.down.fpdu(tagged(READ_RESPONSE, 0x500, 0x2000, payload(100), last=False))
+    connection.down.fpdu(terminate(0, 1, 1, M | D_BIT | R, struct.pack(">H", len(request)) + request[:18] +
+                                   rdma_header(sink_to=0x2064, length=150, source_to=0x3064)))
+
+
+def rejected(connection):
+    """The Responder rejects, and the Initiator sends an FPDU all the same."""
+    connection.startup[1] = mpa(False, CRC_FLAG | 0x20, REVISION)
+    connection.up.fpdu(untagged(SEND))
+
+
 def payload(length):
     return bytes((i * 5 + 1) & 0xFF for i in range(length))
 
@@ -114,6 +143,7 @@ DDP = {
     "queue_changes": (("ddp.untagged.qn-same-in-segments", "rdmap.send.queue-zero"), sends(piece(0, False), piece(9, True, queue=1))),
     "mo_falls": (("ddp.segmentation.increasing-mo",), sends(piece(9, False), piece(0, False), piece(18, True))),
     "to_falls": (("ddp.segmentation.increasing-to",), sends(write_piece(9, False), write_piece(0, False), write_piece(18, True))),
+    "messages_interleaved": (("ddp.delivery.messages-sent-in-order",), sends(piece(0, False), write_piece(0, True), piece(9, True))),
     "empty_message_in_two": (("ddp.segmentation.zero-length-one-segment",), sends(piece(0, False, 0), piece(0, True, 0))),
 }
 
@@ -132,12 +162,24 @@ RDMAP = {
     "read_request_short": (("rdmap.read.request-header-format",), sends(read_request()[:-1])),
     "terminate_with_payload": (("rdmap.terminate.carries-no-payload",),
                                answered(piece(0, True), terminate(1, 2, 2, 0xC000, struct.pack(">H", 27) + piece(0, True)[:18] + b"12345"))),
+    "nothing_to_invalidate_protection": (("rdmap.terminate.code-cannot-invalidate-protection",), blaming(untagged(SEND), 0, 1, 9)),
+    "nothing_to_invalidate_operation": (("rdmap.terminate.code-cannot-invalidate-operation",), blaming(untagged(SEND), 0, 2, 9)),
+    "half_a_ddp_header": (("rdmap.terminate.ddp-header-size",), blaming(untagged(SEND), 1, 2, 2, header=slice(0, 9))),
+    "rdma_header_announced": (("rdmap.terminate.rdma-header-present-with-r",), blaming(read_request(), 0, 1, 0, M | D_BIT | R)),
+    "half_an_rdma_header": (("rdmap.terminate.rdma-header-size",), blaming(read_request(), 0, 1, 0, M | D_BIT | R, payload(10))),
+    "rdma_header_of_nothing": (("rdmap.terminate.operation-error-no-rdma-header",), sends(terminate(0, 2, 0xFF, R, bytes(28)))),
+    "rdma_header_of_another_read": (("rdmap.terminate.read-header-original",),
+                                    blaming(read_request(200), 0, 1, 0, M | D_BIT | R, rdma_header(source=0x601))),
+    "more_left_than_there_is": (("rdmap.terminate.read-header-size-remaining",), read_cut_short),
     "ddp_local_with_code": (("ddp.terminate.local-catastrophic",), sends(terminate(1, 0, 1))),
 }
 
 STARTUP = {
     "enhanced_without_need": (("mpa.enhanced.not-used-without-need",), set_up(enhanced(0x3FFF, 0x3FFF), enhanced(0x3FFF, 0x3FFF),
                                                                              untagged(SEND))),
+    "data_without_a_common_rtr_kind": (("mpa.enhanced.no-rtr-match-sends-term",), set_up(enhanced(A | B | 8, 8), enhanced(A | 8, C | 8),
+                                                                                        untagged(SEND))),
+    "data_after_a_reject": (("mpa.startup.rejected-initiator-exits-mpa",), rejected, {"notes": ["framing found"]}),
     "no_match_blamed_on_rdmap": (("mpa.enhanced.error-layer-two-type-zero",),
                                  set_up(enhanced(A | B | 8, 8), enhanced(A | 8, C | 8), terminate(0, 0, 0))),
     "local_error_with_another_code": (("mpa.enhanced.initiator-local-error-code-five",),
@@ -237,13 +279,41 @@ SEGMENTATION = {
 }
 
 
+def full(markers):
+    """A message of three segments: two that fill the TCP segment, Markers counted, and the rest."""
+    room = MSS - (4 * (MSS // 512 + 1) if markers else 0)
+    length = (room - 2 - 18 - 4) // 4 * 4 - 2
+
+    def make(connection):
+        for number in range(3):
+            connection.up.fpdu(piece(number * length, number == 2, length if number < 2 else 90))
+    return make
+
+
+def by_fpdus(connection):
+    """Cuts where FPDUs begin: the two large ones alone, then the rest."""
+    ends = [end for _, end in connection.up.places]
+    segments(*(end - begin for begin, end in zip([0] + ends, ends)))(connection)
+
+
+KEPT = {
+    "write_after_an_invalidation": ((), sends(untagged(SEND_INVALIDATE, word=5), write_piece(0, True))),
+    "nothing_to_invalidate_it_says": ((), blaming(untagged(SEND_INVALIDATE, word=5), 0, 2, 9)),
+    "full_segments": ((), full(False), {}, by_fpdus),
+    "full_segments_with_markers": ((), full(True), {"markers_up": True}, by_fpdus),
+    "packed_segments": ((), sends(untagged(SEND, payload(700)), piece(0, False, 600, msn=2), piece(600, True, 900, msn=2)), {},
+                        segments(fpdu_size(700) + fpdu_size(600), fpdu_size(900))),
+}
+
+
 def gathered(connect, faults, mss=None):
     """A capture of these faults, each in a connection of its own."""
     def make(capture):
         """Each connection breaks one rule in one way."""
         expected = []
         for number, (rules, fill, *rest) in enumerate(faults.values()):
-            how = rest[0] if rest else {}
+            how = dict(rest[0]) if rest else {}
+            notes = how.pop("notes", [])
             connection = connect(capture, 5445, client_port=42000 + number, mss=mss, **how)
             fill(connection)
             connection.begin()
@@ -253,7 +323,7 @@ def gathered(connect, faults, mss=None):
                 connection.carry_all(0)
             connection.carry_all(1)
             connection.end()
-            expected.append({"port": 5445, "first": {}, "second": {}, "violations": dict(collections.Counter(rules)), "notes": []})
+            expected.append({"port": 5445, "first": {}, "second": {}, "violations": dict(collections.Counter(rules)), "notes": notes})
         return expected
     return make
 
@@ -261,4 +331,4 @@ def gathered(connect, faults, mss=None):
 def captures(connect):
     return {"faults_of_ddp": gathered(connect, DDP), "faults_of_rdmap": gathered(connect, RDMAP),
             "faults_of_startup": gathered(connect, STARTUP), "faults_of_framing": gathered(connect, FRAMING),
-            "faults_of_segmentation": gathered(connect, SEGMENTATION, MSS)}
+            "faults_of_segmentation": gathered(connect, SEGMENTATION, MSS), "kept": gathered(connect, KEPT, MSS)}

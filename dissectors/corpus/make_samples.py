@@ -13,6 +13,7 @@ import struct
 
 import make_faults
 
+SPACING_US = 300  # of frames in time, as on a slow link
 SPACING = 512  # RFC 5044 section 4.3: a Marker every 512 octets of the stream
 
 
@@ -42,6 +43,7 @@ class Stream:
         self.markers, self.crc = markers, crc
         self.origin = 0  # what positions of Markers are counted from lies so many octets before the stream
         self.octets = bytearray()
+        self.places = []  # of FPDUs: first octet, and the one behind the last
         self.fpdus = self.marker_count = self.payload = 0
         self.msn = 0
 
@@ -67,6 +69,7 @@ class Stream:
         made.extend(struct.pack("<I", crc ^ (0x100 if break_crc else 0)))
         self.octets += made
         self.fpdus += 1
+        self.places.append((start, len(self.octets)))
         return start, len(self.octets)
 
     def marker_due(self, at):
@@ -343,6 +346,33 @@ def cut_frames(capture):
     return [expected]
 
 
+def fpdu_without_a_reply(capture):
+    """The Initiator sends an FPDU right behind its Request; the Responder sends nothing, and resets."""
+    connection = Connection(capture, 5445)
+    connection.up.send(pattern(300))
+    connection.frame(0, connection.first[0] - 1, 0x02)
+    connection.frame(1, connection.first[1] - 1, 0x12, ack=connection.first[0])
+    connection.frame(0, connection.first[0], 0x18, connection.startup[0], connection.first[1])
+    connection.passed[0] = len(connection.startup[0])
+    connection.carry_all(0)
+    connection.frame(1, connection.first[1], 0x14, ack=connection.next(0))
+    return [connection.expected(violations={"mpa.startup.no-fpdu-before-both-frames": 1}, notes=["framing found", "startup not seen"])]
+
+
+def acknowledged_early(capture):
+    """Taps that were merged: each acknowledgement stands before the segment that it acknowledges."""
+    connection = Connection(capture, 5445, True, True)
+    for index in range(20):
+        connection.up.send(pattern(400, index))
+    connection.begin()
+    for octets, offset in connection.pieces(0):
+        connection.passed[0] += len(octets)
+        connection.acknowledge(1)
+        connection.carry(0, octets, offset)
+    connection.end()
+    return [connection.expected()]
+
+
 def wrong(rule, *, markers=False, **fault):
     def make(capture):
         """One FPDU of the Responder's is wrong in one way."""
@@ -378,6 +408,8 @@ SAMPLES = {
     "mid_stream_with_markers": mid_stream(True),
     "mid_stream_without_crc": mid_stream_without_crc,
     "cut_frames": cut_frames,
+    "fpdu_without_a_reply": fpdu_without_a_reply,
+    "acknowledged_early": acknowledged_early,
     "wrong_pad": wrong("mpa.framing.pad-sent-as-zero", pad_octet=1),
     "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", break_crc=True),
     "wrong_marker": wrong("mpa.markers.pointer-counts-from-length-field", markers=True, marker_of=lambda pointer: pointer + 4),
@@ -391,7 +423,7 @@ def pcap(frames):
     file = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
     for number, frame in enumerate(frames):
         length, frame = frame if isinstance(frame, tuple) else (len(frame), frame)
-        file += struct.pack("<IIII", 1000000000, number * 10000, len(frame), length) + frame
+        file += struct.pack("<IIII", 1000000000, number * SPACING_US, len(frame), length) + frame
     return file
 
 

@@ -4,8 +4,11 @@
 
 A deviation from a rule that the analyzer checks must be flagged by that rule, unless deviations.json says why the capture cannot show
 it; every other finding against the reference is listed there with its cause; and the conforming reference has none. Every deviation has a
-capture, or a reason why it has none. Each rule that the catalogue calls visible to a passive observer is flagged in some capture: one of
-these, or a hand-made one.
+capture, or a reason why it has none.
+
+Each rule that the analyzer can name, and each that the catalogue calls visible to a passive observer, is found broken in some capture: one
+of these, or a hand-made one. And in some capture in which nobody breaks it, the analyzer says that it has judged it: a finding that can
+never come, and a check that calls a rule judged where it is broken only, both fail.
 """
 import argparse
 import concurrent.futures
@@ -48,12 +51,20 @@ def against(addresses, address):
     return any(address.startswith((f"{one}:", f"[{one}]:")) for one in addresses)
 
 
-def violations(lint, file):
+def records_of(lint, file):
     ended = subprocess.run([lint, "--json", str(file)], capture_output=True, text=True, check=False)
     if ended.returncode not in (0, 1):
         raise SystemExit(f"{file}: {ended.stderr.strip()}")
-    records = map(json.loads, ended.stdout.splitlines())
+    return list(map(json.loads, ended.stdout.splitlines()))
+
+
+def violations(records):
     return [record for record in records if record["type"] == "violation"]
+
+
+def judged_and_kept(records):
+    """The rules that the analyzer has judged in a capture, and found kept by all."""
+    return set(records[-1]["judged"]) - rules_of(violations(records))
 
 
 def rules_of(records):
@@ -62,15 +73,16 @@ def rules_of(records):
 
 def judge(entry, lint, folder, checked):
     """What came of one deviation: whether its rule flags it (null: the analyzer has no check of it), and the rules besides; `seen` are all
-    rules that anybody broke in its capture."""
-    records = violations(lint, folder / entry["file"])
+    rules that anybody broke in its capture, `kept` those that were judged and that nobody broke."""
+    all_records = records_of(lint, folder / entry["file"])
+    records = violations(all_records)
     found = {}  # of each rule that the reference broke: those that it breaks besides
     for record in records:
         if against(entry["iut"], record["from"]):
             found.setdefault(record["rule"], set()).update(record["also"])
     own = {rule for rule, also in found.items() if entry["rule"] == rule or entry["rule"] in also}
     flagged = bool(own) if entry["rule"] in checked else None
-    return entry["deviation"], {"flagged": flagged, "others": sorted(set(found) - own), "seen": rules_of(records)}
+    return entry["deviation"], {"flagged": flagged, "others": sorted(set(found) - own), "seen": rules_of(records), "kept": judged_and_kept(all_records)}
 
 
 def differences(name, came, listed):
@@ -138,12 +150,17 @@ def main():
     if arguments.write:
         manifest = rewritten(results, manifest)
         MANIFEST.write_text(json.dumps(manifest, indent=1) + "\n")
-    unbroken = set(passive_rules()) - set().union(*(came["seen"] for came in results.values()))
+    broken = set().union(*(came["seen"] for came in results.values()))
+    kept = set().union(*(came["kept"] for came in results.values()))
     for file in sorted((HERE / "samples").glob("*.pcap.gz")):
-        unbroken -= rules_of(violations(arguments.lint, file))
+        records = records_of(arguments.lint, file)
+        broken |= rules_of(violations(records))
+        kept |= judged_and_kept(records)
     seen = sum(1 for came in results.values() if came["flagged"])
     visible = sum(1 for came in results.values() if came["flagged"] is not None)
-    found = list(faults(results, manifest)) + [f"{rule}: no capture is flagged by it" for rule in sorted(unbroken)]
+    found = list(faults(results, manifest))
+    found += [f"{rule}: no capture is flagged by it" for rule in sorted((set(passive_rules()) | checked) - broken)]
+    found += [f"{rule}: is judged in no capture that keeps it" for rule in sorted(checked - kept)]
     for fault in found:
         print(fault)
     print(f"{len(results)} deviations have captures; of {visible} from checked rules {seen} are flagged by their rule; {len(found)} faults")

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "dissectors/analyzer/checked_rules.hpp"
 #include "dissectors/lint/report.hpp"
 #include "dissectors/lint/wording.hpp"
 #include "rules/catalogue.hpp"
@@ -70,6 +71,12 @@ Json end_of(const ConnectionSummary& summary, analyzer::Direction direction) {
           {"ending", sent.ending ? Json(name(*sent.ending)) : Json(nullptr)}};
 }
 
+Json judged_rules(const analyzer::CheckSet& checks) {
+  Json ids = Json::array();
+  for (const rules::RuleId rule : analyzer::rules_of(checks)) ids.push_back(rule.id);
+  return ids;
+}
+
 class JsonReport final : public Report {
  public:
   JsonReport(std::FILE* out, bool summary) : out_(out), summary_(summary) {}
@@ -82,6 +89,7 @@ class JsonReport final : public Report {
     Json line{{"type", "summary"},
               {"violations", totals.violation_count()},
               {"by_rule", violations_of(totals.violations)},
+              {"judged", judged_rules(totals.judged)},
               {"frames", totals.frames.frames},
               {"tcp", totals.frames.tcp},
               {"fragments", totals.frames.fragments},

@@ -259,6 +259,7 @@ Totals Sharding::finish() {
   for (const auto& shard : state.shards) {
     const analyzer::Counts& counts = shard->analyzer.counts();
     totals.fpdus += counts.fpdus;
+    totals.judged.add(counts.judged);
     for (std::size_t kind = 0; kind < totals.notes.size(); ++kind)
       totals.notes[kind] += counts.notes[kind];
   }

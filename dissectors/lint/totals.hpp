@@ -29,6 +29,8 @@ struct Totals {
   std::uint64_t connections = 0, iwarp_connections = 0, fpdus = 0;
   std::array<std::uint64_t, analyzer::note_kinds> notes{};
   std::map<std::string_view, std::uint64_t> violations;  ///< by rule
+  /// Evaluated somewhere in the capture, on octets that could have failed them.
+  analyzer::CheckSet judged;
   std::optional<capture::Tear> tear;
   std::optional<capture::CaptureCounts> live;  ///< counters of a live capture
 

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Which rules of each RFC section this run judged, with what outcome, and by which cases."""
+"""Which rules of each RFC section this run judged, with what outcome, and by which cases.
+
+Judged is what an expectation evaluated, and what the judge evaluated on the frames of the IUT. A rule that only stands in the head of a
+case is its aim, and counts for nothing."""
 
 import collections
 import dataclasses
@@ -18,11 +21,25 @@ WAYS = ("active", "passive", "api", "none")  # how a rule can be checked; none: 
 class RuleUse:
     rule: Rule
     uses: list  # (case, state) of each case that names the rule
+    in_frames: int = 0  # cases in which the judge evaluated it on what the IUT sent
+    seen_to_fail_by: tuple = ()  # deviations that made an expectation of it fail, in a case that evaluated one
+
+    @property
+    def how(self):
+        """How this run judged it, in words; empty: not."""
+        evaluated = any(state in JUDGED for _, state in self.uses)
+        ways = ["at the API" if self.rule.check == "api" else "actively"] if evaluated else []
+        if self.in_frames:
+            ways.append(f"by the frames of {self.in_frames} case{'s' if self.in_frames > 1 else ''}")
+        return ", ".join(ways)
 
     @property
     def state(self):
-        if self.uses:
-            return min((state for _, state in self.uses), key=STATES.index)
+        states = [state for _, state in self.uses]
+        if self.in_frames:  # a breach of it would be a judgement of its case
+            states = [state for state in states if state != "not_reached"] + ["kept"]
+        if states:
+            return min(states, key=STATES.index)
         return "untestable" if self.rule.check == "none" or self.rule.needs else "unjudged"
 
 
@@ -102,19 +119,23 @@ def states_of(case):
             found[advisory.rule].append("advisory")
     for rule in case.rules:
         if rule not in found:
-            found[rule].append({"pass": "kept", "not_applicable": "not_applicable"}.get(case.verdict, "not_reached"))
+            kept = rule in case.judged_in_frames and case.verdict != "not_applicable"
+            found[rule].append("kept" if kept else "not_applicable" if case.verdict == "not_applicable" else "not_reached")
     return {rule: min(states, key=STATES.index) for rule, states in found.items()}
 
 
 def coverage(report, catalogue):
     """One Rfc for each in the catalogue, and a last one for rules that it does not have."""
-    uses = collections.defaultdict(list)
+    uses, in_frames, seen = collections.defaultdict(list), collections.Counter(), collections.defaultdict(set)
     for case in report.cases:
+        in_frames.update(case.judged_in_frames)
         for rule, state in states_of(case).items():
             uses[rule].append((case, state))
+            if state in JUDGED:
+                seen[rule].update(case.seen_to_fail_at.get(rule, ()))
     grouped = collections.defaultdict(lambda: collections.defaultdict(list))
     for rule in list(catalogue.rules.values()) + [Rule(name) for name in sorted(uses) if name not in catalogue.rules]:
-        grouped[rule.rfc][rule.section].append(RuleUse(rule, uses.get(rule.id, [])))
+        grouped[rule.rfc][rule.section].append(RuleUse(rule, uses.get(rule.id, []), in_frames[rule.id], tuple(sorted(seen[rule.id]))))
     return [
         Rfc(number, catalogue.titles.get(number, "rules that the catalogue does not have"),
             [Section(name, sorted(found, key=lambda use: STATES.index(use.state)))

@@ -28,7 +28,7 @@ WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error"
          "advisory": "advisory"}
 STATE_WORDS = {"broken": "broken", "error": "error", "known": "known issue", "inconclusive": "inconclusive",
                "advisory": "kept, with an advisory", "kept": "kept", "not_applicable": "not applicable",
-               "not_reached": "not reached", "unjudged": "no case in this run", "untestable": "not testable from outside"}
+               "not_reached": "not evaluated", "unjudged": "no case in this run", "untestable": "not testable from outside"}
 
 
 @dataclasses.dataclass

@@ -139,6 +139,8 @@ class Case:
     kernel_log: str
     stderr: str
     seen_to_fail_by: list
+    seen_to_fail_at: dict  # by rule: the deviations that made an expectation of it fail in this case
+    judged_in_frames: list  # rules that the judge evaluated on what the IUT sent
     earlier: list = dataclasses.field(default_factory=list)
 
     @staticmethod
@@ -153,7 +155,8 @@ class Case:
             pcap=Pcap.of(node.node_or_none("pcap")), start=node.line("start"), duration=node.number("duration"),
             worker=node.whole("worker"), gate=Gate.of(node.node("gate")), rerun=node.line("rerun"),
             kernel_log=node.log("kernel_log", "head"), stderr=node.log("stderr", "tail"),
-            seen_to_fail_by=node.lines("seen_to_fail_by"),
+            seen_to_fail_by=node.lines("seen_to_fail_by"), seen_to_fail_at=node.lists_since("seen_to_fail_at"),
+            judged_in_frames=node.lines_since("judged_in_frames"),
         )
 
     @property

@@ -84,6 +84,17 @@ class Node:
                 raise Unreadable(f"{self._path}.{name}[{index}]: a string is needed, not {_kind(value)}")
         return [text.line(value) for value in values]
 
+    def lines_since(self, name):
+        """The same of a member that older results do not have."""
+        return self.lines(name) if name in self._value else []
+
+    def lists_since(self, name):
+        """Lists of strings by name, in a member that older results do not have."""
+        if name not in self._value:
+            return {}
+        inner = self.node(name)
+        return {text.line(key): inner.lines(key) for key in inner._value}
+
     def node(self, name):
         return Node(self._take(name, (dict,), "an object"), f"{self._path}.{name}")
 

@@ -80,7 +80,8 @@ class Coverage(unittest.TestCase):
         self.assertEqual(self.state(passed, advisories=[{"rule": "r", "text": "t"}]), "advisory")
 
     def test_a_rule_without_judgement(self):
-        self.assertEqual(self.state(), "kept")
+        self.assertEqual(self.state(), "not_reached", "that it stands in the head is no judgement")
+        self.assertEqual(self.state(judged_in_frames=["r"]), "kept")
         self.assertEqual(self.state(verdict="not_applicable"), "not_applicable")
         self.assertEqual(self.state(verdict="error"), "not_reached")
 
@@ -90,6 +91,13 @@ class Coverage(unittest.TestCase):
         self.assertEqual([coverage.RuleUse(catalogue.Rule("r", check=check), []).state for check in ("active", "none")],
                          ["unjudged", "untestable"])
         self.assertEqual(coverage.RuleUse(catalogue.Rule("r", check="active", needs="sctp"), []).state, "untestable")
+
+    def test_how_a_rule_was_judged(self):
+        rule = catalogue.Rule("r", check="active")
+        self.assertEqual(coverage.RuleUse(rule, [(None, "not_reached")]).how, "")
+        self.assertEqual(coverage.RuleUse(rule, [(None, "kept")], 2).how, "actively, by the frames of 2 cases")
+        self.assertEqual(coverage.RuleUse(rule, [(None, "not_reached")], 1).state, "kept")
+        self.assertEqual(coverage.RuleUse(catalogue.Rule("r", check="api"), [(None, "broken")]).how, "at the API")
 
     def test_every_rule_of_the_catalogue_has_one_tile(self):
         report = load.load(SAMPLES / "mixed")

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
 namespace suite::lower_tester {
@@ -14,9 +15,17 @@ wire::MpaFrame ReceivedFrame::frame() const& {
 
 std::optional<wire::Terminate> Message::terminate() const& {
   if (tagged || opcode() != wire::Opcode::terminate) return std::nullopt;
-  const auto parsed = wire::parse_terminate(payload);
-  if (!parsed) return std::nullopt;
-  return *parsed;
+  const auto reading = dissectors::analyzer::read_terminate(payload);
+  if (!reading) return std::nullopt;
+  return reading->terminate;
+}
+
+bool Message::is_terminate_as_specified() const {
+  using Layout = dissectors::analyzer::TerminateReading::Layout;
+  if (tagged || opcode() != wire::Opcode::terminate) return false;
+  const auto control = dissectors::analyzer::read_terminate_control(payload);
+  return control && control->layout == Layout::as_specified &&
+         wire::parse_terminate(payload).has_value();
 }
 
 std::optional<ReadRequestFields> Message::read_request() const {
@@ -48,6 +57,11 @@ const Message* Arrival::message(wire::Opcode opcode) const& {
 std::optional<wire::Terminate> Arrival::terminate() const& {
   const Message* message = as<Message>();
   return message != nullptr ? message->terminate() : std::nullopt;
+}
+
+bool Arrival::is_terminate_as_specified() const {
+  const Message* message = as<Message>();
+  return message != nullptr && message->is_terminate_as_specified();
 }
 
 namespace {

@@ -47,9 +47,12 @@ struct Message {
   }
   [[nodiscard]] std::uint32_t stag() const { return tagged_header.stag.value(); }
   [[nodiscard]] std::uint64_t tagged_offset() const { return tagged_header.tagged_offset.value(); }
-  /// The contents of a Terminate, if it is one and parses. It refers to `payload`.
+  /// The contents of a Terminate, if it is one, as its sender means them: a fault of its layout is the
+  /// judge's to report, once, and the headers are here as far as they are there. It refers to `payload`.
   [[nodiscard]] std::optional<wire::Terminate> terminate() const&;
   std::optional<wire::Terminate> terminate() const&& = delete;
+  /// It is a Terminate, and its octets are laid out as its control bits say.
+  [[nodiscard]] bool is_terminate_as_specified() const;
   /// The fields of a Read Request, if it is one of the right length.
   [[nodiscard]] std::optional<ReadRequestFields> read_request() const;
   [[nodiscard]] std::optional<AtomicRequestFields> atomic_request() const;
@@ -89,6 +92,7 @@ struct Arrival {
   /// Refers to the message's payload.
   [[nodiscard]] std::optional<wire::Terminate> terminate() const&;
   std::optional<wire::Terminate> terminate() const&& = delete;
+  [[nodiscard]] bool is_terminate_as_specified() const;
   /// FIN, reset or refusal.
   [[nodiscard]] bool is_end() const {
     return as<PeerClosed>() != nullptr || as<Broken>() != nullptr;

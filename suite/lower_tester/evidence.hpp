@@ -6,7 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/address.hpp"
@@ -67,6 +69,8 @@ struct ConnectionRecord {
 struct Evidence {
   std::vector<Step> exchange;
   std::vector<ConnectionRecord> connections;
+  /// The rules that the judge evaluated on what the IUT sent: octets that could have broken them came.
+  std::set<std::string_view> judged;
 };
 
 }  // namespace suite::lower_tester

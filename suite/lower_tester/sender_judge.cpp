@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "dissectors/analyzer/checked_rules.hpp"
 #include "reference_rnic/wire/notation.hpp"
 
 namespace suite::lower_tester {
@@ -123,6 +124,10 @@ void SenderJudge::mpa_frame(const analyzer::Connection&, const analyzer::MpaFram
 
 void SenderJudge::fpdu(const analyzer::Connection&, const analyzer::FpduSeen& seen) {
   passed(seen.place, seen.ulpdu);
+}
+
+void SenderJudge::judged(const analyzer::Connection&, const analyzer::JudgedChecks& checks) {
+  judged_rules_ = analyzer::rules_of(checks[std::to_underlying(theirs)]);
 }
 
 void SenderJudge::passed(const analyzer::Place& place, wire::Bytes octets) {

@@ -38,6 +38,8 @@ class SenderJudge final : private dissectors::analyzer::Sink {
   void nothing_more_comes();
   /// What could not be decided before something followed is decided. Nothing is judged any more.
   void finish();
+  /// After finish(): the rules that were evaluated on what the IUT sent.
+  [[nodiscard]] const std::vector<rules::RuleId>& judged_rules() const { return judged_rules_; }
 
  private:
   void finding(const dissectors::analyzer::Connection& connection,
@@ -48,6 +50,8 @@ class SenderJudge final : private dissectors::analyzer::Sink {
                  const dissectors::analyzer::MpaFrameSeen& seen) override;
   void fpdu(const dissectors::analyzer::Connection& connection,
             const dissectors::analyzer::FpduSeen& seen) override;
+  void judged(const dissectors::analyzer::Connection& connection,
+              const dissectors::analyzer::JudgedChecks& checks) override;
   [[nodiscard]] bool wants_summaries() const override { return false; }
 
   /// A place after all that went by so far.
@@ -64,6 +68,7 @@ class SenderJudge final : private dissectors::analyzer::Sink {
   /// What came last of the IUT, for a fault to show.
   dissectors::analyzer::Place latest_;
   std::string latest_hex_;
+  std::vector<rules::RuleId> judged_rules_;
   std::vector<SenderFault> waiting_;  ///< faults of framing come before the FPDU itself
   bool lost_ = false;  ///< where FPDUs begin was lost: what is found since is a guess
   bool finished_ = false;

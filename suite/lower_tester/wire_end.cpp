@@ -44,7 +44,9 @@ void WireEnd::begin(MpaRole role) {
 }
 
 void WireEnd::finish_judging() {
-  if (judge_) judge_->finish();
+  if (!judge_) return;
+  judge_->finish();
+  for (const rules::RuleId rule : judge_->judged_rules()) context_.evidence.judged.insert(rule.id);
 }
 
 std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {

@@ -102,6 +102,8 @@ struct CaseRecord {
   std::string reason;
   std::vector<Advisory> advisories;
   std::vector<Expectation> expectations;
+  /// Rules that the judge evaluated on the frames that the IUT sent in the case.
+  std::vector<std::string> judged_in_frames;
   std::vector<Row> rows;
   std::vector<Step> exchange;
   std::optional<Pcap> pcap;
@@ -111,6 +113,8 @@ struct CaseRecord {
   Gate gate;
   std::string rerun, kernel_log, stderr_text;
   std::vector<std::string> seen_to_fail_by;
+  /// By rule: the deviations that made an expectation of this rule fail in this case.
+  std::map<std::string, std::vector<std::string>> seen_to_fail_at;
   DecidedBy decided_by = DecidedBy::the_case;
 };
 

@@ -57,7 +57,9 @@ constexpr auto table_of(const CaseRecord*) {
       required("duration", &CaseRecord::duration), required("worker", &CaseRecord::worker),
       required("gate", &CaseRecord::gate), required("rerun", &CaseRecord::rerun),
       required("kernel_log", &CaseRecord::kernel_log), required("stderr", &CaseRecord::stderr_text),
-      required("seen_to_fail_by", &CaseRecord::seen_to_fail_by));
+      required("seen_to_fail_by", &CaseRecord::seen_to_fail_by),
+      defaulted("seen_to_fail_at", &CaseRecord::seen_to_fail_at),
+      defaulted("judged_in_frames", &CaseRecord::judged_in_frames));
 }
 constexpr auto table_of(const IutRecord*) {
   return table("iut", required("kind", &IutRecord::kind), required("driver", &IutRecord::driver),

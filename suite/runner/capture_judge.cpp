@@ -10,6 +10,7 @@
 
 #include "base/hex.hpp"
 #include "dissectors/analyzer/analyzer.hpp"
+#include "dissectors/analyzer/checked_rules.hpp"
 #include "rules/catalogue.hpp"
 
 namespace suite::runner {
@@ -66,7 +67,19 @@ class IutsFaults final : public analyzer::Sink {
     latest_ = {connection.number, found.place};
   }
 
-  [[nodiscard]] std::vector<CaptureFinding> take() { return std::move(findings_); }
+  void judged(const analyzer::Connection& connection,
+              const analyzer::JudgedChecks& checks) override {
+    for (const auto direction : {analyzer::Direction::from_first, analyzer::Direction::from_second})
+      if (connection_of_iut(connection, direction))
+        judged_.add(checks[std::to_underlying(direction)]);
+  }
+
+  [[nodiscard]] CaptureJudgement take() {
+    CaptureJudgement judgement{.findings = std::move(findings_), .judged = {}};
+    for (const rules::RuleId rule : analyzer::rules_of(judged_))
+      judgement.judged.emplace_back(rule.id);
+    return judgement;
+  }
 
  private:
   // What passed last in a direction.
@@ -111,6 +124,7 @@ class IutsFaults final : public analyzer::Sink {
   std::array<Recent, 2> recent_;
   Latest latest_;  ///< where the last of findings_ was
   std::vector<CaptureFinding> findings_;
+  analyzer::CheckSet judged_;
 };
 
 // Of the rules that a fault breaks a record made live names the one that the case is about.
@@ -128,9 +142,9 @@ std::string told(const CaptureFinding& found) {
 
 }  // namespace
 
-std::vector<CaptureFinding> find_passively(dissectors::capture::LinkType link,
-                                           std::span<const dissectors::capture::Frame> frames,
-                                           std::span<const Flow> to_iut) {
+CaptureJudgement judge_capture(dissectors::capture::LinkType link,
+                               std::span<const dissectors::capture::Frame> frames,
+                               std::span<const Flow> to_iut) {
   IutsFaults faults(to_iut);
   analyzer::Analyzer judge(analyzer::Options{}, faults);
   std::uint32_t number = 0;

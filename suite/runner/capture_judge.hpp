@@ -27,12 +27,19 @@ struct CaptureFinding {
   std::uint64_t count = 1;  ///< how often in the case
 };
 
-/// One for each rule that the IUT's side of these connections broke for certain; `to_iut` names
-/// each connection from the tester to the IUT. What is only likely is left to the reader of the
-/// pcap.
-[[nodiscard]] std::vector<CaptureFinding> find_passively(
-    dissectors::capture::LinkType link, std::span<const dissectors::capture::Frame> frames,
-    std::span<const dissectors::capture::Flow> to_iut);
+struct CaptureJudgement {
+  /// One for each rule that the IUT's side broke for certain. What is only likely is left to the
+  /// reader of the pcap.
+  std::vector<CaptureFinding> findings;
+  /// The rules that were evaluated on what the IUT's side sent, sorted: octets that could have broken
+  /// them came.
+  std::vector<std::string> judged;
+};
+
+/// `to_iut` names each connection from the tester to the IUT.
+[[nodiscard]] CaptureJudgement judge_capture(dissectors::capture::LinkType link,
+                                             std::span<const dissectors::capture::Frame> frames,
+                                             std::span<const dissectors::capture::Flow> to_iut);
 
 /// Adds them to a completed record as expectations that were not met: a MUST fails the case, the
 /// rest is an advisory unless `strict`. Those of `live`, found at the same place for the same rule

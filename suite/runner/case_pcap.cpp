@@ -129,9 +129,12 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
                            dissectors::capture::StreamIndex(pieces.link, pieces.frames));
   add_outcome(record, outcome, &finder);
   // The sentinel asks whether the IUT lives, and nothing else.
-  if (pieces.source == results::PcapSource::capture && record.layer != "harness")
-    add_findings(record, find_passively(pieces.link, pieces.frames, flows_to_iut(outcome)),
-                 outcome.expectations, wall_nanoseconds(attempt), strict_);
+  if (pieces.source == results::PcapSource::capture && record.layer != "harness") {
+    CaptureJudgement judgement = judge_capture(pieces.link, pieces.frames, flows_to_iut(outcome));
+    add_findings(record, judgement.findings, outcome.expectations, wall_nanoseconds(attempt),
+                 strict_);
+    record.judged_in_frames = std::move(judgement.judged);
+  }
   doubt(record, pieces.lost);
   return record;
 }

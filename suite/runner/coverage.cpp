@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <fstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "base/standard_streams.hpp"
 #include "dissectors/analyzer/checked_rules.hpp"
@@ -15,16 +18,89 @@ namespace suite::runner {
 
 using jobs::ExitCode;
 
-ChecksByRule checks_of(const SuiteParts& parts) {
+Evaluated evaluated_by_self_test() {
+  SelfTestRecord record = load_self_tests();
+  return {.judged = std::move(record.judged),
+          .in_frames = std::move(record.in_frames),
+          .seen_to_fail = std::move(record.by_rule)};
+}
+
+namespace {
+
+// An expectation that came to no judgement has judged nothing.
+bool is_judgement(const std::string& verdict) {
+  return verdict == "pass" || verdict == "fail" || verdict == "advisory";
+}
+
+Evaluated evaluated_by(const nlohmann::json& document) {
+  Evaluated evaluated;
+  for (const auto& one : document.at("cases")) {
+    const auto id = one.at("id").get<std::string>();
+    if (one.at("gate").at("result") == "superseded") continue;
+    for (const auto& expectation : one.at("expectations"))
+      if (is_judgement(expectation.at("verdict").get<std::string>()))
+        evaluated.judged[id].insert(expectation.at("rule").get<std::string>());
+    if (one.contains("judged_in_frames"))
+      evaluated.in_frames[id] = one.at("judged_in_frames").get<std::set<std::string>>();
+  }
+  evaluated.seen_to_fail = load_self_tests().by_rule;
+  return evaluated;
+}
+
+}  // namespace
+
+std::expected<Evaluated, std::string> evaluated_in(const std::filesystem::path& folder) {
+  const std::filesystem::path file = folder / "results.json";
+  std::ifstream stream(file);
+  if (!stream)
+    return std::unexpected(
+        fmt::format("{} cannot be read: give the folder of a run that has ended "
+                    "(`rnic-suite collect DIR` makes it of one that was killed)",
+                    file.string()));
+  try {
+    return evaluated_by(nlohmann::json::parse(stream));
+  } catch (const nlohmann::json::exception& problem) {
+    return std::unexpected(
+        fmt::format("{} is not the results of a run: {}", file.string(), problem.what()));
+  }
+}
+
+ChecksByRule checks_of(const SuiteParts& parts, const Evaluated& evaluated) {
   ChecksByRule checks;
+  const auto of = [&](const std::string& id) -> RuleChecks* {
+    const rules::Rule* rule = rules::find(id);
+    return rule == nullptr ? nullptr : &checks[rule->id];
+  };
   for (const cases::Case& one : parts.table) {
-    for (const std::string_view rule : one.rules) checks[rule].cases.push_back(&one);
+    for (const std::string_view rule : one.rules) checks[rule].aims.push_back(&one);
+  }
+  for (const auto& [id, ids] : evaluated.in_frames)
+    for (const std::string& rule : ids)
+      if (RuleChecks* found = of(rule)) ++found->in_frames;
+  for (const auto& [id, ids] : evaluated.judged) {
+    const auto failed = evaluated.seen_to_fail.find(id);
+    for (const std::string& rule : ids) {
+      RuleChecks* found = of(rule);
+      if (found == nullptr) continue;
+      found->judged_by.push_back(id);
+      if (failed == evaluated.seen_to_fail.end()) continue;
+      if (const auto by = failed->second.find(rule); by != failed->second.end())
+        found->seen_to_fail_by.insert(by->second.begin(), by->second.end());
+    }
   }
   for (const auto& info : rnic::deviants::deviations())
     checks[info.rule].deviations.push_back(&info);
   for (const rules::RuleId rule : dissectors::analyzer::checked_rules())
     checks[rule.id].in_captures = true;
   return checks;
+}
+
+std::string how_judged(const rules::Rule& rule, const RuleChecks& checks) {
+  std::vector<std::string_view> ways;
+  if (!checks.judged_by.empty())
+    ways.push_back(rule.check == rules::Check::api ? "at the API" : "actively");
+  if (checks.in_frames > 0) ways.push_back("by frames");
+  return ways.empty() ? "not" : fmt::format("{}", fmt::join(ways, ", "));
 }
 
 std::string_view why_out_of_reach() {
@@ -89,7 +165,7 @@ std::map<int, Sections> matrix_of(const ChecksByRule& checks) {
     Cell& cell = matrix[rule.rfc][rule.section].cells[static_cast<std::size_t>(rule.level)][way];
     ++cell.rules;
     const auto found = checks.find(rule.id);
-    if (found != checks.end() && found->second.is_judged()) ++cell.judged;
+    if (found != checks.end() && found->second.is_credited()) ++cell.judged;
   }
   return matrix;
 }
@@ -120,8 +196,20 @@ void print_heading() {
 
 }  // namespace
 
-ExitCode print_coverage(const SuiteParts& parts) {
-  const ChecksByRule checks = checks_of(parts);
+namespace {
+
+// What was seen to fail an expectation of the rule: one of several, and how many more.
+std::string seen_text(const RuleChecks& checks) {
+  const auto& names = checks.seen_to_fail_by;
+  if (names.empty()) return checks.in_frames > 0 ? "the captures of the corpus" : "-";
+  if (names.size() == 1) return *names.begin();
+  return fmt::format("{} and {} more", *names.begin(), names.size() - 1);
+}
+
+}  // namespace
+
+ExitCode print_coverage(const SuiteParts& parts, const Evaluated& evaluated) {
+  const ChecksByRule checks = checks_of(parts, evaluated);
   std::map<int, Sections> matrix = matrix_of(checks);
   print_heading();
   Row everything;
@@ -140,33 +228,39 @@ ExitCode print_coverage(const SuiteParts& parts) {
   base::say(
       stdout,
       "\nactive: the tester provokes it; passive: it shows in what the IUT sends; api: it shows at "
-      "the API only;\nnone: nobody can check it here (`explain RULE` has the reason)\n");
+      "the API only;\nnone: nobody can check it here (`explain RULE` has the reason)\n"
+      "A rule counts as judged by the expectations that were evaluated, where a deviation has made "
+      "one fail, and by\nthe judge where octets came that could have broken it.\n");
   for (const rules::Rule& rule : rules::all()) {
+    if (!rules::is_testable(rule)) continue;
     const auto found = checks.find(rule.id);
-    if (rules::is_testable(rule) && (found == checks.end() || !found->second.is_judged()))
+    if (found == checks.end() || !found->second.is_judged())
       base::say(stdout, "judged by nothing: {}\n", rule.id);
+    else if (!found->second.is_credited())
+      base::say(stdout, "judged, never seen to fail: {}\n", rule.id);
   }
   return ExitCode::good;
 }
 
-ExitCode print_rules(const SuiteParts& parts) {
-  ChecksByRule all = checks_of(parts);
-  std::size_t testable = 0, covered = 0, need_sctp = 0;
-  base::say(stdout, "{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", "rule", "RFC", "section",
-            "level", "check", "cases", "deviations");
+ExitCode print_rules(const SuiteParts& parts, const Evaluated& evaluated) {
+  ChecksByRule all = checks_of(parts, evaluated);
+  std::size_t testable = 0, judged = 0, seen = 0, need_sctp = 0;
+  constexpr std::string_view row = "{:<60} {:>4} {:<9} {:<7} {:<21} {:<44} {:<10} {:>5} {:>10}\n";
+  base::say(stdout, fmt::runtime(row), "rule", "RFC", "section", "level", "judged",
+            "seen to fail by", "check", "cases", "deviations");
   for (const rules::Rule& rule : rules::all()) {
     const RuleChecks& checks = all[rule.id];
-    base::say(stdout, "{:<60} {:>4} {:<9} {:<7} {:<10} {:>5} {:>10}\n", rule.id,
-              rule.rfc == 0 ? "DAT" : std::to_string(rule.rfc), rule.section,
-              rules::name(rule.level), rules::how_checked(rule), checks.cases.size(),
-              checks.deviations.size());
+    base::say(stdout, fmt::runtime(row), rule.id, rule.rfc == 0 ? "DAT" : std::to_string(rule.rfc),
+              rule.section, rules::name(rule.level), how_judged(rule, checks), seen_text(checks),
+              rules::how_checked(rule), checks.judged_by.size(), checks.deviations.size());
     if (!rule.needs.empty()) ++need_sctp;
     if (!rules::is_testable(rule)) continue;
     ++testable;
-    if (!checks.cases.empty()) ++covered;
+    if (checks.is_judged()) ++judged;
+    if (checks.is_credited()) ++seen;
   }
-  base::say(stdout, "\n{} rules, {} testable, {} of these judged by a case\n", rules::all().size(),
-            testable, covered);
+  base::say(stdout, "\n{} rules, {} testable, {} of these judged, {} by what was seen to fail\n",
+            rules::all().size(), testable, judged, seen);
   base::say(stdout, "{} of the others have a reason in the catalogue; {}: {}\n",
             rules::all().size() - testable - need_sctp, need_sctp, why_out_of_reach());
   return ExitCode::good;

@@ -98,9 +98,9 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
   if (!rule->reason.empty())
     base::say(stdout, "\n{}: {}\n", rules::is_testable(*rule) ? "limit" : "not testable",
               rule->reason);
-  const RuleChecks checks = checks_of(parts)[rule->id];
+  const RuleChecks checks = checks_of(parts, evaluated_by_self_test())[rule->id];
   std::vector<std::string> cases, deviations;
-  for (const cases::Case* one : checks.cases)
+  for (const cases::Case* one : checks.aims)
     cases.push_back(fmt::format("{} ({})", one->id, one->file));
   for (const auto* info : checks.deviations)
     deviations.push_back(fmt::format("{} - {}", info->name, info->text));
@@ -108,6 +108,8 @@ ExitCode explain(const SuiteParts& parts, const std::string& id) {
   print_list("cases", cases);
   base::say(stdout, "in captures: {}\n",
             checks.in_captures ? "rnic-lint looks for it" : "not looked for");
+  base::say(stdout, "judged, of the conforming reference: {}\n", how_judged(*rule, checks));
+  print_list("seen to fail by", checks.seen_to_fail_by);
   print_list("deviations", deviations);
   print_list("known offenders", offenders(id));
   return ExitCode::good;

@@ -148,8 +148,11 @@ results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
   record.worker = attempt.worker;
   record.start = base::time_text(attempt.wall_start);
   record.stderr_text = attempt.stderr_text;
-  if (const auto seen = around_.seen_to_fail.find(record.id); seen != around_.seen_to_fail.end())
+  const SelfTestRecord& known = around_.self_test;
+  if (const auto seen = known.by_case.find(record.id); seen != known.by_case.end())
     record.seen_to_fail_by = seen->second;
+  if (const auto seen = known.by_rule.find(record.id); seen != known.by_rule.end())
+    record.seen_to_fail_at = seen->second;
   return record;
 }
 

@@ -52,7 +52,7 @@ class IutInstance final : jobs::WorkerPool::Client {
     base::EpollLoop& loop;
     const SuiteParts& parts;
     const Options& options;
-    const SeenToFail& seen_to_fail;
+    const SelfTestRecord& self_test;
     const std::filesystem::path& folder;
     /// Attempts of earlier sessions, by the record's id.
     const std::map<std::string, std::uint32_t>& attempts;

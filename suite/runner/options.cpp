@@ -382,7 +382,10 @@ class CommandLine {
         "coverage", "print how many rules of each RFC section are judged, by level and kind",
         Command::coverage);
     coverage.add_flag("--rules", options_.every_rule,
-                      "list every rule with its cases and deviations");
+                      "list every rule: how it is judged, and what was seen to fail it");
+    coverage.add_option("--results", options_.results,
+                        "what the run in this folder has evaluated, in place of the reference of "
+                        "this build");
     coverage.add_flag(
         "--terminate", options_.terminate_matrix,
         "list the causes of Terminates with the case that provokes each, or why none can");

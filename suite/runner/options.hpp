@@ -70,6 +70,7 @@ struct Options {
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
   bool every_rule = false;        ///< coverage: rule by rule in place of their numbers
+  std::string results;            ///< coverage: the folder of a run; empty: the reference
   bool json = false;              ///< list: with all that is known of each case
   std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
 };

@@ -111,6 +111,21 @@ ExitCode collect(const SuiteParts& parts, const Options& options) {
   return exit_code(findings_of(*document, parts.sentinel.id));
 }
 
+ExitCode coverage(const SuiteParts& parts, const Options& options) {
+  Evaluated evaluated;
+  if (options.results.empty()) {
+    evaluated = evaluated_by_self_test();
+  } else {
+    auto of_run = evaluated_in(options.results);
+    if (!of_run) {
+      base::say(stderr, "rnic-suite: --results: {}\n", of_run.error());
+      return ExitCode::usage;
+    }
+    evaluated = std::move(*of_run);
+  }
+  return options.every_rule ? print_rules(parts, evaluated) : print_coverage(parts, evaluated);
+}
+
 /// What cannot be done rightly without the files that belong to the suite: a known issue would show
 /// as a new failure, the report would be missing.
 bool needs_shipped_files(Command command) {
@@ -137,7 +152,7 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
     case Command::coverage:
       end_with_the_reader();
       if (options.terminate_matrix) return printed(print_terminate_matrix());
-      return printed(options.every_rule ? print_rules(parts) : print_coverage(parts));
+      return printed(coverage(parts, options));
     case Command::collect:
       return collect(parts, options);
     case Command::probe:

@@ -182,11 +182,7 @@ class Run final : IutInstance::Observer {
   const WallTime begin_wall_ = std::chrono::system_clock::now();
   const steady_clock::time_point begin_ = steady_clock::now();
   jobs::Progress progress_;
-  const SeenToFail seen_to_fail_ = [] {
-    SeenToFail seen = load_seen_to_fail(base::built_file("generated/suite/seen_to_fail.json"));
-    seen.merge(load_seen_to_fail(base::built_file("generated/suite/dat_seen_to_fail.json")));
-    return seen;
-  }();
+  const SelfTestRecord self_test_ = load_self_tests();
   base::EpollLoop loop_;
   std::optional<results::Folder> folder_;
   std::optional<results::Journal> journal_;        ///< of the run that goes on, until it does
@@ -282,7 +278,7 @@ Checked<void> Run::prepare_instances(std::vector<Plan> plans) {
   if (!networks) return refuse(ExitCode::harness, networks.error() + advice(options_));
   for (std::size_t place = 0; place < plans.size(); ++place) {
     instances_.push_back(std::make_unique<IutInstance>(
-        IutInstance::RunContext{loop_, parts_, options_, seen_to_fail_, folder_->path(), attempts_},
+        IutInstance::RunContext{loop_, parts_, options_, self_test_, folder_->path(), attempts_},
         place, std::move((*networks)[place]), std::move(plans[place]),
         static_cast<IutInstance::Observer&>(*this)));
   }

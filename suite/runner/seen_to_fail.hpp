@@ -1,19 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// By which deviations of the reference RNIC each case has been seen to fail at its own rule.
+// What the self-test has derived: what each case evaluates on a conforming implementation, and which
+// faults made it fail, at which rules.
 #pragma once
 
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
 namespace suite::runner {
 
-using SeenToFail =
-    std::map<std::string,
-             std::vector<std::string>>;  ///< deviations, or faults of DAT calls, by case id
+/// Deviations, or faults of DAT calls, by case id.
+using SeenToFail = std::map<std::string, std::vector<std::string>>;
 
-/// What `rnic-self-test --out` or dat_self_test.py wrote; empty where there is no such file or it is not whole.
-[[nodiscard]] SeenToFail load_seen_to_fail(const std::filesystem::path& file);
+/// Rules by case id.
+using RulesByCase = std::map<std::string, std::set<std::string>>;
+
+struct SelfTestRecord {
+  SeenToFail by_case;
+  /// By case id and rule: what made an expectation of this rule fail in this case.
+  std::map<std::string, SeenToFail> by_rule;
+  RulesByCase judged;     ///< named by expectations that were evaluated
+  RulesByCase in_frames;  ///< evaluated by the judge on what the IUT sent
+
+  void merge(SelfTestRecord other);
+};
+
+/// What `rnic-self-test --out` or dat_self_test.py wrote; empty where there is no such file or it is
+/// not whole.
+[[nodiscard]] SelfTestRecord load_self_test(const std::filesystem::path& file);
+/// Of both that the build derives.
+[[nodiscard]] SelfTestRecord load_self_tests();
 
 }  // namespace suite::runner

@@ -28,6 +28,16 @@ std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
   return {rules.begin(), rules.end()};
 }
 
+CaseJudgement judgement_of(const Case& one, const CaseOutcome& outcome) {
+  CaseJudgement judgement{.aim = one.rules,
+                          .judged = {},
+                          .in_frames = outcome.judged_in_frames,
+                          .applies = outcome.verdict != Verdict::not_applicable};
+  for (const auto& record : outcome.expectations)
+    if (record.judgement != Judgement::inconclusive) judgement.judged.insert(record.rule);
+  return judgement;
+}
+
 std::string first_divergence(const CaseOutcome& right, const CaseOutcome& wrong) {
   const std::size_t common = std::min(right.exchange.size(), wrong.exchange.size());
   for (std::size_t i = 0; i < common; ++i) {
@@ -143,6 +153,7 @@ std::expected<Matrix, std::string> run_matrix(const runner::SuiteParts& parts, c
     const CaseOutcome& outcome = baseline[one.id] =
         parts.execute(one, (*conforming)->environment());
     if (plan.observe) plan.observe(nullptr, one, outcome);
+    matrix.cases.emplace(one.id, judgement_of(one, outcome));
     if (outcome.verdict != Verdict::pass && outcome.verdict != Verdict::not_applicable)
       matrix.broken.push_back(fmt::format("{}: {}", one.id, outcome.reason));
   }

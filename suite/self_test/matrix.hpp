@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,17 @@ struct DeviationResult {
   [[nodiscard]] bool out_of_reach() const { return cases_run > 0 && not_applicable == cases_run; }
 };
 
+/// What a case judges on the conforming reference.
+struct CaseJudgement {
+  std::vector<std::string_view> aim;   ///< the rules in its head
+  std::set<std::string> judged;        ///< named by an expectation that was evaluated
+  std::vector<std::string> in_frames;  ///< evaluated by the judge on what the IUT sent
+  bool applies = true;                 ///< on this link
+};
+
 struct Matrix {
   std::vector<DeviationResult> deviations;
+  std::map<std::string, CaseJudgement> cases;  ///< by id: those that were run
   /// Cases that do not pass on the conforming reference, with the reason
   std::vector<std::string> broken;
 };

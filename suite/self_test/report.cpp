@@ -12,6 +12,20 @@ const char* word_for(const DeviationResult& result) {
   return result.out_of_reach() ? "n/a" : "UNNOTICED";
 }
 
+// By case and rule: the deviations that made an expectation of the rule fail in the case.
+std::map<std::string, std::map<std::string, std::vector<std::string>>> seen_at(
+    const Matrix& matrix) {
+  std::map<std::string, std::map<std::string, std::vector<std::string>>> seen;
+  for (const DeviationResult& result : matrix.deviations)
+    for (const auto* failures : {&result.own, &result.collateral})
+      for (const Failure& failure : *failures) {
+        if (failure.error) continue;
+        for (const std::string& rule : failure.rules)
+          seen[failure.id][rule].emplace_back(result.info->name);
+      }
+  return seen;
+}
+
 }  // namespace
 
 std::string line_of(const DeviationResult& result) {
@@ -52,7 +66,16 @@ nlohmann::ordered_json json_of(const Matrix& matrix) {
       if (!failure.error) seen[failure.id].push_back(name);
     }
   }
-  return {{"deviations", deviations}, {"seen_to_fail_by", seen}};
+  nlohmann::ordered_json cases = nlohmann::ordered_json::object();
+  for (const auto& [id, one] : matrix.cases)
+    cases[id] = {{"aim", one.aim},
+                 {"judged", one.judged},
+                 {"in_frames", one.in_frames},
+                 {"applies", one.applies}};
+  return {{"deviations", deviations},
+          {"seen_to_fail_by", seen},
+          {"seen_to_fail_at", seen_at(matrix)},
+          {"cases", cases}};
 }
 
 }  // namespace suite::self_test

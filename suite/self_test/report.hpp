@@ -16,7 +16,9 @@ namespace suite::self_test {
 [[nodiscard]] std::string line_of(const LawfulResult& result);
 /// {"deviations": {name: {rule, text, caught_by: [case], collateral: [{case, rules, reason,
 /// divergence}]}},
-///  "seen_to_fail_by": {case: [deviation]}}
+///  "seen_to_fail_by": {case: [deviation]},
+///  "seen_to_fail_at": {case: {rule: [deviation]}}: at an expectation that names the rule,
+///  "cases": {case: {aim: [rule], judged: [rule], in_frames: [rule], applies}}: of the conforming run}
 [[nodiscard]] nlohmann::ordered_json json_of(const Matrix& matrix);
 
 }  // namespace suite::self_test

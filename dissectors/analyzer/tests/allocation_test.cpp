@@ -53,7 +53,8 @@ void set_msn(Octets& sent, std::uint32_t msn) {
 
 BOOST_AUTO_TEST_CASE(no_memory_is_asked_for_by_fpdu) {
   NullReporter reporter;
-  MessageTracker tracker(reporter);
+  JudgedChecks judged{};
+  MessageTracker tracker(reporter, judged);
   Octets first = ulpdu(Untagged{.payload = octets(100), .last = false});
   Octets second = ulpdu(Untagged{.mo = 100, .payload = octets(9)});
   const Octets write = ulpdu(Tagged{.payload = octets(100)});

@@ -69,7 +69,7 @@ struct Read {
 
 class Conversation final : public Reporter {
  public:
-  Conversation() : tracker_(*this) {}
+  Conversation() : tracker_(*this, judged) {}
 
   void request(std::uint8_t flags, std::uint8_t revision = 1,
                const std::optional<Values>& values = std::nullopt, std::size_t ulp_octets = 0);
@@ -86,6 +86,8 @@ class Conversation final : public Reporter {
   /// The direction ends within an FPDU.
   void end_within_fpdu(Direction direction) { tracker_.unseen_segment(direction); }
   void reset(Direction direction);
+  /// The direction was seen whole, and carried nothing.
+  void silent(Direction direction) { tracker_.silent(direction); }
   /// The next events come from frames before those that came last.
   void turn_back(std::uint32_t frames) { frame_ -= frames; }
   void finish() { tracker_.finish(); }
@@ -102,6 +104,7 @@ class Conversation final : public Reporter {
   std::vector<NoteKind> notes;
   Negotiated negotiated;
   bool summaries = true;
+  JudgedChecks judged{};
 
   void finding(const Finding& it) override { findings.push_back(it); }
   void note(const Note& it) override { notes.push_back(it.kind); }

@@ -48,27 +48,28 @@ struct Direction {
     capture::Segment segment = at(offset);
     segment.payload = std::as_bytes(std::span(octets)).first(std::min(kept, octets.size()));
     segment.payload_length = octets.size();
-    stream.add(segment, ++frame, 0, recorded);
+    stream.add(segment, ++frame, time, recorded);
   }
   void syn() {
     capture::Segment segment = at(0);
     segment.sequence = origin - 1;
     segment.syn = true;
-    stream.add(segment, ++frame, 0, recorded);
+    stream.add(segment, ++frame, time, recorded);
   }
   void fin(std::uint32_t offset) {
     capture::Segment segment = at(offset);
     segment.fin = true;
-    stream.add(segment, ++frame, 0, recorded);
+    stream.add(segment, ++frame, time, recorded);
   }
   void acknowledge(std::uint32_t offset) {
-    stream.acknowledged(origin + offset, ++frame, 0, recorded);
+    stream.acknowledged(origin + offset, ++frame, time, recorded);
   }
   [[nodiscard]] capture::Segment at(std::uint32_t offset) const {
     capture::Segment segment;
     segment.sequence = origin + offset;
     return segment;
   }
+  std::uint64_t time = 0;  ///< of what comes next; 0: not known
   std::uint32_t origin;
   TcpReassembly stream;
   RecordedStream recorded;
@@ -197,6 +198,24 @@ BOOST_AUTO_TEST_CASE(a_syn_may_carry_octets) {
   to.stream.add(segment, 1, 1, to.recorded);
   to.data(2, "cd");
   BOOST_TEST(to.recorded.text == "abcd");
+}
+
+BOOST_AUTO_TEST_CASE(an_acknowledgement_may_be_captured_before_its_data) {
+  constexpr std::uint64_t millisecond = 1'000'000;
+  Direction to(1);
+  to.time = millisecond;
+  to.data(0, "ab");
+  to.acknowledge(6);
+  to.time += millisecond / 2;
+  to.data(2, "cdef");
+  BOOST_TEST(to.recorded.text == "abcdef");
+  to.acknowledge(8);
+  to.time += 6 * millisecond;
+  to.data(8, "ij");
+  BOOST_TEST(to.recorded.text == "abcdef--ij");
+  to.acknowledge(12);
+  to.stream.finish(to.recorded);
+  BOOST_TEST(to.recorded.text == "abcdef--ij--");
 }
 
 BOOST_AUTO_TEST_CASE(a_reset_is_reported_at_once) {

@@ -18,6 +18,15 @@ namespace dissectors::analyzer::tests {
 namespace wire = rnic::wire;
 using base::Octets;
 
+[[nodiscard]] inline bool is_of_framing(rules::RuleId rule) {
+  static constexpr rules::RuleId all[]{
+#define ANALYZER_CHECK(name, ...) __VA_ARGS__,
+#include "dissectors/analyzer/framing_rules.def"
+#undef ANALYZER_CHECK
+  };
+  return std::ranges::find(all, rule.id, &rules::RuleId::id) != std::end(all);
+}
+
 /// What one end sends from its first octet on.
 class Sender {
  public:
@@ -100,9 +109,7 @@ struct Record final : Sink {
   }
   /// Of the FPDUs' form only: what these tests put into them is no conversation.
   void finding(const Connection&, const Finding& finding) override {
-    if (std::ranges::find(framing_rules(), finding.rule.id, &rules::RuleId::id) ==
-        framing_rules().end())
-      return;
+    if (!is_of_framing(finding.rule)) return;
     findings.push_back(finding);
     texts += std::string(finding.rule.id) + ": " + finding.actual + "\n";
   }
@@ -176,6 +183,12 @@ class Link {
     segment.window = window;
     segment.acknowledgement = sequence_[index(opposite(from))] + static_cast<std::uint32_t>(octets);
     pass(segment);
+  }
+  /// Octets that do not come, however long they are waited for.
+  void acknowledge_in_vain(Direction from, std::size_t octets) {
+    acknowledge(from, octets);
+    time += 10'000'000;
+    acknowledge(from, octets);
   }
   void close(Direction from, std::size_t sent) {
     capture::Segment segment = blank(from);

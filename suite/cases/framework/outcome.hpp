@@ -36,6 +36,8 @@ struct CaseOutcome {
   /// Advisories are among them.
   std::vector<ExpectationRecord> expectations;
   std::vector<RowOutcome> rows;
+  /// Rules that the judge evaluated on what the IUT sent, whatever the case is about.
+  std::vector<std::string> judged_in_frames;
   std::vector<Step> exchange;
   /// Every TCP connection used, to cut the capture by or to write a pcap from.
   std::vector<ConnectionRecord> connections;

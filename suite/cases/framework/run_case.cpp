@@ -113,6 +113,7 @@ CaseOutcome run_case(const Case& a_case, Environment& environment) {
   const auto start = environment.loop.now();
   Context context{environment.loop, environment.tester, {}, start, start, {}, {}, {}};
   run_body(a_case, environment, context, outcome);
+  outcome.judged_in_frames.assign(context.evidence.judged.begin(), context.evidence.judged.end());
   outcome.exchange = std::move(context.evidence.exchange);
   outcome.connections = std::move(context.evidence.connections);
   outcome.duration = environment.loop.now() - start;

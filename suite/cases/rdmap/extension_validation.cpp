@@ -49,8 +49,8 @@ void expect_copied_header(Body& test, const Octets& sent, RuleRef rule) {
                                       "rdmap.terminate.sent-on-rdmap-error");
   if (arrival.is_end()) return;
   const auto terminate = arrival.terminate();
-  test.expect_that(terminate.has_value(), "a Terminate as long as its bits say", arrival.text(),
-                   rule);
+  test.expect_that(arrival.is_terminate_as_specified(), "a Terminate as long as its bits say",
+                   arrival.text(), rule);
   const Octets header(sent.begin(), sent.begin() + rnic::wire::untagged_header_size);
   // RFC 5040 Figure 10 has it "if possible".
   test.advise_that(terminate->d, "D set", arrival.text(), rule);

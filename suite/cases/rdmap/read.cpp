@@ -389,8 +389,9 @@ CONFORMANCE_CASE(terminate_for_a_read_carries_its_headers,
   const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()));
   if (arrival.is_end()) return;
   const auto terminate = arrival.terminate();
-  expect_that(terminate.has_value(), "a Terminate as long as its header control bits say",
-              arrival.text(), "rdmap.terminate.header-format");
+  expect_that(arrival.is_terminate_as_specified(),
+              "a Terminate as long as its header control bits say", arrival.text(),
+              "rdmap.terminate.header-format");
   const Octets ddp(ulpdu.begin(), ulpdu.begin() + rnic::wire::untagged_header_size);
   const Octets rdmap(ulpdu.begin() + rnic::wire::untagged_header_size, ulpdu.end());
   expect_that(terminate->r, "R = 1", rnic::wire::describe(*terminate),

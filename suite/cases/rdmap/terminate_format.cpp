@@ -115,8 +115,9 @@ CONFORMANCE_CASE(terminate_for_a_ddp_error_carries_the_ddp_header,
   const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()));
   if (arrival.is_end()) return;
   const auto terminate = arrival.terminate();
-  expect_that(terminate.has_value(), "a Terminate as long as its header control bits say",
-              arrival.text(), "rdmap.terminate.header-format");
+  expect_that(arrival.is_terminate_as_specified(),
+              "a Terminate as long as its header control bits say", arrival.text(),
+              "rdmap.terminate.header-format");
   const std::string actual = rnic::wire::describe(*terminate);
   const Octets header(ulpdu.begin(), ulpdu.begin() + rnic::wire::tagged_header_size);
   expect_that(terminate->m, "M = 1", actual, "rdmap.terminate.m-bit-per-figure");
@@ -189,7 +190,7 @@ CONFORMANCE_CASE(terminate_about_data_holds_no_read_request,
     const Arrival arrival = expect(peer, some_terminate());
     if (arrival.is_end()) return;
     const auto terminate = arrival.terminate();
-    expect_that(terminate.has_value(), "a Terminate as long as its control bits say",
+    expect_that(arrival.is_terminate_as_specified(), "a Terminate as long as its control bits say",
                 arrival.text(), "rdmap.terminate.header-format");
     expect_that(!terminate->r, "R clear", arrival.text());
     expect_that(!terminate->m || terminate->segment_length == fpdu.ulpdu.size(),

@@ -62,7 +62,7 @@ ConnectionRecord a_connection(const char* answer, const Octets& from_tester,
 std::vector<CaptureFinding> findings(const ConnectionRecord& connection) {
   const auto frames = synthesize({{connection}}, start);
   const std::vector<Flow> flows{flow_to_iut(connection)};
-  return find_passively(LinkType::ethernet, frames, flows);
+  return judge_capture(LinkType::ethernet, frames, flows).findings;
 }
 
 results::CaseRecord passed() {

@@ -111,17 +111,35 @@ def noticed(case, kind, words):
     return verdict(words)[0] == "hung" and kind in MAY_HANG
 
 
+def rules_of(words, *judgements):
+    """The rules of the expectations that came to one of these judgements."""
+    made = [word["expectation"] for word in words if "expectation" in word]
+    return {one["rule"] for one in made if one["judgement"] in judgements}
+
+
+class Outcome:
+    """The fault that made a case fail, or why there is none; the rules that it judges without a fault, and those that fail with it."""
+
+    def __init__(self, why=None):
+        self.fault, self.why, self.judged, self.failed = None, why, set(), set()
+
+
 def judge(bench, case):
-    """The fault that made it fail, or None, and why there is none, or None."""
-    how, reason = verdict(bench.run(case))
+    words = bench.run(case)
+    how, reason = verdict(words)
     if how == "not_applicable" or (how == "died" and "libdat2" in reason):
-        return None, f"not applicable: {reason}"
+        return Outcome(f"not applicable: {reason}")
     if how != "pass":
-        return None, f"it is {how} without a fault: {reason}"
+        return Outcome(f"it is {how} without a fault: {reason}")
+    outcome = Outcome("no fault fails it")
+    outcome.judged = rules_of(words, "pass", "advisory")
     for kind, fault in faults_of(case):
-        if noticed(case, kind, bench.run(case, fault)):
-            return fault, None
-    return None, "no fault fails it"
+        words = bench.run(case, fault)
+        if noticed(case, kind, words):
+            # One that hangs has failed at the expectation that it was waiting for.
+            outcome.fault, outcome.why, outcome.failed = fault, None, rules_of(words, "fail") or set(case.rules[:1])
+            break
+    return outcome
 
 
 def tells(words, call, code):
@@ -187,11 +205,12 @@ def main():
             return 1 if untold else 0
         cases = [case for case in bench.cases() if fnmatch.fnmatch(case.id, arguments.select)][::arguments.every]
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            for case, (fault, why) in zip(cases, pool.map(lambda case: judge(bench, case), cases)):
-                if fault:
-                    seen[case.id] = [fault]
-                elif case.id not in known and not why.startswith("not applicable"):
-                    open_cases.append(f"{case.id}: {why}")
+            outcomes = dict(zip((case.id for case in cases), pool.map(lambda case: judge(bench, case), cases)))
+        for name, outcome in outcomes.items():
+            if outcome.fault:
+                seen[name] = [outcome.fault]
+            elif name not in known and not outcome.why.startswith("not applicable"):
+                open_cases.append(f"{name}: {outcome.why}")
     stale = [name for name in known if name in seen]
     for line in open_cases:
         print(line)
@@ -199,7 +218,12 @@ def main():
         print(f"{name} is listed in {arguments.known}, and {seen[name][0]} fails it: remove the line")
     print(f"{len(cases)} cases, {len(seen)} seen to fail, {len(open_cases)} not and not listed, {len(stale)} listed wrongly")
     if arguments.json:
-        pathlib.Path(arguments.json).write_text(json.dumps({"seen_to_fail_by": seen}, indent=1) + "\n")
+        aims = {case.id: case.rules for case in cases}
+        written = {"seen_to_fail_by": seen,
+                   "seen_to_fail_at": {name: {rule: [one.fault] for rule in sorted(one.failed)} for name, one in outcomes.items() if one.fault},
+                   "cases": {name: {"aim": aims[name], "judged": sorted(one.judged), "in_frames": [], "applies": bool(one.judged)}
+                             for name, one in outcomes.items()}}
+        pathlib.Path(arguments.json).write_text(json.dumps(written, indent=1) + "\n")
     return 1 if open_cases or stale or not seen else 0
 
 

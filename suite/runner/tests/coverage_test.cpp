@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// A rule is credited by what was evaluated and seen to fail, and never by the head of a case.
+#include "suite/runner/coverage.hpp"
+
+#include <fstream>
+
+#include <boost/test/unit_test.hpp>
+
+namespace suite::runner {
+
+namespace {
+
+constexpr std::string_view rule = "ddp.header.dv-is-one";
+
+SuiteParts one_case() {
+  SuiteParts parts;
+  parts.table.resize(1);
+  parts.table.front().id = "a.b.c";
+  parts.table.front().rules = {rule};
+  return parts;
+}
+
+RuleChecks checks(const Evaluated& evaluated) { return checks_of(one_case(), evaluated).at(rule); }
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(coverage)
+
+BOOST_AUTO_TEST_CASE(the_head_of_a_case_credits_nothing) {
+  const RuleChecks found = checks({});
+  BOOST_TEST(found.aims.size() == 1U);
+  BOOST_TEST(!found.is_judged());
+  BOOST_TEST(!found.is_credited());
+  BOOST_TEST(how_judged(*rules::find(rule), found) == "not");
+}
+
+BOOST_AUTO_TEST_CASE(an_evaluated_expectation_is_credited_once_seen_to_fail) {
+  Evaluated evaluated;
+  evaluated.judged["a.b.c"].insert(std::string(rule));
+  BOOST_TEST(checks(evaluated).is_judged());
+  BOOST_TEST(!checks(evaluated).is_credited());
+  // That it failed in another case, which did not evaluate it here, says nothing of this one.
+  evaluated.seen_to_fail["d.e.f"][std::string(rule)] = {"some_deviation"};
+  BOOST_TEST(!checks(evaluated).is_credited());
+  evaluated.seen_to_fail["a.b.c"][std::string(rule)] = {"some_deviation"};
+  BOOST_TEST(checks(evaluated).is_credited());
+  BOOST_TEST(how_judged(*rules::find(rule), checks(evaluated)) == "actively");
+}
+
+BOOST_AUTO_TEST_CASE(frames_judge_for_themselves) {
+  Evaluated evaluated;
+  evaluated.in_frames["a.b.c"].insert(std::string(rule));
+  BOOST_TEST(checks(evaluated).is_credited());
+  BOOST_TEST(how_judged(*rules::find(rule), checks(evaluated)) == "by frames");
+}
+
+BOOST_AUTO_TEST_CASE(a_run_is_read_by_what_it_has_evaluated) {
+  const auto folder = std::filesystem::temp_directory_path() / "rnic_coverage_test";
+  std::filesystem::create_directories(folder);
+  std::ofstream(folder / "results.json") << R"({"cases": [
+    {"id": "a", "gate": {"result": "superseded"}, "expectations": [{"rule": "r", "verdict": "pass"}]},
+    {"id": "b", "gate": {"result": "as_expected"}, "judged_in_frames": ["f"],
+     "expectations": [{"rule": "r", "verdict": "inconclusive"}, {"rule": "s", "verdict": "fail"}]}]})";
+  const auto read = evaluated_in(folder);
+  BOOST_REQUIRE(read.has_value());
+  BOOST_TEST((read->judged == RulesByCase{{"b", {"s"}}}));
+  BOOST_TEST((read->in_frames == RulesByCase{{"b", {"f"}}}));
+  std::ofstream(folder / "results.json") << "[]";
+  BOOST_TEST(!evaluated_in(folder).has_value());
+  std::filesystem::remove_all(folder);
+  BOOST_TEST(!evaluated_in(folder).has_value());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace suite::runner
