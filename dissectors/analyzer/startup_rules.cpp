@@ -5,6 +5,7 @@
 
 #include <bit>
 
+#include "dissectors/analyzer/terminate_reading.hpp"
 #include "reference_rnic/wire/flag_list.hpp"
 #include "reference_rnic/wire/notation.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
@@ -368,17 +369,17 @@ void StartupRules::check_first_terminate(const Incoming& incoming) {
     findings_.raise(check::term_code, incoming, "code 5 for an error without a code of its own");
 }
 
-/// Codes 5, 6 and 7 are for errors of the enhanced set-up (RFC 6581 section 8), which is over once an
-/// end has sent an FPDU. A later local error of MPA has no code of its own but 5.
+/// Codes 6 and 7 are for errors of the enhanced set-up (RFC 6581 section 8), which is over once an
+/// end has sent an FPDU; code 5 may report a local error at any time. Never certain: the octets of
+/// 2/0/6 and 2/0/7 are those of 0/2/6 and 0/2/7 in the bit order of a little-endian host.
 void StartupRules::check_later_terminate(const Incoming& incoming) {
-  const auto cause = wire::parse_terminate_cause(incoming.segment.payload);
-  if (!cause || cause->layer != wire::layer::mpa || cause->type != wire::error_type::mpa) return;
+  const auto reading = read_terminate_control(incoming.segment.payload);
+  if (!reading) return;
+  const wire::TerminateCause cause = reading->terminate.cause;
+  if (cause.layer != wire::layer::mpa || cause.type != wire::error_type::mpa) return;
   findings_.judged(incoming.direction(), check::term_code_not_true);
-  if (cause->code < wire::cause::mpa_local_catastrophic.code || !wire::is_registered(*cause))
-    return;
-  const bool local = *cause == wire::cause::mpa_local_catastrophic;
-  findings_.raise(check::term_code_not_true, incoming.fpdu.place,
-                  local ? Certainty::likely : incoming.fpdu.certainty,
+  if (cause != wire::cause::mpa_insufficient_ird && cause != wire::cause::mpa_no_rtr) return;
+  findings_.raise(check::term_code_not_true, incoming.fpdu.place, Certainty::likely,
                   wire::describe_ulpdu(incoming.fpdu.ulpdu),
                   "no code of the enhanced set-up after the first FPDU of this end");
 }
