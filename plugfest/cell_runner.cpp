@@ -157,7 +157,7 @@ Outcome CellRun::run() {
        {std::pair{Side::initiator, initiator_.get()}, std::pair{Side::responder, responder_.get()}})
     if (client != nullptr)
       if (std::string text = client->take_diagnostics(); !text.empty())
-        outcome_.said.emplace_back(side, std::move(text));
+        outcome_.said.push_back({side, std::move(text)});
   judge(outcome_, stopped_);
   return std::move(outcome_);
 }

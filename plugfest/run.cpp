@@ -98,7 +98,7 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Jour
   const Tally counted = tally(event, cells, journal);
   std::string words;
   for (const auto& [verdict, count] : counted.verdicts)
-    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, verdict);
+    words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, word(verdict));
   base::say(stdout, "{} of {} cells: {}\n", counted.played, counted.cells,
             words.empty() ? "none" : words);
   for (const std::string& cell : counted.news)

@@ -2,19 +2,12 @@
 #include "plugfest/verdict.hpp"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
 namespace plugfest {
 
 namespace {
-
-constexpr std::array<std::string_view, 6> verdict_words{"pass",         "advisory",       "fail",
-                                                        "inconclusive", "not_applicable", "error"};
-
-constexpr std::array<std::string_view, 5> fault_words{"none", "initiator", "responder", "both",
-                                                      "unknown"};
 
 Fault blame(bool initiator, bool responder) {
   if (initiator && responder) return Fault::both;
@@ -33,24 +26,6 @@ bool broken_by(const WireFinding& finding, Side side) {
 }
 
 }  // namespace
-
-std::string_view word(Verdict verdict) { return verdict_words[static_cast<std::size_t>(verdict)]; }
-
-std::optional<Verdict> verdict_named(std::string_view word) {
-  const auto found = std::ranges::find(verdict_words, word);
-  if (found == verdict_words.end()) return std::nullopt;
-  return static_cast<Verdict>(found - verdict_words.begin());
-}
-
-std::string_view word(Side side) { return side == Side::initiator ? "initiator" : "responder"; }
-
-std::string_view word(Fault fault) { return fault_words[static_cast<std::size_t>(fault)]; }
-
-std::optional<Fault> fault_named(std::string_view word) {
-  const auto found = std::ranges::find(fault_words, word);
-  if (found == fault_words.end()) return std::nullopt;
-  return static_cast<Fault>(found - fault_words.begin());
-}
 
 bool unaligned(const Cuts& cuts) {
   // Seen with the kernel's TCP: up to a fifth where each FPDU is handed to it as a record, up to four

@@ -2,27 +2,44 @@
 // What is said of a cell: the verdict, who is at fault where the wire shows it, and the evidence.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/record/table.hpp"
+
 namespace plugfest {
 
 enum class Verdict : std::uint8_t { pass, advisory, fail, inconclusive, not_applicable, error };
-[[nodiscard]] std::string_view word(Verdict verdict);
-[[nodiscard]] std::optional<Verdict> verdict_named(std::string_view word);
+constexpr auto names_of(Verdict) {
+  return std::array{"pass", "advisory", "fail", "inconclusive", "not_applicable", "error"};
+}
 
 enum class Side : std::uint8_t { initiator, responder };
-[[nodiscard]] std::string_view word(Side side);
+constexpr auto names_of(Side) { return std::array{"initiator", "responder"}; }
 [[nodiscard]] constexpr Side other(Side side) {
   return side == Side::initiator ? Side::responder : Side::initiator;
 }
 
 enum class Fault : std::uint8_t { none, initiator, responder, both, unknown };
-[[nodiscard]] std::string_view word(Fault fault);
-[[nodiscard]] std::optional<Fault> fault_named(std::string_view word);
+constexpr auto names_of(Fault) {
+  return std::array{"none", "initiator", "responder", "both", "unknown"};
+}
+
+/// The name of an enumerator in the records.
+template <class Enumeration>
+[[nodiscard]] constexpr std::string_view word(Enumeration value) {
+  return names_of(value)[static_cast<std::size_t>(value)];
+}
+[[nodiscard]] constexpr std::optional<Verdict> verdict_named(std::string_view name) {
+  return base::record::find<Verdict>(name);
+}
+[[nodiscard]] constexpr std::optional<Fault> fault_named(std::string_view name) {
+  return base::record::find<Fault>(name);
+}
 
 /// Something that one side had to show.
 struct Check {
@@ -68,6 +85,12 @@ struct WireLine {
   std::string text;
 };
 
+/// The end of what an agent wrote to its standard error.
+struct AgentOutput {
+  Side side = Side::initiator;
+  std::string text;
+};
+
 /// How one attempt at a cell ended.
 struct Outcome {
   Verdict verdict = Verdict::error;
@@ -81,8 +104,9 @@ struct Outcome {
   std::vector<WireLine> wire;
   std::string pcap;  ///< file in the results folder; empty: not captured
   std::uint64_t frames = 0, dropped = 0;
-  std::string capture_trouble;                     ///< why the capture is missing or has holes
-  std::vector<std::pair<Side, std::string>> said;  ///< the agents' standard error
+  /// Why the capture is missing or has holes.
+  std::string capture_trouble;
+  std::vector<AgentOutput> said;
 };
 
 /// Ends a scenario before its last line; the checks made so far stand.

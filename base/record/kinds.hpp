@@ -43,8 +43,9 @@ inline constexpr bool is_list<std::vector<T>> = !is_octet<T>;
 
 template <class T>
 inline constexpr bool is_map = false;
-template <class T>
-inline constexpr bool is_map<std::map<std::string, T>> = true;
+template <class Key, class T>
+inline constexpr bool is_map<std::map<Key, T>> =
+    std::is_same_v<Key, std::string> || std::is_enum_v<Key>;
 
 template <class T>
 inline constexpr bool is_variant = false;

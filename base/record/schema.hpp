@@ -4,8 +4,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <string>
 #include <type_traits>
+#include <variant>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -59,6 +62,8 @@ Schema number_schema(const Constraint& constraint) {
   } else if (std::is_unsigned_v<T>) {
     schema["minimum"] = 0;
   }
+  if constexpr (is_integer<T> && sizeof(T) < sizeof(std::uint32_t))
+    schema["maximum"] = std::numeric_limits<T>::max();
   return schema;
 }
 
@@ -91,8 +96,11 @@ Schema value_schema(const Constraint& constraint) {
     if (constraint.nonempty) schema["minItems"] = 1;
     return schema;
   } else if constexpr (is_map<T>) {
-    return {{"type", "object"},
-            {"additionalProperties", value_schema<typename T::mapped_type>({})}};
+    Schema schema{{"type", "object"},
+                  {"additionalProperties", value_schema<typename T::mapped_type>(constraint)}};
+    if constexpr (std::is_enum_v<typename T::key_type>)
+      schema["propertyNames"] = enum_schema(names_of(typename T::key_type{}));
+    return schema;
   } else if constexpr (has_flags<T>) {
     std::vector<const char*> words;
     for (const auto& flag : flags_for<T>()) words.push_back(flag.name);
@@ -108,6 +116,8 @@ Schema value_schema(const Constraint& constraint) {
 struct Properties {
   Schema properties = Schema::object();
   std::vector<std::string> required;
+  /// Of an object that holds the members of a variant: the further properties of each alternative.
+  std::vector<Properties> alternatives;
 
   template <class Owner, class T>
   void add(const Member<Owner, T>& about) {
@@ -132,10 +142,35 @@ struct Properties {
   }
   template <class T>
   void add_all() {
-    std::apply([this](const auto&... each) { (add(each), ...); }, table_for<T>().members);
+    if constexpr (is_variant<T>) {
+      add_alternatives(static_cast<const T*>(nullptr));
+    } else {
+      std::apply([this](const auto&... each) { (add(each), ...); }, table_for<T>().members);
+    }
+  }
+  template <class... T>
+  void add_alternatives(const std::variant<T...>*) {
+    (add_alternative<T>(), ...);
+  }
+  template <class T>
+  void add_alternative() {
+    Properties one;
+    one.add(constant("type", table_for<T>().name));
+    one.add_all<T>();
+    alternatives.push_back(std::move(one));
   }
 
   Schema schema() {
+    if (alternatives.empty()) return object();
+    Schema list = Schema::array();
+    for (Properties& one : alternatives) {
+      one.properties.update(properties);
+      one.required.insert(one.required.end(), required.begin(), required.end());
+      list.push_back(one.object());
+    }
+    return {{"oneOf", list}};
+  }
+  Schema object() {
     std::sort(required.begin(), required.end());
     Schema made{{"type", "object"}, {"properties", properties}, {"additionalProperties", false}};
     if (!required.empty()) made["required"] = required;
@@ -190,12 +225,12 @@ template <class T>
   return detail::object_schema<T>();
 }
 
-/// Where a published schema says something else than the table: a JSON patch, one line per
+/// Where a published schema says something else than a generated one: a JSON patch, one line per
 /// difference; empty: nowhere.
-template <class T>
-[[nodiscard]] std::vector<std::string> differences_from(const Schema& published) {
+[[nodiscard]] inline std::vector<std::string> differences(const Schema& published,
+                                                          const Schema& generated) {
   std::vector<std::string> lines;
-  for (const Schema& each : Schema::diff(detail::plain(published, published), schema_of<T>()))
+  for (const Schema& each : Schema::diff(detail::plain(published, published), generated))
     lines.push_back(each.dump());
   return lines;
 }

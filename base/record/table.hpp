@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The description of a struct that travels as JSON: one table per struct, from which the reader, the
-// writer (json.hpp) and the schema (schema.hpp) come. C++17, for the agent's own build.
+// writer (json_reader.hpp, json_writer.hpp) and the schema (schema.hpp) come. C++17, for the agent's own build.
 //
 // A table is found by argument-dependent lookup, beside the struct:
 //
@@ -42,7 +42,7 @@ struct Constraint {
   const char* const* words = nullptr;
   std::size_t word_count = 0;
   Form form = Form::any;
-  /// Of a number: the least value; nothing: the least of its type.
+  /// Of a number, or of those in a map: the least value; nothing: the least of its type.
   std::optional<std::int64_t> minimum{};
   /// Of a list: has at least one element.
   bool nonempty = false;

@@ -5,7 +5,8 @@
 #include <ostream>
 
 #include "base/octets.hpp"
-#include "base/record/json.hpp"
+#include "base/record/json_reader.hpp"
+#include "base/record/json_writer.hpp"
 #include "base/record/schema.hpp"
 
 namespace sample {
@@ -47,6 +48,7 @@ struct Everything {
   Point where{1, 0};
   std::vector<Point> points;
   std::map<std::string, std::uint64_t> counts;
+  std::map<Colour, int> colours;
   std::optional<std::uint32_t> frame;
   std::optional<bool> maybe;
   Rights rights;
@@ -58,16 +60,16 @@ struct Everything {
   std::variant<Nothing, Point> kind;
 };
 constexpr auto table_of(const Everything*) {
-  return table("everything", constant("version", 1), required("colour", &Everything::colour),
-               required("where", &Everything::where),
-               required("points", &Everything::points).nonempty(),
-               required("counts", &Everything::counts), required("frame", &Everything::frame),
-               defaulted("maybe", &Everything::maybe), required("rights", &Everything::rights),
-               required("size", &Everything::size).one_of(sizes),
-               required("digits", &Everything::digits).form(Form::hex),
-               defaulted("note", &Everything::note), required("octets", &Everything::octets),
-               required("two", &Everything::two), required("at", &Everything::at),
-               internal("place", &Everything::place), inlined(&Everything::kind));
+  return table(
+      "everything", constant("version", 1), required("colour", &Everything::colour),
+      required("where", &Everything::where), required("points", &Everything::points).nonempty(),
+      required("counts", &Everything::counts), required("colours", &Everything::colours).from(1),
+      required("frame", &Everything::frame), defaulted("maybe", &Everything::maybe),
+      required("rights", &Everything::rights), required("size", &Everything::size).one_of(sizes),
+      required("digits", &Everything::digits).form(Form::hex), defaulted("note", &Everything::note),
+      required("octets", &Everything::octets), required("two", &Everything::two),
+      required("at", &Everything::at), internal("place", &Everything::place),
+      inlined(&Everything::kind));
 }
 
 Everything full() {
@@ -76,6 +78,7 @@ Everything full() {
   all.where = {255, -3};
   all.points = {{1, 2}, {3, 4}};
   all.counts = {{"one", 1}};
+  all.colours = {{Colour::green, 2}};
   all.frame = 7;
   all.maybe = false;
   all.rights.write = true;
@@ -91,7 +94,7 @@ Everything full() {
 
 const char* const full_text =
     R"({"version":1,"colour":"green","where":{"x":255,"y":-3},"points":[{"x":1,"y":2},{"x":3,"y":4}],)"
-    R"("counts":{"one":1},"frame":7,"maybe":false,"rights":["write"],"size":"large","digits":"0a",)"
+    R"("counts":{"one":1},"colours":{"green":2},"frame":7,"maybe":false,"rights":["write"],"size":"large","digits":"0a",)"
     R"("note":"","octets":"01ff","two":"0203","at":1234.567890123,"type":"point","x":9,"y":9})";
 
 }  // namespace sample
@@ -168,6 +171,8 @@ const Wrong wrong_members[] = {
     {"points", "[]", "member \"points\" must not be empty"},
     {"points", "[{\"x\":1},{\"x\":true}]", "member \"points[1].x\" must be an integer"},
     {"counts", "{\"two\":-1}", "member \"counts.two\" must be an integer from 0"},
+    {"colours", "{\"blue\":1}", "member \"colours.blue\" is unknown"},
+    {"colours", "{\"red\":0}", "member \"colours.red\" must be an integer from 1"},
     {"frame", "\"7\"", "member \"frame\" must be an integer"},
     {"maybe", "null", "member \"maybe\" must be true or false, not null"},
     {"rights", "[\"rite\"]", "member \"rights\" must be a list of \"read\", \"write\""},
@@ -228,18 +233,37 @@ BOOST_AUTO_TEST_CASE(a_published_schema_is_compared_by_what_it_demands) {
       "points": {"type": "array", "items": {"$ref": "#/$defs/point"}}},
     "$defs": {"point": {
       "type": "object", "additionalProperties": false, "required": ["x"],
-      "properties": {"x": {"type": "integer", "minimum": 1}, "y": {"type": "integer"}}}}})");
-  BOOST_TEST(differences_from<Shape>(published) == std::vector<std::string>{},
+      "properties": {"x": {"type": "integer", "minimum": 1, "maximum": 255},
+                     "y": {"type": "integer", "maximum": 32767}}}}})");
+  BOOST_TEST(differences(published, schema_of<Shape>()) == std::vector<std::string>{},
              boost::test_tools::per_element());
   Schema other = published;
   other["$defs"]["point"]["required"] = {"x", "y"};
-  BOOST_TEST(differences_from<Shape>(other).size() == 1U);
+  BOOST_TEST(differences(other, schema_of<Shape>()).size() == 1U);
   other = published;
   other["properties"].erase("points");
-  BOOST_TEST(differences_from<Shape>(other).size() == 1U);
+  BOOST_TEST(differences(other, schema_of<Shape>()).size() == 1U);
   other = published;
   other["properties"]["end"]["type"] = "string";
-  BOOST_TEST(!differences_from<Shape>(other).empty());
+  BOOST_TEST(!differences(other, schema_of<Shape>()).empty());
+}
+
+struct Numbered {
+  std::uint8_t number = 0;
+  std::variant<sample::Nothing, sample::Point> kind;
+};
+constexpr auto table_of(const Numbered*) {
+  return table("numbered", required("number", &Numbered::number), inlined(&Numbered::kind));
+}
+
+BOOST_AUTO_TEST_CASE(the_schema_of_a_message_lists_its_types) {
+  const Schema schema = schema_of<Numbered>();
+  BOOST_REQUIRE(schema.at("oneOf").size() == 2U);
+  const Schema& point = schema["oneOf"][1];
+  BOOST_TEST(point["properties"]["type"]["const"] == "point");
+  BOOST_TEST(point["properties"]["number"]["maximum"] == 255);
+  BOOST_TEST(point["properties"]["x"]["minimum"] == 1);
+  BOOST_TEST(point["required"] == (Schema{"number", "type", "x"}));
 }
 
 BOOST_AUTO_TEST_CASE(a_time_has_its_form) {

@@ -33,15 +33,16 @@ bool fits(const auto& one, const std::string& text) {
 // What came where the rule of the entry was not met; the case's reason where there is no such expectation.
 std::vector<std::string> observations(const results::CaseRecord& record, const std::string& rule) {
   std::vector<std::string> list;
-  for (const results::Expectation& expectation : record.expectations) {
-    if (expectation.rule == rule && expectation.verdict != Judgement::pass)
+  for (const results::ExpectationRecord& expectation : record.outcome.expectations) {
+    if (expectation.rule == rule && expectation.judgement != Judgement::pass)
       list.push_back(expectation.actual);
   }
-  list.push_back(record.reason);  // a crash, say, that no expectation records
+  list.push_back(record.outcome.reason);  // a crash, say, that no expectation records
   return list;
 }
 
-bool is_recurring(const results::Expectation& one, const std::vector<RecurringFault>& throughout) {
+bool is_recurring(const results::ExpectationRecord& one,
+                  const std::vector<RecurringFault>& throughout) {
   return std::ranges::any_of(throughout, [&](const RecurringFault& recurring) {
     return recurring.rule == one.rule && fits(recurring, one.actual);
   });
@@ -51,8 +52,8 @@ bool is_recurring(const results::Expectation& one, const std::vector<RecurringFa
 bool fails_by_recurring_faults_alone(const results::CaseRecord& record,
                                      const std::vector<RecurringFault>& throughout) {
   bool failed = false;
-  for (const results::Expectation& one : record.expectations) {
-    if (one.verdict == Judgement::pass || one.verdict == Judgement::advisory) continue;
+  for (const results::ExpectationRecord& one : record.outcome.expectations) {
+    if (one.judgement == Judgement::pass || one.judgement == Judgement::advisory) continue;
     if (!is_recurring(one, throughout)) return false;
     failed = true;
   }
@@ -60,15 +61,15 @@ bool fails_by_recurring_faults_alone(const results::CaseRecord& record,
 }
 
 // A rule that is broken in this case besides those of the entry and what is wrong throughout.
-const results::Expectation* another(const results::CaseRecord& record, const Entry& entry,
-                                    const std::vector<RecurringFault>& throughout) {
-  const auto unknown = [&](const results::Expectation& one) {
-    return one.verdict == Judgement::fail && one.rule != entry.rule &&
+const results::ExpectationRecord* another(const results::CaseRecord& record, const Entry& entry,
+                                          const std::vector<RecurringFault>& throughout) {
+  const auto unknown = [&](const results::ExpectationRecord& one) {
+    return one.judgement == Judgement::fail && one.rule != entry.rule &&
            std::ranges::find(entry.also, one.rule) == entry.also.end() &&
            !is_recurring(one, throughout);
   };
-  const auto found = std::ranges::find_if(record.expectations, unknown);
-  return found == record.expectations.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(record.outcome.expectations, unknown);
+  return found == record.outcome.expectations.end() ? nullptr : &*found;
 }
 
 }  // namespace
@@ -95,9 +96,9 @@ const KnownIncident* Gate::known_kernel_message(const std::string& excerpt) cons
 
 const KnownIncident* Gate::random_crash(const results::CaseRecord& record,
                                         const Entry* entry) const {
-  if (record.expectations.empty()) return nullptr;
-  const results::Expectation& last = record.expectations.back();
-  if (last.verdict != Judgement::fail || (entry != nullptr && fits(*entry, last.actual)))
+  if (record.outcome.expectations.empty()) return nullptr;
+  const results::ExpectationRecord& last = record.outcome.expectations.back();
+  if (last.judgement != Judgement::fail || (entry != nullptr && fits(*entry, last.actual)))
     return nullptr;
   const auto found = std::ranges::find_if(
       known_.random_crashes, [&](const KnownIncident& one) { return fits(one, last.actual); });
@@ -106,7 +107,8 @@ const KnownIncident* Gate::random_crash(const results::CaseRecord& record,
 
 results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attempt) const {
   const Entry* entry = find(record.id);
-  const bool good = record.verdict == Verdict::pass || record.verdict == Verdict::not_applicable;
+  const bool good =
+      record.outcome.verdict == Verdict::pass || record.outcome.verdict == Verdict::not_applicable;
   // A case that failed alone for its own reason is not excused by the log of what ran beside it.
   const bool struck = record.decided_by == results::DecidedBy::kernel_log;
   const KnownIncident* incident = struck ? known_kernel_message(record.kernel_log) : nullptr;
@@ -128,20 +130,20 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
   if (entry == nullptr) {
     if (good) return {};
     return {GateResult::new_failure, "",
-            fmt::format("{}, and no expectation says so", results::name(record.verdict))};
+            fmt::format("{}, and no expectation says so", results::name(record.outcome.verdict))};
   }
-  if (record.verdict == Verdict::pass && attempt < entry->tries)
+  if (record.outcome.verdict == Verdict::pass && attempt < entry->tries)
     return {GateResult::superseded, entry->place, "it did not fail this time, and runs again"};
-  if (record.verdict == Verdict::pass && entry->intermittent)
+  if (record.outcome.verdict == Verdict::pass && entry->intermittent)
     return {GateResult::as_expected, entry->place, "it fails now and then: " + entry->reason};
-  if (record.verdict == Verdict::pass) {
+  if (record.outcome.verdict == Verdict::pass) {
     return {GateResult::stale, entry->place,
             fmt::format("{} passes now: remove the entry", record.id)};
   }
-  if (record.verdict != entry->verdict) {
+  if (record.outcome.verdict != entry->verdict) {
     return {GateResult::new_failure, entry->place,
             fmt::format("{} is recorded, {} came", results::name(entry->verdict),
-                        results::name(record.verdict))};
+                        results::name(record.outcome.verdict))};
   }
   if (fails_by_recurring_faults_alone(record, known_.throughout))
     return {GateResult::known, entry->place, entry->reason};

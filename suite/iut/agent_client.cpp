@@ -24,8 +24,8 @@ constexpr std::size_t last_lines = 8;
 /// Events, replies aside, that nobody has fetched;
 /// an agent that sends more than this tells of no test.
 constexpr std::size_t flood = std::size_t{16} * 1024 * 1024;
-/// Between the end of an agent's words and the end of its process.
-constexpr std::chrono::seconds patience{2};
+/// Between the end of an agent's output and the end of its process.
+constexpr std::chrono::seconds timeout{2};
 
 bool is_crash(int signal) {
   return signal == SIGSEGV || signal == SIGABRT || signal == SIGBUS || signal == SIGILL ||
@@ -40,7 +40,7 @@ std::string printable(std::string_view line) {
   return line.size() > enough ? text + "..." : text;
 }
 
-/// What the end of the process says of the end of its words.
+/// What the end of the process says of the end of its output.
 GoneEvent judge(const base::ExitStatus& ended) {
   if (is_crash(ended.signal))
     return {Why::crashed, "the agent was ended by " + base::signal_name(ended.signal)};
@@ -113,7 +113,7 @@ std::expected<void, GoneEvent> AgentClient::open() {
     return std::unexpected(*gone_);
   }
   link_.emplace(std::move(*link));
-  loop_.watch(words(), EPOLLIN, [this](std::uint32_t events) {
+  loop_.watch(channel(), EPOLLIN, [this](std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) write_words();
     if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_words();
   });
@@ -144,18 +144,18 @@ void AgentClient::close() {
 void AgentClient::stop_watching() {
   for (const auto& [number, outstanding] : outstanding_) loop_.cancel(outstanding.deadline);
   outstanding_.clear();
-  if (patience_) loop_.cancel(*patience_);
-  patience_.reset();
+  if (timeout_) loop_.cancel(*timeout_);
+  timeout_.reset();
   if (!link_) return;
-  loop_.unwatch(words());
+  loop_.unwatch(channel());
   if (ChildProcess* process = child()) {
     loop_.unwatch(process->errors());
     loop_.unwatch(process->exited());
   }
 }
 
-int AgentClient::words() const {
-  if (const auto* process = std::get_if<ChildProcess>(&*link_)) return process->words();
+int AgentClient::channel() const {
+  if (const auto* process = std::get_if<ChildProcess>(&*link_)) return process->channel();
   return std::get<FileDescriptor>(*link_).get();
 }
 
@@ -190,7 +190,7 @@ void AgentClient::write_words() {
   std::size_t written = 0;
   while (written < output_.size()) {
     const ssize_t count =
-        ::send(words(), output_.data() + written, output_.size() - written, MSG_NOSIGNAL);
+        ::send(channel(), output_.data() + written, output_.size() - written, MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 &&
         errno != EAGAIN) {  // the agent's end is closed; what it said last is still to be read
@@ -201,7 +201,7 @@ void AgentClient::write_words() {
     written += static_cast<std::size_t>(count);
   }
   output_.erase(0, written);
-  if (!input_ended_) loop_.change(words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
+  if (!input_ended_) loop_.change(channel(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
 void AgentClient::expire(std::uint64_t number) {
@@ -227,7 +227,7 @@ std::optional<Event> AgentClient::next_event(base::TimePoint deadline) {
 
 void AgentClient::read_words() {
   std::array<char, 65536> octets;
-  const ssize_t count = ::recv(words(), octets.data(), octets.size(), 0);
+  const ssize_t count = ::recv(channel(), octets.data(), octets.size(), 0);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
   if (count <= 0) return input_ended();
   input_.append({octets.data(), static_cast<std::size_t>(count)});
@@ -312,26 +312,26 @@ std::string AgentClient::last_words() const {
 
 void AgentClient::input_ended() {
   input_ended_ = true;
-  loop_.unwatch(words());
+  loop_.unwatch(channel());
   conclude_if_over(false);
 }
 
-/// An agent is over when its words have ended and, being our child, its process too: only then is
-/// it known whether it crashed. Should one of the two not follow the other, patience ends.
-void AgentClient::conclude_if_over(bool patience_over) {
+/// An agent is over when its output has ended and, being our child, its process too: only then is
+/// it known whether it crashed. Should one of the two not follow the other, the wait ends after a timeout.
+void AgentClient::conclude_if_over(bool timed_out) {
   if (gone_ || !link_) return;
   ChildProcess* process = child();
   if (process == nullptr)
     return report_gone({Why::transport_lost, "the agent's channel was closed"});
   const auto ended = process->reap();
   if (input_ended_ && ended) return report_gone(judge(*ended));
-  if (patience_over)
+  if (timed_out)
     return report_gone(ended ? judge(*ended)
                              : GoneEvent{Why::transport_lost,
                                          "the agent closed its standard output and lives on"});
-  if (!patience_)
-    patience_ = loop_.schedule(loop_.now() + patience, [this] {
-      patience_.reset();
+  if (!timeout_)
+    timeout_ = loop_.schedule(loop_.now() + timeout, [this] {
+      timeout_.reset();
       conclude_if_over(true);
     });
 }

@@ -29,7 +29,7 @@ using AgentOpener = std::function<std::expected<AgentLink, std::string>()>;
 
 /// Runs `argv` without a shell, e.g. {"ssh", "root@dut", "rnic-agent", "--driver", "verbs"}.
 [[nodiscard]] AgentOpener agent_process(std::vector<std::string> argv);
-/// What stands before a program's words to run it on another host: nobody is asked for a password,
+/// What precedes a program's arguments to run it on another host: nobody is asked for a password,
 /// and a connection that is dead is noticed within seconds, at its start and later.
 [[nodiscard]] std::vector<std::string> through_ssh(const std::string& target);
 /// Connects to a unix socket; whoever owns its other end sees
@@ -70,7 +70,7 @@ class AgentClient final : public Iut {
 
   [[nodiscard]] std::expected<void, GoneEvent> open();
   void close();
-  [[nodiscard]] int words() const;
+  [[nodiscard]] int channel() const;
   [[nodiscard]] ChildProcess* child();
 
   void read_words();
@@ -82,7 +82,7 @@ class AgentClient final : public Iut {
   void expire(std::uint64_t number);
 
   void input_ended();
-  void conclude_if_over(bool patience_over);
+  void conclude_if_over(bool timed_out);
   void stop_watching();
   [[nodiscard]] std::string last_words() const;
 
@@ -94,7 +94,7 @@ class AgentClient final : public Iut {
   LineBuffer input_;
   std::string output_;  ///< what the agent's end would not take yet
   bool input_ended_ = false;
-  std::optional<base::TimerId> patience_;
+  std::optional<base::TimerId> timeout_;
 
   struct Outstanding {
     const char* type;

@@ -29,11 +29,11 @@ std::expected<ChildProcess, std::string> ChildProcess::start(const std::vector<s
   std::array<int, 2> pair{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair.data()) != 0)
     return std::unexpected(failed("socketpair"));
-  base::FileDescriptor words(pair[0]);
+  base::FileDescriptor channel(pair[0]);
   const base::FileDescriptor child_words(pair[1]);
   auto errors = base::make_pipe();
   if (!errors) return std::unexpected(failed("pipe2"));
-  make_nonblocking(words.get());
+  make_nonblocking(channel.get());
   make_nonblocking(errors->read_end.get());
 
   base::ProcessSetup setup;
@@ -44,11 +44,11 @@ std::expected<ChildProcess, std::string> ChildProcess::start(const std::vector<s
   auto process = base::Process::start(argv, setup, error);
   if (!process) return std::unexpected(error);
   if (process->exited() < 0) return std::unexpected(failed("pidfd_open"));
-  return ChildProcess(std::move(*process), std::move(words), std::move(errors->read_end));
+  return ChildProcess(std::move(*process), std::move(channel), std::move(errors->read_end));
 }
 
 ChildProcess::~ChildProcess() {
-  words_.close();
+  channel_.close();
   errors_.close();
   (void)process_.wait_for(farewell);
 }

@@ -26,8 +26,8 @@ class ChildProcess {
   /// Hangs up, gives it a moment to release what it holds, then kills it.
   ~ChildProcess();
 
-  [[nodiscard]] int words() const { return words_.get(); }    ///< non-blocking, both ways
-  [[nodiscard]] int errors() const { return errors_.get(); }  ///< non-blocking, its stderr
+  [[nodiscard]] int channel() const { return channel_.get(); }  ///< non-blocking, both ways
+  [[nodiscard]] int errors() const { return errors_.get(); }    ///< non-blocking, its stderr
   [[nodiscard]] int exited() const {
     return process_.exited();
   }  ///< polls readable when it has ended
@@ -37,11 +37,11 @@ class ChildProcess {
   void kill() { process_.kill(); }
 
  private:
-  ChildProcess(base::Process process, base::FileDescriptor words, base::FileDescriptor errors)
-      : process_(std::move(process)), words_(std::move(words)), errors_(std::move(errors)) {}
+  ChildProcess(base::Process process, base::FileDescriptor channel, base::FileDescriptor errors)
+      : process_(std::move(process)), channel_(std::move(channel)), errors_(std::move(errors)) {}
 
   base::Process process_;
-  base::FileDescriptor words_, errors_;
+  base::FileDescriptor channel_, errors_;
 };
 
 }  // namespace suite::iut

@@ -7,7 +7,8 @@
 #include <type_traits>
 #include <vector>
 
-#include "base/record/json.hpp"
+#include "base/record/json_reader.hpp"
+#include "base/record/json_writer.hpp"
 #include "suite/iut/message_tables.hpp"
 
 namespace suite::iut {

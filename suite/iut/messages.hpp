@@ -33,7 +33,7 @@ using ImmediateData = std::array<std::byte, 8>;  ///< RFC 7306, section 7
 
 // ---------------------------------------------------------------- capabilities
 
-/// What an IUT can be driven to do. The names are the JSON names; PICS items use the same words.
+/// What an IUT can be driven to do. The names are the JSON names; PICS items use the same.
 namespace capability {
 inline constexpr const char* configure_revision_1 = "configure.revision_1";
 inline constexpr const char* configure_crc = "configure.crc";
@@ -84,7 +84,7 @@ struct DestroyDomain {
   Handle domain = 0;
 };
 
-/// Access rights by name; JSON: an array of these words.
+/// Access rights by name; JSON: a list of these names.
 struct Access {
   bool local_write = false, remote_read = false, remote_write = false, remote_atomic = false,
        bind_window = false;

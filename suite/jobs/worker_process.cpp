@@ -46,7 +46,7 @@ std::expected<std::unique_ptr<WorkerProcess>, std::string> WorkerProcess::start(
 WorkerProcess::WorkerProcess(base::EpollLoop& loop, std::uint32_t number, iut::ChildProcess child,
                              Observer& observer)
     : loop_(loop), number_(number), child_(std::move(child)), observer_(observer) {
-  loop_.watch(child_.words(), EPOLLIN, [this](std::uint32_t events) {
+  loop_.watch(child_.channel(), EPOLLIN, [this](std::uint32_t events) {
     if ((events & EPOLLOUT) != 0) write_messages();
     if ((events & ~static_cast<std::uint32_t>(EPOLLOUT)) != 0) read_messages();
   });
@@ -56,7 +56,7 @@ WorkerProcess::WorkerProcess(base::EpollLoop& loop, std::uint32_t number, iut::C
 
 WorkerProcess::~WorkerProcess() {
   if (kill_timer_) loop_.cancel(*kill_timer_);
-  if (!messages_ended_) loop_.unwatch(child_.words());
+  if (!messages_ended_) loop_.unwatch(child_.channel());
   if (!stderr_ended_) loop_.unwatch(child_.errors());
   loop_.unwatch(child_.exited());
 }
@@ -68,22 +68,22 @@ void WorkerProcess::send(const Message& message) {
 
 void WorkerProcess::write_messages() {
   while (!output_.empty()) {
-    const ssize_t count = ::send(child_.words(), output_.data(), output_.size(), MSG_NOSIGNAL);
+    const ssize_t count = ::send(child_.channel(), output_.data(), output_.size(), MSG_NOSIGNAL);
     if (count < 0 && errno == EINTR) continue;
     if (count < 0 && errno != EAGAIN) output_.clear();  // it is dying; finish() reports that
     if (count < 0) break;
     output_.erase(0, static_cast<std::size_t>(count));
   }
   if (!messages_ended_)
-    loop_.change(child_.words(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
+    loop_.change(child_.channel(), output_.empty() ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
 void WorkerProcess::read_messages() {
   const bool more =
-      read_available(child_.words(), [this](std::string_view text) { input_.append(text); });
+      read_available(child_.channel(), [this](std::string_view text) { input_.append(text); });
   if (!more && !messages_ended_) {
     messages_ended_ = true;
-    loop_.unwatch(child_.words());
+    loop_.unwatch(child_.channel());
   }
   while (const auto message = input_.next()) {
     if (observer_.message(*this, *message)) continue;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "base/record/json_writer.hpp"
 #include "suite/results/record_tables.hpp"
 
 namespace suite::results {

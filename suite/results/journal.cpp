@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "base/record/json_reader.hpp"
 #include "suite/results/record_tables.hpp"
 
 namespace suite::results {

@@ -6,7 +6,7 @@ namespace suite::results {
 namespace {
 
 void count(Summary& summary, const CaseRecord& record) {
-  const std::string verdict(name(record.verdict));
+  const std::string verdict(name(record.outcome.verdict));
   ++summary.cases;
   ++summary.verdicts[verdict];
   ++summary.gate[std::string(name(record.gate.result))];

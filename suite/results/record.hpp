@@ -12,27 +12,16 @@
 
 #include <nlohmann/json.hpp>
 
-#include "base/record/table.hpp"
+#include "suite/results/outcome.hpp"
 
 namespace suite::results {
 
-using base::record::name;
 using Json = nlohmann::ordered_json;
 
 inline constexpr const char* schema_name = "rnic-results-1";
 
 // names_of gives the words of the enumerators in the document, in the order of the enumeration.
 
-enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, error };
-constexpr auto names_of(Verdict) {
-  return std::array{"pass", "fail", "inconclusive", "not_applicable", "error"};
-}
-enum class Judgement : std::uint8_t { pass, advisory, fail, inconclusive, error };
-constexpr auto names_of(Judgement) {
-  return std::array{"pass", "advisory", "fail", "inconclusive", "error"};
-}
-enum class Direction : std::uint8_t { to_iut, from_iut, none };
-constexpr auto names_of(Direction) { return std::array{"to_iut", "from_iut", "none"}; }
 enum class GateResult : std::uint8_t { as_expected, known, new_failure, stale, superseded };
 constexpr auto names_of(GateResult) {
   return std::array{"as_expected", "known", "new_failure", "stale", "superseded"};
@@ -54,29 +43,6 @@ struct Advisory {
   std::string rule, text;
 };
 
-struct Expectation {
-  std::string rule, row;
-  std::vector<std::string> admissible;
-  std::string actual, hex;
-  Judgement verdict = Judgement::pass;
-  Direction direction = Direction::none;
-  double at = 0;  ///< seconds since the start of the attempt
-  std::optional<std::uint32_t> frame;
-};
-
-struct Row {
-  std::string name;
-  Verdict verdict = Verdict::pass;
-  std::string reason;
-};
-
-struct Step {
-  double at = 0;  ///< seconds since the start of the attempt
-  Direction direction = Direction::none;
-  std::string text, hex;
-  std::optional<std::uint32_t> frame;
-};
-
 struct Pcap {
   std::string file, sha256;
   std::uint64_t frames = 0, octets = 0;
@@ -93,22 +59,16 @@ struct Gate {
   std::string entry, reason;
 };
 
+/// One attempt at one case.
 struct CaseRecord {
   std::string id;
   std::uint32_t attempt = 1;
   std::string title, layer, file, variant, configuration;
   std::vector<std::string> rules;
-  Verdict verdict = Verdict::error;
-  std::string reason;
+  CaseOutcome outcome;
   std::vector<Advisory> advisories;
-  std::vector<Expectation> expectations;
-  /// Rules that the judge evaluated on the frames that the IUT sent in the case.
-  std::vector<std::string> judged_in_frames;
-  std::vector<Row> rows;
-  std::vector<Step> exchange;
   std::optional<Pcap> pcap;
   std::string start;
-  double duration = 0;
   std::uint32_t worker = 0;
   Gate gate;
   std::string rerun, kernel_log, stderr_text;

@@ -2,7 +2,8 @@
 // How the records of a run travel: the tables of what reports/schema/results-1.schema.json says.
 #pragma once
 
-#include "base/record/json.hpp"
+#include "base/record/address.hpp"
+#include "base/record/table.hpp"
 #include "suite/results/record.hpp"
 
 namespace suite::results {
@@ -10,28 +11,55 @@ namespace suite::results {
 using base::record::constant;
 using base::record::defaulted;
 using base::record::Form;
+using base::record::inlined;
+using base::record::internal;
 using base::record::required;
 using base::record::table;
 
 constexpr auto table_of(const Advisory*) {
   return table("advisory", required("rule", &Advisory::rule), required("text", &Advisory::text));
 }
-constexpr auto table_of(const Expectation*) {
-  return table(
-      "expectation", required("rule", &Expectation::rule), required("row", &Expectation::row),
-      required("admissible", &Expectation::admissible).nonempty(),
-      required("actual", &Expectation::actual), required("hex", &Expectation::hex).form(Form::hex),
-      required("verdict", &Expectation::verdict), required("direction", &Expectation::direction),
-      required("at", &Expectation::at), required("frame", &Expectation::frame).from(1));
+constexpr auto table_of(const StreamPlace*) {
+  return table("place", required("connection", &StreamPlace::connection),
+               required("offset", &StreamPlace::offset));
 }
-constexpr auto table_of(const Row*) {
-  return table("row", required("name", &Row::name), required("verdict", &Row::verdict),
-               required("reason", &Row::reason));
+constexpr auto table_of(const ExpectationRecord*) {
+  using Record = ExpectationRecord;
+  return table("expectation", required("rule", &Record::rule), required("row", &Record::row),
+               required("admissible", &Record::admissible).nonempty(),
+               required("actual", &Record::actual), required("hex", &Record::hex).form(Form::hex),
+               required("verdict", &Record::judgement), required("direction", &Record::direction),
+               required("at", &Record::at), internal("place", &Record::place),
+               required("frame", &Record::frame).from(1));
+}
+constexpr auto table_of(const RowOutcome*) {
+  return table("row", required("name", &RowOutcome::name),
+               required("verdict", &RowOutcome::verdict), required("reason", &RowOutcome::reason));
 }
 constexpr auto table_of(const Step*) {
   return table("step", required("at", &Step::at), required("direction", &Step::direction),
                required("text", &Step::text), required("hex", &Step::hex).form(Form::hex),
                required("frame", &Step::frame).from(1));
+}
+constexpr auto table_of(const ConnectionRecord::Mark*) {
+  using Mark = ConnectionRecord::Mark;
+  return table("mark", required("kind", &Mark::kind), required("direction", &Mark::direction),
+               required("at", &Mark::at), required("octets", &Mark::octets));
+}
+constexpr auto table_of(const ConnectionRecord*) {
+  using Record = ConnectionRecord;
+  return table("connection", required("tester", &Record::tester), required("iut", &Record::iut),
+               required("opened_by_tester", &Record::opened_by_tester),
+               required("marks", &Record::marks));
+}
+constexpr auto table_of(const CaseOutcome*) {
+  return table("outcome", required("verdict", &CaseOutcome::verdict),
+               required("reason", &CaseOutcome::reason),
+               required("expectations", &CaseOutcome::expectations),
+               required("rows", &CaseOutcome::rows), required("exchange", &CaseOutcome::exchange),
+               defaulted("judged_in_frames", &CaseOutcome::judged_in_frames),
+               internal("connections", &CaseOutcome::connections),
+               required("duration", &CaseOutcome::duration));
 }
 constexpr auto table_of(const Pcap*) {
   return table("pcap", required("file", &Pcap::file),
@@ -49,17 +77,14 @@ constexpr auto table_of(const CaseRecord*) {
       required("title", &CaseRecord::title), required("layer", &CaseRecord::layer),
       required("file", &CaseRecord::file), required("variant", &CaseRecord::variant),
       required("configuration", &CaseRecord::configuration),
-      required("rules", &CaseRecord::rules).nonempty(), required("verdict", &CaseRecord::verdict),
-      required("reason", &CaseRecord::reason), required("advisories", &CaseRecord::advisories),
-      required("expectations", &CaseRecord::expectations), required("rows", &CaseRecord::rows),
-      required("exchange", &CaseRecord::exchange), required("pcap", &CaseRecord::pcap),
+      required("rules", &CaseRecord::rules).nonempty(), inlined(&CaseRecord::outcome),
+      required("advisories", &CaseRecord::advisories), required("pcap", &CaseRecord::pcap),
       required("start", &CaseRecord::start).form(Form::timestamp),
-      required("duration", &CaseRecord::duration), required("worker", &CaseRecord::worker),
-      required("gate", &CaseRecord::gate), required("rerun", &CaseRecord::rerun),
-      required("kernel_log", &CaseRecord::kernel_log), required("stderr", &CaseRecord::stderr_text),
+      required("worker", &CaseRecord::worker), required("gate", &CaseRecord::gate),
+      required("rerun", &CaseRecord::rerun), required("kernel_log", &CaseRecord::kernel_log),
+      required("stderr", &CaseRecord::stderr_text),
       required("seen_to_fail_by", &CaseRecord::seen_to_fail_by),
-      defaulted("seen_to_fail_at", &CaseRecord::seen_to_fail_at),
-      defaulted("judged_in_frames", &CaseRecord::judged_in_frames));
+      defaulted("seen_to_fail_at", &CaseRecord::seen_to_fail_at));
 }
 constexpr auto table_of(const IutRecord*) {
   return table("iut", required("kind", &IutRecord::kind), required("driver", &IutRecord::driver),

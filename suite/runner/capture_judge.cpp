@@ -128,8 +128,8 @@ class IutsFaults final : public analyzer::Sink {
 };
 
 // Of the rules that a fault breaks a record made live names the one that the case is about.
-bool is_recorded(std::span<const cases::ExpectationRecord> live, const CaptureFinding& found) {
-  return std::ranges::any_of(live, [&](const cases::ExpectationRecord& one) {
+bool is_recorded(std::span<const results::ExpectationRecord> live, const CaptureFinding& found) {
+  return std::ranges::any_of(live, [&](const results::ExpectationRecord& one) {
     return one.place == found.place &&
            (one.rule == found.rule || std::ranges::find(found.also, one.rule) != found.also.end());
   });
@@ -158,35 +158,36 @@ CaptureJudgement judge_capture(dissectors::capture::LinkType link,
 }
 
 void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> findings,
-                  std::span<const cases::ExpectationRecord> live, std::uint64_t start,
-                  bool strict) {
-  std::vector<results::Expectation> added;
+                  std::uint64_t start, bool strict) {
+  std::vector<results::ExpectationRecord> added;
   for (const CaptureFinding& found : findings) {
-    if (is_recorded(live, found)) continue;
+    if (is_recorded(record.outcome.expectations, found)) continue;
     const bool fails = found.must || strict;
-    results::Expectation one;
+    results::ExpectationRecord one;
     one.rule = found.rule;
     one.admissible = {found.admissible};
     one.actual = told(found);
     one.hex = found.hex;
-    one.verdict = fails ? results::Judgement::fail : results::Judgement::advisory;
+    one.judgement = fails ? results::Judgement::fail : results::Judgement::advisory;
     one.direction = results::Direction::from_iut;
-    one.at = static_cast<double>(found.time - std::min(start, found.time)) / 1e9;
+    one.at = std::chrono::nanoseconds(found.time - std::min(start, found.time));
     if (found.frame > 0) one.frame = found.frame;
     if (!fails) record.advisories.push_back({one.rule, one.actual});
-    if (fails && record.verdict != Verdict::fail && record.verdict != Verdict::error) {
-      record.verdict = Verdict::fail;
-      record.reason = fmt::format("{}: {} in place of {}", one.rule, one.actual, found.admissible);
+    if (fails && record.outcome.verdict != Verdict::fail &&
+        record.outcome.verdict != Verdict::error) {
+      record.outcome.verdict = Verdict::fail;
+      record.outcome.reason =
+          fmt::format("{}: {} in place of {}", one.rule, one.actual, found.admissible);
     }
     added.push_back(std::move(one));
   }
-  record.expectations.insert(record.expectations.end(), added.begin(), added.end());
+  record.outcome.expectations.insert(record.outcome.expectations.end(), added.begin(), added.end());
 }
 
 void doubt(results::CaseRecord& record, std::uint64_t dropped) {
-  if (dropped == 0 || record.verdict != Verdict::pass) return;
-  record.verdict = Verdict::inconclusive;
-  record.reason = fmt::format(
+  if (dropped == 0 || record.outcome.verdict != Verdict::pass) return;
+  record.outcome.verdict = Verdict::inconclusive;
+  record.outcome.reason = fmt::format(
       "the capture lost {} frames while the case ran, so not all that the IUT sent was judged",
       dropped);
 }

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dissectors/capture/frame.hpp"
-#include "suite/cases/framework/outcome.hpp"
+#include "suite/results/outcome.hpp"
 #include "suite/results/record.hpp"
 
 namespace suite::runner {
@@ -23,7 +23,7 @@ struct CaptureFinding {
   std::string hex;          ///< digits; the startup frame or ULPDU that it is about, if any
   std::uint32_t frame = 0;  ///< in the case's pcap, from 1
   std::uint64_t time = 0;   ///< of that frame; nanoseconds since 1970
-  cases::StreamPlace place;
+  results::StreamPlace place;
   std::uint64_t count = 1;  ///< how often in the case
 };
 
@@ -42,11 +42,11 @@ struct CaptureJudgement {
                                              std::span<const dissectors::capture::Flow> to_iut);
 
 /// Adds them to a completed record as expectations that were not met: a MUST fails the case, the
-/// rest is an advisory unless `strict`. Those of `live`, found at the same place for the same rule
-/// while the case ran, are in the record already. `start` is the attempt's, in nanoseconds since
+/// rest is an advisory unless `strict`. Those that were found at the same place for the same
+/// rule while the case ran are in the record already. `start` is the attempt's, in nanoseconds since
 /// 1970.
 void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> findings,
-                  std::span<const cases::ExpectationRecord> live, std::uint64_t start, bool strict);
+                  std::uint64_t start, bool strict);
 
 /// Frames are missing that might have shown a violation: what passed is inconclusive.
 void doubt(results::CaseRecord& record, std::uint64_t dropped);

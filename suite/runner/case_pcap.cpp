@@ -40,9 +40,9 @@ results::Result<void> write(const std::filesystem::path& path, std::span<const s
       fmt::format("cannot write {}: {}", path.string(), std::generic_category().message(code)));
 }
 
-std::vector<Flow> flows_to_iut(const cases::CaseOutcome& outcome) {
+std::vector<Flow> flows_to_iut(const std::vector<results::ConnectionRecord>& connections) {
   std::vector<Flow> flows;
-  for (const auto& connection : outcome.connections) flows.push_back(flow_to_iut(connection));
+  for (const auto& connection : connections) flows.push_back(flow_to_iut(connection));
   return flows;
 }
 
@@ -60,13 +60,12 @@ std::uint64_t CasePcaps::lost() const {
   return counts.dropped + counts.interface_dropped + capture_->given_up();
 }
 
-void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt,
-                         cases::CaseOutcome outcome, Done done) {
+void CasePcaps::complete(results::CaseRecord record, const Attempt& attempt, Done done) {
   ++pending_;
-  const bool on_the_wire = !outcome.connections.empty() || attempt.died;
-  auto finish_now = [this, record = std::move(record), attempt, outcome = std::move(outcome),
+  const bool on_the_wire = !record.outcome.connections.empty() || attempt.died;
+  auto finish_now = [this, record = std::move(record), attempt,
                      done = std::move(done)](bool all_seen) {
-    auto finished = finish(record, attempt, outcome, all_seen);
+    auto finished = finish(record, attempt, all_seen);
     --pending_;
     drop(attempt);
     done(std::move(finished));
@@ -83,15 +82,16 @@ void CasePcaps::drop(const Attempt& attempt) {
   if (capture_ && !begun_.empty()) capture_->forget_before(begun_.begin()->first);
 }
 
-CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt, const cases::CaseOutcome& outcome,
+CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt,
+                                     const std::vector<results::ConnectionRecord>& connections,
                                      bool all_seen) {
   Pieces pieces;
   const std::uint64_t start = wall_nanoseconds(attempt);
   if (capture_) {
     const bool all_are_its_own = attempt.died && attempt.job.alone;
-    pieces.frames =
-        all_are_its_own ? capture_->take_all(start) : capture_->take(flows_to_iut(outcome), start);
-    if (!outcome.connections.empty()) pieces.lost = lost() - begun_.find(start)->second;
+    pieces.frames = all_are_its_own ? capture_->take_all(start)
+                                    : capture_->take(flows_to_iut(connections), start);
+    if (!connections.empty()) pieces.lost = lost() - begun_.find(start)->second;
     pieces.link = capture_->link();
     if (!all_seen) pieces.note = "the capture lagged behind: later frames may be missing";
     if (capture_->given_up() > 0)
@@ -100,18 +100,18 @@ CasePcaps::Pieces CasePcaps::collect(const Attempt& attempt, const cases::CaseOu
     pieces.note = "the capture saw none of the case's connections";
   }
   pieces.link = dissectors::capture::LinkType::ethernet;
-  pieces.frames = synthesize(outcome.connections, start);
+  pieces.frames = synthesize(connections, start);
   pieces.source = results::PcapSource::tester;
   return pieces;
 }
 
 results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord record,
-                                                       const Attempt& attempt,
-                                                       const cases::CaseOutcome& outcome,
-                                                       bool all_seen) {
-  const Pieces pieces = collect(attempt, outcome, all_seen);
+                                                       const Attempt& attempt, bool all_seen) {
+  const std::vector<results::ConnectionRecord> connections =
+      std::exchange(record.outcome.connections, {});
+  const Pieces pieces = collect(attempt, connections, all_seen);
   if (pieces.frames.empty()) {
-    add_outcome(record, outcome, nullptr);
+    finish_evidence(record, nullptr);
     doubt(record, pieces.lost);
     return record;
   }
@@ -125,16 +125,16 @@ results::Result<results::CaseRecord> CasePcaps::finish(results::CaseRecord recor
                               .octets = file.size(),
                               .source = pieces.source,
                               .note = pieces.note};
-  const FrameFinder finder(outcome.connections,
+  const FrameFinder finder(connections,
                            dissectors::capture::StreamIndex(pieces.link, pieces.frames));
-  add_outcome(record, outcome, &finder);
+  finish_evidence(record, &finder);
   // The sentinel asks whether the IUT lives, and nothing else.
+  CaptureJudgement judgement;
   if (pieces.source == results::PcapSource::capture && record.layer != "harness") {
-    CaptureJudgement judgement = judge_capture(pieces.link, pieces.frames, flows_to_iut(outcome));
-    add_findings(record, judgement.findings, outcome.expectations, wall_nanoseconds(attempt),
-                 strict_);
-    record.judged_in_frames = std::move(judgement.judged);
+    judgement = judge_capture(pieces.link, pieces.frames, flows_to_iut(connections));
+    add_findings(record, judgement.findings, wall_nanoseconds(attempt), strict_);
   }
+  record.outcome.judged_in_frames = std::move(judgement.judged);
   doubt(record, pieces.lost);
   return record;
 }

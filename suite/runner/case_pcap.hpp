@@ -26,10 +26,10 @@ class CasePcaps {
 
   /// `attempt` began; frames from now on may belong to it.
   void begin(const jobs::Attempt& attempt);
-  /// Completes `record` with verdict, pcap and frame numbers, later, from the event loop.
+  /// Completes `record`, which has its outcome, with pcap and frame numbers, later, from the event
+  /// loop.
   using Done = std::function<void(results::Result<results::CaseRecord>)>;
-  void complete(results::CaseRecord record, const jobs::Attempt& attempt,
-                cases::CaseOutcome outcome, Done done);
+  void complete(results::CaseRecord record, const jobs::Attempt& attempt, Done done);
   /// `attempt` is no evidence of anything: it will not be completed.
   void drop(const jobs::Attempt& attempt);
   /// Attempts whose record is not complete yet.
@@ -49,11 +49,11 @@ class CasePcaps {
     std::string note;
     std::uint64_t lost = 0;  ///< frames that the capture dropped while the attempt ran
   };
-  [[nodiscard]] Pieces collect(const jobs::Attempt& attempt, const cases::CaseOutcome& outcome,
+  [[nodiscard]] Pieces collect(const jobs::Attempt& attempt,
+                               const std::vector<results::ConnectionRecord>& connections,
                                bool all_seen);
   [[nodiscard]] results::Result<results::CaseRecord> finish(results::CaseRecord record,
                                                             const jobs::Attempt& attempt,
-                                                            const cases::CaseOutcome& outcome,
                                                             bool all_seen);
   /// Frames that the capture has dropped so far, for whatever want.
   [[nodiscard]] std::uint64_t lost() const;

@@ -10,9 +10,12 @@ namespace suite::runner {
 
 /// What the case itself says: everything but verdict and evidence.
 [[nodiscard]] results::CaseRecord describe_case(const cases::Case& one);
-/// Adds verdict and evidence. `finder` may be null: no pcap, no frame numbers.
-void add_outcome(results::CaseRecord& record, const cases::CaseOutcome& outcome,
-                 const FrameFinder* finder);
+/// A case writes its evidence for people: blanks between octets, and `..` where the rest is left
+/// out. Records hold the digits alone.
+void keep_digits_alone(results::CaseOutcome& outcome);
+/// Adds frame numbers to the evidence of the outcome (none where `finder` is null, for want of a
+/// pcap), cuts what is long, and lists the advisories.
+void finish_evidence(results::CaseRecord& record, const FrameFinder* finder);
 /// An outcome made by the runner itself, where the worker could give none.
 [[nodiscard]] cases::CaseOutcome outcome_without_evidence(cases::Verdict verdict,
                                                           std::string reason);

@@ -58,8 +58,8 @@ bool counts(const CaseRecord& record) {
 }
 
 bool is_good(const CaseRecord& record) {
-  return record.verdict == results::Verdict::pass ||
-         record.verdict == results::Verdict::not_applicable;
+  return record.outcome.verdict == results::Verdict::pass ||
+         record.outcome.verdict == results::Verdict::not_applicable;
 }
 
 std::vector<std::string> not_passed(const std::vector<CaseRecord>& records) {

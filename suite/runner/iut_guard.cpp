@@ -154,8 +154,8 @@ class GuardedIut final : public iut::Iut {
 // Only calls that are safe in a signal handler.
 extern "C" void last_word(int signal) {
   std::array<char, 64> text{};
-  constexpr std::string_view before = "\n{\"died\":{\"signal\":", middle = ",\"in_iut\":";
-  const std::string_view after = in_iut != 0 ? "true}}\n" : "false}}\n";
+  constexpr std::string_view before = "\n{\"type\":\"died\",\"signal\":", middle = ",\"in_iut\":";
+  const std::string_view after = in_iut != 0 ? "true}\n" : "false}\n";
   std::size_t used = 0;
   const auto append = [&](std::string_view piece) {
     std::memcpy(text.data() + used, piece.data(), piece.size());

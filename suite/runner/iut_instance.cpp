@@ -214,12 +214,13 @@ void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
                              .earlier_death = earlier_death(attempt, outcome),
                              .kernel = look_at_kernel(attempt)};
   Decision decision = decide(inputs);
-  outcome.verdict = decision.ruling.verdict;
-  outcome.reason = std::move(decision.ruling.reason);
+  record.outcome = std::move(outcome);
+  record.outcome.verdict = decision.ruling.verdict;
+  record.outcome.reason = std::move(decision.ruling.reason);
   record.decided_by = decision.by;
   record.kernel_log = inputs.kernel.excerpt;
   const bool complaint = !record.kernel_log.empty();
-  evidence_->complete(std::move(record), attempt, std::move(outcome),
+  evidence_->complete(std::move(record), attempt,
                       [this, job = attempt.job, complaint](auto completed) {
                         if (!completed) return observer_.instance_lost(completed.error());
                         settle(std::move(*completed), job, complaint);

@@ -33,8 +33,8 @@ std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::Cas
   for (results::CaseRecord& held : incident->repeated) {
     held.kernel_log = incident->excerpt;
     if (known) continue;
-    held.verdict = results::Verdict::error;
-    held.reason =
+    held.outcome.verdict = results::Verdict::error;
+    held.outcome.reason =
         "the IUT's kernel complained while this case ran beside others, and not when they ran "
         "alone";
   }

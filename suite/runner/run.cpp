@@ -372,12 +372,12 @@ bool Run::case_judged(results::CaseRecord record) {
   }
   show(record);
   // An agent that cannot send or receive yet is no dead IUT: startup can be judged without.
-  const bool dead = sentinel && record.verdict != results::Verdict::pass &&
-                    record.verdict != results::Verdict::not_applicable &&
+  const bool dead = sentinel && record.outcome.verdict != results::Verdict::pass &&
+                    record.outcome.verdict != results::Verdict::not_applicable &&
                     options_.deviations.empty();
   if (dead && record.id.ends_with(".first"))
     abort_run(results::Ending::aborted,
-              "the IUT does not work: " + record.reason + advice(options_));
+              "the IUT does not work: " + record.outcome.reason + advice(options_));
   return record.gate.result == results::GateResult::superseded;
 }
 
@@ -385,9 +385,9 @@ void Run::show(const results::CaseRecord& record) {
   double bound = 0;
   for (const auto& instance : instances_) bound = std::max(bound, instance->bound());
   progress_.ended({.id = record.id,
-                   .verdict = results::name(record.verdict),
-                   .reason = record.reason,
-                   .seconds = record.duration,
+                   .verdict = results::name(record.outcome.verdict),
+                   .reason = record.outcome.reason,
+                   .seconds = std::chrono::duration<double>(record.outcome.duration).count(),
                    .news = news_of(record.gate.result)},
                   bound);
 }

@@ -19,7 +19,7 @@ using results::GateResult;
 // All of it, as one line that does nothing to a terminal.
 std::string whole_line(const std::string& text) { return jobs::for_terminal(text, text.size()); }
 
-std::string expectation_text(const results::Expectation& expectation) {
+std::string expectation_text(const results::ExpectationRecord& expectation) {
   const rules::Rule* rule = rules::find(expectation.rule);
   const std::string where = rule == nullptr ? "" : fmt::format(" ({})", rules::place(*rule));
   std::string text = fmt::format("  rule       {}{}\n", expectation.rule, where);
@@ -38,11 +38,12 @@ std::string expectation_text(const results::Expectation& expectation) {
 // Everything about one failure that a person needs: rule and section, what was admissible, what
 // came, where in which pcap, and the command that runs just this case again.
 std::string failure_text(const results::CaseRecord& record, const std::string& folder) {
-  std::string text = fmt::format("{}: {} - {}\n", results::name(record.verdict), record.id,
+  std::string text = fmt::format("{}: {} - {}\n", results::name(record.outcome.verdict), record.id,
                                  whole_line(record.gate.reason));
-  if (!record.reason.empty()) text += fmt::format("  reason     {}\n", whole_line(record.reason));
-  for (const results::Expectation& expectation : record.expectations) {
-    if (expectation.verdict != results::Judgement::pass) text += expectation_text(expectation);
+  if (!record.outcome.reason.empty())
+    text += fmt::format("  reason     {}\n", whole_line(record.outcome.reason));
+  for (const results::ExpectationRecord& expectation : record.outcome.expectations) {
+    if (expectation.judgement != results::Judgement::pass) text += expectation_text(expectation);
   }
   if (record.pcap) text += fmt::format("  pcap       {}/{}\n", folder, record.pcap->file);
   return text + fmt::format("  again      {}\n", record.rerun);
@@ -85,8 +86,8 @@ jobs::Findings findings_of(const results::Document& document, const std::string&
     if (record.gate.result == GateResult::superseded) continue;
     findings.new_failure |= record.gate.result == GateResult::new_failure;
     findings.stale |= record.gate.result == GateResult::stale;
-    judged |=
-        record.verdict != results::Verdict::not_applicable && !record.id.starts_with(sentinel);
+    judged |= record.outcome.verdict != results::Verdict::not_applicable &&
+              !record.id.starts_with(sentinel);
   }
   findings.harness |= !judged;
   return findings;

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "suite/jobs/worker_channel.hpp"
+#include "suite/runner/case_record.hpp"
 #include "suite/runner/iut_guard.hpp"
 #include "suite/runner/test_bed.hpp"
 #include "suite/runner/worker_messages.hpp"
@@ -79,6 +80,7 @@ class Worker {
       const Pulse pulse(environment.loop, [this] { send(AliveMessage{}); });
       message.outcome = parts_.execute(one, environment);
     }
+    keep_digits_alone(message.outcome);
     message.stderr_text = test_bed.take_diagnostics();
     send(message);
   }

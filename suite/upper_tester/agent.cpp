@@ -252,7 +252,8 @@ std::string ask_capabilities(Options& options) {
       word += each;
       continue;
     }
-    if (word.compare(0, 10, "configure.") == 0) options.driver.configure_words.push_back(word);
+    if (word.compare(0, 10, "configure.") == 0)
+      options.driver.configure_capabilities.push_back(word);
     word.clear();
   }
   return {};

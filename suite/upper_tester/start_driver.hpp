@@ -18,10 +18,11 @@ struct DriverOptions {
       addresses;  ///< literals of the IUT's own addresses, at most one per family
   std::vector<std::string>
       claims;  ///< capability words the API cannot report but the user vouches for
-  std::vector<std::string> configure_words;  ///< configure.* capabilities of the configure script
-  std::vector<std::string> deviations;       ///< reference only
-  std::vector<std::string> lawful;           ///< lawful variants, reference only
-  int startup_timeout = 0;                   ///< seconds, reference only; 0: its own
+  std::vector<std::string>
+      configure_capabilities;           ///< configure.* capabilities of the configure script
+  std::vector<std::string> deviations;  ///< reference only
+  std::vector<std::string> lawful;      ///< lawful variants, reference only
+  int startup_timeout = 0;              ///< seconds, reference only; 0: its own
 };
 
 struct Started {

@@ -12,14 +12,13 @@
 
 namespace suite::upper_tester {
 
-Watchdog::Watchdog(int input, const std::atomic<unsigned>& turns,
-                   std::chrono::milliseconds patience)
+Watchdog::Watchdog(int input, const std::atomic<unsigned>& turns, std::chrono::milliseconds timeout)
     : dismissed_(::eventfd(0, EFD_CLOEXEC)) {
   // Signals are for the thread that talks.
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
-  thread_ = std::thread([this, input, &turns, patience] { watch(input, turns, patience); });
+  thread_ = std::thread([this, input, &turns, timeout] { watch(input, turns, timeout); });
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
@@ -41,7 +40,7 @@ bool Watchdog::dismissed_within(std::chrono::milliseconds time) const {
 }
 
 void Watchdog::watch(int input, const std::atomic<unsigned>& turns,
-                     std::chrono::milliseconds patience) {
+                     std::chrono::milliseconds timeout) {
   while (true) {
     // Asked for nothing, poll still reports that the other end is closed.
     std::array<pollfd, 2> both{{{input, 0, 0}, {dismissed_, POLLIN, 0}}};
@@ -51,7 +50,7 @@ void Watchdog::watch(int input, const std::atomic<unsigned>& turns,
   }
   while (true) {
     const unsigned before = turns.load();
-    if (dismissed_within(patience)) return;
+    if (dismissed_within(timeout)) return;
     if (turns.load() == before) break;
   }
   constexpr std::string_view line =

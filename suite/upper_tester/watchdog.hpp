@@ -14,18 +14,18 @@ class Watchdog {
   /// What the process ends with when the watchdog ends it.
   static constexpr int hung = 4;
   /// Enough to release all that a device holds.
-  static constexpr std::chrono::milliseconds usual_patience{10000};
+  static constexpr std::chrono::milliseconds usual_timeout{10000};
 
   /// Watches `input` for its other end to be closed. From then on `turns` must change within each
-  /// `patience`, until the watchdog is destroyed.
+  /// `timeout`, until the watchdog is destroyed.
   Watchdog(int input, const std::atomic<unsigned>& turns,
-           std::chrono::milliseconds patience = usual_patience);
+           std::chrono::milliseconds timeout = usual_timeout);
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
  private:
-  void watch(int input, const std::atomic<unsigned>& turns, std::chrono::milliseconds patience);
+  void watch(int input, const std::atomic<unsigned>& turns, std::chrono::milliseconds timeout);
   [[nodiscard]] bool dismissed_within(std::chrono::milliseconds time) const;
 
   int dismissed_;  ///< an eventfd: readable once the watchdog is to go

@@ -7,22 +7,6 @@
 
 namespace suite::cases {
 
-const char* name(Verdict verdict) {
-  switch (verdict) {
-    case Verdict::pass:
-      return "pass";
-    case Verdict::fail:
-      return "fail";
-    case Verdict::inconclusive:
-      return "inconclusive";
-    case Verdict::not_applicable:
-      return "not_applicable";
-    case Verdict::error:
-      return "error";
-  }
-  return "?";
-}
-
 namespace {
 
 /// Of two verdicts, the one that the whole takes.

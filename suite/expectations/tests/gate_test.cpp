@@ -73,17 +73,18 @@ suite::results::IutRecord siw(const std::string& kernel) {
 CaseRecord outcome(Verdict verdict, const std::string& actual) {
   CaseRecord record;
   record.id = "ddp.a.b@ipv6";
-  record.verdict = verdict;
+  record.outcome.verdict = verdict;
   if (!actual.empty()) {
-    record.expectations.push_back(
+    record.outcome.expectations.push_back(
         {.rule = "ddp.tagged.base-or-bounds",
          .row = "",
          .admissible = {"Terminate"},
          .actual = actual,
          .hex = "",
-         .verdict = verdict == Verdict::pass ? Judgement::pass : Judgement::fail,
+         .judgement = verdict == Verdict::pass ? Judgement::pass : Judgement::fail,
          .direction = {},
-         .at = 0,
+         .at = {},
+         .place = {},
          .frame = {}});
   }
   return record;
@@ -207,7 +208,7 @@ BOOST_AUTO_TEST_CASE(without_an_entry_only_pass_and_not_applicable_are_good) {
 
 BOOST_AUTO_TEST_CASE(without_an_expectation_the_reason_tells_what_came) {
   CaseRecord record = outcome(Verdict::fail, "");
-  record.reason = "closed without a Terminate, guest crashed";
+  record.outcome.reason = "closed without a Terminate, guest crashed";
   BOOST_TEST(judge(record) == GateResult::known);
 }
 
@@ -237,12 +238,12 @@ BOOST_AUTO_TEST_CASE(a_race_is_given_so_many_tries) {
 
 BOOST_AUTO_TEST_CASE(a_rule_broken_besides_the_recorded_one_is_new) {
   CaseRecord record = outcome(Verdict::fail, "closed without a Terminate");
-  record.expectations.push_back(record.expectations.front());
-  record.expectations.back().rule = "rdmap.terminate.header-format";
+  record.outcome.expectations.push_back(record.outcome.expectations.front());
+  record.outcome.expectations.back().rule = "rdmap.terminate.header-format";
   BOOST_TEST(judge(record) == GateResult::new_failure);
   const auto entries = load_text(good_entry + "    also: [rdmap.terminate.header-format]\n");
   BOOST_TEST(Gate(entries.value(), siw("6.1")).judge(record).result == GateResult::known);
-  record.expectations.back().verdict = Judgement::advisory;
+  record.outcome.expectations.back().judgement = Judgement::advisory;
   BOOST_TEST(judge(record) == GateResult::known);
 }
 
@@ -254,7 +255,7 @@ BOOST_AUTO_TEST_CASE(one_of_several_recorded_outcomes_will_do) {
   BOOST_TEST(gate.judge(outcome(Verdict::fail, "RST")).result == GateResult::known);
   BOOST_TEST(gate.judge(outcome(Verdict::fail, "FIN")).result == GateResult::new_failure);
   CaseRecord crashed = outcome(Verdict::fail, "");
-  crashed.reason = "the IUT's kernel complained: BUG";
+  crashed.outcome.reason = "the IUT's kernel complained: BUG";
   BOOST_TEST(gate.judge(crashed).result == GateResult::known);
 }
 
@@ -271,9 +272,10 @@ BOOST_AUTO_TEST_CASE(a_listed_kernel_message_is_not_held_against_a_case) {
   CaseRecord struck = outcome(Verdict::fail, "");
   struck.id = "ddp.a.c";
   struck.kernel_log = "[1.0] WARNING: CPU: 0\n[1.0] RIP: put_twice+0x1\n";
-  struck.reason = "FIN in place of a Terminate";  // alone, beside the log of an earlier attempt
+  struck.outcome.reason =
+      "FIN in place of a Terminate";  // alone, beside the log of an earlier attempt
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  struck.reason = "the IUT's kernel complained: WARNING: CPU: 0";
+  struck.outcome.reason = "the IUT's kernel complained: WARNING: CPU: 0";
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);  // whatever its text
   struck.decided_by = suite::results::DecidedBy::kernel_log;
   BOOST_TEST(gate.judge(struck).result == GateResult::superseded);
@@ -368,12 +370,12 @@ BOOST_AUTO_TEST_CASE(a_case_that_a_listed_random_crash_ends_runs_again_but_not_f
   struck.attempt = 3;
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
   struck.attempt = 1;
-  struck.expectations.back().actual = "the case was ended by SIGSEGV in libc.so.6";
+  struck.outcome.expectations.back().actual = "the case was ended by SIGSEGV in libc.so.6";
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
-  struck.expectations.back().actual = crash;
+  struck.outcome.expectations.back().actual = crash;
   BOOST_TEST(Gate(*listed, siw("6.13")).judge(struck).result == GateResult::new_failure);
-  struck.expectations.push_back(struck.expectations.back());
-  struck.expectations.back().actual = "FIN";  // the case went on: nothing has ended it
+  struck.outcome.expectations.push_back(struck.outcome.expectations.back());
+  struck.outcome.expectations.back().actual = "FIN";  // the case went on: nothing has ended it
   BOOST_TEST(gate.judge(struck).result == GateResult::new_failure);
   KnownIssues own = *listed;
   own.entries.front().observed = {crash};
@@ -392,16 +394,16 @@ BOOST_AUTO_TEST_CASE(what_is_wrong_throughout_goes_along_with_any_entry_but_excu
 )");
   BOOST_REQUIRE(listed);
   CaseRecord record = outcome(Verdict::fail, "closed without a Terminate");
-  record.expectations.push_back(record.expectations.front());
-  record.expectations.back().rule = "rdmap.terminate.header-format";
-  record.expectations.back().actual = "reserved bits 0x01";
+  record.outcome.expectations.push_back(record.outcome.expectations.front());
+  record.outcome.expectations.back().rule = "rdmap.terminate.header-format";
+  record.outcome.expectations.back().actual = "reserved bits 0x01";
   BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::known);
   BOOST_TEST(Gate(*listed, siw("6.13")).judge(record).result != GateResult::known);
-  record.expectations.back().actual = "another thing";
+  record.outcome.expectations.back().actual = "another thing";
   BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
-  record.expectations.erase(record.expectations.begin());
+  record.outcome.expectations.erase(record.outcome.expectations.begin());
   BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
-  record.expectations.back().actual = "reserved bits 0x01";
+  record.outcome.expectations.back().actual = "reserved bits 0x01";
   BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::known);
   record.id = "ddp.a.c";
   BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);

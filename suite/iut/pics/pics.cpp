@@ -12,51 +12,50 @@
 namespace suite::iut {
 namespace {
 
-namespace word = capability;
-
 constexpr std::array items{
-    PicsItem{word::send_invalidate, false, "RFC 5040, 4.7",
+    PicsItem{capability::send_invalidate, false, "RFC 5040, 4.7",
              "Can its consumer send with Invalidate?"},
-    PicsItem{word::remote_invalidate, true, "RFC 5040, 5.3",
+    PicsItem{capability::remote_invalidate, true, "RFC 5040, 5.3",
              "Does a Send with Invalidate from the peer invalidate the STag?"},
-    PicsItem{word::local_invalidate, false, "",
+    PicsItem{capability::local_invalidate, false, "",
              "Can its consumer invalidate an STag by a work request?"},
-    PicsItem{word::read_invalidate, false, "",
+    PicsItem{capability::read_invalidate, false, "",
              "Can its consumer have the sink's STag invalidated when an RDMA Read is done?"},
-    PicsItem{word::solicited, false, "RFC 5040, 4.6",
+    PicsItem{capability::solicited, false, "RFC 5040, 4.6",
              "Can its consumer send with Solicited Event?"},
-    PicsItem{word::memory_windows, false, "", "Can its consumer bind memory windows?"},
-    PicsItem{word::stream_windows, false, "RFC 5041, 8.2",
+    PicsItem{capability::memory_windows, false, "", "Can its consumer bind memory windows?"},
+    PicsItem{capability::stream_windows, false, "RFC 5041, 8.2",
              "Is a bound window open only to the stream that bound it?"},
-    PicsItem{word::zero_based, false, "",
+    PicsItem{capability::zero_based, false, "",
              "Can a region be registered so that its Tagged Offsets begin at 0?"},
-    PicsItem{word::chosen_base, false, "",
+    PicsItem{capability::chosen_base, false, "",
              "Can its consumer choose the Tagged Offset at which a region begins?"},
-    PicsItem{word::shared_receive_queue, false, "", "Can endpoints share a receive queue?"},
-    PicsItem{word::shared_queue_resize, false, "",
+    PicsItem{capability::shared_receive_queue, false, "", "Can endpoints share a receive queue?"},
+    PicsItem{capability::shared_queue_resize, false, "",
              "Can a shared receive queue be given another depth?"},
-    PicsItem{word::completion_overflow, false, "",
+    PicsItem{capability::completion_overflow, false, "",
              "Can a completion queue of it be made to overflow?"},
-    PicsItem{word::endpoint_abort, false, "",
+    PicsItem{capability::endpoint_abort, false, "",
              "Can its consumer put an endpoint in the error state, connected or not?"},
-    PicsItem{word::endpoint_reset, false, "",
+    PicsItem{capability::endpoint_reset, false, "",
              "Can an endpoint whose connection has ended be connected again?"},
-    PicsItem{word::atomics, false, "RFC 7306, 5",
+    PicsItem{capability::atomics, false, "RFC 7306, 5",
              "Are Atomic Operations supported, as requester and as responder?"},
-    PicsItem{word::immediate, false, "RFC 7306, 6",
+    PicsItem{capability::immediate, false, "RFC 7306, 6",
              "Is Immediate Data supported, both sent and received?"},
-    PicsItem{word::enhanced_startup, false, "RFC 6581, 5",
+    PicsItem{capability::enhanced_startup, false, "RFC 6581, 5",
              "Is enhanced MPA startup (revision 2) supported?"},
-    PicsItem{word::peer_to_peer, false, "RFC 6581, 9.2",
+    PicsItem{capability::peer_to_peer, false, "RFC 6581, 9.2",
              "Is the peer-to-peer model with RTR indications supported?"},
-    PicsItem{word::ipv6, false, "", "Does it work over IPv6?"},
-    PicsItem{word::completion_events, false, "",
+    PicsItem{capability::ipv6, false, "", "Does it work over IPv6?"},
+    PicsItem{capability::completion_events, false, "",
              "Do completions say whether the message was solicited?"},
-    PicsItem{word::configure_revision_1, false, "",
+    PicsItem{capability::configure_revision_1, false, "",
              "Can the agent make it start connections with MPA revision 1?"},
-    PicsItem{word::configure_crc, false, "", "Can the agent make it ask for CRC or not?"},
-    PicsItem{word::configure_markers, false, "", "Can the agent make it ask for Markers or not?"},
-    PicsItem{word::configure_rtr, false, "",
+    PicsItem{capability::configure_crc, false, "", "Can the agent make it ask for CRC or not?"},
+    PicsItem{capability::configure_markers, false, "",
+             "Can the agent make it ask for Markers or not?"},
+    PicsItem{capability::configure_rtr, false, "",
              "Can the agent choose its RTR indications and the peer-to-peer model?"},
 };
 
@@ -77,18 +76,18 @@ constexpr std::array limits{
 };
 
 const PicsItem* find_item(std::string_view key) {
-  const auto* found = std::ranges::find(items, key, &PicsItem::word);
+  const auto* found = std::ranges::find(items, key, &PicsItem::name);
   return found == items.end() ? nullptr : found;
 }
 
 }  // namespace
 
-bool is_capability(std::string_view word) { return find_item(word) != nullptr; }
+bool is_capability(std::string_view name) { return find_item(name) != nullptr; }
 
 namespace {
 
 bool is_limit(std::string_view key) {
-  return std::ranges::find(limits, key, &LimitItem::word) != limits.end();
+  return std::ranges::find(limits, key, &LimitItem::name) != limits.end();
 }
 
 void read_capability(base::StrictYaml& yaml, const std::string& key, const YAML::Node& value,
@@ -135,12 +134,12 @@ void read_top(base::StrictYaml& yaml, const std::string& key, const YAML::Node& 
   } else if (key == "contact") {
     take_text(pics.contact);
   } else if (key == "capabilities") {
-    yaml.each(value, key, [&](const std::string& word, const YAML::Node& claim) {
-      read_capability(yaml, word, claim, pics);
+    yaml.each(value, key, [&](const std::string& name, const YAML::Node& claim) {
+      read_capability(yaml, name, claim, pics);
     });
   } else if (key == "limits") {
-    yaml.each(value, key, [&](const std::string& word, const YAML::Node& limit) {
-      read_limit(yaml, word, limit, pics);
+    yaml.each(value, key, [&](const std::string& name, const YAML::Node& limit) {
+      read_limit(yaml, name, limit, pics);
     });
   } else {
     yaml.fault(value, fmt::format("\"{}\" is unknown", key));
@@ -204,11 +203,11 @@ Pics probe(const Hello& hello) {
   pics.implementation = hello.implementation.empty() ? hello.driver : hello.implementation;
   pics.version = hello.driver_version;
   for (const PicsItem& item : items) {
-    const bool said = std::ranges::find(hello.capabilities, item.word) != hello.capabilities.end();
+    const bool said = std::ranges::find(hello.capabilities, item.name) != hello.capabilities.end();
     if (said)
-      pics.capabilities.emplace(item.word, Claim::supported);
+      pics.capabilities.emplace(item.name, Claim::supported);
     else if (!item.must)
-      pics.capabilities.emplace(item.word, Claim::unsupported);
+      pics.capabilities.emplace(item.name, Claim::unsupported);
   }
   for (const auto& [key, value] : hello.limits)
     if (is_limit(key)) pics.limits[key] = value;
@@ -232,19 +231,19 @@ std::string to_yaml(const Pics& pics) {
   for (const PicsItem& item : items) {
     const std::string_view reference = item.reference.empty() ? "suite" : item.reference;
     text += fmt::format("  # {} [{}{}]\n", item.question, reference, item.must ? ", MUST" : "");
-    const auto claim = pics.capabilities.find(std::string(item.word));
+    const auto claim = pics.capabilities.find(std::string(item.name));
     if (claim == pics.capabilities.end())
-      text += fmt::format("  # {}:\n", item.word);
+      text += fmt::format("  # {}:\n", item.name);
     else
-      text += fmt::format("  {}: {}\n", item.word, claim_text(claim->second));
+      text += fmt::format("  {}: {}\n", item.name, claim_text(claim->second));
   }
   text += pics.limits.empty() ? "\n# limits:\n" : "\nlimits:\n";
   for (const LimitItem& item : limits) {
-    const auto value = pics.limits.find(std::string(item.word));
+    const auto value = pics.limits.find(std::string(item.name));
     if (value == pics.limits.end())
-      text += fmt::format("  # {}:  # {}\n", item.word, item.meaning);
+      text += fmt::format("  # {}:  # {}\n", item.name, item.meaning);
     else
-      text += fmt::format("  {}: {}  # {}\n", item.word, value->second, item.meaning);
+      text += fmt::format("  {}: {}  # {}\n", item.name, value->second, item.meaning);
   }
   return text;
 }

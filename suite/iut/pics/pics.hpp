@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // PICS: what the maker of an implementation claims it can do (ISO/IEC 9646). One YAML file per
-// implementation; its items are the capability words of the agent protocol and the limits of its
+// implementation; its items are the capabilities of the agent protocol and the limits of its
 // hello.
 #pragma once
 
@@ -37,7 +37,7 @@ struct Pics {
 
 /// An item of the questionnaire.
 struct PicsItem {
-  std::string_view word;
+  std::string_view name;
   bool must = false;
   std::string_view reference;  ///< RFC and section; empty: of the suite, not of the protocol
   std::string_view question;
@@ -45,12 +45,12 @@ struct PicsItem {
 [[nodiscard]] std::span<const PicsItem> pics_items();
 /// The limits that may stand in a PICS, each with what it means.
 struct LimitItem {
-  std::string_view word;
+  std::string_view name;
   std::string_view meaning;
 };
 [[nodiscard]] std::span<const LimitItem> pics_limits();
 
-/// Each fault is one line `file:line: what is wrong`; all faults of the file are told at once.
+/// Each fault is one line `file:line: what is wrong`; all faults of the file are reported at once.
 [[nodiscard]] std::expected<Pics, std::vector<std::string>> parse_pics(const std::string& text,
                                                                        const std::string& name);
 [[nodiscard]] std::expected<Pics, std::vector<std::string>> load_pics(
@@ -59,8 +59,8 @@ struct LimitItem {
 /// What an implementation's own hello claims. A MUST of which it says nothing is left out.
 [[nodiscard]] Pics probe(const Hello& hello);
 
-/// Is it one of the words that a hello may list?
-[[nodiscard]] bool is_capability(std::string_view word);
+/// Whether a hello may list this name.
+[[nodiscard]] bool is_capability(std::string_view name);
 /// The file with each item explained; what `load_pics` reads.
 [[nodiscard]] std::string to_yaml(const Pics& pics);
 /// The empty questionnaire.

@@ -28,7 +28,7 @@ struct Pixit {
       agent;  ///< argv that gives the agent's stdio; empty: from --iut and --host
 };
 
-/// Each fault is one line `file:line: what is wrong`; all faults of the file are told at once.
+/// Each fault is one line `file:line: what is wrong`; all faults of the file are reported at once.
 [[nodiscard]] std::expected<Pixit, std::vector<std::string>> parse_pixit(const std::string& text,
                                                                          const std::string& name);
 [[nodiscard]] std::expected<Pixit, std::vector<std::string>> load_pixit(

@@ -42,7 +42,7 @@ BOOST_AUTO_TEST_CASE(every_capability_word_is_an_item) {
   std::set<std::string> declared, asked;
   for (std::sregex_iterator each(words.begin(), words.end(), quoted), none; each != none; ++each)
     declared.insert((*each)[1]);
-  for (const PicsItem& item : pics_items()) asked.emplace(item.word);
+  for (const PicsItem& item : pics_items()) asked.emplace(item.name);
   BOOST_TEST(declared == asked, boost::test_tools::per_element());
 }
 
@@ -56,11 +56,11 @@ BOOST_AUTO_TEST_CASE(the_schema_has_the_same_items) {
   };
   std::set<std::string> items, limits;
   for (const PicsItem& item : pics_items()) {
-    items.emplace(item.word);
-    const auto& entry = schema["properties"]["capabilities"]["properties"][std::string(item.word)];
-    BOOST_TEST(entry.contains("enum") == item.must, item.word);
+    items.emplace(item.name);
+    const auto& entry = schema["properties"]["capabilities"]["properties"][std::string(item.name)];
+    BOOST_TEST(entry.contains("enum") == item.must, item.name);
   }
-  for (const LimitItem& item : pics_limits()) limits.emplace(item.word);
+  for (const LimitItem& item : pics_limits()) limits.emplace(item.name);
   BOOST_TEST(names("capabilities") == items, boost::test_tools::per_element());
   BOOST_TEST(names("limits") == limits, boost::test_tools::per_element());
 }

@@ -75,8 +75,8 @@ BOOST_AUTO_TEST_CASE(every_word_is_in_the_guide) {
         std::vector<std::string>(asynchronous_kind_words.begin(), asynchronous_kind_words.end()),
         std::vector<std::string>(connect_failure_words.begin(), connect_failure_words.end())})
     words.insert(words.end(), list.begin(), list.end());
-  for (const PicsItem& item : pics_items()) words.emplace_back(item.word);
-  for (const LimitItem& item : pics_limits()) words.emplace_back(item.word);
+  for (const PicsItem& item : pics_items()) words.emplace_back(item.name);
+  for (const LimitItem& item : pics_limits()) words.emplace_back(item.name);
   namespace op = operation;
   for (const char* each :
        {op::send, op::send_solicited, op::send_invalidate, op::send_solicited_invalidate, op::write,

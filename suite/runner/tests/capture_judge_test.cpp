@@ -13,8 +13,8 @@ using namespace suite::runner;
 using namespace std::chrono_literals;
 using dissectors::capture::Flow;
 using dissectors::capture::LinkType;
-using suite::cases::ConnectionRecord;
-using suite::cases::Direction;
+using suite::results::ConnectionRecord;
+using suite::results::Direction;
 namespace results = suite::results;
 
 namespace {
@@ -67,8 +67,8 @@ std::vector<CaptureFinding> findings(const ConnectionRecord& connection) {
 
 results::CaseRecord passed() {
   results::CaseRecord record;
-  record.verdict = results::Verdict::pass;
-  record.expectations.emplace_back().rule = "mpa.startup.revision-one-sent";
+  record.outcome.verdict = results::Verdict::pass;
+  record.outcome.expectations.emplace_back().rule = "mpa.startup.revision-one-sent";
   return record;
 }
 
@@ -99,18 +99,18 @@ BOOST_AUTO_TEST_CASE(a_broken_must_fails_the_case_with_rule_octets_and_frame) {
   BOOST_TEST(found[0].must);
   BOOST_TEST(found[0].frame == 7U);  // behind the handshake of three, two startup frames, one FPDU
   auto record = passed();
-  add_findings(record, found, {}, start, false);
-  BOOST_TEST((record.verdict == results::Verdict::fail));
-  BOOST_TEST(record.reason.starts_with("mpa.framing.pad-sent-as-zero: "));
-  BOOST_REQUIRE(record.expectations.size() == 2U);
-  const auto& made = record.expectations.back();
-  BOOST_TEST((made.verdict == results::Judgement::fail));
+  add_findings(record, found, start, false);
+  BOOST_TEST((record.outcome.verdict == results::Verdict::fail));
+  BOOST_TEST(record.outcome.reason.starts_with("mpa.framing.pad-sent-as-zero: "));
+  BOOST_REQUIRE(record.outcome.expectations.size() == 2U);
+  const auto& made = record.outcome.expectations.back();
+  BOOST_TEST((made.judgement == results::Judgement::fail));
   BOOST_TEST((made.direction == results::Direction::from_iut));
   BOOST_TEST(made.frame.value() == 7U);
   BOOST_TEST(made.hex ==
              "41430000000000000000000000010000"
              "0000aa");
-  BOOST_TEST(made.at == 0.04, boost::test_tools::tolerance(1e-6));
+  BOOST_TEST((made.at == std::chrono::milliseconds(40)));
 }
 
 BOOST_AUTO_TEST_CASE(a_rule_broken_often_is_told_once) {
@@ -124,23 +124,25 @@ BOOST_AUTO_TEST_CASE(what_was_found_while_the_case_ran_is_recorded_once) {
   const auto found = findings(a_connection(reply_with_reserved_flag, good, good));
   BOOST_REQUIRE(found.size() == 1U);
   BOOST_REQUIRE(!found[0].also.empty());
-  suite::cases::ExpectationRecord live;
+  suite::results::ExpectationRecord live;
   live.place = found[0].place;
   for (const std::string& rule : {found[0].rule, found[0].also.front()}) {
     live.rule = rule;
     auto record = passed();
-    add_findings(record, found, {{live}}, start, false);
-    BOOST_TEST((record.verdict == results::Verdict::pass));
-    BOOST_TEST(record.expectations.size() == 1U);
+    record.outcome.expectations.push_back(live);
+    add_findings(record, found, start, false);
+    BOOST_TEST((record.outcome.verdict == results::Verdict::pass));
+    BOOST_TEST(record.outcome.expectations.size() == 2U);
   }
   // What the case expected of the same rule, or found elsewhere, says nothing of this fault.
   live.rule = found[0].rule;
-  for (const auto place : {std::optional<suite::cases::StreamPlace>{},
-                           std::optional(suite::cases::StreamPlace{.connection = 1})}) {
+  for (const auto place : {std::optional<suite::results::StreamPlace>{},
+                           std::optional(suite::results::StreamPlace{.connection = 1})}) {
     live.place = place;
     auto record = passed();
-    add_findings(record, found, {{live}}, start, false);
-    BOOST_TEST((record.verdict == results::Verdict::fail));
+    record.outcome.expectations.push_back(live);
+    add_findings(record, found, start, false);
+    BOOST_TEST((record.outcome.verdict == results::Verdict::fail));
   }
 }
 
@@ -152,29 +154,29 @@ BOOST_AUTO_TEST_CASE(a_broken_should_is_an_advisory_unless_strict) {
   one.time = start;
   const std::vector<CaptureFinding> found{one};
   auto record = passed(), strict = passed();
-  add_findings(record, found, {}, start, false);
-  BOOST_TEST((record.verdict == results::Verdict::pass));
+  add_findings(record, found, start, false);
+  BOOST_TEST((record.outcome.verdict == results::Verdict::pass));
   BOOST_TEST(record.advisories.size() == 1U);
-  add_findings(strict, found, {}, start, true);
-  BOOST_TEST((strict.verdict == results::Verdict::fail));
+  add_findings(strict, found, start, true);
+  BOOST_TEST((strict.outcome.verdict == results::Verdict::fail));
 }
 
 BOOST_AUTO_TEST_CASE(an_error_of_the_harness_stays_one) {
   auto record = passed();
-  record.verdict = results::Verdict::error;
-  record.reason = "the test bed is broken";
-  add_findings(record, findings(a_connection(reply, good, padded)), {}, start, false);
-  BOOST_TEST((record.verdict == results::Verdict::error));
-  BOOST_TEST(record.reason == "the test bed is broken");
+  record.outcome.verdict = results::Verdict::error;
+  record.outcome.reason = "the test bed is broken";
+  add_findings(record, findings(a_connection(reply, good, padded)), start, false);
+  BOOST_TEST((record.outcome.verdict == results::Verdict::error));
+  BOOST_TEST(record.outcome.reason == "the test bed is broken");
 }
 
 BOOST_AUTO_TEST_CASE(lost_frames_leave_no_pass) {
   auto record = passed();
   doubt(record, 0);
-  BOOST_TEST((record.verdict == results::Verdict::pass));
+  BOOST_TEST((record.outcome.verdict == results::Verdict::pass));
   doubt(record, 3);
-  BOOST_TEST((record.verdict == results::Verdict::inconclusive));
-  record.verdict = results::Verdict::fail;
+  BOOST_TEST((record.outcome.verdict == results::Verdict::inconclusive));
+  record.outcome.verdict = results::Verdict::fail;
   doubt(record, 3);
-  BOOST_TEST((record.verdict == results::Verdict::fail));
+  BOOST_TEST((record.outcome.verdict == results::Verdict::fail));
 }

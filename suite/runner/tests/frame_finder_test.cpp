@@ -10,8 +10,8 @@ using namespace suite::runner;
 using namespace std::chrono_literals;
 using dissectors::capture::LinkType;
 using dissectors::capture::StreamIndex;
-using suite::cases::ConnectionRecord;
-using suite::cases::Direction;
+using suite::results::ConnectionRecord;
+using suite::results::Direction;
 
 namespace {
 

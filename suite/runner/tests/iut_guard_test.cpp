@@ -130,11 +130,12 @@ std::string last_word(Place place, bool tester_dies) {
 BOOST_AUTO_TEST_CASE(every_way_into_the_iut_is_marked) {
   for (const Place place : {Place::post, Place::timer, Place::accepted, Place::connected,
                             Place::readable, Place::ended}) {
-    BOOST_TEST(last_word(place, false) == "\n{\"died\":{\"signal\":11,\"in_iut\":true}}\n");
+    BOOST_TEST(last_word(place, false) == "\n{\"type\":\"died\",\"signal\":11,\"in_iut\":true}\n");
   }
 }
 
 BOOST_AUTO_TEST_CASE(the_testers_own_callbacks_are_not) {
   BOOST_TEST(last_word(Place::nowhere, false) == "alive");
-  BOOST_TEST(last_word(Place::nowhere, true) == "\n{\"died\":{\"signal\":11,\"in_iut\":false}}\n");
+  BOOST_TEST(last_word(Place::nowhere, true) ==
+             "\n{\"type\":\"died\",\"signal\":11,\"in_iut\":false}\n");
 }

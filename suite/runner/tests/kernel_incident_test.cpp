@@ -13,7 +13,7 @@ namespace {
 CaseRecord record(const std::string& id, Verdict verdict) {
   CaseRecord made;
   made.id = id;
-  made.verdict = verdict;
+  made.outcome.verdict = verdict;
   return made;
 }
 
@@ -33,7 +33,7 @@ BOOST_AUTO_TEST_CASE(what_is_not_reproduced_makes_all_of_them_errors) {
   const auto settled = incidents.settle(2, record("b", Verdict::fail), false, nothing_is_known);
   BOOST_REQUIRE(settled.size() == 2U);
   for (const CaseRecord& one : settled) {
-    BOOST_TEST((one.verdict == Verdict::error));
+    BOOST_TEST((one.outcome.verdict == Verdict::error));
     BOOST_TEST(one.kernel_log == "BUG: x");
   }
   BOOST_TEST(!incidents.repeating(1));
@@ -48,9 +48,9 @@ BOOST_AUTO_TEST_CASE(where_one_reproduces_it_the_others_keep_their_verdicts) {
   const auto settled =
       incidents.settle(3, record("c", Verdict::inconclusive), false, nothing_is_known);
   BOOST_REQUIRE(settled.size() == 3U);
-  BOOST_TEST((settled[0].verdict == Verdict::pass));
-  BOOST_TEST((settled[1].verdict == Verdict::fail));
-  BOOST_TEST((settled[2].verdict == Verdict::inconclusive));
+  BOOST_TEST((settled[0].outcome.verdict == Verdict::pass));
+  BOOST_TEST((settled[1].outcome.verdict == Verdict::fail));
+  BOOST_TEST((settled[2].outcome.verdict == Verdict::inconclusive));
 }
 
 BOOST_AUTO_TEST_CASE(a_case_belongs_to_one_incident_at_a_time) {
@@ -73,7 +73,7 @@ BOOST_AUTO_TEST_CASE(a_known_complaint_leaves_the_verdicts_that_came_alone) {
   BOOST_TEST(incidents.settle(1, record("a", Verdict::pass), false, known).empty());
   const auto settled = incidents.settle(2, record("b", Verdict::fail), false, known);
   BOOST_REQUIRE(settled.size() == 2U);
-  BOOST_TEST((settled[0].verdict == Verdict::pass));
-  BOOST_TEST((settled[1].verdict == Verdict::fail));
+  BOOST_TEST((settled[0].outcome.verdict == Verdict::pass));
+  BOOST_TEST((settled[1].outcome.verdict == Verdict::fail));
   BOOST_TEST(settled[0].kernel_log == "BUG: x");
 }

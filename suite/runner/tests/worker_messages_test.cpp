@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The words between parent and worker: each survives the trip, and what is none is told apart.
+// The messages between parent and worker: each is read as it was written, and what is none is refused.
 #include <boost/test/unit_test.hpp>
 
 #include "suite/jobs/message.hpp"
@@ -7,30 +7,31 @@
 
 using namespace suite::runner;
 using namespace std::chrono_literals;
-namespace cases = suite::cases;
+using suite::jobs::MessageReader;
+namespace results = suite::results;
 
 namespace {
 
-cases::CaseOutcome an_outcome() {
-  cases::CaseOutcome outcome;
-  outcome.verdict = cases::Verdict::fail;
+results::CaseOutcome an_outcome() {
+  results::CaseOutcome outcome;
+  outcome.verdict = results::Verdict::fail;
   outcome.reason = "tab\there, \"quotes\" and \xff";
   outcome.expectations.push_back({"rule",
                                   "row",
                                   {"one", "two"},
                                   "actual",
                                   "00ff",
-                                  cases::Judgement::advisory,
-                                  cases::Direction::from_iut,
+                                  results::Judgement::advisory,
+                                  results::Direction::from_iut,
                                   17ns});
-  outcome.rows.push_back({"row", cases::Verdict::inconclusive, "why"});
-  outcome.exchange.push_back({5us, cases::Direction::to_iut, "text", "aa"});
-  cases::ConnectionRecord connection;
+  outcome.rows.push_back({"row", results::Verdict::inconclusive, "why"});
+  outcome.exchange.push_back({5us, results::Direction::to_iut, "text", "aa"});
+  results::ConnectionRecord connection;
   connection.tester = base::Address::parse("fd77::1", 4791).value();
   connection.iut = base::Address::parse("fd77::2", 50000).value();
   connection.opened_by_tester = false;
-  connection.marks.push_back({cases::ConnectionRecord::Mark::Kind::reset,
-                              cases::Direction::from_iut,
+  connection.marks.push_back({results::ConnectionRecord::Mark::Kind::reset,
+                              results::Direction::from_iut,
                               9ms,
                               {std::byte{7}, std::byte{0xFE}}});
   outcome.connections.push_back(connection);
@@ -41,27 +42,27 @@ cases::CaseOutcome an_outcome() {
 }  // namespace
 
 BOOST_AUTO_TEST_CASE(an_outcome_survives_the_trip) {
-  const auto word =
+  const auto message =
       parse_worker_message(format(WorkerMessage(OutcomeMessage{an_outcome(), "stderr\nlines"})));
-  BOOST_REQUIRE(word);
-  const auto& outcome = std::get<OutcomeMessage>(*word).outcome;
-  BOOST_TEST(std::get<OutcomeMessage>(*word).stderr_text == "stderr\nlines");
-  BOOST_TEST((outcome.verdict == cases::Verdict::fail));
+  BOOST_REQUIRE(message);
+  const auto& outcome = std::get<OutcomeMessage>(*message).outcome;
+  BOOST_TEST(std::get<OutcomeMessage>(*message).stderr_text == "stderr\nlines");
+  BOOST_TEST((outcome.verdict == results::Verdict::fail));
   BOOST_TEST(outcome.reason == "tab\there, \"quotes\" and \xEF\xBF\xBD");
   BOOST_TEST(outcome.expectations.at(0).admissible.at(1) == "two");
-  BOOST_TEST((outcome.expectations[0].judgement == cases::Judgement::advisory));
+  BOOST_TEST((outcome.expectations[0].judgement == results::Judgement::advisory));
   BOOST_TEST((outcome.expectations[0].at == 17ns));
-  BOOST_TEST((outcome.rows.at(0).verdict == cases::Verdict::inconclusive));
+  BOOST_TEST((outcome.rows.at(0).verdict == results::Verdict::inconclusive));
   BOOST_TEST((outcome.exchange.at(0).at == 5us));
   const auto& connection = outcome.connections.at(0);
   BOOST_TEST(connection.tester.text() == "[fd77::1]:4791");
   BOOST_TEST(!connection.opened_by_tester);
-  BOOST_TEST((connection.marks.at(0).kind == cases::ConnectionRecord::Mark::Kind::reset));
+  BOOST_TEST((connection.marks.at(0).kind == results::ConnectionRecord::Mark::Kind::reset));
   BOOST_TEST((connection.marks[0].octets == std::vector<std::byte>{std::byte{7}, std::byte{0xFE}}));
   BOOST_TEST((outcome.duration == 3s));
 }
 
-BOOST_AUTO_TEST_CASE(the_other_words_too) {
+BOOST_AUTO_TEST_CASE(the_other_messages_too) {
   suite::iut::Hello hello;
   hello.driver = "verbs";
   hello.kernel = "6.1";
@@ -72,7 +73,7 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   BOOST_TEST(std::get<ReadyMessage>(*ready).hello.limits.at("max_ird") == 128);
   const auto gone = parse_worker_message(format(WorkerMessage(UnreachableMessage{"no route"})));
   BOOST_TEST(std::get<UnreachableMessage>(gone.value()).why == "no route");
-  const auto died = parse_worker_message({R"({"died":{"signal":11,"in_iut":true}})", ""});
+  const auto died = parse_worker_message({R"({"type":"died","signal":11,"in_iut":true})", ""});
   BOOST_TEST(std::get<DiedMessage>(died.value()).signal == 11);
 
   WorkerSetup setup;
@@ -91,6 +92,7 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
       std::get<WorkerSetup>(parse_parent_message(format(ParentMessage(setup))).value());
   BOOST_TEST((back.reach == WorkerSetup::Reach::socket));
   BOOST_TEST(back.agent == setup.agent, boost::test_tools::per_element());
+  BOOST_TEST(back.lawful == setup.lawful, boost::test_tools::per_element());
   BOOST_TEST(back.tester.network_namespace == "/proc/1/fd/3");
   BOOST_TEST(back.tester.max_segment == 1448U);
   BOOST_TEST(back.deadline_scale == 2.5);
@@ -106,10 +108,11 @@ BOOST_AUTO_TEST_CASE(the_other_words_too) {
   BOOST_TEST(run.deadline_scale == 1.5);
 }
 
-BOOST_AUTO_TEST_CASE(nonsense_is_no_word) {
-  for (const char* line : {"", "{", "[]", "{}", "null", R"({"ready":{}})", R"({"ready":"{}"})",
-                           R"({"ready":"{\"type\":\"reset\"}"})", R"({"outcome":{}})",
-                           R"({"died":7})", R"({"outcome":null,"stderr":""})"}) {
+BOOST_AUTO_TEST_CASE(nonsense_is_no_message) {
+  for (const char* line :
+       {"", "{", "[]", "{}", "null", R"({"type":"ready"})", R"({"type":"ready","hello":{}})",
+        R"({"type":"outcome","outcome":{},"stderr":""})", R"({"type":"died","signal":"7"})",
+        R"({"type":"outcome","outcome":null,"stderr":""})", R"({"type":"alive","more":1})"}) {
     BOOST_TEST(!parse_worker_message({line, ""}).has_value(), line);
     BOOST_TEST(!parse_parent_message({line, ""}).has_value(), line);
   }

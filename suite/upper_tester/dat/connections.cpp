@@ -5,7 +5,7 @@
 #include <cerrno>
 
 #include "suite/upper_tester/dat/dat_driver.hpp"
-#include "suite/upper_tester/dat/words.hpp"
+#include "suite/upper_tester/dat/names.hpp"
 
 namespace suite::upper_tester::dat {
 namespace {
@@ -73,12 +73,12 @@ void DatDriver::take_requests(Handle listener, const Listener& from) {
     Request request(event.event_data.cr_arrival_event_data.cr_handle);
     DAT_CR_PARAM param{};
     if (dat_cr_query(request.get(), DAT_CR_FIELD_ALL, &param) != DAT_SUCCESS) continue;
-    iut::ConnectRequestEvent told;
-    told.listener = listener;
-    told.request = next_request_++;
-    told.private_data = copy(param.private_data, param.private_data_size);
-    requests_[told.request] = std::move(request);
-    emit(told);
+    iut::ConnectRequestEvent reported;
+    reported.listener = listener;
+    reported.request = next_request_++;
+    reported.private_data = copy(param.private_data, param.private_data_size);
+    requests_[reported.request] = std::move(request);
+    emit(reported);
   }
 }
 
@@ -168,35 +168,35 @@ void DatDriver::take_connection(Handle handle, const DAT_EVENT& event) {
   const DAT_CONNECTION_EVENT_DATA& data = event.event_data.connect_event_data;
   switch (event.event_number) {
     case DAT_CONNECTION_EVENT_ESTABLISHED: {
-      iut::EstablishedEvent told;
-      told.endpoint = handle;
-      told.private_data = copy(data.private_data, data.private_data_size);
-      return emit(told);
+      iut::EstablishedEvent reported;
+      reported.endpoint = handle;
+      reported.private_data = copy(data.private_data, data.private_data_size);
+      return emit(reported);
     }
     case DAT_CONNECTION_EVENT_PEER_REJECTED: {
-      iut::RejectedEvent told;
-      told.endpoint = handle;
-      told.private_data = copy(data.private_data, data.private_data_size);
-      return emit(told);
+      iut::RejectedEvent reported;
+      reported.endpoint = handle;
+      reported.private_data = copy(data.private_data, data.private_data_size);
+      return emit(reported);
     }
     case DAT_CONNECTION_EVENT_BROKEN: {
-      iut::AsynchronousEvent told;
-      told.endpoint = handle;
-      told.kind = "qp_fatal";
-      told.detail = "DAT_CONNECTION_EVENT_BROKEN";
-      emit(told);
+      iut::AsynchronousEvent reported;
+      reported.endpoint = handle;
+      reported.kind = "qp_fatal";
+      reported.detail = "DAT_CONNECTION_EVENT_BROKEN";
+      emit(reported);
       [[fallthrough]];
     }
     case DAT_CONNECTION_EVENT_DISCONNECTED: {
-      iut::DisconnectedEvent told;
-      told.endpoint = handle;
-      return emit(told);
+      iut::DisconnectedEvent reported;
+      reported.endpoint = handle;
+      return emit(reported);
     }
     default: {
-      iut::ConnectFailedEvent told;
-      told.endpoint = handle;
-      told.reason = connect_failure_word(event.event_number);
-      return emit(told);
+      iut::ConnectFailedEvent reported;
+      reported.endpoint = handle;
+      reported.reason = connect_failure_name(event.event_number);
+      return emit(reported);
     }
   }
 }

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "suite/upper_tester/dat/words.hpp"
+#include "suite/upper_tester/dat/names.hpp"
 
 namespace suite::upper_tester::dat {
 namespace {
@@ -53,8 +53,8 @@ std::string DatDriver::prepare() {
            "; is there a line for it in the dat.conf that DAT_OVERRIDE names (else /etc/dat.conf)?";
   code = dat_ia_query(ia_, nullptr, DAT_IA_FIELD_ALL, &attr_, DAT_PROVIDER_FIELD_ALL, &provider_);
   if (code != DAT_SUCCESS) return return_text("dat_ia_query", code);
-  if (std::string error = waker_.start(ia_); !error.empty()) return error;
-  if (dat_evd_modify_cno(asynchronous_, waker_.notifier()) != DAT_SUCCESS)
+  if (std::string error = notifier_.start(ia_); !error.empty()) return error;
+  if (dat_evd_modify_cno(asynchronous_, notifier_.notifier()) != DAT_SUCCESS)
     asynchronous_ = nullptr;  // some providers keep theirs to themselves
   code = dat_pz_create(ia_, domains_[0].out());
   if (code != DAT_SUCCESS) return return_text("dat_pz_create", code);
@@ -67,7 +67,7 @@ DatDriver::~DatDriver() {
   domains_.clear();
   if (asynchronous_ != nullptr)
     static_cast<void>(dat_evd_modify_cno(asynchronous_, DAT_HANDLE_NULL));
-  waker_.stop();
+  notifier_.stop();
   static_cast<void>(dat_ia_close(ia_, DAT_CLOSE_ABRUPT_FLAG));
 }
 
@@ -84,20 +84,20 @@ bool DatDriver::implements_send_with_invalidate() const {
 }
 
 std::vector<std::string> DatDriver::capabilities() const {
-  namespace word = iut::capability;
-  std::vector<std::string> words{word::solicited, word::endpoint_reset};
+  namespace capability = iut::capability;
+  std::vector<std::string> names{capability::solicited, capability::endpoint_reset};
   if (implements_send_with_invalidate())
-    words.insert(words.end(), {word::send_invalidate, word::remote_invalidate});
-  if (attr_.max_rmrs > 0) words.emplace_back(word::memory_windows);
+    names.insert(names.end(), {capability::send_invalidate, capability::remote_invalidate});
+  if (attr_.max_rmrs > 0) names.emplace_back(capability::memory_windows);
   if (attr_.max_rmrs > 0 && provider_.rmr_scope_supported != DAT_RMR_SCOPE_PZ)
-    words.emplace_back(word::stream_windows);
-  if (attr_.zb_supported == DAT_TRUE) words.emplace_back(word::zero_based);
+    names.emplace_back(capability::stream_windows);
+  if (attr_.zb_supported == DAT_TRUE) names.emplace_back(capability::zero_based);
   if (provider_.srq_supported == DAT_TRUE)
-    words.insert(words.end(), {word::shared_receive_queue, word::shared_queue_resize});
-  if (attr_.ia_address_ptr->sa_family == AF_INET6) words.emplace_back(word::ipv6);
+    names.insert(names.end(), {capability::shared_receive_queue, capability::shared_queue_resize});
+  if (attr_.ia_address_ptr->sa_family == AF_INET6) names.emplace_back(capability::ipv6);
   for (const std::string& each : options_.claims)
-    if (std::find(words.begin(), words.end(), each) == words.end()) words.push_back(each);
-  return words;
+    if (std::find(names.begin(), names.end(), each) == names.end()) names.push_back(each);
+  return names;
 }
 
 iut::Hello DatDriver::hello() {
@@ -147,7 +147,7 @@ void DatDriver::execute(std::uint64_t number, const iut::Command& command) {
 }
 
 void DatDriver::dispatch() {
-  waker_.clear();
+  notifier_.clear();
   for (const auto& [handle, listener] : listeners_) take_requests(handle, listener);
   for (auto& [handle, endpoint] : endpoints_) take_endpoint(handle, endpoint);
   take_asynchronous();
@@ -156,15 +156,15 @@ void DatDriver::dispatch() {
 /// In the order in which things happen to a connection: it is established, work completes, it ends.
 /// DAT keeps the order within one dispatcher only.
 void DatDriver::take_endpoint(Handle handle, Endpoint& endpoint) {
-  std::vector<DAT_EVENT> completions, news, ends;
+  std::vector<DAT_EVENT> completions, connection_events, ends;
   const auto complete = [&] {
     if (!endpoint.drained) return;
     empty(endpoint.receives, completions);
     empty(endpoint.requests, completions);
   };
   complete();
-  empty(endpoint.connection, news);
-  for (const DAT_EVENT& event : news) {
+  empty(endpoint.connection, connection_events);
+  for (const DAT_EVENT& event : connection_events) {
     if (event.event_number != DAT_CONNECTION_EVENT_ESTABLISHED) {
       ends.push_back(event);
       continue;
@@ -184,32 +184,32 @@ void DatDriver::take_asynchronous() {
   DAT_EVENT event{};
   while (asynchronous_ != nullptr && dat_evd_dequeue(asynchronous_, &event) == DAT_SUCCESS) {
     const DAT_ASYNCH_ERROR_EVENT_DATA& data = event.event_data.asynch_error_event_data;
-    iut::AsynchronousEvent told;
-    told.kind = "other";
-    if (event.event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW) told.kind = "cq_error";
-    if (event.event_number == DAT_ASYNC_ERROR_IA_CATASTROPHIC) told.kind = "device_fatal";
-    if (event.event_number == DAT_ASYNC_ERROR_EP_BROKEN) told.kind = "qp_fatal";
+    iut::AsynchronousEvent reported;
+    reported.kind = "other";
+    if (event.event_number == DAT_ASYNC_ERROR_EVD_OVERFLOW) reported.kind = "cq_error";
+    if (event.event_number == DAT_ASYNC_ERROR_IA_CATASTROPHIC) reported.kind = "device_fatal";
+    if (event.event_number == DAT_ASYNC_ERROR_EP_BROKEN) reported.kind = "qp_fatal";
     for (const auto& [handle, endpoint] : endpoints_)
       for (const DAT_HANDLE each : {static_cast<DAT_HANDLE>(endpoint.object.get()),
                                     static_cast<DAT_HANDLE>(endpoint.receives.get()),
                                     static_cast<DAT_HANDLE>(endpoint.requests.get())})
-        if (each == data.dat_handle) told.endpoint = handle;
+        if (each == data.dat_handle) reported.endpoint = handle;
     for (const auto& [handle, shared] : shared_queues_)
       if (shared.queue.get() == data.dat_handle && data.reason == DAT_SRQ_LOW_WATERMARK_EVENT) {
-        told.kind = "srq_limit";
-        told.detail = "on shared queue " + std::to_string(handle);
+        reported.kind = "srq_limit";
+        reported.detail = "on shared queue " + std::to_string(handle);
       }
-    if (told.detail.empty())
-      told.detail = "DAT event " + std::to_string(event.event_number) + ", reason " +
-                    std::to_string(data.reason);
-    emit(told);
+    if (reported.detail.empty())
+      reported.detail = "DAT event " + std::to_string(event.event_number) + ", reason " +
+                        std::to_string(data.reason);
+    emit(reported);
   }
 }
 
 std::string DatDriver::make(Dispatcher& dispatcher, std::uint64_t length, unsigned flags) const {
   const auto most = static_cast<std::uint64_t>(attr_.max_evd_qlen);
   const auto entries = static_cast<DAT_COUNT>(std::clamp<std::uint64_t>(length, 1, most));
-  const DAT_RETURN code = dat_evd_create(ia_, entries, waker_.notifier(),
+  const DAT_RETURN code = dat_evd_create(ia_, entries, notifier_.notifier(),
                                          static_cast<DAT_EVD_FLAGS>(flags), dispatcher.out());
   return code == DAT_SUCCESS ? std::string() : return_text("dat_evd_create", code);
 }

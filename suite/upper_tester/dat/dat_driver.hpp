@@ -10,7 +10,7 @@
 
 #include "suite/upper_tester/buffer.hpp"
 #include "suite/upper_tester/dat/dat_api.hpp"
-#include "suite/upper_tester/dat/waker.hpp"
+#include "suite/upper_tester/dat/event_notifier.hpp"
 #include "suite/upper_tester/driver.hpp"
 #include "suite/upper_tester/start_driver.hpp"
 
@@ -25,7 +25,7 @@ class DatDriver final : public Driver {
 
   [[nodiscard]] iut::Hello hello() override;
   void execute(std::uint64_t number, const iut::Command& command) override;
-  [[nodiscard]] int event_fd() const override { return waker_.fd(); }
+  [[nodiscard]] int event_fd() const override { return notifier_.fd(); }
   void dispatch() override;
 
  private:
@@ -132,7 +132,7 @@ class DatDriver final : public Driver {
   DAT_EVD_HANDLE asynchronous_ = nullptr;
   DAT_IA_ATTR attr_{};
   DAT_PROVIDER_ATTR provider_{};
-  Waker waker_;
+  EventNotifier notifier_;
 
   std::map<Handle, Zone> domains_;  ///< 0 is the default one
   std::map<Handle, Region> regions_;

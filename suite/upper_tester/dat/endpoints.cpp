@@ -4,7 +4,7 @@
 #include <cerrno>
 
 #include "suite/upper_tester/dat/dat_driver.hpp"
-#include "suite/upper_tester/dat/words.hpp"
+#include "suite/upper_tester/dat/names.hpp"
 
 namespace suite::upper_tester::dat {
 namespace {
@@ -140,7 +140,7 @@ iut::Reply DatDriver::run(const iut::QueryEndpoint& command) {
       code != DAT_SUCCESS)
     return failed("dat_ep_get_status", code);
   iut::Reply reply;
-  reply.state = state_word(state);
+  reply.state = state_name(state);
   return reply;
 }
 

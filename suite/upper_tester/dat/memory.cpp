@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "suite/upper_tester/dat/dat_driver.hpp"
-#include "suite/upper_tester/dat/words.hpp"
+#include "suite/upper_tester/dat/names.hpp"
 
 namespace suite::upper_tester::dat {
 

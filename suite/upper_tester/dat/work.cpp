@@ -3,7 +3,7 @@
 #include <cerrno>
 
 #include "suite/upper_tester/dat/dat_driver.hpp"
-#include "suite/upper_tester/dat/words.hpp"
+#include "suite/upper_tester/dat/names.hpp"
 
 namespace suite::upper_tester::dat {
 namespace {
@@ -154,12 +154,12 @@ void DatDriver::post_waiting(Endpoint& endpoint) {
     if (each.command.operation == op::bind_window) {
       emit(reply);
     } else if (reply.outcome != iut::Outcome::ok) {
-      iut::CompletionEvent told;
-      told.endpoint = each.command.endpoint;
-      told.work = each.command.work;
-      told.operation = each.command.operation;
-      told.status = "local_operation";
-      emit(told);
+      iut::CompletionEvent reported;
+      reported.endpoint = each.command.endpoint;
+      reported.work = each.command.work;
+      reported.operation = each.command.operation;
+      reported.status = "local_operation";
+      emit(reported);
     }
   }
 }
@@ -171,12 +171,12 @@ void DatDriver::give_up_waiting(Endpoint& endpoint) {
       reply.command = each.number;
       emit(reply);
     } else {
-      iut::CompletionEvent told;
-      told.endpoint = each.command.endpoint;
-      told.work = each.command.work;
-      told.operation = each.command.operation;
-      told.status = "flushed";
-      emit(told);
+      iut::CompletionEvent reported;
+      reported.endpoint = each.command.endpoint;
+      reported.work = each.command.work;
+      reported.operation = each.command.operation;
+      reported.status = "flushed";
+      emit(reported);
     }
   }
 }
@@ -197,21 +197,22 @@ void DatDriver::take_completion(const DAT_EVENT& event) {
     odd.detail = "a completion of work that was completed before or never posted";
     return emit(odd);
   }
-  iut::CompletionEvent told;
-  told.endpoint = found->second.endpoint;
-  told.work = found->second.work;
-  told.operation = found->second.operation;
-  told.status = status_word(status);
+  iut::CompletionEvent reported;
+  reported.endpoint = found->second.endpoint;
+  reported.work = found->second.work;
+  reported.operation = found->second.operation;
+  reported.status = status_name(status);
   posted_.erase(found);
   // A receive of a shared queue was posted for no endpoint.
   for (const auto& [handle, endpoint] : endpoints_)
-    if (!bound && endpoint.object.get() == data.ep_handle) told.endpoint = handle;
+    if (!bound && endpoint.object.get() == data.ep_handle) reported.endpoint = handle;
   if (status == DAT_DTO_SUCCESS && !bound) {
-    if (told.operation == op::receive || told.operation == op::read)
-      told.length = data.transfered_length;
-    if (data.operation == DAT_DTO_RECEIVE_WITH_INVALIDATE) told.invalidated_stag = data.rmr_context;
+    if (reported.operation == op::receive || reported.operation == op::read)
+      reported.length = data.transfered_length;
+    if (data.operation == DAT_DTO_RECEIVE_WITH_INVALIDATE)
+      reported.invalidated_stag = data.rmr_context;
   }
-  emit(told);
+  emit(reported);
 }
 
 }  // namespace suite::upper_tester::dat

@@ -246,7 +246,7 @@ iut::Reply ReferenceDriver::perform(const iut::QueryEndpoint& command) {
   const bool connecting = info.state == verbs::QueuePairState::idle &&
                           connections_->is_connecting(found->second.queue_pair);
   iut::Reply reply;
-  reply.state = connecting ? "connecting" : state_word(info.state);
+  reply.state = connecting ? "connecting" : state_name(info.state);
   return reply;
 }
 

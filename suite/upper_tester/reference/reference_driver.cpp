@@ -69,7 +69,7 @@ ReferenceDriver::ReferenceDriver(base::EventLoop& loop, llp::Network& network,
       connections_(std::make_unique<access::ConnectionManager>(
           loop, network, *rnic_,
           [this](const access::ConnectionEvent& event) {
-            std::visit([this](const auto& news) { handle(news); }, event);
+            std::visit([this](const auto& each) { handle(each); }, event);
           },
           connection_decisions(options.behaviour))) {
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { handle(event); });
@@ -255,45 +255,45 @@ iut::Reply ReferenceDriver::perform(const iut::Disconnect& command) {
   return {};
 }
 
-// ---- news ----
+// ---- events ----
 
 void ReferenceDriver::handle(const access::ConnectionRequest& event) {
   for (const auto& [handle, listener] : listeners_) {
     if (listener.object != event.listener) continue;
     const iut::Handle request = next_request_++;
     requests_[request] = event.connection;
-    iut::ConnectRequestEvent news;
-    news.listener = handle;
-    news.request = request;
-    news.private_data = event.private_data;
+    iut::ConnectRequestEvent reported;
+    reported.listener = handle;
+    reported.request = request;
+    reported.private_data = event.private_data;
     if (event.depths) {
-      news.ird = event.depths->ird;
-      news.ord = event.depths->ord;
+      reported.ird = event.depths->ird;
+      reported.ord = event.depths->ord;
     }
-    return emit(std::move(news));
+    return emit(std::move(reported));
   }
 }
 
 void ReferenceDriver::handle(const access::ConnectionEstablished& event) {
-  iut::EstablishedEvent news;
-  news.endpoint = endpoint_of(event.queue_pair);
-  news.private_data = event.private_data;
+  iut::EstablishedEvent reported;
+  reported.endpoint = endpoint_of(event.queue_pair);
+  reported.private_data = event.private_data;
   if (event.depths) {
-    news.ird = event.depths->ird;
-    news.ord = event.depths->ord;
+    reported.ird = event.depths->ird;
+    reported.ord = event.depths->ord;
   }
-  emit(std::move(news));
+  emit(std::move(reported));
 }
 
 void ReferenceDriver::handle(const access::ConnectionRejected& event) {
-  iut::RejectedEvent news;
-  news.endpoint = endpoint_of(event.queue_pair);
-  news.private_data = event.private_data;
+  iut::RejectedEvent reported;
+  reported.endpoint = endpoint_of(event.queue_pair);
+  reported.private_data = event.private_data;
   if (event.depths) {
-    news.ird = event.depths->ird;
-    news.ord = event.depths->ord;
+    reported.ird = event.depths->ird;
+    reported.ord = event.depths->ord;
   }
-  emit(std::move(news));
+  emit(std::move(reported));
 }
 
 void ReferenceDriver::handle(const access::ConnectionFailed& event) {
@@ -309,14 +309,14 @@ void ReferenceDriver::handle(const access::ConnectionEnded& event) {
 }
 
 void ReferenceDriver::handle(const verbs::AsyncEvent& event) {
-  iut::AsynchronousEvent news;
-  if (event.queue_pair) news.endpoint = endpoint_of(event.queue_pair);
-  if (event.completion_queue) news.endpoint = endpoint_of(event.completion_queue);
-  const bool gone = (event.queue_pair || event.completion_queue) && news.endpoint == 0;
+  iut::AsynchronousEvent reported;
+  if (event.queue_pair) reported.endpoint = endpoint_of(event.queue_pair);
+  if (event.completion_queue) reported.endpoint = endpoint_of(event.completion_queue);
+  const bool gone = (event.queue_pair || event.completion_queue) && reported.endpoint == 0;
   if (gone) return;
-  news.kind = kind_word(event.kind);
-  news.detail = event.detail;
-  emit(std::move(news));
+  reported.kind = kind_name(event.kind);
+  reported.detail = event.detail;
+  emit(std::move(reported));
 }
 
 void ReferenceDriver::completed(iut::Handle endpoint) {

@@ -17,10 +17,10 @@ verbs::Access access_of(const iut::Access& access) {
           .bind_window = access.bind_window};
 }
 
-std::optional<verbs::Operation> operation_of(std::string_view word) {
+std::optional<verbs::Operation> operation_of(std::string_view name) {
   for (auto operation = verbs::Operation::send; operation < verbs::Operation::receive;
        operation = static_cast<verbs::Operation>(static_cast<int>(operation) + 1))
-    if (word == verbs::name(operation)) return operation;
+    if (name == verbs::name(operation)) return operation;
   return std::nullopt;
 }
 
@@ -45,7 +45,7 @@ int code_of(verbs::Error error) {
   return EINVAL;
 }
 
-const char* kind_word(verbs::AsyncKind kind) {
+const char* kind_name(verbs::AsyncKind kind) {
   switch (kind) {
     case verbs::AsyncKind::queue_pair_fatal:
     case verbs::AsyncKind::terminate_received:
@@ -66,7 +66,7 @@ const char* kind_word(verbs::AsyncKind kind) {
   return "other";
 }
 
-const char* state_word(verbs::QueuePairState state) {
+const char* state_name(verbs::QueuePairState state) {
   switch (state) {
     case verbs::QueuePairState::idle:
       return "idle";
@@ -82,20 +82,20 @@ const char* state_word(verbs::QueuePairState state) {
   return "error";
 }
 
-std::optional<base::Family> family_of(std::string_view word) {
-  if (word == "ipv4") return base::Family::ipv4;
-  if (word == "ipv6") return base::Family::ipv6;
+std::optional<base::Family> family_of(std::string_view name) {
+  if (name == "ipv4") return base::Family::ipv4;
+  if (name == "ipv6") return base::Family::ipv6;
   return std::nullopt;
 }
 
-std::optional<rnic::stream::RtrKinds> rtr_of(const std::vector<std::string>& words) {
+std::optional<rnic::stream::RtrKinds> rtr_of(const std::vector<std::string>& names) {
   rnic::stream::RtrKinds kinds{.send = false, .write = false, .read = false};
-  for (const std::string& word : words) {
-    if (word == "send") {
+  for (const std::string& name : names) {
+    if (name == "send") {
       kinds.send = true;
-    } else if (word == "write") {
+    } else if (name == "write") {
       kinds.write = true;
-    } else if (word == "read") {
+    } else if (name == "read") {
       kinds.read = true;
     } else {
       return std::nullopt;
@@ -118,44 +118,44 @@ iut::CompletionEvent completion_event(iut::Handle endpoint, const verbs::Complet
 }
 
 std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
-  namespace word = iut::capability;
-  std::vector<std::string> words{word::configure_revision_1,
-                                 word::configure_crc,
-                                 word::configure_markers,
-                                 word::configure_rtr,
-                                 word::send_invalidate,
-                                 word::remote_invalidate,
-                                 word::local_invalidate,
-                                 word::read_invalidate,
-                                 word::solicited,
-                                 word::memory_windows,
-                                 word::stream_windows,
-                                 word::zero_based,
-                                 word::chosen_base,
-                                 word::shared_receive_queue,
-                                 word::shared_queue_resize,
-                                 word::completion_overflow,
-                                 word::endpoint_abort,
-                                 word::endpoint_reset,
-                                 word::atomics,
-                                 word::immediate,
-                                 word::peer_to_peer,
-                                 word::ipv6,
-                                 word::enhanced_startup,
-                                 word::completion_events};
-  const auto take = [&words](const char* one) { std::erase(words, one); };
+  namespace capability = iut::capability;
+  std::vector<std::string> capabilities{capability::configure_revision_1,
+                                        capability::configure_crc,
+                                        capability::configure_markers,
+                                        capability::configure_rtr,
+                                        capability::send_invalidate,
+                                        capability::remote_invalidate,
+                                        capability::local_invalidate,
+                                        capability::read_invalidate,
+                                        capability::solicited,
+                                        capability::memory_windows,
+                                        capability::stream_windows,
+                                        capability::zero_based,
+                                        capability::chosen_base,
+                                        capability::shared_receive_queue,
+                                        capability::shared_queue_resize,
+                                        capability::completion_overflow,
+                                        capability::endpoint_abort,
+                                        capability::endpoint_reset,
+                                        capability::atomics,
+                                        capability::immediate,
+                                        capability::peer_to_peer,
+                                        capability::ipv6,
+                                        capability::enhanced_startup,
+                                        capability::completion_events};
+  const auto take = [&capabilities](const char* one) { std::erase(capabilities, one); };
   if (!offer.enhanced_startup) {
-    take(word::enhanced_startup);
-    take(word::peer_to_peer);
-    take(word::configure_rtr);
-    take(word::configure_revision_1);  // it speaks nothing else
+    take(capability::enhanced_startup);
+    take(capability::peer_to_peer);
+    take(capability::configure_rtr);
+    take(capability::configure_revision_1);  // it speaks nothing else
   }
-  if (!offer.crc_configurable) take(word::configure_crc);
+  if (!offer.crc_configurable) take(capability::configure_crc);
   if (!offer.extensions) {
-    take(word::atomics);
-    take(word::immediate);
+    take(capability::atomics);
+    take(capability::immediate);
   }
-  return words;
+  return capabilities;
 }
 
 }  // namespace suite::upper_tester::reference

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Between the words of the upper tester and those of the reference RNIC.
+// Between the names in the messages of the upper tester and those of the reference RNIC.
 #pragma once
 
 #include <optional>
@@ -14,13 +14,13 @@
 namespace suite::upper_tester::reference {
 
 [[nodiscard]] rnic::verbs::Access access_of(const iut::Access& access);
-[[nodiscard]] std::optional<rnic::verbs::Operation> operation_of(std::string_view word);
+[[nodiscard]] std::optional<rnic::verbs::Operation> operation_of(std::string_view name);
 /// errno for an error of the RNIC.
 [[nodiscard]] int code_of(rnic::verbs::Error error);
-[[nodiscard]] const char* kind_word(rnic::verbs::AsyncKind kind);
-[[nodiscard]] const char* state_word(rnic::verbs::QueuePairState state);
-[[nodiscard]] std::optional<base::Family> family_of(std::string_view word);
-[[nodiscard]] std::optional<rnic::stream::RtrKinds> rtr_of(const std::vector<std::string>& words);
+[[nodiscard]] const char* kind_name(rnic::verbs::AsyncKind kind);
+[[nodiscard]] const char* state_name(rnic::verbs::QueuePairState state);
+[[nodiscard]] std::optional<base::Family> family_of(std::string_view name);
+[[nodiscard]] std::optional<rnic::stream::RtrKinds> rtr_of(const std::vector<std::string>& names);
 [[nodiscard]] iut::CompletionEvent completion_event(iut::Handle endpoint,
                                                     const rnic::verbs::Completion& completion);
 /// Everything that can be asked of the reference.

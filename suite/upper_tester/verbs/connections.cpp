@@ -8,8 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "suite/upper_tester/verbs/names.hpp"
 #include "suite/upper_tester/verbs/verbs_driver.hpp"
-#include "suite/upper_tester/verbs/words.hpp"
 
 namespace suite::upper_tester::verbs {
 namespace {
@@ -186,7 +186,7 @@ void VerbsDriver::start_connecting(Endpoint& endpoint) {
     endpoint.link = Link::connecting;
   } else if (is_connect_failure(error)) {  // siw connects its socket within this call
     answer_connect(endpoint, iut::Reply{});
-    fail_connect(endpoint, connect_failure_word(error));
+    fail_connect(endpoint, connect_failure_name(error));
   } else {
     answer_connect(endpoint, failed("rdma_connect", error));
     endpoint.link = Link::disconnected;
@@ -253,43 +253,44 @@ int VerbsDriver::disconnect_now(Endpoint& endpoint) {
 
 // ---------------------------------------------------------------- events
 
-void VerbsDriver::take_connection_news() {
+void VerbsDriver::take_cm_events() {
   rdma_cm_event* event = nullptr;
   while (rdma_get_cm_event(connection_channel_.get(), &event) == 0) {
-    News news;
-    news.type = event->event;
-    news.error = std::abs(event->status);
+    CmEvent cm_event;
+    cm_event.type = event->event;
+    cm_event.error = std::abs(event->status);
     const bool request = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
-    news.id = event->id;
+    cm_event.id = event->id;
     const rdma_cm_id* meant = request ? event->listen_id : event->id;
-    news.token = reinterpret_cast<Token>(meant->context);
-    const rdma_conn_param& told = event->param.conn;
-    if (told.private_data != nullptr) {
-      const auto* start = static_cast<const std::byte*>(told.private_data);
-      news.private_data.assign(start, start + told.private_data_len);
+    cm_event.token = reinterpret_cast<Token>(meant->context);
+    const rdma_conn_param& given = event->param.conn;
+    if (given.private_data != nullptr) {
+      const auto* start = static_cast<const std::byte*>(given.private_data);
+      cm_event.private_data.assign(start, start + given.private_data_len);
     }
     if (request || event->event == RDMA_CM_EVENT_ESTABLISHED) {
-      news.ird = told.responder_resources;
-      news.ord = told.initiator_depth;
+      cm_event.ird = given.responder_resources;
+      cm_event.ord = given.initiator_depth;
     }
     rdma_ack_cm_event(event);
-    take(news);
+    take(cm_event);
   }
 }
 
-void VerbsDriver::take(const News& news) {
-  if (Endpoint* endpoint = endpoint_of(news.token)) return take(*endpoint, news);
+void VerbsDriver::take(const CmEvent& cm_event) {
+  if (Endpoint* endpoint = endpoint_of(cm_event.token)) return take(*endpoint, cm_event);
   for (const auto& [handle, listener] : listeners_)
-    if (listener.token == news.token) {
-      if (news.type == RDMA_CM_EVENT_CONNECT_REQUEST) take_request(handle, news);
+    if (listener.token == cm_event.token) {
+      if (cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST) take_request(handle, cm_event);
       return;
     }
-  if (news.type == RDMA_CM_EVENT_CONNECT_REQUEST) rdma_destroy_id(news.id);  // its listener is gone
+  if (cm_event.type == RDMA_CM_EVENT_CONNECT_REQUEST)
+    rdma_destroy_id(cm_event.id);  // its listener is gone
 }
 
-void VerbsDriver::take_request(Handle listener, const News& news) {
+void VerbsDriver::take_request(Handle listener, const CmEvent& cm_event) {
   Request request;
-  request.id.reset(news.id);
+  request.id.reset(cm_event.id);
   request.token = next_token_++;
   request.id->context = reinterpret_cast<void*>(request.token);
   // A wildcard listener hears all devices; the others are none of this test's.
@@ -299,15 +300,15 @@ void VerbsDriver::take_request(Handle listener, const News& news) {
   iut::ConnectRequestEvent event;
   event.listener = listener;
   event.request = next_request_++;
-  event.private_data = news.private_data;
-  event.ird = news.ird;
-  event.ord = news.ord;
+  event.private_data = cm_event.private_data;
+  event.ird = cm_event.ird;
+  event.ord = cm_event.ord;
   requests_[event.request] = std::move(request);
   emit(event);
 }
 
-void VerbsDriver::take(Endpoint& endpoint, const News& news) {
-  switch (news.type) {
+void VerbsDriver::take(Endpoint& endpoint, const CmEvent& cm_event) {
+  switch (cm_event.type) {
     case RDMA_CM_EVENT_ADDR_RESOLVED:
       if (device_.name != ibv_get_device_name(endpoint.id->verbs->device)) {
         answer_connect(endpoint, refused(std::string("the address is reached through device ") +
@@ -322,7 +323,7 @@ void VerbsDriver::take(Endpoint& endpoint, const News& news) {
     case RDMA_CM_EVENT_ROUTE_RESOLVED:
       return start_connecting(endpoint);
     case RDMA_CM_EVENT_ADDR_ERROR:
-      if (news.error == ETIMEDOUT && endpoint.resolve_attempts < resolve_attempts &&
+      if (cm_event.error == ETIMEDOUT && endpoint.resolve_attempts < resolve_attempts &&
           resolve(endpoint) == 0)
         return;
       [[fallthrough]];
@@ -333,29 +334,29 @@ void VerbsDriver::take(Endpoint& endpoint, const News& news) {
       endpoint.link = Link::connected;
       iut::EstablishedEvent event;
       event.endpoint = endpoint.handle;
-      event.private_data = news.private_data;
-      event.ird = news.ird;
-      event.ord = news.ord;
+      event.private_data = cm_event.private_data;
+      event.ird = cm_event.ird;
+      event.ord = cm_event.ord;
       return emit(event);
     }
     default:
-      return take_end(endpoint, news);
+      return take_end(endpoint, cm_event);
   }
 }
 
-void VerbsDriver::take_end(Endpoint& endpoint, const News& news) {
-  switch (news.type) {
+void VerbsDriver::take_end(Endpoint& endpoint, const CmEvent& cm_event) {
+  switch (cm_event.type) {
     case RDMA_CM_EVENT_REJECTED: {
       endpoint.link = Link::disconnected;
       iut::RejectedEvent event;
       event.endpoint = endpoint.handle;
-      event.private_data = news.private_data;
+      event.private_data = cm_event.private_data;
       return emit(event);
     }
     case RDMA_CM_EVENT_UNREACHABLE:
-      return fail_connect(endpoint, news.error == ETIMEDOUT ? "timeout" : "unreachable");
+      return fail_connect(endpoint, cm_event.error == ETIMEDOUT ? "timeout" : "unreachable");
     case RDMA_CM_EVENT_CONNECT_ERROR:
-      return fail_connect(endpoint, connect_failure_word(news.error));
+      return fail_connect(endpoint, connect_failure_name(cm_event.error));
     case RDMA_CM_EVENT_DISCONNECTED: {
       if (endpoint.link == Link::connecting) return fail_connect(endpoint, "lost");
       if (endpoint.link == Link::disconnected) return;
@@ -371,7 +372,7 @@ void VerbsDriver::take_end(Endpoint& endpoint, const News& news) {
       iut::AsynchronousEvent event;
       event.endpoint = endpoint.handle;
       event.kind = "device_fatal";
-      event.detail = rdma_event_str(news.type);
+      event.detail = rdma_event_str(cm_event.type);
       return emit(event);
     }
     default:

@@ -143,32 +143,32 @@ Device open_device(const std::string& name, std::string& error) {
 
 std::vector<std::string> capabilities(const ibv_device_attr& attributes,
                                       const DriverOptions& options) {
-  namespace word = iut::capability;
+  namespace capability = iut::capability;
   const auto flag = [&](unsigned mask) { return (attributes.device_cap_flags & mask) != 0; };
-  std::vector<std::string> words{word::solicited, word::completion_overflow, word::endpoint_abort,
-                                 word::endpoint_reset};
+  std::vector<std::string> names{capability::solicited, capability::completion_overflow,
+                                 capability::endpoint_abort, capability::endpoint_reset};
   if (flag(IBV_DEVICE_MEM_MGT_EXTENSIONS))
-    words.insert(words.end(),
-                 {word::send_invalidate, word::remote_invalidate, word::local_invalidate});
+    names.insert(names.end(), {capability::send_invalidate, capability::remote_invalidate,
+                               capability::local_invalidate});
   if (attributes.max_mw > 0 &&
       flag(IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B))
-    words.emplace_back(word::memory_windows);
+    names.emplace_back(capability::memory_windows);
   // Windows of type 2 are the queue pair's; those of type 1 are open to its whole domain.
   if (attributes.max_mw > 0 && flag(IBV_DEVICE_MEM_WINDOW_TYPE_2A | IBV_DEVICE_MEM_WINDOW_TYPE_2B))
-    words.emplace_back(word::stream_windows);
-  if (attributes.max_srq > 0) words.emplace_back(word::shared_receive_queue);
+    names.emplace_back(capability::stream_windows);
+  if (attributes.max_srq > 0) names.emplace_back(capability::shared_receive_queue);
   if (attributes.max_srq > 0 && flag(IBV_DEVICE_SRQ_RESIZE))
-    words.emplace_back(word::shared_queue_resize);
-  if (attributes.atomic_cap != IBV_ATOMIC_NONE) words.emplace_back(word::atomics);
+    names.emplace_back(capability::shared_queue_resize);
+  if (attributes.atomic_cap != IBV_ATOMIC_NONE) names.emplace_back(capability::atomics);
   if (options.addresses.empty() || has_family(options.addresses, true))
-    words.emplace_back(word::ipv6);
+    names.emplace_back(capability::ipv6);
   for (const KnownLimit& known : known_limits)
     if (known.vendor == attributes.vendor_id)
-      words.erase(std::remove(words.begin(), words.end(), known.lacks), words.end());
-  for (const auto* more : {&options.configure_words, &options.claims})
+      names.erase(std::remove(names.begin(), names.end(), known.lacks), names.end());
+  for (const auto* more : {&options.configure_capabilities, &options.claims})
     for (const std::string& each : *more)
-      if (std::find(words.begin(), words.end(), each) == words.end()) words.push_back(each);
-  return words;
+      if (std::find(names.begin(), names.end(), each) == names.end()) names.push_back(each);
+  return names;
 }
 
 iut::Hello describe(const Device& device, const DriverOptions& options) {

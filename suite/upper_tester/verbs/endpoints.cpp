@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "suite/upper_tester/verbs/names.hpp"
 #include "suite/upper_tester/verbs/verbs_driver.hpp"
-#include "suite/upper_tester/verbs/words.hpp"
 
 namespace suite::upper_tester::verbs {
 namespace {
@@ -65,7 +65,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ArmSharedQueueLim
 }
 
 /// With room for all that can be posted at one time, or so small that it will overflow, since
-/// nobody asks to be told of its completions.
+/// nobody asks for its completions.
 VerbsDriver::Answer VerbsDriver::make_completion_queue(Endpoint& endpoint,
                                                        const iut::CreateEndpoint& command) {
   const bool drained = command.completion_depth == 0;
@@ -208,37 +208,37 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::ResetEndpoint& co
 void VerbsDriver::take_asynchronous_events() {
   ibv_async_event event{};
   while (ibv_get_async_event(device_.context.get(), &event) == 0) {
-    if (const auto kind = asynchronous_word(event.event_type)) take(event, *kind);
+    if (const auto kind = asynchronous_name(event.event_type)) take(event, *kind);
     ibv_ack_async_event(&event);
   }
 }
 
 void VerbsDriver::take(const ibv_async_event& event, const char* kind) {
-  iut::AsynchronousEvent told;
-  told.kind = kind;
-  told.detail = ibv_event_type_str(event.event_type);
+  iut::AsynchronousEvent reported;
+  reported.kind = kind;
+  reported.detail = ibv_event_type_str(event.event_type);
   switch (event.event_type) {
     case IBV_EVENT_QP_FATAL:
     case IBV_EVENT_QP_REQ_ERR:
     case IBV_EVENT_QP_ACCESS_ERR:
     case IBV_EVENT_QP_LAST_WQE_REACHED:
       for (const auto& [handle, endpoint] : endpoints_)
-        if (endpoint.queue_pair.get() == event.element.qp) told.endpoint = handle;
+        if (endpoint.queue_pair.get() == event.element.qp) reported.endpoint = handle;
       break;
     case IBV_EVENT_CQ_ERR:
       for (const auto& [handle, endpoint] : endpoints_)
-        if (endpoint.completions.get() == event.element.cq) told.endpoint = handle;
+        if (endpoint.completions.get() == event.element.cq) reported.endpoint = handle;
       break;
     case IBV_EVENT_SRQ_ERR:
     case IBV_EVENT_SRQ_LIMIT_REACHED:
       for (const auto& [handle, queue] : shared_queues_)
         if (queue.get() == event.element.srq)
-          told.detail += " on shared queue " + std::to_string(handle);
+          reported.detail += " on shared queue " + std::to_string(handle);
       break;
     default:
       break;
   }
-  emit(told);
+  emit(reported);
 }
 
 }  // namespace suite::upper_tester::verbs

@@ -4,8 +4,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "suite/upper_tester/verbs/names.hpp"
 #include "suite/upper_tester/verbs/verbs_driver.hpp"
-#include "suite/upper_tester/verbs/words.hpp"
 
 namespace suite::upper_tester::verbs {
 

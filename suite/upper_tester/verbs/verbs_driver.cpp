@@ -10,7 +10,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "suite/upper_tester/verbs/words.hpp"
+#include "suite/upper_tester/verbs/names.hpp"
 
 namespace suite::upper_tester::verbs {
 namespace {
@@ -73,7 +73,7 @@ void VerbsDriver::execute(std::uint64_t number, const iut::Command& command) {
 }
 
 void VerbsDriver::dispatch() {
-  take_connection_news();
+  take_cm_events();
   take_completions();
   take_asynchronous_events();
 }

@@ -83,7 +83,7 @@ class VerbsDriver final : public Driver {
     Token token = 0;
   };
   /// What the connection manager said, copied so that its event is given back at once.
-  struct News {
+  struct CmEvent {
     rdma_cm_event_type type = RDMA_CM_EVENT_ADDR_RESOLVED;
     int error = 0;
     Token token = 0;
@@ -121,11 +121,11 @@ class VerbsDriver final : public Driver {
   void answer_connect(Endpoint& endpoint, iut::Reply reply);
   void fail_connect(Endpoint& endpoint, const char* reason);
   int disconnect_now(Endpoint& endpoint);
-  void take_connection_news();
-  void take(const News& news);
-  void take_request(Handle listener, const News& news);
-  void take(Endpoint& endpoint, const News& news);
-  void take_end(Endpoint& endpoint, const News& news);
+  void take_cm_events();
+  void take(const CmEvent& cm_event);
+  void take_request(Handle listener, const CmEvent& cm_event);
+  void take(Endpoint& endpoint, const CmEvent& cm_event);
+  void take_end(Endpoint& endpoint, const CmEvent& cm_event);
 
   // endpoints.cpp
   Answer run(std::uint64_t, const iut::CreateSharedQueue&);

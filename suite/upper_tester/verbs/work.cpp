@@ -5,8 +5,8 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "suite/upper_tester/verbs/names.hpp"
 #include "suite/upper_tester/verbs/verbs_driver.hpp"
-#include "suite/upper_tester/verbs/words.hpp"
 
 namespace suite::upper_tester::verbs {
 namespace {
@@ -216,7 +216,7 @@ std::optional<VerbsDriver::Posted> VerbsDriver::find_posted(Endpoint& endpoint, 
 void VerbsDriver::take(Endpoint& endpoint, const ibv_wc& completion) {
   iut::CompletionEvent event;
   event.endpoint = endpoint.handle;
-  event.status = status_word(completion.status);
+  event.status = status_name(completion.status);
   const auto receive = receives_.find(completion.wr_id);
   if (receive != receives_.end()) {
     event.work = receive->second;

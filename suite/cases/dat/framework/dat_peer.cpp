@@ -57,10 +57,10 @@ std::string Peer::next_word() {
       unread_.erase(0, end + 1);
       return word;
     }
-    pollfd readable{.fd = child_.words(), .events = POLLIN, .revents = 0};
+    pollfd readable{.fd = child_.channel(), .events = POLLIN, .revents = 0};
     ::poll(&readable, 1, -1);  // the case's deadline bounds it
     std::array<char, 256> chunk{};
-    const ssize_t count = ::read(child_.words(), chunk.data(), chunk.size());
+    const ssize_t count = ::read(child_.channel(), chunk.data(), chunk.size());
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
     if (count <= 0) return "nothing, it has ended";
     unread_.append(chunk.data(), static_cast<std::size_t>(count));

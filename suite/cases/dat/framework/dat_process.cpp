@@ -49,7 +49,7 @@ class CaseProcess {
  public:
   CaseProcess(EpollLoop& loop, iut::ChildProcess child, std::function<void(const json&)> take)
       : loop_(loop), child_(std::move(child)), take_(std::move(take)) {
-    loop_.watch(child_.words(), EPOLLIN, [this](std::uint32_t) { read_words(); });
+    loop_.watch(child_.channel(), EPOLLIN, [this](std::uint32_t) { read_words(); });
     loop_.watch(child_.errors(), EPOLLIN, [this](std::uint32_t) { read_errors(); });
   }
   ~CaseProcess() { stop_watching(); }
@@ -76,12 +76,12 @@ class CaseProcess {
 
  private:
   void stop_watching() {
-    loop_.unwatch(child_.words());
+    loop_.unwatch(child_.channel());
     loop_.unwatch(child_.errors());
   }
   void read_words() {
     std::array<char, 65536> chunk{};
-    const ssize_t count = ::read(child_.words(), chunk.data(), chunk.size());
+    const ssize_t count = ::read(child_.channel(), chunk.data(), chunk.size());
     if (count < 0 && (errno == EAGAIN || errno == EINTR)) return;
     if (count <= 0) {
       ended_ = true;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/upper_tester/dat/words.hpp"
+#include "suite/upper_tester/dat/names.hpp"
 
 namespace suite::upper_tester::dat {
 
-const char* status_word(DAT_DTO_COMPLETION_STATUS status) {
+const char* status_name(DAT_DTO_COMPLETION_STATUS status) {
   switch (status) {
     case DAT_DTO_SUCCESS:
       return "success";
@@ -28,7 +28,7 @@ const char* status_word(DAT_DTO_COMPLETION_STATUS status) {
   }
 }
 
-const char* state_word(DAT_EP_STATE state) {
+const char* state_name(DAT_EP_STATE state) {
   switch (state) {
     case DAT_EP_STATE_UNCONNECTED:
     case DAT_EP_STATE_UNCONFIGURED_UNCONNECTED:
@@ -46,7 +46,7 @@ const char* state_word(DAT_EP_STATE state) {
   }
 }
 
-const char* connect_failure_word(DAT_EVENT_NUMBER number) {
+const char* connect_failure_name(DAT_EVENT_NUMBER number) {
   switch (number) {
     case DAT_CONNECTION_EVENT_NON_PEER_REJECTED:
       return "refused";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/upper_tester/verbs/words.hpp"
+#include "suite/upper_tester/verbs/names.hpp"
 
 #include <array>
 #include <cerrno>
@@ -7,7 +7,7 @@
 
 namespace suite::upper_tester::verbs {
 
-const char* status_word(ibv_wc_status status) {
+const char* status_name(ibv_wc_status status) {
   switch (status) {
     case IBV_WC_SUCCESS:
       return "success";
@@ -34,7 +34,7 @@ const char* status_word(ibv_wc_status status) {
   }
 }
 
-std::optional<const char*> asynchronous_word(ibv_event_type type) {
+std::optional<const char*> asynchronous_name(ibv_event_type type) {
   switch (type) {
     case IBV_EVENT_QP_FATAL:
       return "qp_fatal";
@@ -64,7 +64,7 @@ std::optional<const char*> asynchronous_word(ibv_event_type type) {
   }
 }
 
-const char* connect_failure_word(int error) {
+const char* connect_failure_name(int error) {
   switch (error) {
     case ECONNREFUSED:
       return "refused";
@@ -86,7 +86,7 @@ const char* connect_failure_word(int error) {
 }
 
 bool is_connect_failure(int error) {
-  return std::strcmp(connect_failure_word(error), "protocol") != 0 || error == EPROTO;
+  return std::strcmp(connect_failure_name(error), "protocol") != 0 || error == EPROTO;
 }
 
 int access_flags(const iut::Access& access) {

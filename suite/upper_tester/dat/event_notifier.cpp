@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "suite/upper_tester/dat/waker.hpp"
+#include "suite/upper_tester/dat/event_notifier.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -7,11 +7,11 @@
 #include <cerrno>
 #include <cstring>
 
-#include "suite/upper_tester/dat/words.hpp"
+#include "suite/upper_tester/dat/names.hpp"
 
 namespace suite::upper_tester::dat {
 
-std::string Waker::start(DAT_IA_HANDLE ia) {
+std::string EventNotifier::start(DAT_IA_HANDLE ia) {
   fd_ = ::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (fd_ < 0) return std::string("eventfd: ") + std::strerror(errno);
   if (const DAT_RETURN code =
@@ -26,7 +26,7 @@ std::string Waker::start(DAT_IA_HANDLE ia) {
   return {};
 }
 
-void Waker::wait() const {
+void EventNotifier::wait() const {
   while (!stopping_) {
     DAT_EVD_HANDLE which = nullptr;
     const DAT_RETURN type =
@@ -36,7 +36,7 @@ void Waker::wait() const {
   }
 }
 
-void Waker::stop() {
+void EventNotifier::stop() {
   if (thread_.joinable()) {
     stopping_ = true;
     DAT_EVENT event{};
@@ -51,7 +51,7 @@ void Waker::stop() {
   fd_ = -1;
 }
 
-void Waker::clear() const {
+void EventNotifier::clear() const {
   eventfd_t count = 0;
   static_cast<void>(::eventfd_read(fd_, &count));
 }

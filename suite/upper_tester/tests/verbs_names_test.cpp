@@ -10,7 +10,7 @@
 #include <set>
 
 #include "suite/upper_tester/verbs/device.hpp"
-#include "suite/upper_tester/verbs/words.hpp"
+#include "suite/upper_tester/verbs/names.hpp"
 
 namespace suite::upper_tester::verbs {
 namespace {
@@ -36,7 +36,7 @@ BOOST_AUTO_TEST_CASE(capabilities_follow_the_attributes) {
   attributes.max_srq = 1;
   attributes.atomic_cap = IBV_ATOMIC_HCA;
   options.claims = {"zero_based", "atomics"};
-  options.configure_words = {"configure.crc"};
+  options.configure_capabilities = {"configure.crc"};
   options.addresses = {"10.77.0.2"};
   words = capabilities(attributes, options);
   for (const char* present :
@@ -70,9 +70,9 @@ BOOST_AUTO_TEST_CASE(every_status_has_a_word_of_the_schema) {
       "remote_access", "remote_operation", "bad_response", "invalidation",     "bind",
       "other"};
   for (int status = IBV_WC_SUCCESS; status <= IBV_WC_TM_RNDV_INCOMPLETE; ++status)
-    BOOST_TEST(known.count(status_word(static_cast<ibv_wc_status>(status))) == 1u, status);
-  BOOST_TEST(status_word(IBV_WC_WR_FLUSH_ERR) == "flushed");
-  BOOST_TEST(status_word(IBV_WC_REM_ACCESS_ERR) == "remote_access");
+    BOOST_TEST(known.count(status_name(static_cast<ibv_wc_status>(status))) == 1u, status);
+  BOOST_TEST(status_name(IBV_WC_WR_FLUSH_ERR) == "flushed");
+  BOOST_TEST(status_name(IBV_WC_REM_ACCESS_ERR) == "remote_access");
 }
 
 BOOST_AUTO_TEST_CASE(access_rights_are_flags) {
@@ -87,10 +87,10 @@ BOOST_AUTO_TEST_CASE(access_rights_are_flags) {
 }
 
 BOOST_AUTO_TEST_CASE(errors_of_the_peer_are_told_from_errors_of_the_call) {
-  BOOST_TEST(connect_failure_word(ECONNREFUSED) == "refused");
-  BOOST_TEST(connect_failure_word(ETIMEDOUT) == "timeout");
-  BOOST_TEST(connect_failure_word(EHOSTUNREACH) == "unreachable");
-  BOOST_TEST(connect_failure_word(ECONNRESET) == "lost");
+  BOOST_TEST(connect_failure_name(ECONNREFUSED) == "refused");
+  BOOST_TEST(connect_failure_name(ETIMEDOUT) == "timeout");
+  BOOST_TEST(connect_failure_name(EHOSTUNREACH) == "unreachable");
+  BOOST_TEST(connect_failure_name(ECONNRESET) == "lost");
   BOOST_TEST(is_connect_failure(EPROTO));
   BOOST_TEST(!is_connect_failure(EINVAL));
   BOOST_TEST(!is_connect_failure(ENOMEM));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The agent's words for what a DAT provider says, and the other way round.
+// The names in the agent's messages for what a DAT provider reports, and the other way round.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@
 
 namespace suite::upper_tester::dat {
 
-[[nodiscard]] const char* status_word(DAT_DTO_COMPLETION_STATUS status);
-[[nodiscard]] const char* state_word(DAT_EP_STATE state);
+[[nodiscard]] const char* status_name(DAT_DTO_COMPLETION_STATUS status);
+[[nodiscard]] const char* state_name(DAT_EP_STATE state);
 /// Why a connection did not come up.
-[[nodiscard]] const char* connect_failure_word(DAT_EVENT_NUMBER number);
+[[nodiscard]] const char* connect_failure_name(DAT_EVENT_NUMBER number);
 [[nodiscard]] DAT_MEM_PRIV_FLAGS privileges(const iut::Access& access);
 
 /// `dat_pz_free: DAT_INVALID_STATE DAT_INVALID_STATE_PZ_IN_USE`

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The agent's words for what libibverbs and librdmacm say, and the other way round.
+// The names in the agent's messages for what libibverbs and librdmacm reports, and the other way round.
 #pragma once
 
 #include <infiniband/verbs.h>
@@ -13,12 +13,12 @@
 
 namespace suite::upper_tester::verbs {
 
-[[nodiscard]] const char* status_word(ibv_wc_status status);
+[[nodiscard]] const char* status_name(ibv_wc_status status);
 /// Nothing for events that tell of ordinary life (a port went up,
 /// a connection carried its first message).
-[[nodiscard]] std::optional<const char*> asynchronous_word(ibv_event_type type);
+[[nodiscard]] std::optional<const char*> asynchronous_name(ibv_event_type type);
 /// Why a connection did not come up, from an errno.
-[[nodiscard]] const char* connect_failure_word(int error);
+[[nodiscard]] const char* connect_failure_name(int error);
 /// True for an errno of rdma_connect that tells of the peer or the way to it, not of a wrong call.
 [[nodiscard]] bool is_connect_failure(int error);
 

@@ -11,16 +11,16 @@
 namespace suite::upper_tester::dat {
 
 /// A CNO with a thread that waits on it: not every provider has a CNO with a descriptor.
-class Waker {
+class EventNotifier {
  public:
-  Waker() = default;
-  Waker(const Waker&) = delete;
-  Waker& operator=(const Waker&) = delete;
-  ~Waker() { stop(); }
+  EventNotifier() = default;
+  EventNotifier(const EventNotifier&) = delete;
+  EventNotifier& operator=(const EventNotifier&) = delete;
+  ~EventNotifier() { stop(); }
 
   /// An error in one line, or nothing.
   [[nodiscard]] std::string start(DAT_IA_HANDLE ia);
-  /// To be called once no dispatcher but the waker's own notifies it.
+  /// To be called once no dispatcher but the notifier's own notifies it.
   void stop();
 
   /// What dispatchers are made with so that they wake us.

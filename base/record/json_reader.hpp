@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Records from and to JSON, by their tables. C++17, for the agent's own build.
+// Records of JSON, by their tables. C++17, for the agent's own build.
 //
 // Reading is strict: a value of the wrong type, out of range, or missing is a fault that names the
 // member by its path, `cases[3].verdict`. Nothing is thrown for what a document holds.
@@ -12,19 +12,10 @@
 #include <string_view>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "base/hex.hpp"
-#include "base/record/kinds.hpp"
+#include "base/record/form.hpp"
+#include "base/record/json_writer.hpp"
 
 namespace base::record {
-
-using Json = nlohmann::ordered_json;
-
-/// One line of JSON. Text that is not UTF-8 is mended with replacement characters.
-[[nodiscard]] inline std::string one_line(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
-}
 
 /// A value, short enough to stand in a fault of one line.
 [[nodiscard]] inline std::string shown(const Json& json) {
@@ -37,109 +28,6 @@ using Json = nlohmann::ordered_json;
   }
   return text;
 }
-
-// ---------------------------------------------------------------- writing
-
-struct WriteOptions {
-  /// False: empty texts and octets that have a default are left out.
-  bool in_full = true;
-  /// With the members that travel only between processes of one build.
-  bool internal = false;
-  /// Where octets go, one value after the other, and their number into the JSON; null: they are
-  /// written as hexadecimal digits.
-  std::string* attachment = nullptr;
-};
-
-class Writer {
- public:
-  explicit Writer(const WriteOptions& options) : options_(options) {}
-
-  template <class T>
-  [[nodiscard]] Json value(const T& value) const {
-    if constexpr (is_optional<T>) {
-      return value ? this->value(*value) : Json(nullptr);
-    } else if constexpr (std::is_enum_v<T>) {
-      return std::string(record::name(value));
-    } else if constexpr (is_octets<T> || octet_count<T> != 0) {
-      return octets(value.data(), value.size());
-    } else if constexpr (is_duration<T>) {
-      return std::chrono::duration<double>(value).count();
-    } else if constexpr (is_list<T>) {
-      Json list = Json::array();
-      for (const auto& each : value) list.push_back(this->value(each));
-      return list;
-    } else if constexpr (is_map<T>) {
-      Json object = Json::object();
-      for (const auto& [name, each] : value) object[name] = this->value(each);
-      return object;
-    } else if constexpr (has_flags<T>) {
-      Json list = Json::array();
-      for (const auto& flag : flags_for<T>())
-        if (value.*flag.place) list.push_back(flag.name);
-      return list;
-    } else if constexpr (has_table<T> || is_variant<T>) {
-      Json object = Json::object();
-      members(value, object);
-      return object;
-    } else {
-      return value;
-    }
-  }
-
-  /// Adds the members of a record, or of the alternative that a variant holds, to an object.
-  template <class T>
-  void members(const T& record, Json& object) const {
-    if constexpr (is_variant<T>) {
-      std::visit(
-          [&](const auto& alternative) {
-            object["type"] = table_for<std::decay_t<decltype(alternative)>>().name;
-            members(alternative, object);
-          },
-          record);
-    } else {
-      std::apply([&](const auto&... each) { (member(each, record, object), ...); },
-                 table_for<T>().members);
-    }
-  }
-
- private:
-  template <class Owner, class T>
-  void member(const Member<Owner, T>& about, const Owner& owner, Json& object) const {
-    const T& content = owner.*about.place;
-    if (about.presence == Presence::internal && !options_.internal) return;
-    if (about.presence == Presence::defaulted) {
-      if constexpr (is_optional<T>) {
-        if (!content) return;
-      } else if constexpr (std::is_same_v<T, std::string> || is_octets<T>) {
-        if (content.empty() && !options_.in_full) return;
-      }
-    }
-    object[about.name] = value(content);
-  }
-  template <class Owner, class Part>
-  void member(const Inlined<Owner, Part>& about, const Owner& owner, Json& object) const {
-    members(owner.*about.place, object);
-  }
-  template <class Value, class Owner>
-  void member(const Constant<Value>& about, const Owner&, Json& object) const {
-    object[about.name] = about.value;
-  }
-
-  [[nodiscard]] Json octets(const void* data, std::size_t count) const {
-    if (options_.attachment == nullptr) return to_hex(data, count);
-    options_.attachment->append(static_cast<const char*>(data), count);
-    return count;
-  }
-
-  WriteOptions options_;
-};
-
-template <class T>
-[[nodiscard]] Json to_json(const T& record, const WriteOptions& options = {}) {
-  return Writer(options).value(record);
-}
-
-// ---------------------------------------------------------------- reading
 
 struct ReadOptions {
   /// False: a member that is not in the table is ignored, as in a document of a later version.
@@ -220,7 +108,7 @@ class Reader {
     } else if constexpr (is_list<T>) {
       return list(json, out, constraint);
     } else if constexpr (is_map<T>) {
-      return map(json, out);
+      return map(json, out, constraint);
     } else if constexpr (has_flags<T>) {
       return flags(json, out);
     } else if constexpr (has_table<T> || is_variant<T>) {
@@ -282,51 +170,6 @@ class Reader {
     if (!has_form(given, constraint.form)) return refuse(json, wanted(constraint.form));
     out = given;
     return true;
-  }
-
-  static bool is_hex(std::string_view text) {
-    return text.size() % 2 == 0 &&
-           std::all_of(text.begin(), text.end(), [](char digit) { return nibble(digit) >= 0; });
-  }
-  static int nibble(char digit) { return digit >= 'A' && digit <= 'F' ? -1 : hex_digit(digit); }
-
-  /// RFC 3339, UTC with a Z: the characters that are not digits stand at their places.
-  static bool is_timestamp(std::string_view text) {
-    constexpr std::string_view shape = "0000-00-00T00:00:00";
-    const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-    if (text.size() <= shape.size() || text.back() != 'Z') return false;
-    for (std::size_t i = 0; i < shape.size(); ++i)
-      if (shape[i] == '0' ? !is_digit(text[i]) : text[i] != shape[i]) return false;
-    text.remove_prefix(shape.size());
-    text.remove_suffix(1);
-    return text.empty() || (text.size() > 1 && text.front() == '.' &&
-                            std::all_of(text.begin() + 1, text.end(), is_digit));
-  }
-  static bool has_form(std::string_view text, Form form) {
-    switch (form) {
-      case Form::any:
-        return true;
-      case Form::hex:
-        return is_hex(text);
-      case Form::sha256:
-        return text.size() == 64 && is_hex(text);
-      case Form::timestamp:
-        return is_timestamp(text);
-    }
-    return false;
-  }
-  static const char* wanted(Form form) {
-    switch (form) {
-      case Form::any:
-        break;
-      case Form::hex:
-        return "octets as pairs of lower-case hexadecimal digits";
-      case Form::sha256:
-        return "a SHA-256 as 64 lower-case hexadecimal digits";
-      case Form::timestamp:
-        return "a time in UTC such as \"2026-01-02T03:04:05.6Z\"";
-    }
-    return "a string";
   }
 
   template <class Octets>
@@ -399,16 +242,27 @@ class Reader {
     return true;
   }
 
-  template <class T>
-  bool map(const Json& json, std::map<std::string, T>& out) {
+  template <class Key, class T>
+  bool map(const Json& json, std::map<Key, T>& out, const Constraint& constraint) {
     if (!json.is_object()) return refuse(json, "an object of " + plural<T>());
     out.clear();
     for (const auto& [name, each] : json.items()) {
       const Json& given = each;
-      T& content = out[name];
-      if (!within('.' + name, [&] { return this->value(given, content, {}); })) return false;
+      const auto key = key_of<Key>(name);
+      const bool good = within('.' + name, [&] {
+        return key ? this->value(given, out[*key], constraint) : refuse("is unknown");
+      });
+      if (!good) return false;
     }
     return true;
+  }
+  template <class Key>
+  static std::optional<Key> key_of(const std::string& name) {
+    if constexpr (std::is_enum_v<Key>) {
+      return find<Key>(name);
+    } else {
+      return name;
+    }
   }
 
   template <class T>

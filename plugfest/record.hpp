@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The records of a plugfest: reports/schema/plugfest-1.schema.json as C++ values, member by member.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plugfest/verdict.hpp"
+
+namespace plugfest {
+
+struct ParticipantRecord {
+  std::string name, vendor, alias;
+  /// What kind of agent.
+  std::string agent;
+  std::optional<std::vector<std::string>> deviations;
+  /// Of a siw-vm.
+  std::optional<std::string> kernel;
+};
+
+struct ScenarioRecord {
+  std::string name, title;
+};
+
+struct EventRecord {
+  std::string name, digest;
+  int repeats = 1;
+  std::vector<ParticipantRecord> participants;
+  std::vector<ScenarioRecord> scenarios;
+};
+
+/// One attempt at a cell, as the journal has it.
+struct CellRecord {
+  std::string id, initiator, responder, scenario;
+  int repeat = 1, attempt = 1;
+  Outcome outcome;
+};
+
+/// The same in the document, beside the other attempts and what the organiser expects.
+struct ListedCell {
+  CellRecord record;
+  bool superseded = false;
+  std::optional<std::string> expected;
+  bool varies = false;
+};
+
+struct LeftOutRecord {
+  std::string id, initiator, responder, scenario, reason;
+};
+
+/// How a run compares with what was expected of it.
+struct Tally {
+  /// Of all cells of the event, and of those that have a verdict.
+  std::size_t cells = 0, played = 0;
+  std::map<Verdict, std::size_t> verdicts;
+  /// Cells whose verdict is bad and not expected.
+  std::vector<std::string> news;
+  /// Expectations that hold for no cell, one line each.
+  std::vector<std::string> stale;
+};
+
+struct Document {
+  bool complete = false;
+  EventRecord event;
+  Tally summary;
+  std::vector<ListedCell> cells;
+  std::vector<LeftOutRecord> left_out;
+};
+
+}  // namespace plugfest

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The records of a plugfest beside the published schema.
+#include <boost/test/unit_test.hpp>
+#include <fstream>
+
+#include "base/record/json_reader.hpp"
+#include "base/record/schema.hpp"
+#include "plugfest/record_tables.hpp"
+
+namespace plugfest {
+namespace {
+
+BOOST_AUTO_TEST_SUITE(records)
+
+BOOST_AUTO_TEST_CASE(the_published_schema_says_what_the_tables_say) {
+  std::ifstream file(PROJECT_SOURCE_DIR "/reports/schema/plugfest-1.schema.json");
+  const auto published = base::record::Schema::parse(file, nullptr, false);
+  BOOST_REQUIRE_MESSAGE(!published.is_discarded(), "plugfest-1.schema.json is not JSON");
+  for (const std::string& line :
+       base::record::differences(published, base::record::schema_of<Document>()))
+    BOOST_ERROR(line);
+}
+
+// Of a cell whose process died the journal has no more than this.
+BOOST_AUTO_TEST_CASE(a_record_without_evidence_is_read) {
+  CellRecord record;
+  const auto fault = base::record::from_json(
+      base::record::Json::parse(
+          R"({"id":"a/b/c#1","initiator":"a","responder":"b","scenario":"c","repeat":1,"attempt":2,)"
+          R"("verdict":"error","fault":"unknown","reason":"it died","seconds":0.5})"),
+      record);
+  BOOST_REQUIRE_MESSAGE(!fault, fault->text);
+  BOOST_TEST(record.attempt == 2);
+  BOOST_TEST((record.outcome.verdict == Verdict::error));
+  BOOST_TEST(record.outcome.checks.empty());
+}
+
+BOOST_AUTO_TEST_SUITE_END()
+
+}  // namespace
+}  // namespace plugfest

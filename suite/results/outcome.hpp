@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What one attempt at a case comes to: its verdict and all the evidence for it. Plain values, which
+// the case fills, the worker sends, and the record of the run holds.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/address.hpp"
+#include "base/octets.hpp"
+#include "base/record/table.hpp"
+
+namespace suite::results {
+
+using base::record::name;
+
+// names_of gives the words of the enumerators in the document, in the order of the enumeration.
+
+enum class Verdict : std::uint8_t { pass, fail, inconclusive, not_applicable, error };
+constexpr auto names_of(Verdict) {
+  return std::array{"pass", "fail", "inconclusive", "not_applicable", "error"};
+}
+
+/// How one expectation was met. An advisory is a lawful outcome that is worth knowing, or a SHOULD
+/// not followed.
+enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail };
+constexpr auto names_of(Judgement) {
+  return std::array{"pass", "advisory", "inconclusive", "fail"};
+}
+
+/// None: at the IUT's API, or a remark.
+enum class Direction : std::uint8_t { to_iut, from_iut, none };
+constexpr auto names_of(Direction) { return std::array{"to_iut", "from_iut", "none"}; }
+
+/// Since the start of the attempt.
+using Offset = std::chrono::nanoseconds;
+
+/// Where what the IUT sent is wrong: on which connection of the case, and how many octets of its
+/// stream stand before it.
+struct StreamPlace {
+  std::size_t connection = 0;
+  std::uint64_t offset = 0;
+  bool operator==(const StreamPlace&) const = default;
+};
+
+/// One expectation: the rule that it judges, what would have been admissible, and what came.
+struct ExpectationRecord {
+  std::string rule;
+  std::string row;                      ///< the data row it belongs to; empty outside rows
+  std::vector<std::string> admissible;  ///< each lawful outcome in words
+  std::string actual;                   ///< decoded, one line
+  std::string hex;                      ///< the octets of it, if any
+  Judgement judgement = Judgement::pass;
+  Direction direction = Direction::none;
+  Offset at{};
+  /// Of a finding of the judge.
+  std::optional<StreamPlace> place{};
+  /// Of the case's pcap, from 1.
+  std::optional<std::uint32_t> frame{};
+};
+
+/// One data row of a case: a sub-verdict of its own.
+struct RowOutcome {
+  std::string name;
+  Verdict verdict = Verdict::pass;
+  std::string reason;
+};
+
+/// One line of the exchange, as an engineer would tell it.
+struct Step {
+  Offset at{};
+  Direction direction = Direction::none;
+  std::string text;
+  std::string hex;
+  /// Of the case's pcap, from 1.
+  std::optional<std::uint32_t> frame{};
+};
+
+/// What one TCP connection of the lower tester carried, in its own view; a pcap can be made of it.
+struct ConnectionRecord {
+  struct Mark {
+    enum class Kind : std::uint8_t { opened, data, fin, reset } kind = Kind::data;
+    Direction direction = Direction::none;
+    Offset at{};
+    base::Octets octets;
+  };
+  base::Address tester, iut;
+  bool opened_by_tester = true;
+  std::vector<Mark> marks;
+};
+constexpr auto names_of(ConnectionRecord::Mark::Kind) {
+  return std::array{"opened", "data", "fin", "reset"};
+}
+
+struct CaseOutcome {
+  Verdict verdict = Verdict::error;
+  std::string reason;                           ///< one line; empty only for pass
+  std::vector<ExpectationRecord> expectations;  ///< advisories are among them
+  std::vector<RowOutcome> rows;
+  /// Rules that the judge evaluated on what the IUT sent, whatever the case is about.
+  std::vector<std::string> judged_in_frames;
+  std::vector<Step> exchange;
+  /// Every TCP connection used, to cut the capture by or to write a pcap from. No document holds
+  /// them: the pcap does.
+  std::vector<ConnectionRecord> connections;
+  /// In the event loop's time.
+  std::chrono::nanoseconds duration{};
+};
+
+}  // namespace suite::results
