@@ -700,9 +700,11 @@ void add_choices(std::vector<Scenario>& list) {
   list.push_back(operational(
       "FPDU of more than a jumbo frame",
       [](Subject& subject) {
-        std::string send = "41 43 00000000 00000000 00000001 00000000";
+        std::string send = "41 43 00000000 00000000 00000005 00000000";
         for (int i = 0; i < 10'000; ++i) send += " 5a";
-        subject.memory.post_receive(1, 20'000);
+        subject.memory.post_receive(5, 20'000);
+        for (const char* msn : {"00000001", "00000002", "00000003", "00000004"})
+          subject.feed(fpdu(std::string("41 43 00000000 00000000 ") + msn + " 00000000", true));
         subject.feed(fpdu(send, true));
       },
       true));
