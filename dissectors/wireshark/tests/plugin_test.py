@@ -438,10 +438,12 @@ class Messages(unittest.TestCase):
         talk = Talk(4101)
         talk.place(True, WRITE, 0x11, 0x7000, b"a" * 900, parts=3)
         del talk.frames[6]
-        talk.segment(False, flags=0x10)
-        talk.time += 10_000  # longer than an acknowledgement may come before its data
         talk.place(True, WRITE, 0x11, 0x8000, b"b" * 900, parts=3)
-        self.assertEqual([row["rnic_iwarp.joined"] for row in self.shown(talk, "rnic_iwarp.joined")], [[(b"b" * 900).hex()]])
+        # That the octets are lost is known some time after their acknowledgement, which one pass does not go back from.
+        file = hand_made("a_message_with_a_hole.pcap", talk.closed().frames)
+        self.assertEqual(plugin_violations(file, "-2"), lint_violations(file))
+        self.assertEqual([values for _, *values in fields(file, ["frame.number", "rnic_iwarp.joined"], "-2") if any(values)],
+                         [[[(b"b" * 900).hex()]]])
 
     def test_smb_direct(self):
         talk = Talk(4102)
