@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where threads of the consumer sleep until there is news. A condition variable would do but for
-// one thing: it does not tell its sleeper of signals, and DAT's waits return when one was handled.
+// Where threads of the consumer sleep until something has changed. A condition variable would do,
+// but it does not report signals, and DAT's waits return when one was handled.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ class Bell {
   Bell(const Bell&) = delete;
   Bell& operator=(const Bell&) = delete;
 
-  /// Wakes all. To be called under the lock that wait() gives up.
+  /// Wakes all. To be called under the lock that wait() releases.
   void ring();
   /// Sleeps without the lock, and holds it again on return. No deadline: for as long as it takes.
   Woken wait(std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> deadline);

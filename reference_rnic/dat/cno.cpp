@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Triggers and their takers; the calls on CNOs.
+// Triggers and those that take them; the calls on CNOs.
 #include "reference_rnic/dat/cno.hpp"
 
 #include <sys/eventfd.h>
@@ -33,7 +33,7 @@ void Cno::forget(const Evd& evd) {
 
 void Cno::evd_freed(const Evd& evd) {
   forget(evd);
-  if (users > 1) return;  // the one that goes still counts
+  if (users > 1) return;  // the EVD that is being freed still counts
   ++deserted_;
   tell_agent(DAT_HANDLE_NULL);
   news_.ring();

@@ -88,7 +88,7 @@ struct Message {
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
 };
 
-/// A connection of which another process has read the startup frame: here it comes first again.
+/// A connection whose startup frame another process has read: here the frame is read first again.
 class HandedConnection final : public llp::ForwardingConnection<llp::TcpConnection> {
  public:
   HandedConnection(base::EpollLoop& loop, base::FileDescriptor socket, std::vector<std::byte> frame)
@@ -162,7 +162,7 @@ void Door::visited() {
   base::FileDescriptor visitor(
       ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
   if (!visitor && (errno == EMFILE || errno == ENFILE))
-    return loop_.unwatch(listener_.get());  // rather than be told of it for ever
+    return loop_.unwatch(listener_.get());  // else it would be reported for ever
   if (!visitor || !is_of_our_user(visitor.get()) || visitors_.size() == most_visitors) return;
   const int number = visitor.get();
   visitors_.push_back(std::move(visitor));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Connection requests that go from one process to another: the socket and the octets that were read
-// from it, over a local socket that is named like the port. Only processes of one user, in one
+// from it, over a local socket that is named after the port. Only processes of one user, in one
 // network namespace, deal with one another.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace rnic::dat {
 
-/// Where a service point takes in requests that other processes hand to it.
+/// Where a service point receives requests that other processes pass to it.
 class Door {
  public:
   /// Called from the loop, for each connection whose request is handed over: it yields the octets
@@ -39,7 +39,7 @@ class Door {
   std::vector<base::FileDescriptor> visitors_;  ///< that have said nothing yet
 };
 
-/// Hands a connection to whoever listens at this address, in another process. False: nobody does,
+/// Passes a connection to the process that listens at this address. False: none does,
 /// and nothing has happened.
 [[nodiscard]] bool hand_over(const base::Address& to, const llp::Connection& connection,
                              wire::Bytes startup_frame);

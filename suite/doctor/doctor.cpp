@@ -216,7 +216,7 @@ class Examination {
                                        : "make this command work with nothing on standard input");
   }
 
-  // -------------------------------------------------------------- the path to somebody's host
+  // -------------------------------------------------------------- the path to the IUT's own host
 
   void path_to_iut() {
     if (request_.addresses.empty())
@@ -312,7 +312,7 @@ class Examination {
          "run as root, or setcap cap_net_raw+ep on rnic-suite");
   }
 
-  /// Only finds out whether any rule might stop a connection.
+  /// Only determines whether any rule might stop a connection.
   void firewall() {
     std::string found;
     bool asked = false;

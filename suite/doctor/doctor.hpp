@@ -23,7 +23,7 @@ struct Finding {
   Severity severity;
   std::string check;   ///< a short stable name: "route", "offloads", ...
   std::string what;    ///< what was found
-  std::string remedy;  ///< what to do, often a command; empty where all is well
+  std::string remedy;  ///< what to do, often a command; empty if nothing is wrong
 };
 
 /// What the run would use.
