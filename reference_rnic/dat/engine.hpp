@@ -17,8 +17,8 @@
 
 #include "base/epoll_loop.hpp"
 #include "base/file_descriptor.hpp"
-#include "reference_rnic/dat/bell.hpp"
 #include "reference_rnic/dat/handle_table.hpp"
+#include "reference_rnic/dat/wakeup.hpp"
 
 namespace rnic::dat {
 
@@ -43,12 +43,12 @@ class Engine {
   void nudge();
   /// Runs `function` soon, on the progress thread and without the lock.
   void call_unlocked(std::function<void()> function);
-  enum class Waited : std::uint8_t { done, late, signaled };
-  /// Waits for `done()`, which is asked under the lock and again at each ring of the bell; or until
+  enum class Waited : std::uint8_t { done, timed_out, signaled };
+  /// Waits for `done()`, which is asked under the lock and again after each wakeup; or until
   /// the time is up, or a signal was handled by this thread.
-  Waited wait(Lock& lock, Bell& bell, DAT_TIMEOUT timeout, const std::function<bool()>& done);
+  Waited wait(Lock& lock, Wakeup& wakeup, DAT_TIMEOUT timeout, const std::function<bool()>& done);
   /// Waits for it whatever comes.
-  static void wait(Lock& lock, Bell& bell, const std::function<bool()>& done);
+  static void wait(Lock& lock, Wakeup& wakeup, const std::function<bool()>& done);
 
  private:
   void run(std::uint64_t mine);

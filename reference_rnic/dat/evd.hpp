@@ -53,7 +53,7 @@ class Evd final : public Object {
     DAT_SRQ_HANDLE from_srq;
   };
   std::deque<Entry> queue_;
-  Bell news_;
+  Wakeup wakeup_;
   bool noticed_ = false;      ///< a notifying event came since the waiter blocked
   bool interrupted_ = false;  ///< made unwaitable under the waiter
   bool closing_ = false;

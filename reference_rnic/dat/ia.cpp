@@ -142,10 +142,11 @@ std::expected<void, int> Ia::listen(ServicePoint& point, DAT_CONN_QUAL conn_qual
   point.listener = listening->listener;
   point.conn_qual = listening->local.port;
   listeners_[static_cast<std::uint64_t>(listening->listener)] = &point;
-  point.door = Door::open(engine_.loop(), listening->local,
-                          [this, &point](std::unique_ptr<llp::Connection> connection) {
-                            handed_over(point, std::move(connection));
-                          });
+  point.handoff =
+      HandoffListener::open(engine_.loop(), listening->local,
+                            [this, &point](std::unique_ptr<llp::Connection> connection) {
+                              handed_over(point, std::move(connection));
+                            });
   return {};
 }
 
@@ -167,7 +168,7 @@ bool Ia::serve(ServicePoint& point, std::unique_ptr<llp::Connection> connection,
 void Ia::forget_listener(ServicePoint& point) {
   std::erase_if(listeners_, [&](const auto& item) { return item.second == &point; });
   point.listener.reset();
-  point.door.reset();
+  point.handoff.reset();
 }
 
 void Ia::stop_listening(ServicePoint& point) {

@@ -51,7 +51,7 @@ struct ServicePoint : Object {
   Use<Evd> evd;
   DAT_CONN_QUAL conn_qual = 0;
   std::optional<access::ListenerId> listener;
-  std::unique_ptr<Door> door;  ///< for requests that other processes pass on
+  std::unique_ptr<HandoffListener> handoff;  ///< for requests that other processes pass on
 };
 
 /// How every connection of an IA starts: RFC 6581 with all its means.

@@ -11,26 +11,26 @@
 
 namespace rnic::dat {
 
-class Bell {
+class Wakeup {
  public:
   using Clock = std::chrono::steady_clock;
-  enum class Woken : std::uint8_t {
-    rung,      ///< perhaps by nobody: look again
+  enum class Cause : std::uint8_t {
+    woken,     ///< perhaps by nobody: look again
     signaled,  ///< the thread has run a signal handler
-    late       ///< the deadline has passed
+    timed_out  ///< the deadline has passed
   };
 
-  Bell() = default;
-  Bell(const Bell&) = delete;
-  Bell& operator=(const Bell&) = delete;
+  Wakeup() = default;
+  Wakeup(const Wakeup&) = delete;
+  Wakeup& operator=(const Wakeup&) = delete;
 
   /// Wakes all. To be called under the lock that wait() releases.
-  void ring();
+  void wake_all();
   /// Sleeps without the lock, and holds it again on return. No deadline: for as long as it takes.
-  Woken wait(std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> deadline);
+  Cause wait(std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> deadline);
 
  private:
-  std::atomic<std::uint32_t> rings_ = 0;
+  std::atomic<std::uint32_t> count_ = 0;
 };
 
 }  // namespace rnic::dat
