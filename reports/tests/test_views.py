@@ -7,9 +7,8 @@ import unittest
 
 from rnic_reports import attention, breakers, catalogue, coverage
 from rnic_reports.word_diff import word_diff
-from rnic_reports.html import hexdump
-from rnic_reports.ladder import PASSED_LIMIT, RUNG_LIMIT, ladder
-from rnic_reports.model import Case, Octets
+from rnic_reports.ladder import RUNG_LIMIT, ladder
+from rnic_reports.model import PASSED_LIMIT, Case
 from rnic_reports.node import Node
 from tests.support import CATALOGUE, SAMPLES, load, make_samples
 from tests.make_samples import ANSWER, SEND, case, judged, step
@@ -189,18 +188,6 @@ class Findings(unittest.TestCase):
         self.assertEqual([case.id for case in found[0].cases], ["ddp.tagged.write-beyond-bounds-is-terminated",
                                                                 "ddp.tagged.write-beyond-bounds-is-terminated@ipv6"])
         self.assertEqual(sum(len(finding.cases) for finding in found), len(report.new_failures))
-
-
-class Hexdump(unittest.TestCase):
-    def test_offset_hex_and_ascii(self):
-        octets = bytes(range(0x3A, 0x3A + 20))
-        self.assertEqual(hexdump(Octets(octets, 20)).split("\n"), [
-            "0000  3a 3b 3c 3d 3e 3f 40 41  42 43 44 45 46 47 48 49  :;<=>?@ABCDEFGHI",
-            "0010  4a 4b 4c 4d                                       JKLM"])
-
-    def test_equal_lines_are_folded_and_the_rest_is_told(self):
-        self.assertEqual([line[:4] for line in hexdump(Octets(bytes(64), 64)).split("\n")], ["0000", "*", "0030"])
-        self.assertEqual(hexdump(Octets(bytes(64), 3000), 16).split("\n")[-1], "... 2,984 more of 3,000 octets are in the pcap")
 
 
 class Octetry(unittest.TestCase):
