@@ -50,7 +50,7 @@ def render(report, catalogue, folder, html_path):
         report=report, run=report.run, catalogue=catalogue, style=_asset("report.css"), dark=_asset("dark.css"), script=script,
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
         files=_by_file(report), blocks=_blocks(report, catalogue, case_data.Place.of(folder, html_path)),
-        findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT,
+        findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT, way_limit=attention.WAY_LIMIT,
         known=attention.known_issues(report), advisories=attention.advisories(report),
         not_applicable=attention.not_applicable(report), coverage=found,
         coverage_cells=coverage.cells_of([use for rfc in found for section in rfc.sections for use in section.uses]),

@@ -163,6 +163,12 @@
 
   // ---------------------------------------------------------------- controls and keys
 
+  // What a link leads to must not end up under the toolbar, which stays in sight.
+  const makeRoom = () => {
+    const sticky = getComputedStyle(by("tools")).position === "sticky";
+    document.documentElement.style.scrollPaddingTop = `${sticky ? by("tools").offsetHeight + 12 : 12}px`;
+  };
+
   for (const chip of chips) chip.addEventListener("click", () => {
     chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));
     show();
@@ -207,6 +213,8 @@
   addEventListener("hashchange", follow);
   for (const hidden of [by("tools"), theme, ...all(".copy")]) hidden.hidden = false;
   label();
+  makeRoom();
+  addEventListener("resize", makeRoom);
   show();
   follow();
   for (const one of cases.filter((each) => each.g === "new_failure").slice(0, PREPARED)) fill(one.element);
