@@ -59,17 +59,17 @@ function(rnic_test name)
   rnic_timeout(300 ${name})
 endfunction()
 
-# One line for each part that is left out, for run_tests.sh.
+# One line for each part that is left out, for tools/build.sh and run_tests.sh.
 set(RNIC_LEFT_OUT "${PROJECT_BINARY_DIR}/left_out.txt")
 file(WRITE "${RNIC_LEFT_OUT}" "")
 
-# rnic_optional(FOUND_VARIABLE PART PACKAGES): says what is left out and what to install, or fails where all is required.
+# rnic_optional(FOUND_VARIABLE PART PACKAGES): reports that the part is left out and what to install, or fails if all parts are required.
 function(rnic_optional found part packages)
   if(NOT ${found})
     if(RNIC_REQUIRE_ALL)
       message(FATAL_ERROR "${part} cannot be built: install ${packages}")
     endif()
-    message(WARNING "${part} is left out: install ${packages} to build it")
+    message(STATUS "${part} is left out: install ${packages} to build it")
     file(APPEND "${RNIC_LEFT_OUT}" "${part}: install ${packages}\n")
   endif()
 endfunction()
@@ -78,7 +78,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
-# Debian's python3-* packages serve Debian's interpreter, whatever else stands first in PATH.
+# Debian's python3-* packages serve Debian's interpreter, whatever else is first in PATH.
 if(EXISTS /usr/bin/python3)
   set(Python3_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "The interpreter that has the packages")
 endif()
