@@ -17,23 +17,23 @@ endif()
 
 add_library(rnic_options INTERFACE)
 target_include_directories(rnic_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
-# A warning stops whoever works on the project, not whoever builds a release with a compiler that warns of more.
+# A warning is an error for those who work on the project, not for those who build a release with a compiler that warns of more.
 target_compile_options(rnic_options INTERFACE -Wall -Wextra -Wconversion -Wshadow $<$<CONFIG:Debug>:-Werror>)
-# GCC 12 takes moves of std::variant at -O2 for uses of what is not set.
+# GCC 12 at -O2 reports moves of std::variant as uses of uninitialized values.
 target_compile_options(rnic_options INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>)
-# Clang blames the one who calls std::stable_sort for what libstdc++ 12 uses within it.
+# Clang reports to the caller of std::stable_sort what libstdc++ 12 uses within it.
 target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(RNIC_SANITIZE)
-  # What a sanitizer finds ends the program: UBSan would else print it and go on, and the test pass.
+  # A finding of a sanitizer ends the program: otherwise UBSan would print it and continue, and the test would pass.
   target_compile_options(rnic_options INTERFACE
     -fsanitize=${RNIC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(rnic_options INTERFACE -fsanitize=${RNIC_SANITIZE})
-  # GCC 12 sees std::regex of its own library use what is not set, with sanitizers only.
+  # With sanitizers only, GCC 12 reports that std::regex of its own library uses uninitialized values.
   target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
-# rnic_timeout(SECONDS TEST ...): when the tests of this folder are given up; sanitizers make them slower by this factor.
+# rnic_timeout(SECONDS TEST ...): when the tests of this folder are given up; with sanitizers, which slow them down, later by a factor.
 function(rnic_timeout seconds)
   if(RNIC_SANITIZE)
     math(EXPR seconds "${seconds} * 5")
@@ -87,7 +87,7 @@ find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-# For code that is called from C, or calls as C may: there a parameter of an enumeration holds any number. To be linked last.
+# For code that C calls, or that calls as C may: there a parameter of an enumeration may have any value. To be linked last.
 add_library(rnic_enums_of_c INTERFACE)
 if(RNIC_SANITIZE)
   target_compile_options(rnic_enums_of_c INTERFACE -fno-sanitize=enum)
