@@ -72,7 +72,7 @@ def _layer_suite(root, report, layer, number):
 
 
 def _testcase(suite, case: Case):
-    name = case.file.removeprefix("suite/cases/").rpartition(".")[0].replace("/", ".") or case.layer
+    name = case.source.removeprefix("suite/cases/").rpartition(".")[0].replace("/", ".") or case.layer
     element = tree.SubElement(suite, "testcase", classname=f"rnic.{name}", name=case.id, time=_seconds(case.duration))
     if case.verdict == "error":
         _outcome(element, "error", "error", case.why or "error", evidence(case))

@@ -82,7 +82,7 @@ struct Options {
   std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
 };
 
-/// What the command line ended in where there is nothing to run:
+/// The result of a command line that leaves nothing to run:
 /// help was asked for, or it is wrong.
 struct Stop {
   jobs::ExitCode code = jobs::ExitCode::usage;
