@@ -1,24 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """The HTML report: one file that needs no network, made from the templates beside this package."""
 
-import base64
 import datetime
-import hashlib
-import pathlib
 import re
 import shlex
 
-import jinja2
-import markupsafe
-
-from . import attention, breakers, case_data, compressed, coverage, dat_returns, words
+from . import attention, breakers, case_data, compressed, coverage, dat_returns, page
 from .model import VERDICTS
+from .page import GLYPHS, WORDS
 from .word_diff import word_diff
 
-TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
-GLYPHS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "not_applicable": "–", "advisory": "△"}
-WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error": "error", "not_applicable": "not applicable",
-         "advisory": "advisory"}
 STATE_WORDS = {"broken": "broken", "error": "error", "known": "known issue", "inconclusive": "inconclusive",
                "advisory": "kept, with an advisory", "kept": "kept", "not_applicable": "not applicable",
                "not_reached": "not evaluated", "unjudged": "no case in this run", "untestable": "not testable from outside"}
@@ -44,11 +35,10 @@ class Anchors:
 
 def render(report, catalogue, folder, html_path):
     """The whole page as text. `folder` is that of the results, `html_path` where the page will lie."""
-    anchor, script = Anchors(), _asset("case.js") + _asset("report.js")
+    anchor = Anchors()
     found = coverage.coverage(report, catalogue)
     return _environment(anchor, catalogue).get_template("report.html.j2").render(
-        report=report, run=report.run, catalogue=catalogue, style=_asset("report.css"), dark=_asset("dark.css"), script=script,
-        script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+        report=report, run=report.run, catalogue=catalogue, **page.assets(["report.css"], ["page.js", "case.js", "report.js"]),
         files=_by_file(report), blocks=_blocks(report, catalogue, case_data.Place.of(folder, html_path)),
         findings=attention.findings(report.new_failures), card_limit=attention.CARD_LIMIT, way_limit=attention.WAY_LIMIT,
         known=attention.known_issues(report), advisories=attention.advisories(report),
@@ -60,12 +50,9 @@ def render(report, catalogue, folder, html_path):
 
 
 def _environment(anchor, catalogue):
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True, trim_blocks=True, lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined)
-    environment.filters.update(duration=words.duration, when=words.when, plural=words.plural)
+    environment = page.environment()
     environment.globals.update(
-        GLYPHS=GLYPHS, WORDS=WORDS, STATE_WORDS=STATE_WORDS, VERDICTS=VERDICTS, STATES=coverage.STATES, JUDGED=coverage.JUDGED, LEVELS=coverage.LEVELS, WAYS=coverage.WAYS,
+        STATE_WORDS=STATE_WORDS, STATES=coverage.STATES, JUDGED=coverage.JUDGED, LEVELS=coverage.LEVELS, WAYS=coverage.WAYS,
         anchor=anchor, search=_search, rule_of=catalogue.rule, word_diff=word_diff, shell=_shell, folder_of=_folder_of)
     return environment
 
@@ -88,11 +75,6 @@ def _rules_of(case):
 def _search(case):
     """What the text filter looks at, other than what the case's line shows."""
     return " ".join([case.file, *sorted(_rules_of(case)), case.gate.reason if case.verdict != "pass" else ""]).lower()
-
-
-def _asset(name):
-    """Our own style and script go in as they are; nothing of a run is ever part of them."""
-    return markupsafe.Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
 def _by_file(report):

@@ -177,6 +177,12 @@ class Case:
         return re.sub(r":\d+$", "", self.file)
 
     @property
+    def line(self):
+        """Of the file; 1 where it is not said."""
+        found = re.search(r":(\d+)$", self.file)
+        return max(1, int(found[1])) if found else 1
+
+    @property
     def is_new_failure(self):
         return self.gate.result == "new_failure"
 

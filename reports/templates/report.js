@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Filters the cases, makes what is in one when it is opened, keeps both in the address, opens what a link leads to, copies,
-// moves by keyboard, chooses light or dark.
+// and moves by keyboard.
 (() => {
   "use strict";
   const PREPARED = 60; // new failures that are made at once, so that they can be printed
-  const by = (id) => document.getElementById(id);
+  const { by } = page;
   const all = (selector, from = document) => [...from.querySelectorAll(selector)];
   const cases = all(".case").map((element) => ({ element, ...element.dataset }));
   const caseOf = new Map(cases.map((one) => [one.element, one]));
@@ -17,12 +17,8 @@
 
   const blocks = all(".block").map((element) => ({ name: element.dataset.block, from: Number(element.dataset.block), element }));
   const unpacked = (block) => {
-    block.value ??= (async () => {
-      const octets = Uint8Array.from(atob(JSON.parse(block.element.textContent)), (sign) => sign.charCodeAt(0));
-      const stream = new Blob([octets]).stream().pipeThrough(new DecompressionStream("deflate"));
-      return JSON.parse(await new Response(stream).text());
-    })();
-    return block.value;
+    block.values ??= page.unpack(block.element);
+    return block.values;
   };
 
   const fill = (element) => {
@@ -199,20 +195,10 @@
     if (event.key === "/") { by("cases").scrollIntoView(); text.focus(); } else step(event.key === "n" ? 1 : -1);
   });
 
-  const dark = by("dark");
-  const theme = by("theme");
-  let isDark = matchMedia("(prefers-color-scheme: dark)").matches;
-  const label = () => { theme.textContent = isDark ? "Light" : "Dark"; };
-  theme.addEventListener("click", () => {
-    isDark = !isDark;
-    dark.media = isDark ? "screen" : "not all";
-    label();
-  });
-
   addEventListener("beforeprint", () => { for (const one of cases) if (one.fits && one.g === "new_failure" && one.filled) one.element.open = true; });
   addEventListener("hashchange", follow);
-  for (const hidden of [by("tools"), theme, ...all(".copy")]) hidden.hidden = false;
-  label();
+  for (const hidden of [by("tools"), ...all(".copy")]) hidden.hidden = false;
+  page.chooseTheme();
   makeRoom();
   addEventListener("resize", makeRoom);
   show();

@@ -59,18 +59,16 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// How a program is started on the host that `--host` names.
-std::expected<std::vector<std::string>, std::string> reach(const std::string& host) {
-  if (host.empty()) return std::vector<std::string>{};
+std::expected<OtherHost, std::string> parse_host(const std::string& host) {
   if (host.starts_with("ssh:")) {
     const std::string target = host.substr(4);
     if (!is_plain_name(target))
       return std::unexpected(fmt::format("--host: '{}' is no ssh target", target));
-    return iut::through_ssh(target);
+    return OtherHost{.ssh = target, .prefix = {}};
   }
   if (host.starts_with("argv:")) {
     auto prefix = words(host.substr(5));
-    if (!prefix.empty()) return prefix;
+    if (!prefix.empty()) return OtherHost{.ssh = {}, .prefix = std::move(prefix)};
   }
   return std::unexpected(
       fmt::format("--host: '{}' is neither ssh:[USER@]HOST nor argv:WORDS", host));
@@ -83,9 +81,12 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
   choice.device = iut.substr(iut.find(':') + 1);
   if (!is_plain_name(choice.device))
     return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
-  auto agent = reach(host);
-  if (!agent) return std::unexpected(agent.error());
-  choice.agent = std::move(*agent);
+  if (!host.empty()) {
+    auto other = parse_host(host);
+    if (!other) return std::unexpected(other.error());
+    choice.agent = other->ssh.empty() ? other->prefix : iut::through_ssh(other->ssh);
+    choice.host = std::move(*other);
+  }
   const auto add = [](std::vector<std::string>& argv, const std::vector<std::string>& words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
