@@ -143,7 +143,7 @@ def main():
     )
     parser.add_argument("--wire-lines", type=pathlib.Path, required=True)
     parser.add_argument("--suite", type=pathlib.Path, help="rnic-suite: a run of it is read")
-    parser.add_argument("--run", type=pathlib.Path, help="the folder of a run that stands already")
+    parser.add_argument("--run", type=pathlib.Path, help="the folder of an existing run")
     asked = parser.parse_args()
     if (asked.suite is None) == (asked.run is None):
         parser.error("give either --suite or --run")
