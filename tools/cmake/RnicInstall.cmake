@@ -70,6 +70,12 @@ rnic_manual(suite rnic-lab "boot soft-iWARP in a guest")
 rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
 rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
 
+# Bash looks for the completion of a command under its name.
+foreach(program rnic-suite rnic-plugfest rnic-lint rnic-self-test rnic-lab)
+  install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/rnic-suite.bash" DESTINATION share/bash-completion/completions
+          RENAME ${program} COMPONENT suite)
+endforeach()
+
 rnic_install_folder(rules *.yaml *.csv catalogue_files.py)
 rnic_install_folder(suite/expectations *.yaml)
 rnic_install_folder(suite/iut/pics *.yaml *.json)
