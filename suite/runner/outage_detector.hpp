@@ -8,15 +8,8 @@
 #include <string>
 
 #include "base/event_loop.hpp"
-#include "suite/cases/framework/outcome.hpp"
 
 namespace suite::runner {
-
-/// Whether this outcome says no more than that nobody answered.
-[[nodiscard]] bool is_unanswered(const cases::CaseOutcome& outcome);
-
-/// How the reason begins of an attempt for which no agent could be started.
-inline constexpr std::string_view cannot_be_reached = "the IUT cannot be reached";
 
 class OutageDetector {
  public:

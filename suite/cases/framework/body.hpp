@@ -16,8 +16,8 @@
 
 #include "suite/cases/framework/api_expected.hpp"
 #include "suite/cases/framework/case.hpp"
+#include "suite/cases/framework/case_consumer.hpp"
 #include "suite/cases/framework/case_peer.hpp"
-#include "suite/cases/framework/consumer.hpp"
 #include "suite/cases/framework/establish.hpp"
 #include "suite/cases/framework/judging.hpp"
 #include "suite/cases/framework/refusal.hpp"
@@ -38,7 +38,7 @@ class Body : public Judging {
   Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome);
   ~Body() override;
 
-  Consumer iut;
+  CaseConsumer iut;
   CasePeer peer;
 
   // -- establishing --
