@@ -2,6 +2,7 @@
 #include "plugfest/cell_runner.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -107,7 +108,7 @@ void CellRun::look_at_the_wire() {
   outcome_.frames = frames.size();
   outcome_.dropped = dropped_frames(*capture_);
   const auto octets = dissectors::capture::pcap_file(capture_->link(), frames);
-  std::ofstream file(order_.folder / order_.pcap, std::ios::binary);
+  std::ofstream file(std::filesystem::path(order_.folder) / order_.pcap, std::ios::binary);
   file.write(reinterpret_cast<const char*>(octets.data()),
              static_cast<std::streamsize>(octets.size()));
   file.close();
