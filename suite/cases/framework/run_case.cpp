@@ -30,8 +30,8 @@ bool is_configurable(const Consumer& iut) {
 void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) {
   if (environment.current_configuration == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
-  // What cannot be changed needs no asking: the case may run as the IUT stands by nature, or
-  // why_not_applicable has told.
+  // What cannot be changed is not asked for: the case may run with the IUT's own configuration, or
+  // why_not_applicable has reported it.
   if (!is_configurable(iut)) {
     environment.current_configuration = wanted;
     return;
@@ -47,7 +47,7 @@ void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) 
   environment.current_configuration.reset();
   iut::Reply reply = iut.configure(command, "configure " + wanted.text());
   if (reply.outcome != iut::Outcome::ok && command.rtr && wanted.rtr == Configuration{}.rtr) {
-    // A case that names no kinds is content with those that there are.
+    // A case that names no kinds takes those that there are.
     command.rtr = supported_kinds(iut, wanted.rtr);
     reply = iut.configure(command, "configure what the IUT has of it");
   }
