@@ -15,6 +15,8 @@
 #include <random>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "base/epoll_loop.hpp"
 #include "plugfest/event_run.hpp"
 #include "plugfest/record_json.hpp"
