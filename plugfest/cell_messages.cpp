@@ -5,9 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/record/json_reader.hpp"
-#include "base/record/json_writer.hpp"
 #include "plugfest/record_tables.hpp"
+#include "suite/jobs/record_message.hpp"
 #include "suite/jobs/worker_channel.hpp"
 
 namespace plugfest {
@@ -59,19 +58,6 @@ constexpr auto table_of(const Failed*) { return table("failed", required("why", 
 /// The run sent what is no task: a fault of the harness.
 constexpr int exit_bad_task = 70;
 
-template <typename Messages>
-jobs::Message to_message(const Messages& content) {
-  return {.line = base::record::one_line(base::record::to_json(content)), .attachment = ""};
-}
-
-template <typename Messages>
-std::optional<Messages> from_message(const jobs::Message& message) {
-  const auto json = base::record::Json::parse(message.line, nullptr, false);
-  Messages content;
-  if (json.is_discarded() || base::record::from_json(json, content)) return std::nullopt;
-  return content;
-}
-
 struct Reader {
   jobs::WorkerReport operator()(const Ready&) const { return jobs::Ready{}; }
   jobs::WorkerReport operator()(Played& played) const {
@@ -93,10 +79,10 @@ WorkerMessage result_of(const std::function<Outcome(const Task& task)>& play, co
 
 }  // namespace
 
-jobs::Message message_of(const Task& task) { return to_message(task); }
+jobs::Message message_of(const Task& task) { return jobs::to_message(task); }
 
 std::optional<jobs::WorkerReport> read_report(const jobs::Message& message) {
-  auto said = from_message<WorkerMessage>(message);
+  auto said = jobs::from_message<WorkerMessage>(message);
   if (!said) return std::nullopt;
   return std::visit(Reader{}, *said);
 }
@@ -118,12 +104,12 @@ Outcome outcome_of(const jobs::WorkerDeath& death, std::chrono::milliseconds all
 int serve_cells(const std::function<Outcome(const Task& task)>& play) {
   jobs::WorkerChannel parent;
   while (true) {
-    parent.send(to_message(WorkerMessage(Ready{})));
+    parent.send(jobs::to_message(WorkerMessage(Ready{})));
     const auto message = parent.next();
     if (!message) return 0;
-    const auto task = from_message<Task>(*message);
+    const auto task = jobs::from_message<Task>(*message);
     if (!task) return exit_bad_task;
-    parent.send(to_message(result_of(play, *task)));
+    parent.send(jobs::to_message(result_of(play, *task)));
   }
 }
 
