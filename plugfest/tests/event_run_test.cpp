@@ -62,7 +62,14 @@ std::vector<Cell> synthetic_cells(int repeats) {
   return cells;
 }
 
-const EventRecord event{.name = "synthetic", .digest = "d1"};
+EventRecord event_of(const std::string& digest) {
+  EventRecord made;
+  made.name = "synthetic";
+  made.digest = digest;
+  return made;
+}
+
+const EventRecord event = event_of("d1");
 
 CellRecord record_of(const std::string& id, Verdict verdict, const std::string& reason = "") {
   CellRecord made;
@@ -267,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_torn_line_is_cut_off) {
 BOOST_AUTO_TEST_CASE(results_of_another_event_are_left_alone) {
   const Scratch scratch;
   BOOST_REQUIRE(Journal::open(scratch.path, event));
-  const auto other = Journal::open(scratch.path, {.name = "synthetic", .digest = "d2"});
+  const auto other = Journal::open(scratch.path, event_of("d2"));
   BOOST_REQUIRE(!other);
   BOOST_TEST(other.error().find("another event") != std::string::npos);
   std::ofstream(scratch.path / "cells.ndjson") << "rubbish\n";
