@@ -258,7 +258,8 @@ void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t 
          fmt::format("write {} octets to memory", length));
     done += length;
   }
-  std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
+  if (!region.contents.empty())
+    std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
 iut::Handle Consumer::create_domain() {
