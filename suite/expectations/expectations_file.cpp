@@ -17,9 +17,9 @@ namespace suite::expectations {
 namespace {
 
 constexpr std::uint32_t most_tries = 40;
-constexpr std::array<std::string_view, 13> members{
-    "case", "tries",    "verdict", "observed", "rule", "also", "intermittent",
-    "iut",  "versions", "harm",    "reason",   "date", "link"};
+constexpr std::array<std::string_view, 14> members{
+    "case",  "tries", "verdict",  "observed", "rule",   "also", "intermittent",
+    "hangs", "iut",   "versions", "harm",     "reason", "date", "link"};
 constexpr std::array<std::string_view, 7> isolation_members{"case",   "iut",  "versions", "harm",
                                                             "reason", "date", "link"};
 constexpr std::array<std::string_view, 7> incident_members{"observed", "iut",  "versions", "harm",
@@ -200,6 +200,7 @@ class Loader {
     if (node["link"]) entry.link = word(node, "link");
     entry.tries = number(node, "tries");
     entry.intermittent = flag(node, "intermittent") || entry.tries > 1;
+    entry.hangs = flag(node, "hangs");
     entry.also = words(node, "also");
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");

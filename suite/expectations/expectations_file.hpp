@@ -12,6 +12,9 @@
 //       intermittent: true                                 # optional: it may pass as well
 //       tries: 6                                           # optional: so many attempts until it
 //                                                          # fails; it may pass in all of them
+//       hangs: true                                        # optional: a call of the API does not
+//                                                          # return, or may not; it is waited for
+//                                                          # less long then
 //       iut: siw-vm                                        # kind of IUT, or shell pattern for its
 //                                                          # implementation
 //       versions: kernel >= 6.1, kernel < 6.13             # or any
@@ -75,6 +78,7 @@ struct Entry {
   bool intermittent = false;
   /// Attempts that a race is given to show, so that one run finds what another found.
   std::uint32_t tries = 1;
+  bool hangs = false;
   std::string iut;
   std::string versions_text;
   VersionRange versions;

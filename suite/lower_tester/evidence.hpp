@@ -23,6 +23,8 @@ using results::StreamPlace;
 struct Evidence {
   std::vector<Step> exchange;
   std::vector<ConnectionRecord> connections;
+  /// A connection with the IUT was asked for and did not come up.
+  bool connect_failed = false;
   /// The rules that the judge evaluated on what the IUT sent: octets that could have broken them came.
   std::set<std::string_view> judged;
 };

@@ -9,7 +9,6 @@
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
 #include "suite/lower_tester/sender_judge.hpp"
-#include "suite/lower_tester/silence.hpp"
 
 namespace suite::lower_tester {
 
@@ -57,7 +56,8 @@ std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {
   begin(MpaRole::initiator);
   context_.loop.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
   if (is_connected_) return {};
-  return std::unexpected(fmt::format("{} at {}: {}", cannot_connect, iut.text(),
+  context_.evidence.connect_failed = true;
+  return std::unexpected(fmt::format("cannot connect to the IUT at {}: {}", iut.text(),
                                      broken_ ? arrivals_.front().text() : "no answer"));
 }
 

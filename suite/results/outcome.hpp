@@ -96,6 +96,21 @@ constexpr auto names_of(ConnectionRecord::Mark::Kind) {
   return std::array{"opened", "data", "fin", "reset"};
 }
 
+/// Nobody answered, which says nothing of the IUT by itself: its host or the way to it may be gone.
+enum class Silence : std::uint8_t {
+  /// The upper tester ended, or its transport did.
+  agent_gone,
+  /// It gave no reply to a command.
+  no_reply,
+  /// None could be started.
+  no_agent,
+  /// No connection with the IUT came up.
+  no_connection,
+};
+constexpr auto names_of(Silence) {
+  return std::array{"agent_gone", "no_reply", "no_agent", "no_connection"};
+}
+
 struct CaseOutcome {
   Verdict verdict = Verdict::error;
   std::string reason;                           ///< one line; empty only for pass
@@ -109,6 +124,8 @@ struct CaseOutcome {
   std::vector<ConnectionRecord> connections;
   /// In the event loop's time.
   std::chrono::nanoseconds duration{};
+  /// Why this says no more than that nobody answered. Known to the run, and no part of the document.
+  std::optional<Silence> silence{};
 };
 
 }  // namespace suite::results

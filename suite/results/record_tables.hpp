@@ -59,7 +59,8 @@ constexpr auto table_of(const CaseOutcome*) {
                required("rows", &CaseOutcome::rows), required("exchange", &CaseOutcome::exchange),
                defaulted("judged_in_frames", &CaseOutcome::judged_in_frames),
                internal("connections", &CaseOutcome::connections),
-               required("duration", &CaseOutcome::duration));
+               required("duration", &CaseOutcome::duration),
+               internal("silence", &CaseOutcome::silence));
 }
 constexpr auto table_of(const Pcap*) {
   return table("pcap", required("file", &Pcap::file),

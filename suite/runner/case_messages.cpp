@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "suite/runner/case_record.hpp"
-#include "suite/runner/outage_detector.hpp"
 
 namespace suite::runner {
 
@@ -74,7 +73,8 @@ cases::CaseOutcome outcome_of(const jobs::WorkerDeath& death) {
       break;
     case Cause::unreachable:
       outcome = outcome_without_evidence(cases::Verdict::error,
-                                         fmt::format("{}: {}", cannot_be_reached, death.why));
+                                         "the IUT cannot be reached: " + death.why);
+      outcome.silence = cases::Silence::no_agent;
       break;
     case Cause::broke_protocol:
       outcome =

@@ -193,7 +193,7 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
   if (attempt.job.probe) return sentinel_answered(attempt, outcome);
   const bool may_be_lost =
       network_->may_go_away() && outage_.state() != OutageDetector::State::unmet;
-  if (may_be_lost && is_unanswered(outcome)) {
+  if (may_be_lost && outcome.silence) {
     outage_.unanswered(outcome.reason);
     if (attempt.job.once_lost) outage_.doubt();  // it ran alone: the sentinel decides
     observer_.case_returned(describe(attempt).id);
@@ -201,7 +201,7 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
     return pump();
   }
   const bool good = outcome.verdict == cases::Verdict::pass;
-  if (!is_unanswered(outcome))
+  if (!outcome.silence)
     outage_.answered(case_of(attempt).id, good, std::chrono::system_clock::now());
   conclude(std::move(attempt), std::move(outcome));
   if (!held_.empty() && outage_.state() == OutageDetector::State::standing) release_held(false);

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "suite/cases/dat/framework/dat_process.hpp"
-
 namespace suite::runner {
 
 namespace {
@@ -59,14 +57,9 @@ std::vector<Plan> make_plans(const SuiteParts& parts, const Cases& selected,
 }
 
 void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entries) {
-  const auto reports_a_hang = [](const std::string& observed) {
-    return observed.ends_with(cases::dat::did_not_return);
-  };
-  for (const expectations::Entry& entry : entries) {
-    if (std::ranges::none_of(entry.observed, reports_a_hang)) continue;
+  for (const expectations::Entry& entry : entries)
     for (jobs::Job& job : plan.jobs)
-      if (plan.list[job.number]->id == entry.case_id) job.known_to_hang = true;
-  }
+      if (entry.hangs && plan.list[job.number]->id == entry.case_id) job.known_to_hang = true;
 }
 
 }  // namespace suite::runner

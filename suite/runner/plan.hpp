@@ -27,7 +27,7 @@ struct Plan {
                                            const std::vector<expectations::Isolation>& apart,
                                            std::size_t copies);
 
-/// Marks the jobs whose entry lists a hang as observed.
+/// Marks the jobs whose entry says that the case hangs.
 void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entries);
 
 }  // namespace suite::runner

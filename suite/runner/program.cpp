@@ -11,7 +11,7 @@
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
-#include "suite/cases/framework/renamed_cases.hpp"
+#include "suite/cases/renamed_cases.hpp"
 #include "suite/jobs/worker_process.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/worker_messages.hpp"
 
-#include "base/record/json_reader.hpp"
-#include "base/record/json_writer.hpp"
 #include "suite/iut/message_tables.hpp"
+#include "suite/jobs/record_message.hpp"
 #include "suite/results/record_tables.hpp"
 
 namespace suite::cases {
@@ -19,7 +18,6 @@ constexpr auto table_of(const DatAccess*) {
 
 namespace suite::runner {
 
-using base::record::Json;
 using base::record::required;
 using base::record::table;
 
@@ -64,28 +62,8 @@ constexpr auto table_of(const DiedMessage*) {
                required("in_iut", &DiedMessage::in_iut));
 }
 
-namespace {
-
-// What went over the wire is attached: much of it would be slow as text.
-template <typename Messages>
-Message to_message(const Messages& content) {
-  Message message;
-  message.line = base::record::one_line(
-      base::record::to_json(content, {.internal = true, .attachment = &message.attachment}));
-  return message;
-}
-
-template <typename Messages>
-std::optional<Messages> from_message(const Message& message) {
-  const Json json = Json::parse(message.line, nullptr, false);
-  Messages content;
-  if (json.is_discarded() ||
-      base::record::from_json(json, content, {.internal = true, .attachment = &message.attachment}))
-    return std::nullopt;
-  return content;
-}
-
-}  // namespace
+using jobs::from_message;
+using jobs::to_message;
 
 Message format(const ParentMessage& message) { return to_message(message); }
 Message format(const WorkerMessage& message) { return to_message(message); }

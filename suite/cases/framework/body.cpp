@@ -124,7 +124,7 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   if (rows_used_) prepare_next_row();
   rows_used_ = true;
   context_.note(Direction::none, "row: " + name);
-  auto [verdict, reason] = rule_on_row(name, row_body);
+  auto [verdict, reason, silence] = rule_on_row(name, row_body);
   if (row_was_late_ && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
     reason = fmt::format("a tenth of the deadline is up, the rest went to row {}{}{}",
@@ -134,7 +134,8 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   if (row_was_late_ && verdict != Verdict::pass && shortened_since_.empty())
     shortened_since_ = name;
   // The next row would find the same harness broken.
-  if (verdict == Verdict::error) throw CaseStop{verdict, reason};
+  if (verdict == Verdict::error)
+    throw CaseStop{.verdict = verdict, .reason = reason, .silence = silence};
 }
 
 }  // namespace suite::cases

@@ -14,8 +14,8 @@ constexpr int default_depth = 4;
 }  // namespace
 
 base::Address Body::iut_address() {
-  return iut.listen(case_.family, case_.family == base::Family::ipv4 ? environment_.iut_ipv4
-                                                                     : environment_.iut_ipv6);
+  return iut.listen(case_.family == base::Family::ipv4 ? environment_.iut_ipv4
+                                                       : environment_.iut_ipv6);
 }
 
 Peer& Body::another_peer() {

@@ -39,7 +39,7 @@ bool speaks_revision_one_only(const Environment& environment) {
   return claim != environment.pics.end() && !claim->second;
 }
 
-/// The capabilities that it takes to configure an IUT so, unless it stands so by nature.
+/// The capabilities that it takes to configure an IUT so, unless that is its own configuration.
 std::vector<std::string_view> needs_of(const Configuration& wanted,
                                        const Environment& environment) {
   const Configuration normal;

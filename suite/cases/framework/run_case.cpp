@@ -6,14 +6,13 @@
 
 #include "suite/cases/framework/body.hpp"
 #include "suite/cases/framework/verdict.hpp"
-#include "suite/lower_tester/silence.hpp"
 
 namespace suite::cases {
 
 namespace {
 
 /// Of these kinds of RTR indication the ones that the IUT has: what it refuses alone, it has not.
-std::vector<std::string> supported_kinds(Consumer& iut, std::vector<std::string> kinds) {
+std::vector<std::string> supported_kinds(CaseConsumer& iut, std::vector<std::string> kinds) {
   std::erase_if(kinds, [&](const std::string& kind) {
     iut::Configure alone;
     alone.rtr = {kind};
@@ -28,11 +27,11 @@ bool is_configurable(const Consumer& iut) {
          iut.can(iut::capability::configure_rtr);
 }
 
-void configure(const Case& a_case, Environment& environment, Consumer& iut) {
+void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) {
   if (environment.current_configuration == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
-  // What cannot be changed needs no asking: the case may run as the IUT stands by nature, or
-  // why_not_applicable has told.
+  // What cannot be changed is not asked for: the case may run with the IUT's own configuration, or
+  // why_not_applicable has reported it.
   if (!is_configurable(iut)) {
     environment.current_configuration = wanted;
     return;
@@ -48,7 +47,7 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   environment.current_configuration.reset();
   iut::Reply reply = iut.configure(command, "configure " + wanted.text());
   if (reply.outcome != iut::Outcome::ok && command.rtr && wanted.rtr == Configuration{}.rtr) {
-    // A case that names no kinds is content with those that there are.
+    // A case that names no kinds takes those that there are.
     command.rtr = supported_kinds(iut, wanted.rtr);
     reply = iut.configure(command, "configure what the IUT has of it");
   }
@@ -97,10 +96,13 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
   // An agent that gives no reply has had its time; the next case asks it again.
-  if (!end || !end->reason.starts_with(lower_tester::no_reply)) prove_alive(context, *body, end);
-  auto [verdict, reason] = verdict_of("case", end, outcome.rows, outcome.expectations);
+  if (!end || end->silence != Silence::no_reply) prove_alive(context, *body, end);
+  auto [verdict, reason, silence] = verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
+  const bool good = verdict == Verdict::pass || verdict == Verdict::not_applicable;
+  const bool never_met = context.evidence.connect_failed && context.evidence.connections.empty();
+  outcome.silence = !silence && !good && never_met ? Silence::no_connection : silence;
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ void keep_worse(std::optional<CaseStop>& end, CaseStop another) {
 Ruling verdict_of(const char* what, const std::optional<CaseStop>& end,
                   std::span<const RowOutcome> rows, std::span<const ExpectationRecord> made) {
   Ruling ruling;
-  if (end) ruling = {end->verdict, end->reason};
+  if (end) ruling = {end->verdict, end->reason, end->silence};
   consider(ruling, rows);
   for (const ExpectationRecord& one : made)
     if (one.judgement == Judgement::fail) worsen(ruling, Verdict::fail, failure_text(one));

@@ -15,6 +15,8 @@ namespace suite::cases {
 struct Ruling {
   Verdict verdict = Verdict::pass;
   std::string reason;
+  /// It comes of this.
+  std::optional<Silence> silence{};
 };
 
 /// What an expectation counts for: in a strict run an advisory fails.

@@ -89,8 +89,8 @@ void DatBody::expect_state(const Ep& ep, DAT_EP_STATE state, RuleRef rule) {
 
 void DatBody::row(const std::string& name, const std::function<void()>& body) {
   context_.report.step("row: " + name);
-  auto [verdict, reason] = rule_on_row(name, body);
-  context_.report.row_ended({name, verdict, std::move(reason)});
+  Ruling ruling = rule_on_row(name, body);
+  context_.report.row_ended({name, ruling.verdict, std::move(ruling.reason)});
 }
 
 void DatBody::need(DAT_RETURN got, std::string_view what) const {
