@@ -303,14 +303,17 @@ struct InitiatorIrdNotRaised : Decisions {
 
 struct InitiatorAdjustsAfterRtr : Decisions {
   void reply_judged(const Config&, ReplyVerdict& verdict) override {
-    if (verdict.rtr) agreed_ = std::exchange(verdict.negotiated.ird, std::uint16_t{1});
+    unadjusted_ = verdict.rtr.has_value();
   }
-  void depths_in_use(Negotiated& negotiated) override {
-    if (agreed_) negotiated.ird = *std::exchange(agreed_, std::nullopt);
+  void inbound_limit(wire::Opcode, std::size_t& places) override {
+    if (unadjusted_) places = 1;
+  }
+  void next_work(const std::deque<PostedWork>&, std::size_t, std::size_t&) override {
+    unadjusted_ = false;
   }
 
  private:
-  std::optional<std::uint16_t> agreed_;
+  bool unadjusted_ = false;
 };
 
 constexpr StreamRow rows[] = {

@@ -359,13 +359,15 @@ struct TruncatedSegmentIgnored : Decisions {
 };
 
 struct RestBehindAnErrorHoldsTheClose : Decisions {
-  void octets_dropped(wire::Bytes octets) override { dropped_ = dropped_ || !octets.empty(); }
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome&) override {
+    more_follows_ = arrived.octets.size() > arrived.wire_size;
+  }
   void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
-    if (dropped_ && ending.state == State::terminating) closing = Closing::none;
+    if (more_follows_ && ending.state == State::terminating) closing = Closing::none;
   }
 
  private:
-  bool dropped_ = false;
+  bool more_follows_ = false;
 };
 
 constexpr StreamRow rows[] = {

@@ -2,7 +2,6 @@
 // RNICs whose STags are wrong: how they are chosen, what they open, when they do so no more.
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,14 +28,14 @@ bool transfers(Need need) { return is_remote(need) && need != Need::remote_inval
 // ---- how STags are chosen ----
 
 struct StagsPredictable : verbs::Decisions {
-  void stag_chosen(std::uint32_t& stag) override {
+  void stag_chosen(const verbs::TagMap&, std::uint32_t& stag) override {
     stag = (++counted_ & all_indices) << 8 | only_key;
   }
   std::uint32_t counted_ = 0;
 };
 
 struct StagsMostlyPredictable : verbs::Decisions {
-  void stag_chosen(std::uint32_t& stag) override {
+  void stag_chosen(const verbs::TagMap&, std::uint32_t& stag) override {
     const std::uint32_t index = stag >> 8;
     counted_ = (index % 4 == 0 ? index : counted_ + 1) & all_indices;
     stag = counted_ << 8 | only_key;
@@ -45,20 +44,19 @@ struct StagsMostlyPredictable : verbs::Decisions {
 };
 
 struct StagsCrowded : verbs::Decisions {
-  void stag_chosen(std::uint32_t& stag) override { stag &= 0xFFFFFF; }
+  void stag_chosen(const verbs::TagMap&, std::uint32_t& stag) override { stag &= 0xFFFFFF; }
 };
 
 struct StagsReusedAtOnce : verbs::Decisions {
-  void tag_released(const Tag& tag) override { freed_.push_back(tag.stag >> 8); }
-  void stag_chosen(std::uint32_t& stag) override {
-    std::uint32_t index = stag >> 8;
-    if (!freed_.empty()) {
-      index = freed_.back();
-      freed_.pop_back();
-    }
+  void stag_chosen(const verbs::TagMap& in_use, std::uint32_t& stag) override {
+    const auto freed =
+        std::ranges::find_if(chosen_.rbegin(), chosen_.rend(),
+                             [&](std::uint32_t index) { return !in_use.contains(index); });
+    const std::uint32_t index = freed == chosen_.rend() ? stag >> 8 : *freed;
+    if (index != 0 && freed == chosen_.rend()) chosen_.push_back(index);
     stag = index << 8 | only_key;
   }
-  std::deque<std::uint32_t> freed_;
+  std::vector<std::uint32_t> chosen_;
 };
 
 // ---- which tag an STag names ----
@@ -93,14 +91,15 @@ struct InvalidStagUsable : verbs::Decisions {
   }
 };
 
-/// The memory of a deregistered region is the consumer's again: the peer reaches a copy of it.
+/// The memory of a deregistered region is the consumer's again: the peer reaches what it held when it
+/// was registered.
 struct DeregisteredStagUsable : verbs::Decisions {
   struct Copy {
     std::vector<std::byte> octets;
     std::uint64_t base = 0;
   };
 
-  void tag_released(const Tag& tag) override {
+  void tag_opened(bool, Tag& tag) override {
     copies_[tag.stag] = {std::vector<std::byte>(tag.memory.begin(), tag.memory.end()), tag.base};
   }
   void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/glob.hpp"
+#include "reference_rnic/lawful/offer.hpp"
 
 namespace suite::self_test {
 
@@ -43,10 +44,22 @@ std::vector<std::string> taken_away(const iut::Hello& usual, const iut::Hello& v
   return names;
 }
 
+/// All that the IUT has sent on a connection: CRCs and pads stand in no line of the exchange.
+base::Octets sent_by_iut(const results::ConnectionRecord& connection) {
+  base::Octets octets;
+  for (const auto& mark : connection.marks)
+    if (mark.direction == results::Direction::from_iut)
+      octets.insert(octets.end(), mark.octets.begin(), mark.octets.end());
+  return octets;
+}
+
 bool same_exchange(const CaseOutcome& a, const CaseOutcome& b) {
-  return std::ranges::equal(a.exchange, b.exchange, [](const auto& one, const auto& other) {
-    return one.text == other.text && one.hex == other.hex && one.direction == other.direction;
-  });
+  return std::ranges::equal(a.exchange, b.exchange,
+                            [](const auto& one, const auto& other) {
+                              return one.text == other.text && one.hex == other.hex &&
+                                     one.direction == other.direction;
+                            }) &&
+         std::ranges::equal(a.connections, b.connections, {}, sent_by_iut, sent_by_iut);
 }
 
 std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
@@ -68,6 +81,10 @@ bool explains(const std::string& name, const std::string& reason) {
       {"max_send_depth", "the IUT refuses even one of its pieces"},
       {"max_receive_depth", "the IUT refuses even one of its pieces"},
       {"max_shared_depth", "the IUT refuses even one of its shared pieces"},
+      {"configure.rtr", "the IUT's RTR indication"},
+      {"rtr", "an RTR kind that is not known"},
+      {"rtr", "for an RTR indication"},
+      {"rtr", "the IUT does not offer this kind"},
       {"max_ord", "the API takes no ORD above the Initiator's IRD"},
   };
   return reason.find(name) != std::string::npos ||
@@ -139,12 +156,15 @@ std::expected<std::vector<LawfulResult>, std::string> run_lawful(
   for (const LawfulSet& set : plan.sets) {
     auto test_bed = test_bed_with(parts, plan.setup, set);
     if (!test_bed) return std::unexpected(test_bed.error());
-    const auto lacking =
+    auto lacking =
         taken_away((*usual)->environment().iut.hello(), (*test_bed)->environment().iut.hello());
     // What a vendor's PICS says of it.
     for (const std::string& name : lacking)
       if (!(*usual)->environment().iut.hello().limits.contains(name))
         (*test_bed)->environment().pics[name] = false;
+    // No hello says which RTR kinds there are.
+    if (rnic::lawful::offer_of(set).startup.rtr != rnic::lawful::offer_of({}).startup.rtr)
+      lacking.emplace_back("rtr");
     LawfulResult result{.set = set, .wrong = {}};
     for (const Case& one : parts.table)
       if (const auto before = baseline.find(one.id); before != baseline.end())

@@ -182,11 +182,11 @@ void wrong_crc(TwoRnics& two) {
   fpdu[1] = std::byte{18};
   std::size_t used = 0;
   while (used < fpdu.size()) {
-    const auto targets = two.b.stream->receive_targets();
+    const auto targets = two.b.stream->machine().receive_targets();
     BOOST_REQUIRE(!targets.empty());
     const std::size_t count = std::min(targets.front().size(), fpdu.size() - used);
     std::memcpy(targets.front().data(), fpdu.data() + used, count);
-    two.b.stream->received(count);
+    two.b.stream->call(&rnic::stream::Stream::received, count, rnic::stream::TimePoint{});
     used += count;
   }
   two.settle();

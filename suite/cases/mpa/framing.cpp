@@ -22,8 +22,9 @@ CONFORMANCE_CASE(fpdus_are_well_formed,
   const auto& segments = arrival.as<Message>()->segments;
   std::size_t largest = 0;
   for (const auto& ulpdu : segments) largest = std::max(largest, ulpdu.size());
-  expect_that(largest <= peer.raw().max_ulpdu(),
-              fmt::format("ULPDUs of at most {} octets", peer.raw().max_ulpdu()),
+  // The tester asks for no Markers, whatever the IUT asks for.
+  const std::size_t limit = rnic::wire::mulpdu(peer.raw().connection().emss(), false);
+  expect_that(largest <= limit, fmt::format("ULPDUs of at most {} octets", limit),
               fmt::format("{} octets", largest), "mpa.segmentation.mulpdu-formula-without-markers");
 }
 
@@ -42,9 +43,9 @@ CONFORMANCE_CASE(long_messages_fill_their_fpdus,
   const Work work = iut.post_send(payload(20000));
   const auto arrival = expect(peer, message(Opcode::send, payload(20000)));
   const auto& segments = arrival.as<Message>()->segments;
-  const bool full = std::all_of(segments.begin(), segments.end() - 1, [&](const Octets& ulpdu) {
-    return ulpdu.size() + 4 >= peer.raw().max_ulpdu();
-  });
+  const std::size_t limit = rnic::wire::mulpdu(peer.raw().connection().emss(), false);
+  const bool full = std::all_of(segments.begin(), segments.end() - 1,
+                                [&](const Octets& ulpdu) { return ulpdu.size() + 4 >= limit; });
   expect_that(
       full, "full FPDUs up to the last one",
       fmt::format("{} segments, the first of {} octets", segments.size(), segments[0].size()));

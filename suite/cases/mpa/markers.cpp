@@ -159,12 +159,12 @@ CONFORMANCE_CASE(reserved_bits_of_received_markers_are_ignored,
                        "mpa.markers.pointer-low-bits-masked"),
                  rules("mpa.markers.receiver-low-bits-as-zero"), configured({.markers = true})) {
   peer.ready();
-  const Region first = iut.register_memory(1000, access::remote_write);
+  const Region first = iut.register_memory(500, access::remote_write);
   peer.send(write_with_marker(*this, first, 0, 0xFF));
-  expect(first, holds(payload(1000)), "mpa.markers.reserved-ignored-on-receive");
-  const Region second = iut.register_memory(1000, access::remote_write);
+  expect(first, holds(payload(500)), "mpa.markers.reserved-ignored-on-receive");
+  const Region second = iut.register_memory(500, access::remote_write);
   peer.send(write_with_marker(*this, second, 3, 0x03));
-  expect(second, holds(payload(1000)), "mpa.markers.pointer-low-bits-masked");
+  expect(second, holds(payload(500)), "mpa.markers.pointer-low-bits-masked");
 }
 
 CONFORMANCE_CASE(reserved_bits_of_received_markers_are_covered_by_the_crc,

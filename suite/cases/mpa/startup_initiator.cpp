@@ -121,11 +121,12 @@ CONFORMANCE_CASE(fpdu_immediately_after_the_reply_is_not_lost,
   const StartupFrame reply = accepting(*this, request);
   Region target = iut.register_memory(16, access::remote_write);
   const Fpdu fpdu = rdma_write(target.stag, target.base, payload(16)).segments(1024, 1).front();
-  const Octets behind = encode(fpdu, {.crc = true});
+  const Octets behind = encode(fpdu, {.crc = true, .markers = request.frame().flags.markers()});
   Octets data = reply.private_data;
   data.insert(data.end(), behind.begin(), behind.end());
   const auto counted = static_cast<std::uint16_t>(reply.enhanced ? 4 : 0);
   peer.raw().send(reply.with_private_data(data).with_pd_length(counted));
+  peer.raw().sending().position += behind.size();
   // The tester is early (rule 4), so it may be taken for a wrong PD_Length (docs/disputes.md D11).
   const iut::Event event = expect(iut, established() | failure());
   const bool up = std::holds_alternative<iut::EstablishedEvent>(event);
