@@ -23,9 +23,10 @@ from .word_diff import word_diff
 TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
 OCTETS_OF_PASS = 64  # octets of a step shown where all went well; the headers are in there
 OCTETS = 512
-GLYPHS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "not_applicable": "–", "advisory": "△"}
+GLYPHS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "not_applicable": "–", "advisory": "△",
+          "also_seen": "△"}
 WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error": "error", "not_applicable": "not applicable",
-         "advisory": "advisory"}
+         "advisory": "advisory", "also_seen": "also seen"}
 STATE_WORDS = {"broken": "broken", "error": "error", "known": "known issue", "inconclusive": "inconclusive",
                "advisory": "kept, with an advisory", "kept": "kept", "not_applicable": "not applicable",
                "not_reached": "not evaluated", "unjudged": "no case in this run", "untestable": "not testable from outside"}

@@ -13,6 +13,7 @@ def markdown(report: Report, catalogue):
     """The summary as text; at most LIST_LIMIT entries in each list."""
     lines = [f"## RNIC conformance: {', '.join(report.headline)}", "", _about(report), "", *_warnings(report), *_table(report)]
     lines += _list("New failures", [_failure(case, catalogue) for case in report.new_failures])
+    lines += _list("New findings", [_finding(finding, catalogue) for finding in report.new_findings])
     lines += _list("Stale expectations", [f"- {code(entry)}" for entry in report.stale_entries])
     return "\n".join(lines).rstrip() + "\n"
 
@@ -76,6 +77,13 @@ def _failure(case, catalogue):
         frame = f", frame {found.frame}" if found.frame is not None else ""
         return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {what}{frame}"
     return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {code(case.reason) or 'no reason given'}"
+
+
+def _finding(finding, catalogue):
+    rule = catalogue.rule(finding.rule)
+    place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
+    return (f"- {code(finding.id)}{place}: admissible {' or '.join(code(line) for line in finding.admissible[:4])}, "
+            f"actual {code(finding.observed[0])}; in {finding.cases} cases, first in {code(finding.first_case)}")
 
 
 def _list(title, entries):

@@ -25,6 +25,8 @@ struct Evidence {
   std::vector<ConnectionRecord> connections;
   /// The rules that the judge evaluated on what the IUT sent: octets that could have broken them came.
   std::set<std::string_view> judged;
+  /// The tester has sent an RDMA Read Request.
+  bool asked_to_read = false;
 };
 
 }  // namespace suite::lower_tester

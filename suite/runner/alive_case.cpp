@@ -15,12 +15,25 @@ CONFORMANCE_CASE(alive, rules("rdmap.send.untagged-buffer")) {
   expect(sent, completes());
 }
 
+CONFORMANCE_CASE(lone_read, rules("rdmap.read.valid-request-answered")) { expect_still_working(); }
+
+CONFORMANCE_CASE(iut_connects, rules("rdmap.send.untagged-buffer"), as_initiator) {
+  const Work received = iut.post_receive(64);
+  peer.send(send_message(payload(16)));
+  expect(received, completes().with_length(16));
+}
+
 CASES_OF_FILE(harness, sentinel)
 
 }  // namespace suite::cases
 
 namespace suite::runner {
 
-cases::Case alive_case() { return cases::harness_sentinel().front(); }
+cases::Case alive_case() { return cases::harness_sentinel().at(0); }
+
+std::vector<Control> control_cases() {
+  const std::vector<cases::Case> all = cases::harness_sentinel();
+  return {{all.at(1), &cases::Controls::read}, {all.at(2), &cases::Controls::initiator}};
+}
 
 }  // namespace suite::runner

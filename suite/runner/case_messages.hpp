@@ -19,7 +19,8 @@ namespace suite::runner {
 /// `deadline_scale` is what the case's deadlines are multiplied with, `usual_scale` what those of
 /// other cases are.
 [[nodiscard]] jobs::Order order_of(const cases::Case& one, const jobs::Job& job,
-                                   double deadline_scale, double usual_scale);
+                                   double deadline_scale, double usual_scale,
+                                   const cases::Controls& controls);
 
 /// The result of a Done is a cases::CaseOutcome.
 [[nodiscard]] jobs::WorkerReport report_of(WorkerMessage message);

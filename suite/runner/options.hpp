@@ -16,7 +16,7 @@
 
 namespace suite::runner {
 
-enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect };
+enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect, dispute };
 
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
@@ -70,9 +70,11 @@ struct Options {
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
   bool every_rule = false;        ///< coverage: rule by rule in place of their numbers
-  std::string results;            ///< coverage: the folder of a run; empty: the reference
+  std::string results;            ///< coverage, dispute: the folder of a run; coverage, empty: the
+                                  ///< reference
   bool json = false;              ///< list: with all that is known of each case
-  std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
+  std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file; dispute: a
+                        ///< case id or finding:RULE
 };
 
 /// What the command line ended in where there is nothing to run:

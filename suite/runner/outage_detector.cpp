@@ -14,9 +14,11 @@ bool is_unanswered(const cases::CaseOutcome& outcome) {
   const auto says = [&](std::string_view words) {
     return outcome.reason.find(words) != std::string::npos;
   };
-  if (outcome.verdict == cases::Verdict::error &&
-      (says(lower_tester::upper_tester_gone) || says(lower_tester::no_reply) ||
-       says(cannot_be_reached)))
+  // What failed before the silence may have failed for the same reason.
+  const bool bad =
+      outcome.verdict == cases::Verdict::error || outcome.verdict == cases::Verdict::fail;
+  if (bad && (says(lower_tester::upper_tester_gone) || says(lower_tester::no_reply) ||
+              says(cannot_be_reached)))
     return true;
   const bool good =
       outcome.verdict == cases::Verdict::pass || outcome.verdict == cases::Verdict::not_applicable;

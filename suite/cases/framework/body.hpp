@@ -183,6 +183,7 @@ class Body : public Judging {
   void connect_to_responder(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void open_partner();
+  void need_initiator() const;
   Arrival need(WireEnd& from, const Expected& expected, const char* what);
   Arrival expect_until(base::TimePoint until, WireEnd& from, const Expected& expected,
                        const RuleRef& rule);

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "suite/cases/framework/revision.hpp"
+
 namespace suite::cases {
 
 namespace {
@@ -53,6 +55,7 @@ void Body::not_established(const std::string& why) {
 /// otherwise leaves the case without its object.
 Arrival Body::need(WireEnd& from, const Expected& expected, const char* what) {
   Arrival arrival = from.next(deadline());
+  need_wanted_revision(arrival, case_, environment_);
   iut.poll();
   if (expected.judge(arrival) == Judgement::fail)
     not_established(fmt::format("{} in place of {}", arrival.text(), what));
@@ -71,7 +74,14 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
   if (options.opening) open_as_initiator(which);
 }
 
+/// A case about the connection itself is judged all the same.
+void Body::need_initiator() const {
+  if (!environment_.controls.initiator.empty() && establishing_by_.id.empty())
+    stop(Verdict::inconclusive, "the IUT opens no connection: " + environment_.controls.initiator);
+}
+
 void Body::establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint) {
+  need_initiator();
   if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
   if (!acceptor_->error().empty()) stop(Verdict::error, acceptor_->error());
   iut.connect(endpoint, acceptor_->address(), options.parameters);
@@ -138,6 +148,7 @@ void Body::connect_to_responder(iut::Handle endpoint, const iut::ConnectParamete
 }
 
 void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters) {
+  need_initiator();
   if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
   if (!acceptor_->error().empty()) stop(Verdict::error, acceptor_->error());
   iut.connect(endpoint, acceptor_->address(), parameters);

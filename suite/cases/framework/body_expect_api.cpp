@@ -147,6 +147,11 @@ void Body::expect_still_working(RuleRef rule) { settle(rule); }
 
 /// A Read is answered only after all that came before it was processed (RFC 5040 section 5.5).
 void Body::settle(const RuleRef& rule) {
+  if (!environment_.controls.read.empty())
+    stop(Verdict::inconclusive,
+         "the IUT answers no lone RDMA Read, by which the case would see that "
+         "what it sent has been taken: " +
+             environment_.controls.read);
   if (!probe_) {
     probe_ = iut.register_memory(probe_length, access::remote_read);
     iut.write_memory(*probe_, payload(probe_length, 0x51));

@@ -101,6 +101,12 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   auto [verdict, reason] = verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
+  const std::string& unread = environment.controls.read;
+  if (verdict == Verdict::pass && context.evidence.asked_to_read && !unread.empty()) {
+    outcome.verdict = Verdict::inconclusive;
+    outcome.reason =
+        "the IUT answers no lone RDMA Read, so what it does with one shows nothing: " + unread;
+  }
 }
 
 }  // namespace
