@@ -14,6 +14,8 @@ def sarif(report, catalogue, location=""):
     """The document as text. `location`: the file of the driver that findings are shown at; empty: the source of the case."""
     results = [_failure(case, location) for case in report.cases if case.is_new_failure or case.is_known]
     results += [_advisory(case, advisory, location) for case in report.cases for advisory in case.advisories if advisory.rule]
+    first = {case.id: case for case in report.cases}
+    results += [_finding(finding, first[finding.first_case], location) for finding in report.findings if finding.first_case in first]
     named = sorted({result["ruleId"] for result in results})
     for result in results:
         result["ruleIndex"] = named.index(result["ruleId"])
@@ -45,6 +47,13 @@ def _failure(case, location):
     result = _result(case, rule, LEVELS.get(case.verdict, "error"), f"{case.id}: {case.why or case.verdict}{admissible}", location)
     if case.is_known:
         result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": f"{case.gate.reason} ({case.gate.entry})"}]
+    return result
+
+
+def _finding(finding, case, location):
+    result = _result(case, finding.rule, "error", f"{finding.id}: {finding.observed[0]}; admissible: {' or '.join(finding.admissible)}", location)
+    if not finding.is_new_failure:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": f"{finding.gate.reason} ({finding.gate.entry})"}]
     return result
 
 

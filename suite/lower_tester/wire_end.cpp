@@ -120,8 +120,13 @@ void WireEnd::sent_frame() {
 void WireEnd::sent_fpdu(wire::Bytes ulpdu, bool intact) {
   described_ = false;
   judge_->sent_fpdu(ulpdu, intact);
-  if (!ulpdu.empty())
-    within_message_ = !wire::DdpControl{static_cast<std::uint8_t>(ulpdu.front())}.last();
+  if (ulpdu.empty()) return;
+  const wire::DdpControl control{static_cast<std::uint8_t>(ulpdu.front())};
+  within_message_ = !control.last();
+  if (ulpdu.size() > 1 && !control.tagged() &&
+      wire::RdmapControl{static_cast<std::uint8_t>(ulpdu[1])}.opcode() ==
+          wire::Opcode::read_request)
+    context_.evidence.asked_to_read = true;
 }
 
 void WireEnd::means_to_send(wire::Bytes ulpdu) {

@@ -26,10 +26,11 @@ constexpr auto names_of(Verdict) {
 }
 
 /// How one expectation was met. An advisory is a lawful outcome that is worth knowing, or a SHOULD
-/// not followed.
-enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail };
+/// not followed. Also seen: a MUST that the IUT broke in a case that is about something else; it
+/// counts once for the run (FindingRecord).
+enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail, also_seen };
 constexpr auto names_of(Judgement) {
-  return std::array{"pass", "advisory", "inconclusive", "fail"};
+  return std::array{"pass", "advisory", "inconclusive", "fail", "also_seen"};
 }
 
 /// None: at the IUT's API, or a remark.

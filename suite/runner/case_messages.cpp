@@ -55,9 +55,9 @@ std::chrono::nanoseconds tolerated_silence(const cases::Case& one, double deadli
 }
 
 jobs::Order order_of(const cases::Case& one, const jobs::Job& job, double deadline_scale,
-                     double usual_scale) {
+                     double usual_scale, const cases::Controls& controls) {
   const auto silence = tolerated_silence(one, usual_scale);
-  return {.message = format(RunMessage{one.id, job.attempt, job.group, deadline_scale}),
+  return {.message = format(RunMessage{one.id, job.attempt, job.group, deadline_scale, controls}),
           .silence = silence,
           .total = silence * most_rows};
 }

@@ -12,8 +12,8 @@
 
 namespace suite::runner {
 
-/// The cases of one copy of the IUT by the schedule's numbers: the sentinel first and last, its
-/// share of the selected ones between them.
+/// The cases of one copy of the IUT by the schedule's numbers: the sentinel first and last, the
+/// controls after the first, its share of the selected ones between them.
 struct Plan {
   std::vector<const cases::Case*> list;
   std::vector<jobs::Job> jobs;

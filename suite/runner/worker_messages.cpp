@@ -13,6 +13,12 @@ constexpr auto table_of(const DatAccess*) {
                              required("ia", &DatAccess::ia),
                              required("address", &DatAccess::address));
 }
+constexpr auto table_of(const Controls*) {
+  using base::record::required;
+  return base::record::table("controls", required("read", &Controls::read),
+                             required("iut_read", &Controls::iut_read),
+                             required("initiator", &Controls::initiator));
+}
 
 }  // namespace suite::cases
 
@@ -44,7 +50,8 @@ constexpr auto table_of(const WorkerSetup*) {
 constexpr auto table_of(const RunMessage*) {
   return table("run", required("id", &RunMessage::id), required("attempt", &RunMessage::attempt),
                required("group", &RunMessage::group),
-               required("deadline_scale", &RunMessage::deadline_scale));
+               required("deadline_scale", &RunMessage::deadline_scale),
+               required("controls", &RunMessage::controls));
 }
 constexpr auto table_of(const ReadyMessage*) {
   return table("ready", required("hello", &ReadyMessage::hello));

@@ -20,6 +20,13 @@ constexpr auto least_reply_timeout = std::chrono::seconds(3);
 CaseConsumer::CaseConsumer(iut::Iut& iut, lower_tester::Context& context)
     : Consumer(iut, context.loop), context_(context) {}
 
+void CaseConsumer::giving(const iut::Command& command) {
+  if (std::holds_alternative<iut::PostReceive>(command)) ++receives_posted_;
+  if (const auto* work = std::get_if<iut::PostWork>(&command);
+      work != nullptr && work->operation.starts_with(iut::operation::read))
+    context_.evidence.iut_read = true;
+}
+
 void CaseConsumer::note(std::string text) {
   context_.note(lower_tester::Direction::none, "IUT: " + std::move(text));
 }
@@ -49,6 +56,14 @@ iut::Reply CaseConsumer::configure(iut::Configure command, std::string_view what
 void CaseConsumer::reset() {
   checked(try_call(iut::Reset{}, "reset", reset_due()), "reset");
   forget_all();
+  receives_posted_ = 0;
+}
+
+Work CaseConsumer::post_probe(std::uint32_t length) {
+  const std::uint32_t before = receives_posted_;
+  Work probe = post_receive(length);
+  receives_posted_ = before;
+  return probe;
 }
 
 }  // namespace suite::cases

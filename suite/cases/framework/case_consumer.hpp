@@ -17,10 +17,15 @@ class CaseConsumer final : public Consumer {
 
   void reset();
   [[nodiscard]] iut::Reply configure(iut::Configure command, std::string_view what);
+  /// Whether a Receive of the case's own may still wait, since the last reset.
+  [[nodiscard]] bool has_posted_receives() const { return receives_posted_ > 0; }
+  /// A Receive that a probe of the framework takes at once, and no case's own.
+  [[nodiscard]] Work post_probe(std::uint32_t length);
   /// From now on an agent that has not answered a command by then is in error.
   void answer_by(base::TimePoint deadline) { answers_due_ = deadline; }
 
  private:
+  void giving(const iut::Command& command) override;
   void note(std::string text) override;
   [[nodiscard]] base::TimePoint reply_due() const override;
   [[nodiscard]] base::TimePoint completion_due() const override;
@@ -30,6 +35,7 @@ class CaseConsumer final : public Consumer {
 
   lower_tester::Context& context_;
   base::TimePoint answers_due_{};
+  std::uint32_t receives_posted_ = 0;
 };
 
 }  // namespace suite::cases

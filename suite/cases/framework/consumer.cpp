@@ -98,6 +98,8 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {
+  const ObjectChange objects = change_of(command);
+  giving(command);
   const std::uint64_t number = iut_.post(std::move(command));
   const auto is_reply = [number](const iut::Event& event) {
     const auto* reply = std::get_if<iut::Reply>(&event);
@@ -111,12 +113,29 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimeP
   const iut::Reply& reply = std::get<iut::Reply>(*event);
   note(fmt::format("{}{}{}", what,
                    reply.outcome == iut::Outcome::ok ? "" : " failed: ", reply.error));
+  if (objects.limit != nullptr && reply.outcome == iut::Outcome::ok)
+    objects_[objects.limit] += objects.change;
   return reply;
+}
+
+Consumer::ObjectChange Consumer::change_of(const iut::Command& command) {
+  if (std::holds_alternative<iut::RegisterMemory>(command)) return {"max_regions", 1};
+  if (std::holds_alternative<iut::DeregisterMemory>(command)) return {"max_regions", -1};
+  if (std::holds_alternative<iut::CreateEndpoint>(command)) return {"max_endpoints", 1};
+  if (std::holds_alternative<iut::DestroyEndpoint>(command)) return {"max_endpoints", -1};
+  return {};
 }
 
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
   if (const std::string beyond = beyond_limits(command, limits()); !beyond.empty())
     throw CaseStop{Verdict::not_applicable, fmt::format("{} cannot {}: {}", who(), what, beyond)};
+  if (const ObjectChange objects = change_of(command); objects.change > 0) {
+    const auto limit = limits().find(objects.limit);
+    if (limit != limits().end() && objects_[objects.limit] >= limit->second)
+      throw CaseStop{Verdict::not_applicable,
+                     fmt::format("{} cannot {}: the IUT states {} {}, and the case wants more",
+                                 who(), what, objects.limit, limit->second)};
+  }
   const auto* receive = std::get_if<iut::PostReceive>(&command);
   const auto* work = std::get_if<iut::PostWork>(&command);
   Posts* posts = receive != nullptr ? posts_to(receives_, receive->endpoint)
@@ -161,6 +180,7 @@ iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) const {
 
 void Consumer::forget_all() {
   events_.clear();
+  objects_.clear();
   listening_.clear();
   next_handle_ = 1;
   endpoint_ = 0;

@@ -184,6 +184,8 @@ class Consumer {
  protected:
   Consumer(iut::Iut& iut, base::EventLoop& loop) : iut_(iut), loop_(loop) {}
 
+  /// A command is about to be given.
+  virtual void giving(const iut::Command& command) = 0;
   /// What happens at the API, one line each.
   virtual void note(std::string text) = 0;
   /// By when a command that is given now has to be answered.
@@ -219,6 +221,12 @@ class Consumer {
     std::uint32_t count = 0;
   };
   [[nodiscard]] static Posts* posts_to(std::map<iut::Handle, Posts>& queues, iut::Handle endpoint);
+  /// `change`: how many more of what `limit` limits there are after a command.
+  struct ObjectChange {
+    const char* limit = nullptr;
+    int change = 0;
+  };
+  [[nodiscard]] static ObjectChange change_of(const iut::Command& command);
   static void count(Posts& posts, const iut::Reply& reply, std::string_view what);
 
   iut::Iut& iut_;
@@ -229,6 +237,8 @@ class Consumer {
   iut::WorkId next_work_ = 1;
   iut::Handle endpoint_ = 0;
   std::map<iut::Handle, Posts> sends_, receives_;
+  /// Regions and endpoints that there are.
+  std::map<std::string, std::int64_t> objects_;
 };
 
 /// One line for an event of the API.

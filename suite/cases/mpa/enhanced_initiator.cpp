@@ -52,7 +52,7 @@ constexpr RtrKind rtr_kinds[] = {{"send", &Words::rtr_send, Opcode::send},
 /// The Reply that takes only this kind; the row is not applicable where it was not offered.
 StartupFrame taking_only(const Body& on, const ReceivedFrame& request, const RtrKind& kind) {
   if (!(*words_of(request).*kind.flag))
-    on.stop(Verdict::not_applicable, "the IUT does not offer this kind");
+    on.stop(Verdict::not_applicable, "the IUT does not offer this RTR kind");
   return accepting_with(on, request, [&](Words& words) {
     words.rtr_send = words.rtr_write = words.rtr_read = false;
     words.*kind.flag = true;

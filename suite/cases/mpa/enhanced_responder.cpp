@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // RFC 6581 sections 6, 9 and 10: enhanced set-up with the IUT as Responder.
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/framework/limits.hpp"
 #include "suite/cases/mpa/startup_steps.hpp"
 
 namespace suite::cases {
@@ -89,6 +90,8 @@ Octets octets_behind_reply(Body& on) {
 /// Accepts with more ORD than the Initiator's IRD allows, which an API may refuse.
 void accept_wanting(Body& on, int ird, int ord) {
   const iut::Accept command{asked(on).request, on.iut.endpoint(), with_depths(ird, ord)};
+  if (std::string beyond = beyond_limits(command, on.iut.limits()); !beyond.empty())
+    on.stop(Verdict::not_applicable, std::move(beyond));
   if (on.iut.try_call(command, fmt::format("accept with ORD {}", ord)).outcome != iut::Outcome::ok)
     on.stop(Verdict::not_applicable, "the API takes no ORD above the Initiator's IRD");
 }

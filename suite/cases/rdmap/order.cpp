@@ -39,7 +39,7 @@ CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
   if (!iut_is_responder())
     stop(Verdict::not_applicable, "only a Responder can be kept from sending");
   const Work send = iut.post_send(payload(16));
-  expect(peer, silence());
+  expect(peer, silence(), "mpa.startup.responder-silent-before-first-fpdu");
   const auto early = iut.take(completion_of(send).matches, context().loop.now());
   expect_that(!early.has_value(), "no completion", early ? describe(*early) : "none");
 }
