@@ -390,6 +390,6 @@ constexpr StreamRow rows[] = {
 
 }  // namespace
 
-std::span<const StreamRow> sending_deviants() { return rows; }
+std::span<const StreamRow> sent_segment_deviants() { return rows; }
 
 }  // namespace rnic::deviants

@@ -401,6 +401,6 @@ constexpr StreamRow rows[] = {
 
 }  // namespace
 
-std::span<const StreamRow> receiving_deviants() { return rows; }
+std::span<const StreamRow> received_segment_deviants() { return rows; }
 
 }  // namespace rnic::deviants
