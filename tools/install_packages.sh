@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Installs the Debian packages of one set, or says which command would. Called by run_suite.sh, run_tests.sh and CI.
+# Installs the Debian packages of one set, or prints the command that would. Called by run_suite.sh, run_tests.sh and CI.
 set -euo pipefail
 
 usage() {

@@ -27,6 +27,8 @@ struct Evidence {
   std::set<std::string_view> judged;
   /// The tester has sent an RDMA Read Request.
   bool asked_to_read = false;
+  /// A case has posted an RDMA Read to the IUT.
+  bool iut_read = false;
 };
 
 }  // namespace suite::lower_tester

@@ -23,8 +23,8 @@ struct Control {
 
 struct SuiteParts {
   std::vector<cases::Case> table;
-  /// Proves the IUT alive, first and last in every run: a connection, and one Send each way. Not
-  /// part of the table.
+  /// Shows that the IUT answers, first and last in every run: a connection, and one Send each way.
+  /// Not part of the table.
   cases::Case sentinel;
   /// Run once, before all but the sentinel. Not part of the table either.
   std::vector<Control> controls;

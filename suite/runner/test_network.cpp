@@ -63,7 +63,7 @@ std::unique_ptr<TestNetwork> memory_network(const Options& options) {
   return std::make_unique<HostNetwork>(std::move(setup), std::move(record), processors(), false);
 }
 
-// Where no namespace can be had: loopback, its segments cut to those of an Ethernet.
+// If no namespace can be made: loopback, with segments of the size of Ethernet's.
 TestNetworkOr loopback_network(const Options& options, const std::string& why) {
   WorkerSetup setup = common_setup(options);
   constexpr std::uint32_t segment = 1448;
@@ -126,7 +126,7 @@ std::string& of_family(HostSetup& host, Family family) {
   return family == Family::ipv4 ? host.ipv4 : host.ipv6;
 }
 
-// Where the provider is: a dat.conf that our own environment names is one of that host.
+// On the provider's host: a dat.conf that our own environment names is a file of that host.
 void add_dat_access(WorkerSetup& setup, const Options& options) {
   std::vector<std::string> program = options.choice.dat_cases;
   if (program.front() == "rnic-dat-cases") program.front() = dat_cases_program();

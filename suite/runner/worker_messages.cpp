@@ -17,6 +17,7 @@ constexpr auto table_of(const DatAccess*) {
 constexpr auto table_of(const Controls*) {
   using base::record::required;
   return base::record::table("controls", required("read", &Controls::read),
+                             required("iut_read", &Controls::iut_read),
                              required("initiator", &Controls::initiator));
 }
 

@@ -77,6 +77,14 @@ void judge(const Case& one, const CaseOutcome& usual, const CaseOutcome& varied,
 
 }  // namespace
 
+std::vector<std::string> deny_what_is_missing(const iut::Hello& usual,
+                                              cases::Environment& environment) {
+  std::vector<std::string> names = taken_away(usual, environment.iut.hello());
+  for (const std::string& name : names)
+    if (!usual.limits.contains(name)) environment.pics[name] = false;
+  return names;
+}
+
 std::string name_of(const LawfulSet& set) {
   std::string text;
   for (const auto lawful : set) {
@@ -121,11 +129,7 @@ std::expected<std::vector<LawfulResult>, std::string> run_lawful(
     auto test_bed = test_bed_with(parts, plan.setup, set);
     if (!test_bed) return std::unexpected(test_bed.error());
     const auto lacking =
-        taken_away((*usual)->environment().iut.hello(), (*test_bed)->environment().iut.hello());
-    // What a vendor's PICS says of it.
-    for (const std::string& name : lacking)
-      if (!(*usual)->environment().iut.hello().limits.contains(name))
-        (*test_bed)->environment().pics[name] = false;
+        deny_what_is_missing((*usual)->environment().iut.hello(), (*test_bed)->environment());
     LawfulResult result{.set = set, .wrong = {}};
     for (const Case& one : parts.table)
       if (const auto before = baseline.find(one.id); before != baseline.end())

@@ -51,7 +51,7 @@ std::string text_of(const StrangerResult& result) {
     for (const std::string& line : lines) text += fmt::format("  {}: {}\n", heading, line);
   };
   add("blamed, and not broken", result.wrongly_blamed());
-  add("broken, and not blamed", result.not_blamed());
+  add("listed, and not blamed", result.not_blamed());
   add("no rule", result.unexplained);
   return text;
 }

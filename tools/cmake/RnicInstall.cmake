@@ -70,6 +70,12 @@ rnic_manual(suite rnic-lab "boot soft-iWARP in a guest")
 rnic_manual(agent rnic-agent "drive the API of an RNIC for rnic-suite")
 rnic_manual(agent rnic-dat-cases "run one case of the DAT API")
 
+# Bash looks for the completion of a command under its name.
+foreach(program rnic-suite rnic-plugfest rnic-lint rnic-self-test rnic-lab)
+  install(FILES "${PROJECT_SOURCE_DIR}/tools/completion/rnic-suite.bash" DESTINATION share/bash-completion/completions
+          RENAME ${program} COMPONENT suite)
+endforeach()
+
 rnic_install_folder(rules *.yaml *.csv catalogue_files.py)
 rnic_install_folder(suite/expectations *.yaml)
 rnic_install_folder(suite/iut/pics *.yaml *.json)
@@ -82,7 +88,7 @@ rnic_install_folder(reports/schema *.json)
 rnic_install_folder(reference_rnic/deviants deviations.def)
 rnic_install_folder(suite/lab/siw_vm README.md)
 rnic_install_folder(docs disputes.md)  # of which `rnic-suite dispute` quotes
-rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py)
+rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/compare_runs.py reports/render_history.py)
 foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})
 endforeach()

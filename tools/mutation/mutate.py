@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Draws one-line mutants of the reference RNIC and asks whether the suite's verdicts notice them.
+"""Draws one-line mutants of the reference RNIC and checks whether the suite's verdicts notice them.
 
 Each mutant changes one line of reference_rnic/stream or reference_rnic/verbs in a private copy of the tree, is built, and is judged by
-every case over the in-memory link; what they let pass meets the unit tests of the RNIC. A mutant is caught when the run shows a new failure
-or does not end in order; who caught it is told apart. The draw depends on --seed and the sources only.
+every case over the in-memory link; a mutant that passes the cases runs the unit tests of the RNIC. A mutant is caught if the run shows a new
+failure or does not end normally; the result says which of the two caught it. The draw depends on --seed and the sources only.
 """
 
 import argparse

@@ -90,7 +90,10 @@ void Body::note_fault(const SenderFault& fault) {
 // ---------------------------------------------------------------- rows
 
 CaseStop Body::judged(CaseStop stop) {
-  if (stop.verdict == Verdict::error && stop.refused && peer.ended_by_iut())
+  if (stop.verdict != Verdict::error || !stop.refused) return stop;
+  if (partner_ && !partner_->trouble().empty())
+    return {Verdict::fail, fmt::format("{}: {}", partner_->trouble(), stop.reason)};
+  if (peer.ended_by_iut())
     return {Verdict::fail, "the IUT has ended the connection: " + stop.reason};
   return stop;
 }

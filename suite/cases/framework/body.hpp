@@ -184,6 +184,7 @@ class Body : public Judging {
   void let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void open_partner();
   void need_initiator() const;
+  void await_established();
   Arrival need(WireEnd& from, const Expected& expected, const char* what);
   Arrival expect_until(base::TimePoint until, WireEnd& from, const Expected& expected,
                        const RuleRef& rule);
@@ -200,6 +201,7 @@ class Body : public Judging {
   }
   void settle(const RuleRef& rule);
   void settle_with_partner(const RuleRef& rule);
+  void settle_by_send(const RuleRef& rule);
   [[nodiscard]] base::TimePoint deadline() const { return context_.deadline; }
   [[nodiscard]] bool time_is_up() const { return context_.loop.now() >= context_.deadline; }
 

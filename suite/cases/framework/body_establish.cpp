@@ -80,6 +80,20 @@ void Body::need_initiator() const {
     stop(Verdict::inconclusive, "the IUT opens no connection: " + environment_.controls.initiator);
 }
 
+/// The API tells at once where a connection does not come up.
+void Body::await_established() {
+  const auto end = iut.take(
+      [](const iut::Event& event) {
+        return std::holds_alternative<iut::EstablishedEvent>(event) ||
+               std::holds_alternative<iut::RejectedEvent>(event) ||
+               std::holds_alternative<iut::ConnectFailedEvent>(event);
+      },
+      deadline());
+  if (!end) not_established("no established event; " + iut.untaken());
+  if (!std::holds_alternative<iut::EstablishedEvent>(*end))
+    not_established("no established event; " + describe(*end));
+}
+
 void Body::establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint) {
   need_initiator();
   if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
@@ -98,8 +112,7 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
   // Cases of the peer-to-peer model that answer for themselves look at the indication as well.
   const bool agreed = reply.enhanced && reply.enhanced->peer_to_peer;
   if (agreed && !(options.reply && case_.configuration.peer_to_peer)) take_rtr(which);
-  if (!iut.take<iut::EstablishedEvent>(deadline()))
-    not_established("no established event; " + iut.untaken());
+  await_established();
   const auto words = request.enhanced();
   if (!options.opening || (words && words->peer_to_peer)) return;
   // A responder may not send before it has received
@@ -112,6 +125,8 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
 StreamPeer& Body::connect_partner(const Partner& terms) {
   StreamPeerTerms own;
   own.deviations = terms.deviations;
+  // What the IUT's own frames say is judged by itself: the case goes on whatever their revision.
+  own.deviations.push_back(Deviation::accepts_any_revision);
   const bool initiator = iut_is_responder();
   own.config.revision = initiator ? terms.revision : 2;
   own.config.enhanced = terms.revision > 1;
@@ -155,8 +170,7 @@ void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParamet
   auto connection = acceptor_->next(deadline());
   if (!connection) not_established("the IUT does not connect; " + iut.untaken());
   partner_->adopt(std::move(connection));
-  if (!iut.take<iut::EstablishedEvent>(deadline()))
-    not_established("no established event; " + iut.untaken());
+  await_established();
 }
 
 /// The first FPDU, which the MPA initiator has to send, by an empty Write. In the peer-to-peer

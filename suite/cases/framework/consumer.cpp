@@ -117,6 +117,11 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {
+  const ObjectChange objects = change_of(command);
+  if (std::holds_alternative<iut::PostReceive>(command)) ++receives_posted_;
+  if (const auto* work = std::get_if<iut::PostWork>(&command);
+      work != nullptr && work->operation.starts_with(iut::operation::read))
+    context_.evidence.iut_read = true;
   const std::uint64_t number = iut_.post(std::move(command));
   const auto is_reply = [number](const iut::Event& event) {
     const auto* reply = std::get_if<iut::Reply>(&event);
@@ -129,12 +134,29 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimeP
   context_.note(Direction::none,
                 fmt::format("IUT: {}{}{}", what,
                             reply.outcome == iut::Outcome::ok ? "" : " failed: ", reply.error));
+  if (objects.limit != nullptr && reply.outcome == iut::Outcome::ok)
+    objects_[objects.limit] += objects.change;
   return reply;
+}
+
+Consumer::ObjectChange Consumer::change_of(const iut::Command& command) {
+  if (std::holds_alternative<iut::RegisterMemory>(command)) return {"max_regions", 1};
+  if (std::holds_alternative<iut::DeregisterMemory>(command)) return {"max_regions", -1};
+  if (std::holds_alternative<iut::CreateEndpoint>(command)) return {"max_endpoints", 1};
+  if (std::holds_alternative<iut::DestroyEndpoint>(command)) return {"max_endpoints", -1};
+  return {};
 }
 
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
   if (const std::string beyond = beyond_limits(command, limits()); !beyond.empty())
     throw CaseStop{Verdict::not_applicable, fmt::format("{}: {}", what, beyond)};
+  if (const ObjectChange objects = change_of(command); objects.change > 0) {
+    const auto limit = limits().find(objects.limit);
+    if (limit != limits().end() && objects_[objects.limit] >= limit->second)
+      throw CaseStop{Verdict::not_applicable,
+                     fmt::format("{}: the IUT states {} {}, and the case wants more", what,
+                                 objects.limit, limit->second)};
+  }
   const auto* receive = std::get_if<iut::PostReceive>(&command);
   const auto* work = std::get_if<iut::PostWork>(&command);
   Posts* posts = receive != nullptr ? posts_to(receives_, receive->endpoint)
@@ -186,6 +208,8 @@ iut::Reply Consumer::configure(iut::Configure command, std::string_view what) {
 void Consumer::reset() {
   checked(try_call(iut::Reset{}, "reset", reset_deadline()), "reset");
   events_.clear();
+  objects_.clear();
+  receives_posted_ = 0;
   listening_.clear();
   next_handle_ = 1;
   endpoint_ = 0;
@@ -402,6 +426,13 @@ Work Consumer::post_receive(std::uint32_t length, iut::Handle endpoint) {
   }
   call(command, fmt::format("post a receive of {} octets", length));
   return work;
+}
+
+Work Consumer::post_probe(std::uint32_t length) {
+  const std::uint32_t before = receives_posted_;
+  Work probe = post_receive(length);
+  receives_posted_ = before;
+  return probe;
 }
 
 Work Consumer::post_receive(std::vector<iut::Piece> pieces) {

@@ -169,6 +169,10 @@ class Consumer {
   [[nodiscard]] bool can(std::string_view capability) const;
   /// What it says that it has at most.
   [[nodiscard]] const Limits& limits() const { return iut_.hello().limits; }
+  /// Whether a Receive of the case's own may still wait, since the last reset.
+  [[nodiscard]] bool has_posted_receives() const { return receives_posted_ > 0; }
+  /// A Receive that a probe of the framework takes at once, and no case's own.
+  [[nodiscard]] Work post_probe(std::uint32_t length);
 
  private:
   void keep(iut::Event event);
@@ -184,6 +188,12 @@ class Consumer {
     std::uint32_t count = 0;
   };
   [[nodiscard]] static Posts* posts_to(std::map<iut::Handle, Posts>& queues, iut::Handle endpoint);
+  /// `change`: how many more of what `limit` limits there are after a command.
+  struct ObjectChange {
+    const char* limit = nullptr;
+    int change = 0;
+  };
+  [[nodiscard]] static ObjectChange change_of(const iut::Command& command);
   static void count(Posts& posts, const iut::Reply& reply, std::string_view what);
 
   iut::Iut& iut_;
@@ -195,6 +205,9 @@ class Consumer {
   iut::WorkId next_work_ = 1;
   iut::Handle endpoint_ = 0;
   std::map<iut::Handle, Posts> sends_, receives_;
+  std::uint32_t receives_posted_ = 0;
+  /// Regions and endpoints that there are.
+  std::map<std::string, std::int64_t> objects_;
 };
 
 /// One line for an event of the IUT.

@@ -32,6 +32,8 @@ struct Controls {
   /// A lone RDMA Read of the tester's: where none is answered, a Read that is rejected shows nothing,
   /// and no Read shows that all sent before has been taken.
   std::string read;
+  /// A lone RDMA Read of the IUT's.
+  std::string iut_read;
   /// A connection that the IUT opens.
   std::string initiator;
 };

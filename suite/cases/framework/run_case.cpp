@@ -2,6 +2,7 @@
 // Runs one case: whether it applies, configuring the IUT, the body, and all the evidence of it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "suite/cases/framework/body.hpp"
@@ -73,6 +74,39 @@ void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
   }
 }
 
+/// What came after something that does not work for this IUT at all says nothing of the case's matter,
+/// be it a pass or a failure, unless the case is about just that. What the judge found stands.
+void heed_controls(const Case& a_case, const Environment& environment,
+                   const lower_tester::Evidence& evidence, CaseOutcome& outcome) {
+  struct Rest {
+    bool used;
+    const std::string& why_not;
+    const char* words;
+  };
+  const Rest rests[] = {
+      {evidence.asked_to_read, environment.controls.read, "the IUT answers no lone RDMA Read"},
+      {evidence.iut_read, environment.controls.iut_read, "no lone RDMA Read of the IUT succeeds"}};
+  const auto failed = [&](bool found_by_judge) {
+    return std::ranges::any_of(outcome.expectations, [&](const ExpectationRecord& one) {
+      return one.judgement == Judgement::fail && one.place.has_value() == found_by_judge;
+    });
+  };
+  // A death of the IUT's code fails no expectation.
+  const bool judged_by_case = outcome.verdict == Verdict::pass ||
+                              (outcome.verdict == Verdict::fail && failed(false) && !failed(true));
+  for (const Rest& rest : rests) {
+    // The control's reason begins with the rule at which it failed.
+    const bool about_it = std::ranges::any_of(a_case.rules, [&](std::string_view rule) {
+      return rest.why_not.starts_with(fmt::format("{}: ", rule));
+    });
+    if (!rest.used || rest.why_not.empty() || about_it || !judged_by_case) continue;
+    outcome.reason =
+        fmt::format("{}, so what came of one shows nothing: {}", rest.words, rest.why_not);
+    outcome.verdict = Verdict::inconclusive;
+    return;
+  }
+}
+
 void run_body(const Case& a_case, Environment& environment, Context& context,
               CaseOutcome& outcome) {
   std::optional<CaseStop> end;
@@ -101,12 +135,7 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
   auto [verdict, reason] = verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
-  const std::string& unread = environment.controls.read;
-  if (verdict == Verdict::pass && context.evidence.asked_to_read && !unread.empty()) {
-    outcome.verdict = Verdict::inconclusive;
-    outcome.reason =
-        "the IUT answers no lone RDMA Read, so what it does with one shows nothing: " + unread;
-  }
+  heed_controls(a_case, environment, context.evidence, outcome);
 }
 
 }  // namespace

@@ -32,14 +32,15 @@ CONFORMANCE_CASE(receive_does_not_complete_before_the_last_segment,
 }
 
 CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
-                 rules("rdmap.order.completion-after-ddp")) {
+                 rules("rdmap.order.completion-after-ddp",
+                       "mpa.startup.responder-silent-before-first-fpdu")) {
   // The Responder may not send before the Initiator's first FPDU
   // (RFC 5044 7.1.2), so its Send has to wait.
   establish();
   if (!iut_is_responder())
     stop(Verdict::not_applicable, "only a Responder can be kept from sending");
   const Work send = iut.post_send(payload(16));
-  expect(peer, silence());
+  expect(peer, silence(), "mpa.startup.responder-silent-before-first-fpdu");
   const auto early = iut.take(completion_of(send).matches, context().loop.now());
   expect_that(!early.has_value(), "no completion", early ? describe(*early) : "none");
 }

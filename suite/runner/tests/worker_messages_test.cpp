@@ -101,8 +101,9 @@ BOOST_AUTO_TEST_CASE(the_other_messages_too) {
   BOOST_TEST(!back.pics.at("atomics"));
   BOOST_TEST(back.strict);
   const auto run = std::get<RunMessage>(
-      parse_parent_message(format(ParentMessage(RunMessage{
-                               "a.b.c@ipv6", 2, 7, 1.5, {.read = "no answer", .initiator = ""}})))
+      parse_parent_message(
+          format(ParentMessage(RunMessage{
+              "a.b.c@ipv6", 2, 7, 1.5, {.read = "no answer", .iut_read = "", .initiator = ""}})))
           .value());
   BOOST_TEST(run.id == "a.b.c@ipv6");
   BOOST_TEST(run.attempt == 2U);
