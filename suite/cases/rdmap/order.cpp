@@ -32,7 +32,8 @@ CONFORMANCE_CASE(receive_does_not_complete_before_the_last_segment,
 }
 
 CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
-                 rules("rdmap.order.completion-after-ddp")) {
+                 rules("rdmap.order.completion-after-ddp",
+                       "mpa.startup.responder-silent-before-first-fpdu")) {
   // The Responder may not send before the Initiator's first FPDU
   // (RFC 5044 7.1.2), so its Send has to wait.
   establish();

@@ -35,7 +35,8 @@ CONFORMANCE_CASE(reserved_bits_of_a_terminate_are_ignored,
 }
 
 CONFORMANCE_CASE(received_terminate_consumes_no_receive,
-                 rules("rdmap.terminate.consumes-one-buffer"), in_both_roles) {
+                 rules("rdmap.terminate.consumes-one-buffer", "rdmap.terminate.delivered-to-rdmap"),
+                 in_both_roles) {
   const Work first = iut.post_receive(64), second = iut.post_receive(64);
   peer.send(terminate_message(cause::rdmap_operation_unspecified));
   expect_end_by_terminate("rdmap.terminate.delivered-to-rdmap");
