@@ -124,7 +124,7 @@ void IutInstance::pool_changed() {
 
 // ---------------------------------------------------------------- attempts
 
-// The first instance's sentinels stand for the run; those of others say whose they are.
+// The first instance's sentinels are those of the run; those of others name their instance.
 std::string IutInstance::sentinel_name(const Attempt& attempt) const {
   const char* when = attempt.job.number == 0 ? "first" : "last";
   return place_ == 0 ? fmt::format("{}.{}", case_of(attempt).id, when)
