@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import urllib.parse
 
 from . import attention
 
@@ -66,6 +67,6 @@ def _result(case, rule, level, words, location):
     # Alike in two runs, so that a service knows a finding again.
     fingerprint = hashlib.sha256(f"{case.id}\0{rule}\0{attention.alike(words)}".encode(errors="replace")).hexdigest()
     return {"ruleId": rule, "level": level, "message": {"text": words},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": urllib.parse.quote(file)}, "region": {"startLine": line}},
                            "logicalLocations": [{"fullyQualifiedName": case.id, "kind": "function"}]}],
             "partialFingerprints": {"rnicCase/v1": fingerprint}, "properties": {"rerun": case.rerun, "layer": case.layer}}
