@@ -84,6 +84,8 @@ struct QueueDecisions {
   virtual void work_reported(const WorkNews&, std::vector<Completion>& /*completions*/) {}
   /// The event that the consumer gets, if any.
   virtual void event_raised(QueuePairHandle, StreamNews, std::optional<AsyncEvent>& /*event*/) {}
+  /// Whether the consumer hears that fewer receives wait in a shared queue than its limit.
+  virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
   /// Whether the handler of an armed queue is called for the completion that it was armed for.
   virtual void handler_due(CompletionQueueHandle, bool& /*called*/) {}
   /// Whether a queue pair ends when a completion queue overflows: those that use it do.

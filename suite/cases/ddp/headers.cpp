@@ -64,7 +64,8 @@ CONFORMANCE_CASE(full_buffer_without_a_last_segment_is_not_delivered,
   expect(receive, completes_in_error());
 }
 
-CONFORMANCE_CASE(opcode_of_a_tagged_segment_reaches_rdmap, rules("ddp.tagged.rsvdulp-given-to-ulp"),
+CONFORMANCE_CASE(opcode_of_a_tagged_segment_reaches_rdmap,
+                 rules("ddp.tagged.rsvdulp-given-to-ulp", "rdmap.terminate.code-unexpected-opcode"),
                  in_both_roles) {
   // All but Write (0) and Read Response (2) belong to untagged messages or to none.
   for (const std::uint8_t opcode : std::initializer_list<std::uint8_t>{1, 3, 4, 5, 6, 7, 12, 15}) {

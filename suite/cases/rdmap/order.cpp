@@ -100,6 +100,28 @@ CONFORMANCE_CASE(request_that_only_lacks_its_crc_is_not_served,
   row("of no octets", [&] { withhold(0, "rdmap.order.zero-length-read-not-early"); });
 }
 
+CONFORMANCE_CASE(request_without_its_last_segment_is_not_served,
+                 rules("rdmap.order.read-request-not-early",
+                       "rdmap.order.response-starts-after-request"),
+                 in_both_roles) {
+  let_iut_send();
+  const Region source = iut.register_memory(64, access::remote_read);
+  // All its octets come with L = 0: DDP delivers it with the empty segment that has L = 1.
+  const Outgoing request = read_of(source.stag, source.base, 8);
+  const std::uint32_t msn = peer.next_msn(Queue::read_request);
+  Outgoing end = request.with_msn(msn);
+  const auto size = static_cast<std::uint32_t>(request.payload.size());
+  end.payload.clear();
+  peer.send(request.with_untagged([](std::size_t, wire::UntaggedHeader& header) {
+    header.ddp = wire::DdpControl::make(false, false);
+  }));
+  expect(peer, silence(), "rdmap.order.read-request-not-early");
+  peer.send(end.with_untagged(
+      [=](std::size_t, wire::UntaggedHeader& header) { header.message_offset = size; }));
+  expect(peer, message(Opcode::read_response, part_of(source.contents, 0, 8)),
+         "rdmap.order.response-starts-after-request");
+}
+
 CONFORMANCE_CASE(response_that_only_lacks_its_crc_completes_nothing,
                  rules("rdmap.order.read-responses-delivered-after-ddp"), in_both_roles) {
   let_iut_send();
