@@ -9,16 +9,16 @@ usage() {
 usage: ./run_tests.sh [--no-install] [--require-all] [--long] [--preset NAME] [-- CTEST OPTIONS]
 
 Builds everything and runs the tests of the project: habits (formatting, include directions, rule
-files), unit tests, the self-test of the suite over TCP, and runs against the reference RNIC and siw.
+files), unit tests, the self-test of the suite over TCP, and runs against the reference RNIC.
 As root it installs all Debian packages that any part needs (not with --no-install). Otherwise a part whose
 packages are missing is neither built nor tested; the parts left out are listed at the end.
-  --require-all   fail when a part would be left out for want of a package (CI does this)
-  --long          also what takes minutes: sanitizers, clang-tidy, fuzzing, the whole deviation matrix, mutants
+  --require-all   fail if a part would be left out because a package is missing (CI does this)
+  --long          also what takes minutes: the siw guest, sanitizers, clang-tidy, fuzzing, the whole deviation matrix, mutants
 CONTRIBUTING.md has the table of what runs where.
 
 examples:
   ./run_tests.sh
-  ./run_tests.sh -- -R wire          only the tests whose name holds 'wire'
+  ./run_tests.sh -- -R wire          only the tests whose name contains 'wire'
 exit: 0 all passed, 2 usage, 3 packages are missing or the build failed, else a test failed
 USAGE
 }
@@ -51,7 +51,7 @@ tools/build.sh "$preset" "${definitions[@]}" || exit 3
 status=0
 ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$((3 * $(nproc)))" -LE long "${ctest_arguments[@]}" || status=$?
 if [ -s "build/$preset/left_out.txt" ]; then
-  echo "not built and not tested, since packages are missing (`tools/install_packages.sh full` as root installs all of them):"
+  echo "not built and not tested, since packages are missing ('tools/install_packages.sh full' as root installs all of them):"
   sed 's/^/  /' "build/$preset/left_out.txt"
 fi
 [ "$status" = 0 ] || exit "$status"

@@ -5,12 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <chrono>
-#include <cmath>
-#include <cstring>
-#include <nlohmann/json.hpp>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -18,11 +14,12 @@
 #include "base/standard_streams.hpp"
 #include "plugfest/cell_capture.hpp"
 #include "plugfest/cell_runner.hpp"
-#include "plugfest/remote_system.hpp"
 #include "plugfest/run.hpp"
 #include "plugfest/scenarios/scenario_run.hpp"
 #include "reference_rnic/llp/tcp_socket.hpp"
+#include "suite/doctor/host_path.hpp"
 #include "suite/doctor/port_mapper.hpp"
+#include "suite/doctor/remote_system.hpp"
 #include "suite/iut/agent_client.hpp"
 #include "suite/jobs/progress.hpp"
 
@@ -33,49 +30,18 @@ using suite::jobs::ExitCode;
 namespace {
 
 namespace doctor = suite::doctor;
+using doctor::fail;
 using doctor::Finding;
+using doctor::ok;
 using doctor::Severity;
-using nlohmann::json;
+using doctor::warn;
 using Findings = std::vector<Finding>;
 
-constexpr std::chrono::milliseconds mapper_patience{1500};
 constexpr std::chrono::seconds agent_patience{20}, step_patience{10};
 
 std::string suite_command() { return base::typed_command("suite/runner/rnic-suite"); }
 
-Finding ok(std::string check, std::string what) {
-  return {Severity::ok, std::move(check), std::move(what), ""};
-}
-Finding warn(std::string check, std::string what, std::string remedy) {
-  return {Severity::warning, std::move(check), std::move(what), std::move(remedy)};
-}
-Finding fail(std::string check, std::string what, std::string remedy) {
-  return {Severity::failure, std::move(check), std::move(what), std::move(remedy)};
-}
-
-/// The first object of what `ip -j` says; null where it says none.
-json first_of(const std::expected<std::string, std::string>& said) {
-  const json all = json::parse(said.value_or(""), nullptr, false);
-  return all.is_array() && !all.empty() && all[0].is_object() ? all[0] : json();
-}
-
 bool is_ipv6(const std::string& address) { return address.find(':') != std::string::npos; }
-
-/// The link-layer address of the interface that has this address, by what `ip -j addr` said there.
-std::string mac_of(const std::string& its_links, const std::string& address) {
-  const json links = json::parse(its_links, nullptr, false);
-  if (!links.is_array()) return {};
-  for (const json& link : links) {
-    if (!link.is_object() || !link.contains("addr_info") || !link["addr_info"].is_array()) continue;
-    for (const json& one : link["addr_info"])
-      if (one.is_object() && one.value("local", "") == address) return link.value("address", "");
-  }
-  return {};
-}
-
-double seconds_since_1970() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 /// One participant's agent: started where a cell would start it, and asked for what every cell
 /// asks first.
@@ -207,6 +173,15 @@ doctor::Request request_for(const Participant& one, const std::vector<std::strin
   return request;
 }
 
+/// The host of a participant; nothing where only its agent is known.
+std::unique_ptr<doctor::System> system_of(const Participant& one) {
+  if (const auto* remote = std::get_if<SshAgent>(&one.agent))
+    return std::make_unique<doctor::RemoteSystem>(doctor::RemoteSystem::by_ssh(remote->host));
+  if (std::holds_alternative<LocalReference>(one.agent))
+    return std::make_unique<doctor::HostSystem>();
+  return nullptr;
+}
+
 class Preflight {
  public:
   Preflight(const Event& event, const Options& options)
@@ -245,21 +220,21 @@ void Preflight::host(std::size_t at, Findings& into) {
                                "run `rnic-suite doctor` there yourself, or name the host by ssh"));
   const bool ours = std::holds_alternative<LocalReference>(one.agent);
   if (!ours) {
-    if (const auto there = system->ask({"true"}); !there)
-      return into.push_back(fail("host", there.error(),
-                                 "make `ssh HOST true` work without a password: keys, known_hosts, "
-                                 "an entry in ~/.ssh/config"));
-    into.push_back(ok("host", "it is reached by ssh"));
+    into.push_back(doctor::examine_reach(*system));
+    if (into.back().severity == Severity::failure) return;
     std::vector<std::string> addresses;
     for (const std::size_t peer : peers_of(at))
       addresses.push_back(event_.participants[peer].address);
     for (Finding& found : doctor::examine(request_for(one, addresses), *system))
       if (found.check != "report tools" && found.check != "suite files")  // both are used here only
         into.push_back(std::move(found));
-    into.push_back(examine_clock(*system));
+    into.push_back(doctor::examine_clock(*system));
   }
   for (const std::size_t peer : peers_of(at))
-    for (Finding& found : examine_path(*system, event_.participants[peer], links_[peer]))
+    for (Finding& found :
+         doctor::examine_path(*system, {.name = event_.participants[peer].name,
+                                        .address = event_.participants[peer].address,
+                                        .links = links_[peer]}))
       into.push_back(std::move(found));
 }
 
@@ -312,7 +287,7 @@ void Preflight::on_the_network() {
   }
   for (std::size_t at = 0; at < event_.participants.size(); ++at) {
     host(at, found_[at].findings);
-    found_[at].findings.push_back(examine_port_mapper(event_.participants[at].address));
+    found_[at].findings.push_back(doctor::examine_port_mapper(event_.participants[at].address));
   }
   auto network =
       TestNetwork::make(event_, 1, Guests(event_, "", agent_), [](const std::string&) {});
@@ -327,80 +302,6 @@ std::vector<Examined> Preflight::all() {
 }
 
 }  // namespace
-
-Findings examine_path(const doctor::System& from, const Participant& to,
-                      const std::string& its_links) {
-  const json route = first_of(from.ask({"ip", "-j", "route", "get", to.address}));
-  const std::string interface = route.is_object() ? route.value("dev", "") : "";
-  if (interface.empty())
-    return {fail("path", fmt::format("no route to {} ({})", to.name, to.address),
-                 "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV")};
-  if (route.value("type", "") == "local") return {};  // one host, no path
-  const json link = first_of(from.ask({"ip", "-j", "link", "show", "dev", interface}));
-  const int mtu = link.is_object() ? link.value("mtu", 0) : 0;
-  const int headers = is_ipv6(to.address) ? 48 : 28;
-  Findings found;
-  const auto ping = [&](int size) {
-    return from.ask({"ping", "-n", "-q", "-c", "1", "-W", "2", "-M", "do", "-s",
-                     std::to_string(size - headers), to.address});
-  };
-  constexpr int smallest = 576;
-  if (ping(mtu))
-    found.push_back(ok("path mtu", fmt::format("{} octets pass to {}", mtu, to.name)));
-  else if (ping(smallest))
-    found.push_back(fail("path mtu",
-                         fmt::format("packets of {}'s MTU of {} do not pass to {}, small ones do",
-                                     interface, mtu, to.name),
-                         "give both hosts and every switch between them one MTU"));
-  else
-    found.push_back(fail("path", fmt::format("{} ({}) does not answer a ping", to.name, to.address),
-                         "check cable, VLAN, address and firewall; an address of a device's own "
-                         "stack must be up on its interface"));
-  const std::string gateway = route.value("gateway", "");
-  const std::string next_hop = gateway.empty() ? to.address : gateway;
-  const json neighbour = first_of(from.ask({"ip", "-j", "neigh", "show", "to", next_hop}));
-  const std::string seen = neighbour.is_object() ? neighbour.value("lladdr", "") : "";
-  if (seen.empty())
-    found.push_back(warn("next hop",
-                         fmt::format("{} has no MAC address on {}", next_hop, interface),
-                         "ip neigh show; see that both are in one VLAN"));
-  else if (const std::string own = mac_of(its_links, to.address);
-           gateway.empty() && !own.empty() && own != seen)
-    found.push_back(fail("mac",
-                         fmt::format("{} answers for {} as {}, its own interface is {}", to.address,
-                                     to.name, seen, own),
-                         "two hosts have this address, or a proxy answers for it: give each its "
-                         "own, and flush: ip neigh flush dev DEV"));
-  else
-    found.push_back(ok("next hop", fmt::format("{} is at {} on {}", next_hop, seen, interface)));
-  return found;
-}
-
-Finding examine_clock(const doctor::System& host) {
-  constexpr double tolerable = 1.0;
-  const double before = seconds_since_1970();
-  const auto said = host.ask({"date", "+%s.%N"});
-  const double after = seconds_since_1970();
-  double there = 0;
-  if (said) std::from_chars(said->data(), said->data() + said->size(), there);
-  if (there <= 0) return warn("clock", "its clock cannot be read", "make `date +%s.%N` work there");
-  const double skew = std::max({0.0, before - there, there - after});
-  if (skew <= tolerable) return ok("clock", "it goes with this host's");
-  return warn("clock",
-              fmt::format("it is {:.1f} s {} this host's: logs and captures do not line up", skew,
-                          there > after ? "ahead of" : "behind"),
-              "synchronise it: chronyc makestep, or systemctl start chrony");
-}
-
-Finding examine_port_mapper(const std::string& address) {
-  const auto answer = doctor::ask_port_mapper(address, 1, mapper_patience);
-  if (answer) return ok("port mapper", "iwpmd answers");
-  return warn(
-      "port mapper",
-      fmt::format("no iwpmd at {} port {}: {}", address, doctor::port_mapper_port, answer.error()),
-      "where its RNIC has a TCP of its own: systemctl start iwpmd (package rdma-core), and "
-      "let UDP 3935 through; soft-iWARP and a stack in software need none");
-}
 
 ExitCode preflight(const Event& event, const Options& options) {
   Severity severity = Severity::ok;

@@ -19,16 +19,6 @@ struct Examined {
   std::vector<suite::doctor::Finding> findings;
 };
 
-/// Looks at the path between the hosts of two participants, as the one sees it: MTU, and whether
-/// the neighbour that answers is the other (`its_links`: what its host says of its interfaces).
-[[nodiscard]] std::vector<suite::doctor::Finding> examine_path(const suite::doctor::System& from,
-                                                               const Participant& to,
-                                                               const std::string& its_links);
-/// Of a host's clock against ours.
-[[nodiscard]] suite::doctor::Finding examine_clock(const suite::doctor::System& host);
-/// Whether a port mapper answers there.
-[[nodiscard]] suite::doctor::Finding examine_port_mapper(const std::string& address);
-
 /// All of it, printed as a table; harness where something stands in the event's way.
 [[nodiscard]] suite::jobs::ExitCode preflight(const Event& event, const Options& options);
 

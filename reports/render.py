@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Makes the reports of a run: an HTML page, JUnit XML, and a Markdown summary."""
+"""Makes the reports of a run: an HTML page, JUnit XML, and a Markdown summary; where asked, SARIF and a GitHub workflow's annotations."""
 
 import argparse
 import os
@@ -8,7 +8,7 @@ import pathlib
 import sys
 
 sys.dont_write_bytecode = True
-from rnic_reports import catalogue, files, junit, load, markdown  # noqa: E402
+from rnic_reports import catalogue, files, github, junit, load, markdown, sarif  # noqa: E402
 
 # Only the page needs more than Python itself: without it CI still gets its JUnit.
 try:
@@ -20,6 +20,8 @@ EXAMPLES = """examples:
   render.py out                                  out/report.html, out/junit.xml, out/summary.md
   render.py out --junit ci/junit.xml             JUnit elsewhere, the others beside the results
   render.py out --html /tmp/siw.html             links to the pcaps lead from there to out/pcap
+  render.py out --sarif out/rnic.sarif --github --location drivers/infiniband/sw/siw/siw_main.c
+                                                 findings for code scanning, and annotations on standard output
 
 exit: 0 all reports are written, 2 usage, 3 the results cannot be read or a report cannot be written"""
 
@@ -47,6 +49,10 @@ def arguments_of(argv):
     parser.add_argument("--html", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/report.html")
     parser.add_argument("--junit", metavar="FILE", type=pathlib.Path, action="append", help="default: OUT_DIR/junit.xml; may be repeated")
     parser.add_argument("--markdown", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/summary.md")
+    parser.add_argument("--sarif", metavar="FILE", type=pathlib.Path, help="write SARIF 2.1.0, too; default: none")
+    parser.add_argument("--github", action="store_true", help="print annotations of a GitHub workflow on standard output")
+    parser.add_argument("--location", metavar="PATH", default="",
+                        help="file of the gated repository that SARIF and annotations point at; default: the source of the case")
     parser.add_argument("--rules", metavar="DIR", type=pathlib.Path, default=catalogue.RULES_FOLDER,
                         help="folder of the rule catalogue; default: the one beside this program")
     return parser.parse_args(argv)
@@ -58,6 +64,7 @@ def write_reports(arguments, report, rules):
     makers = (
         *((path, lambda: junit.junit(report)) for path in arguments.junit or [arguments.folder / "junit.xml"]),
         (arguments.markdown or arguments.folder / "summary.md", lambda: markdown.markdown(report, rules)),
+        *([(arguments.sarif, lambda: sarif.sarif(report, rules, arguments.location))] if arguments.sarif else []),
         *([(html_path, lambda: html.render(report, rules, arguments.folder, html_path))] if html else []),
     )
     if not html:
@@ -82,6 +89,9 @@ def main(argv=None):
     faults = list(write_reports(arguments, report, rules))
     for fault in faults:
         tell(fault)
+    if arguments.github:
+        for line in github.annotations(report, rules, arguments.location):
+            print(line)
     return 3 if faults else 0
 
 

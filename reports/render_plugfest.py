@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Makes the matrix of a plugfest: OUT_DIR/report.html, OUT_DIR/matrix.md, OUT_DIR/matrix.csv."""
+"""Makes the matrix of a plugfest: OUT_DIR/report.html, OUT_DIR/matrix.md, OUT_DIR/matrix.csv, OUT_DIR/junit.xml."""
 
 import argparse
 import pathlib
@@ -8,7 +8,7 @@ import sys
 
 sys.dont_write_bytecode = True
 try:
-    from rnic_reports import files, plugfest
+    from rnic_reports import files, plugfest, plugfest_junit
 except ImportError as error:
     print(f"render_plugfest.py: {error}; install python3-jinja2", file=sys.stderr)
     sys.exit(3)
@@ -23,7 +23,7 @@ def main(argv=None):
         matrix = plugfest.load(folder)
         page = folder / "report.html"
         for path, content in ((page, plugfest.html(matrix, folder, page)), (folder / "matrix.md", plugfest.markdown(matrix)),
-                              (folder / "matrix.csv", plugfest.table(matrix))):
+                              (folder / "matrix.csv", plugfest.table(matrix)), (folder / "junit.xml", plugfest_junit.xml(matrix))):
             files.write(path, content)
     except plugfest.Unreadable as fault:
         print(f"render_plugfest.py: {fault}", file=sys.stderr)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Configures a preset, anew where packages were installed since, and builds targets of it, quietly while all is well.
+# Configures a preset (again, if packages were installed since) and builds targets of it; quiet unless something fails.
 set -euo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.."
 
@@ -27,7 +27,7 @@ log=build/$preset/build.log
 generator=Ninja
 command -v ninja >/dev/null || generator='Unix Makefiles'
 cache=build/$preset/CMakeCache.txt
-# What was left out for want of a package may be built once that is installed.
+# A part that was left out because a package is missing may be built after that package is installed.
 if [ ! -f "$cache" ] || [ /var/lib/dpkg/status -nt "$cache" ] || [ ${#definitions[@]} -gt 0 ]; then
   cmake --preset "$preset" -G "$generator" "${definitions[@]}" >"$log" 2>&1 || {
     cat "$log" >&2
@@ -35,6 +35,10 @@ if [ ! -f "$cache" ] || [ /var/lib/dpkg/status -nt "$cache" ] || [ ${#definition
     exit 1
   }
   grep -A2 'CMake Warning' "$log" >&2 || true
+  if [ -s "build/$preset/left_out.txt" ]; then
+    echo "build.sh: these parts are left out, since packages are missing:" >&2
+    sed 's/^/  /' "build/$preset/left_out.txt" >&2
+  fi
   touch -c "$cache"
 fi
 parallel=(--parallel "$(nproc)")

@@ -2,19 +2,20 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Keeps the commands of README.md, CONTRIBUTING.md and docs/*.md true.
 
-Every command stands in a block marked `sh`, or between backquotes in the text. Of each command of ours the options must be in its
---help, `--select` and `--rule` must name something, a target or test must exist, and so must each file that a page links to.
-With --run the blocks are executed too, in the order of the page, in a folder of its own that looks like the source tree:
+Every command is in a block marked `sh`, or between backquotes in the text. The options of each command of ours must be in its
+--help, `--select` and `--rule` must match something, and each target, test and linked file must exist.
+With --run the blocks are also run, in the order of the page, in a separate folder that looks like the source tree:
 
   sh             is run
   sh long        is run with --long only: it takes minutes
-  sh hardware    is never run: it needs hardware, rights or a day that a test does not have
+  sh hardware    is never run: it needs hardware, rights or time that a test does not have
 
-A comment before a block says what the test does first, and how the block ends where that is not 0:
+A comment before a block gives what the test does first, the exit code of the block if it is not 0, and the user if it is not root
+(Wireshark, for example, behaves differently if root starts it):
 
   <!-- first: cp dissectors/corpus/samples/wrong_crc.pcap.gz trace.pcap.gz -->
   <!-- exit: 1 -->
-  <!-- user: plain -->     Wireshark, say, behaves otherwise where root starts it
+  <!-- user: plain -->
 """
 
 import argparse
@@ -64,7 +65,7 @@ class Page:
 
 
 def read_page(root, path):
-    """What a page has of commands and links."""
+    """The commands and links of a page."""
     page = Page(str(path.relative_to(root)), [], [], [], [])
     first, status, plain, block, indent = [], 0, False, None, ""
     for number, line in enumerate(path.read_text().splitlines(), 1):
@@ -97,7 +98,7 @@ def read_page(root, path):
 
 
 def simple_commands(text):
-    """The words of each simple command of shell text: continued lines are joined, pipes and lists cut, comments left out."""
+    """The words of each simple command of a shell text: continued lines are joined, pipes and lists split, comments left out."""
     for line in text.replace("\\\n", " ").splitlines():
         lexer = shlex.shlex(line, posix=True, punctuation_chars=";&|<>()")
         lexer.whitespace_split = True
@@ -112,7 +113,7 @@ def simple_commands(text):
 
 
 def ours_in(words):
-    """The program of ours that the words start, also by way of ssh, sudo or an assignment, and what follows it."""
+    """The program of ours that the words start, also through ssh, sudo or after an assignment, and what follows it."""
     for at, word in enumerate(words):
         name = pathlib.PurePath(word).name
         is_tool = word.removeprefix("./").startswith("tools/")
@@ -135,7 +136,7 @@ class Checker:
 
     @functools.lru_cache(maxsize=None)
     def options_of(self, program, subcommand):
-        """All options that the --help of a program names, or a sentence that says why there are none."""
+        """All options in the --help of a program, or a sentence that says why there are none."""
         name = pathlib.PurePath(program).name
         if name == "run_suite.sh":
             own = OPTION.findall((self.root / name).read_text())
@@ -202,7 +203,7 @@ class Checker:
             pattern = words[words.index("-R") + 1]
             done = subprocess.run(["ctest", "--test-dir", self.build, "-N", "-R", pattern], capture_output=True, text=True, check=False)
             if "Total Tests: 0" in done.stdout:
-                self.fault(page, line, f"no test fits {pattern}")
+                self.fault(page, line, f"no test matches {pattern}")
 
     def check_command(self, page, line, text):
         try:
@@ -223,10 +224,10 @@ class Checker:
                     self.fault(page.name, block.line, f"there is no tag '{tag}': long, hardware")
                 self.check_command(page.name, block.line, block.text)
             elif not block.language and any(ours_in(words)[0] for words in self.words_of(block.text)):
-                self.fault(page.name, block.line, "a command stands in a block marked `sh`")
+                self.fault(page.name, block.line, "a command belongs in a block marked `sh`")
         for line, text in page.indented:
             if any(ours_in(words)[0] for words in self.words_of(text)):
-                self.fault(page.name, line, "a command stands in a block marked `sh`")
+                self.fault(page.name, line, "a command belongs in a block marked `sh`")
         for line, text in page.inline:
             if re.match(r"(\./|bin/|build/\S*/|tools/)?[\w.-]+ ", text) and ours_in(text.split())[0]:
                 self.check_command(page.name, line, text.replace("...", ""))
@@ -261,7 +262,7 @@ class Runner:
             (folder / "build" / preset).symlink_to(build)
 
     def copy_of_the_sources(self, folder):
-        """For what builds: its own build folder stays beside ours, so that the next time is quick."""
+        """For commands that build: the copy keeps a build folder of its own, so that the next time is quick."""
         shutil.rmtree(folder / "out", ignore_errors=True)
         listed = subprocess.run(["git", "-C", self.checker.root, "ls-files", "-z"], capture_output=True, check=True).stdout
         packed = subprocess.run(["tar", "--create", "--file=-", "-C", self.checker.root, "--null", "--files-from=-"], input=listed, capture_output=True,

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks that every source is in a room, and that every #include points from its room to itself or to a room that it may know
+"""Checks that every source is in a room, and that every #include points from its room to the same room or to one that it may use
 (docs/architecture.md)."""
 
 import argparse
@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# Room -> rooms whose headers it may include, besides its own and base. A room is the longest folder listed that holds the file.
+# Room -> rooms whose headers it may include, besides its own and base. The room of a file is the longest listed folder that contains it.
 ALLOWED = {
     "base": [],
     "rules": [],
@@ -35,7 +35,7 @@ ALLOWED = {
     "dissectors/bench": ["dissectors/capture", "reference_rnic/wire"],
     "dissectors/wireshark": ["dissectors/analyzer", "dissectors/capture", "reference_rnic/wire", "rules"],
     "suite/iut": [],
-    # The agent's program ties its drivers in.
+    # The agent's program links its drivers.
     "suite/upper_tester": ["suite/iut", "suite/upper_tester", "reference_rnic/llp", "reference_rnic/deviants", "reference_rnic/lawful"],
     "suite/upper_tester/verbs": ["suite/upper_tester", "suite/iut"],
     "suite/upper_tester/dat": ["suite/upper_tester", "suite/iut"],
@@ -56,7 +56,7 @@ ALLOWED = {
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/deviants", "reference_rnic/lawful", "rules"],
-    # Of the suite what runs jobs, reaches an agent or examines a host.
+    # From the suite: what runs jobs, reaches an agent or examines a host.
     "plugfest": ["suite/jobs", "suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],
     "tools": [],

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Runs the fuzz targets for so much processor time each and says what came of it, in a table.
+# Runs each fuzz target for a given processor time and prints the results in a table.
 set -uo pipefail
 cd "$(dirname "$(readlink -f "$0")")/.." || exit 1
 
@@ -11,13 +11,13 @@ usage() {
   cat <<'USAGE'
 usage: tools/fuzz.sh [--minutes N] [--jobs N] [--merge] [TARGET...] [-- LIBFUZZER-OPTION...]
 
-Builds the fuzz targets named (all, when none is named) in build/fuzz and runs each until it has used N minutes of
-processor time (default 1; user time, so that a busy machine makes the run longer, not thinner). What they come upon is
-kept in build/fuzz/fuzz/TARGET, and the next run begins with it. The table names the edges reached of those there are.
+Builds the named fuzz targets (all, if none is named) in build/fuzz and runs each until it has used N minutes of
+processor time (default 1; user time, so that on a busy machine the run takes longer but tries as much). Inputs that reach
+new edges are kept in build/fuzz/fuzz/TARGET, and the next run begins with them. The table shows how many of all edges were reached.
   --minutes N  of processor time for each target
   --jobs N     targets that run at once (default 1)
-  --merge      afterwards, what reaches edges that the committed corpus does not goes into it
-Logs: build/fuzz/fuzz/TARGET.log. What a target fails on: build/fuzz/fuzz/finds.
+  --merge      afterwards, add to the committed corpus the inputs that reach edges which it does not
+Logs: build/fuzz/fuzz/TARGET.log. Inputs on which a target fails: build/fuzz/fuzz/finds.
 
 examples:
   tools/fuzz.sh --minutes 10 --jobs 2
@@ -33,7 +33,7 @@ while [ $# -gt 0 ]; do
   case "$1" in
     --help | -h) usage; exit 0 ;;
     --minutes | --jobs)
-      [[ "${2:-}" =~ ^[1-9][0-9]{0,3}$ ]] || refuse "$1 wants a number from 1 to 9999"
+      [[ "${2:-}" =~ ^[1-9][0-9]{0,3}$ ]] || refuse "$1 needs a number from 1 to 9999"
       printf -v "${1#--}" %s "$2"
       shift ;;
     --merge) merge=yes ;;
@@ -44,8 +44,8 @@ while [ $# -gt 0 ]; do
   shift
 done
 
-# A target's .run file, which the configuration makes, sets `program` and `corpus`; in that of the plugin, whose fuzzer
-# is no libFuzzer, `corpus` is empty.
+# The .run file of a target, which cmake writes, sets `program` and `corpus`; for the plugin, whose fuzzer
+# is not libFuzzer, `corpus` is empty.
 mkdir -p "$found/finds"
 cmake --preset asan -B "$build" -DCMAKE_CXX_COMPILER=clang++-19 -DRNIC_FUZZ=ON >"$build.log" 2>&1 || {
   cat "$build.log" >&2
@@ -59,7 +59,7 @@ done
 built=("${targets[@]/#fuzz_plugin/rnic_iwarp}")
 cmake --build "$build" --target "${built[@]}" >"$build.log" 2>&1 || { tail -40 "$build.log" >&2; exit 1; }
 
-# slice TARGET SECONDS NUMBER: one run; its words are added to the log, its user time to `used`.
+# slice TARGET SECONDS NUMBER: one run; its output is added to the log, its user time to `used`.
 slice() {
   local log=$found/$1.log words
   mkdir -p "$found/$1"
@@ -95,7 +95,7 @@ figures() {
   printf '| %s | %.0f | %s | %s of %s | %s |\n' "$1" "$used" "$runs" "${edges:-?}" "${of:-?}" "$2" >"$found/$1.figures"
 }
 
-# libFuzzer counts wall time, which runs at least as fast as processor time: what a slice did not get is asked for again.
+# libFuzzer counts wall time, of which at most all is processor time: further slices run until the total is reached.
 fuzz() {
   local program corpus used=0 number=0 finds=none left
   . "$found/$1.run"
@@ -108,7 +108,7 @@ fuzz() {
   [ "$finds" = none ]
 }
 
-# Edges alone count, and the fewest files that reach them are taken: all that is committed is replayed by every build.
+# Only edges count, and the fewest files that reach them are taken: every run of the tests replays all committed files.
 merge_found() {
   local program corpus
   . "$found/$1.run"

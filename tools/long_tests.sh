@@ -8,8 +8,8 @@ usage() {
   cat <<'USAGE'
 usage: tools/long_tests.sh [STEP...]
 
-Runs the steps named, all of them when none is named, after ./run_tests.sh has built the preset 'dev'.
-A step that fails does not stop the next one; the summary at the end says which failed.
+Runs the named steps (all, if none is named) after ./run_tests.sh has built the preset 'dev'.
+A step that fails does not stop the next one; the summary at the end lists which failed.
   guest       the tests with the siw guest
   release     the build that users get, and runs of it
   matrix      every deviation against every case, in simulated time
@@ -21,8 +21,8 @@ A step that fails does not stop the next one; the summary at the end says which 
   debian      the Wireshark plugin in the next Debian (as root)
   packages    the Debian packages, installed and used in a Debian that has no compiler (as root)
   mutants     100 mutants of stream and verbs
-What a sanitizer finds ends the program that it finds it in. Findings lie in out/sanitizers/PRESET, also those
-of programs that a test starts and expects to fail.
+A finding of a sanitizer ends the program in which it occurs. All findings are in out/sanitizers/PRESET, including
+those of programs that a test starts and expects to fail.
 
 examples:
   ./run_tests.sh --long
@@ -31,20 +31,20 @@ exit: 0 all passed, 1 a step failed, 2 usage
 USAGE
 }
 
-# What a test makes of the exit code of a program that it started does not matter: a finding is a file, and a file is a failure.
+# A finding is a file, and a file is a failure, whatever a test concludes from the exit code of a program that it started.
 sanitized() {
   local preset=$1 failed=0
   local findings=$PWD/out/sanitizers/$preset
   rm -rf "$findings"
   mkdir -p "$findings"
   local -x ASAN_OPTIONS=log_path=$findings/finding TSAN_OPTIONS=log_path=$findings/finding UBSAN_OPTIONS=print_stacktrace=1
-  # The build derives what the reports need by running programs.
+  # The build runs programs to derive what the reports need.
   tools/build.sh "$preset" || return 1
   ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(($(nproc) + 1))" -LE long || failed=1
   local files=("$findings"/finding.*)
   if [ -e "${files[0]}" ]; then
     grep -hE 'ERROR: |WARNING: ThreadSanitizer|SUMMARY: |runtime error: ' "${files[@]}" | sed 's/^==[0-9]*==//' | sort | uniq -c >&2
-    echo "long_tests.sh: ${#files[@]} programs had findings of the sanitizers; they lie in $findings" >&2
+    echo "long_tests.sh: ${#files[@]} programs had findings of the sanitizers; they are in $findings" >&2
     failed=1
   fi
   return "$failed"
@@ -96,4 +96,4 @@ for step in "$@"; do
 done
 printf '\n== summary\n'
 printf '%s\n' "${summary[@]}"
-[ "$failures" -eq 0 ] || { echo "long_tests.sh: $failures of $# steps failed (what they say stands above)" >&2; exit 1; }
+[ "$failures" -eq 0 ] || { echo "long_tests.sh: $failures of $# steps failed (see their output above)" >&2; exit 1; }

@@ -9,8 +9,8 @@ usage() {
 usage: tools/next_debian_test.sh [--release NAME] [--mirror URL] [FOLDER]
 
 Makes a Debian (default trixie, whose Wireshark is 4.4) in FOLDER (default /var/tmp/rnic-next-debian, about 2 GB, kept
-for the next time), builds the target rnic_iwarp there, and runs the plugin's tests with its tshark. rnic-suite,
-rnic-self-test and rnic-lint, with which the tests compare, are those of build/dev. Needs root and debootstrap.
+for the next time), builds the target rnic_iwarp there, and runs the plugin's tests with its tshark. The tests compare
+with rnic-suite, rnic-self-test and rnic-lint of build/dev. Needs root and debootstrap.
 
 examples:
   sudo tools/next_debian_test.sh
@@ -39,7 +39,7 @@ for program in "${programs[@]}"; do [ -x "$program" ] || fail 3 "$program is mis
 within() { chroot "$folder" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive \
   ${http_proxy:+http_proxy="$http_proxy"} "$@"; }
 
-# A folder that was begun and not finished has no mark, and is made anew.
+# A folder that was not completed has no mark, and is made anew.
 if [ ! -e "$folder/.made-of-$release" ]; then
   command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
   [ ! -e "$folder/debootstrap" ] || rm -rf --one-file-system "$folder"

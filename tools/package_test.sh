@@ -9,7 +9,7 @@ usage() {
 usage: tools/package_test.sh [--build DIR] [--mirror URL] [FOLDER]
 
 Makes packages of a build (default build/dev) and a Debian 12 in FOLDER (default /var/tmp/rnic-clean-debian, about 500 MB, kept for
-the next time); installs the packages there by apt-get, runs cases as root and as a plain user, judges a capture,
+the next time); installs the packages there with apt-get, runs cases as root and as a plain user, judges a capture,
 and purges the packages, which must leave nothing. Needs root and debootstrap.
 
 examples:
@@ -34,6 +34,9 @@ done
 fail() { echo "package_test.sh: $2" >&2; exit "$1"; }
 [ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
 [ -f "$build/CPackConfig.cmake" ] || fail 3 "$build is not configured; build it with: tools/build.sh dev"
+for program in file dpkg-shlibdeps; do
+  command -v "$program" >/dev/null || fail 3 "$program is missing; install what cpack needs with: apt-get install file dpkg-dev"
+done
 if [ ! -e "$folder/.made" ]; then
   command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
   [ ! -e "$folder/debootstrap" ] || rm -rf --one-file-system "$folder"
@@ -42,7 +45,7 @@ if [ ! -e "$folder/.made" ]; then
   touch "$folder/.made"
 fi
 
-# The run makes namespaces: / has to be a mount there, and it needs /proc and /dev.
+# The run makes namespaces: / has to be a mount point there, and it needs /proc and /dev.
 within() {
   unshare --mount --pid --fork sh -c '
     mount --bind "$1" "$1" && mount -t proc proc "$1/proc" && mount --bind /dev "$1/dev" && mount -t sysfs sysfs "$1/sys" || exit 99

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Runs the suite several times and prints the differences: a case's verdict, that of a row, an advisory."""
+"""Runs the suite several times and prints the differences in verdicts of cases, verdicts of rows, and advisories."""
 
 import argparse
 import collections
@@ -13,7 +13,7 @@ import sys
 EPILOG = """\
 examples:
   tools/repeat_runs.py                                  20 runs of everything on the reference
-  tools/repeat_runs.py --times 5 -- --iut siw-vm        what follows -- goes to `rnic-suite run`
+  tools/repeat_runs.py --times 5 -- --iut siw-vm        what follows -- is passed to `rnic-suite run`
   tools/repeat_runs.py --load 4                         with four processes that compute at the same time
   tools/repeat_runs.py --only-compare out/repeat        compares the runs in that folder
 exit: 0 all the same, 1 something differed, 2 usage, 3 a run did not end by itself
@@ -31,7 +31,7 @@ def outcome_of(results):
 
 
 def differences(outcomes):
-    """A line for each thing that is not the same everywhere; `outcomes` is [(name of the run, {id: ...})]."""
+    """A line for each thing that differs between runs; `outcomes` is [(name of the run, {id: ...})]."""
     lines = []
     for case in dict.fromkeys(case for _, outcome in outcomes for case in outcome):
         for aspect in ("verdict", "rows", "advisories"):

@@ -77,8 +77,8 @@ class Preflight(unittest.TestCase):
     def test_all_is_well(self):
         said = self.preflight(0)
         for words in ("speaks version 1, driver reference", "it listens, on port", "connects to this host without asking",
-                      "it is reached by ssh", "1500 octets pass to zeta", "1500 octets pass to acme", "10.88.0.2 is at",
-                      "it goes with this host's", "switch0 is captured", "no iwpmd at 10.88.0.1 port 3935"):
+                      "it is reached, and runs", "1500 octets pass to zeta", "1500 octets pass to acme", "10.88.0.2 is at",
+                      "it agrees with this host's", "switch0 is captured", "no iwpmd at 10.88.0.1 port 3935"):
             self.assertIn(words, said)
         self.assertNotIn("FAIL", said)
 

@@ -63,6 +63,7 @@ json play_synthetic(const json& order) {
   if (behaviour == "things go wrong") return play_faulty(cell);
   if (behaviour == "host 0 is slow" && order.at("initiator") == 0)
     wait_for(std::chrono::milliseconds(400));
+  if (behaviour == "rubbish of initiator 5" && order.at("initiator") == 5) return "rubbish";
   if (behaviour == "says its attempt") return {{"verdict", "pass"}, {"at", order.at("attempt")}};
   return {{"verdict", "pass"}};
 }

@@ -6,6 +6,7 @@ import dataclasses
 import importlib.util
 import pathlib
 import re
+import urllib.parse
 
 RULES_FOLDER = pathlib.Path(__file__).resolve().parents[2] / "rules"
 
@@ -33,6 +34,15 @@ class Rule:
         if self.rfc == 0:
             return f"DAT 2.0 {self.section}"
         return f"RFC {self.rfc} " + (f"§{self.section}" if self.section[:1].isdigit() else f"Appendix {self.section}")
+
+
+    @property
+    def href(self):
+        """Where the section can be read; empty where it is no RFC's."""
+        if self.rfc <= 0 or not self.section:
+            return ""
+        number = urllib.parse.quote(self.section)
+        return f"https://www.rfc-editor.org/rfc/rfc{self.rfc}#" + (f"section-{number}" if number[:1].isdigit() else f"appendix-{number}")
 
 
 @dataclasses.dataclass(frozen=True)

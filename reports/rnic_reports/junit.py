@@ -14,9 +14,14 @@ def junit(report: Report):
     suites = [_run_suite(root, report)]
     for number, layer in enumerate(report.layers, 1):
         suites.append(_layer_suite(root, report, layer, number))
+    return document(root, suites, sum(case.duration for case in report.cases))
+
+
+def document(root, suites, seconds):
+    """The text of a finished document: the root has the sums over its suites."""
     for name in ("tests", "failures", "errors"):
         root.set(name, str(sum(int(suite.get(name)) for suite in suites)))
-    root.set("time", _seconds(sum(case.duration for case in report.cases)))
+    root.set("time", seconds_of(seconds))
     tree.indent(root, " ")
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + tree.tostring(root, encoding="unicode") + "\n"
 
@@ -38,12 +43,12 @@ def _properties(report):
                 ("suite.commit", run.suite_commit), ("catalogue", run.catalogue))
 
 
-def _finish(suite, seconds):
+def finish(suite, seconds):
     """JUnit wants its counts as attributes, and the output streams after the cases."""
     for name, child in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(name, str(len(suite.findall(f"testcase/{child}"))))
     suite.set("tests", str(len(suite.findall("testcase"))))
-    suite.set("time", _seconds(seconds))
+    suite.set("time", seconds_of(seconds))
     return suite
 
 
@@ -54,12 +59,12 @@ def _run_suite(root, report):
     if not report.complete:
         words = [report.run.ending_reason or f"ending: {report.run.ending}", *report.notes,
                  f"{len(report.cases)} of {report.run.selected} selected cases have a verdict"]
-        _outcome(complete, "error", "incomplete", "the run is incomplete: " + words[0], "\n".join(words))
+        outcome(complete, "error", "incomplete", "the run is incomplete: " + words[0], "\n".join(words))
     current = tree.SubElement(suite, "testcase", classname="rnic.run", name="run.expectations-are-current", time="0.000")
     if report.stale_entries:
-        _outcome(current, "failure", "stale", "stale known issues: their cases pass or do not exist",
+        outcome(current, "failure", "stale", "stale known issues: their cases pass or do not exist",
                  "\n".join(report.stale_entries))
-    return _finish(suite, 0)
+    return finish(suite, 0)
 
 
 def _layer_suite(root, report, layer, number):
@@ -68,25 +73,25 @@ def _layer_suite(root, report, layer, number):
         if case.layer == layer:
             _testcase(suite, case)
             seconds += case.duration
-    return _finish(suite, seconds)
+    return finish(suite, seconds)
 
 
 def _testcase(suite, case: Case):
-    name = case.file.removeprefix("suite/cases/").rpartition(".")[0].replace("/", ".") or case.layer
-    element = tree.SubElement(suite, "testcase", classname=f"rnic.{name}", name=case.id, time=_seconds(case.duration))
+    name = case.source.removeprefix("suite/cases/").rpartition(".")[0].replace("/", ".") or case.layer
+    element = tree.SubElement(suite, "testcase", classname=f"rnic.{name}", name=case.id, time=seconds_of(case.duration))
     if case.verdict == "error":
-        _outcome(element, "error", "error", case.why or "error", evidence(case))
+        outcome(element, "error", "error", case.why or "error", evidence(case))
     elif case.is_new_failure:
-        _outcome(element, "failure", case.verdict, case.why or case.gate.reason or case.verdict, evidence(case))
+        outcome(element, "failure", case.verdict, case.why or case.gate.reason or case.verdict, evidence(case))
     elif case.verdict == "not_applicable":
-        _outcome(element, "skipped", "not applicable", f"not applicable: {case.reason}", None)
+        outcome(element, "skipped", "not applicable", f"not applicable: {case.reason}", None)
     elif case.is_known:
-        _outcome(element, "skipped", "known issue", f"known issue: {case.gate.reason} ({case.gate.entry})", None)
+        outcome(element, "skipped", "known issue", f"known issue: {case.gate.reason} ({case.gate.entry})", None)
     elif case.verdict != "pass":  # the gate says nothing of it: never green
-        _outcome(element, "failure", case.verdict, case.why or case.verdict, evidence(case))
+        outcome(element, "failure", case.verdict, case.why or case.verdict, evidence(case))
 
 
-def _outcome(element, tag, kind, message, body):
+def outcome(element, tag, kind, message, body):
     child = tree.SubElement(element, tag, message=message) if tag == "skipped" else tree.SubElement(
         element, tag, message=message, type=kind)
     child.text = body
@@ -111,5 +116,5 @@ def evidence(case: Case):
     return "\n".join(lines)
 
 
-def _seconds(seconds):
+def seconds_of(seconds):
     return f"{seconds:.3f}"

@@ -3,10 +3,9 @@
 
 import dataclasses
 
-from .model import Judgement, Step
+from .model import PASSED_LIMIT, Judgement, Step
 
 RUNG_LIMIT = 300  # of one case that did not pass; the pcap has all
-PASSED_LIMIT = 60  # of one that did
 SILENCE = 0.05  # seconds without a word that are worth a rung of their own
 
 
@@ -47,7 +46,7 @@ def ladder(case):
     rungs = _cut(_with_silences(sorted(rungs + extra, key=lambda rung: rung.at)), limit)
     shown = sum(1 for rung in rungs if rung.step)
     place = {number: index for index, rung in enumerate(rungs) for number, _ in rung.marks}
-    return Ladder(rungs, len(case.exchange) - shown, place)
+    return Ladder(rungs, len(case.exchange) + case.steps_unread - shown, place)
 
 
 class _Index:

@@ -4,7 +4,7 @@
 import json
 import pathlib
 
-from . import model
+from . import json_stream, model
 from .node import Node, Unreadable
 
 SCHEMA = "rnic-results-1"
@@ -25,16 +25,35 @@ def load(folder):
 
 
 def _document(path):
-    root = Node(_parsed(_content(path), str(path)), path.name)
-    schema = root.line("schema")
-    if schema != SCHEMA:
-        raise Unreadable(f"{path}: is of schema '{schema}'; this program reads {SCHEMA}")
+    """Attempt by attempt: a document of many cases is far larger than what a report keeps of it."""
+    found, attempts = {}, []
+    try:
+        with path.open("rb") as file:
+            for name, value in json_stream.Stream(file).members(lists={"cases"}):
+                found[name] = value
+                if name == "schema":
+                    _check_schema(path, found)
+                elif name == "cases" and not isinstance(value, list):
+                    nodes = (Node(each, f"{path.name}.cases[{index}]") for index, each in enumerate(value))
+                    attempts, found[name] = [model.Case.of(node) for node in nodes], []
+    except OSError as error:
+        raise Unreadable(f"{path}: cannot be read: {error.strerror}") from error
+    except (RecursionError, ValueError) as error:
+        raise _no_json(path, error) from error
+    _check_schema(path, found)
+    root = Node(found, path.name)
+    root.nodes("cases")  # is there, and a list
     run, stale = model.Run.of(root.node("run")), root.node("summary").lines("stale_entries")
-    attempts = [model.Case.of(node) for node in root.nodes("cases")]
     report = model.Report.of(run, attempts, stale, [])
     if run.complete and len(report.cases) < run.selected:
         report.notes.append(f"{run.selected} cases were selected, {len(report.cases)} have a verdict")
     return report
+
+
+def _check_schema(path, members):
+    schema = Node(members, path.name).line("schema")
+    if schema != SCHEMA:
+        raise Unreadable(f"{path}: is of schema '{schema}'; this program reads {SCHEMA}")
 
 
 def _journal(path):
@@ -87,7 +106,12 @@ def _content(path):
 def _parsed(content, where):
     try:
         return json.loads(content)
-    except RecursionError as error:
-        raise Unreadable(f"{where}: is nested too deeply") from error
-    except ValueError as error:  # also bad UTF-8 and absurdly long numbers
-        raise Unreadable(f"{where}: is not JSON: {' '.join(str(error).split())[:200]}") from error
+    except (RecursionError, ValueError) as error:
+        raise _no_json(where, error) from error
+
+
+def _no_json(where, error):
+    if isinstance(error, RecursionError):
+        return Unreadable(f"{where}: is nested too deeply")
+    # A ValueError is also bad UTF-8 and absurdly long numbers.
+    return Unreadable(f"{where}: is not JSON: {' '.join(str(error).split())[:200]}")

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""A Markdown summary, short enough for the comment of a continuous integration: counts, new failures, stale known issues."""
+"""A Markdown summary, short enough for the comment of a continuous integration: counts, new failures by cause, stale known issues,
+advisories."""
 
 import re
 
+from . import attention
 from .model import Report, VERDICTS
 
 LIST_LIMIT = 50
+CASE_LIMIT = 5  # of one entry
 WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error": "error", "not_applicable": "n/a"}
 
 
 def markdown(report: Report, catalogue):
     """The summary as text; at most LIST_LIMIT entries in each list."""
     lines = [f"## RNIC conformance: {', '.join(report.headline)}", "", _about(report), "", *_warnings(report), *_table(report)]
-    lines += _list("New failures", [_failure(case, catalogue) for case in report.new_failures])
-    lines += _list("Stale expectations", [f"- {code(entry)}" for entry in report.stale_entries])
+    lines += _list("New failures", len(report.new_failures), [_cause(found, catalogue) for found in attention.findings(report.new_failures)])
+    lines += _list("Stale known issues", len(report.stale_entries), [f"- {code(entry)}" for entry in report.stale_entries])
+    lines += _list("Advisories", report.advisories, [_advisory(*found, catalogue) for found in attention.advisories(report)])
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -67,19 +71,38 @@ def _table(report):
     return lines + (["", " · ".join(extra)] if extra else []) + [""]
 
 
-def _failure(case, catalogue):
-    found = case.decisive
-    rule = catalogue.rule(found.rule if found else case.rules[0] if case.rules else "")
-    place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
-    if found:
-        what = f"admissible {' or '.join(code(line) for line in found.admissible[:4])}, actual {code(found.actual)}"
-        frame = f", frame {found.frame}" if found.frame is not None else ""
-        return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {what}{frame}"
-    return f"- **{case.verdict}** {code(case.id)}: {code(rule.id)}{place}: {code(case.reason) or 'no reason given'}"
+def _cause(finding, catalogue):
+    way, cases = finding.ways[0], finding.cases
+    head = f"- **{cases[0].verdict}** {_rule(finding.rule, catalogue)}"
+    if not way.judgement:
+        return f"{head}: {code(way.words) or 'no reason given'}{_cases(cases)}"
+    admissible = " or ".join(code(line) for line in way.judgement.admissible[:4])
+    frame = f", frame {way.judgement.frame}" if way.judgement.frame is not None else ""
+    others = len(finding.ways) - 1
+    more = f"; {others} other way{'s' if others > 1 else ''} to break it" if others else ""
+    return f"{head}: admissible {admissible}, actual {code(way.judgement.actual)}{frame}{more}{_cases(cases)}"
 
 
-def _list(title, entries):
+def _advisory(told, cases, catalogue):
+    rule, words = told
+    return f"- {_rule(rule, catalogue) + ': ' if rule else ''}{code(words)}{_cases(cases)}"
+
+
+def _rule(rule_id, catalogue):
+    rule = catalogue.rule(rule_id)
+    return code(rule.id) + (f" ([{rule.place}]({rule.href}), {rule.level.upper()})" if rule.href else f" ({rule.place})" if rule.known else "")
+
+
+def _cases(cases):
+    """The cases on a line of their own, which belongs to the entry."""
+    more = f" and {len(cases) - CASE_LIMIT} more" if len(cases) > CASE_LIMIT else ""
+    count = "1 case" if len(cases) == 1 else f"{len(cases)} cases"
+    return f"\n  {count}: {', '.join(code(case.id) for case in cases[:CASE_LIMIT])}{more}"
+
+
+def _list(title, count, entries):
     if not entries:
         return []
     more = [f"- and {len(entries) - LIST_LIMIT} more"] if len(entries) > LIST_LIMIT else []
-    return [f"### {title} ({len(entries)})", "", *entries[:LIST_LIMIT], *more, ""]
+    causes = f", {len(entries)} cause{'s' if len(entries) > 1 else ''}" if len(entries) != count else ""
+    return [f"### {title} ({count}{causes})", "", *entries[:LIST_LIMIT], *more, ""]

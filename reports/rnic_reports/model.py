@@ -3,16 +3,18 @@
 
 import collections
 import dataclasses
+import re
 
 VERDICTS = ("pass", "fail", "inconclusive", "error", "not_applicable")
 JUDGEMENTS = ("pass", "advisory", "fail", "inconclusive", "error")
 GATES = ("as_expected", "known", "new_failure", "stale", "superseded")
 ENDINGS = ("running", "finished", "interrupted", "aborted", "killed")
 DIRECTIONS = ("to_iut", "from_iut", "none")
+PASSED_LIMIT = 60  # steps read of a case in which all went well; the pcap has the others
 LAYERS = ("mpa", "ddp", "rdmap")  # bottom up; any other folder of cases follows by name
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Octets:
     start: bytes  # the first ones; the pcap has the others
     total: int
@@ -21,10 +23,14 @@ class Octets:
 
     @staticmethod
     def of(node):
-        return Octets(*node.hexadecimal("hex", Octets.LIMIT))
+        start, total = node.hexadecimal("hex", Octets.LIMIT)
+        return Octets(start, total) if total else NO_OCTETS
 
 
-@dataclasses.dataclass(frozen=True)
+NO_OCTETS = Octets(b"", 0)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Judgement:
     """What a rule admits against what came."""
 
@@ -47,7 +53,7 @@ class Judgement:
         )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Step:
     """One line of the decoded exchange."""
 
@@ -63,7 +69,7 @@ class Step:
                     node.whole_or_none("frame"))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Row:
     name: str
     verdict: str
@@ -74,7 +80,7 @@ class Row:
         return Row(node.line("name"), node.choice("verdict", VERDICTS), node.line("reason"))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Advisory:
     rule: str
     text: str
@@ -84,7 +90,7 @@ class Advisory:
         return Advisory(node.line("rule"), node.line("text"))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Pcap:
     file: str
     sha256: str
@@ -101,7 +107,7 @@ class Pcap:
                     node.choice("source", ("capture", "tester")), node.line("note"))
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Gate:
     result: str
     entry: str
@@ -112,7 +118,7 @@ class Gate:
         return Gate(node.choice("result", GATES), node.line("entry"), node.line("reason"))
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(slots=True)
 class Case:
     """One attempt at one case; in a report it is the last one, the others being its `earlier` attempts."""
 
@@ -129,7 +135,8 @@ class Case:
     advisories: list
     judgements: list
     rows: list
-    exchange: list
+    exchange: list  # the first steps of it
+    steps_unread: int
     pcap: Pcap | None
     start: str
     duration: float
@@ -145,19 +152,35 @@ class Case:
 
     @staticmethod
     def of(node):
+        case_id = node.line("id")
+        judgements = [Judgement.of(item) for item in node.nodes("expectations")]
+        steps = node.nodes("exchange")
+        verdict = node.choice("verdict", VERDICTS)
+        all_well = verdict == "pass" and all(item.verdict == "pass" for item in judgements)
+        read = steps[:PASSED_LIMIT] if all_well else steps
         return Case(
-            id=node.line("id"), attempt=node.whole("attempt"), title=node.line("title"), layer=node.line("layer"),
+            id=case_id, attempt=node.whole("attempt"), title=node.line("title"), layer=node.line("layer"),
             file=node.line("file"), variant=node.line("variant"), configuration=node.line("configuration"),
-            rules=node.lines("rules"), verdict=node.choice("verdict", VERDICTS), reason=node.line("reason"),
-            advisories=[Advisory.of(item) for item in node.nodes("advisories")],
-            judgements=[Judgement.of(item) for item in node.nodes("expectations")],
-            rows=[Row.of(item) for item in node.nodes("rows")], exchange=[Step.of(item) for item in node.nodes("exchange")],
-            pcap=Pcap.of(node.node_or_none("pcap")), start=node.line("start"), duration=node.number("duration"),
-            worker=node.whole("worker"), gate=Gate.of(node.node("gate")), rerun=node.line("rerun"),
+            rules=node.lines("rules"), verdict=verdict, reason=node.line("reason"),
+            advisories=[Advisory.of(item) for item in node.nodes("advisories")], judgements=judgements,
+            rows=[Row.of(item) for item in node.nodes("rows")], exchange=[Step.of(item) for item in read],
+            steps_unread=len(steps) - len(read), pcap=Pcap.of(node.node_or_none("pcap")), start=node.line("start"),
+            duration=node.number("duration"), worker=node.whole("worker"), gate=Gate.of(node.node("gate")), rerun=node.line("rerun"),
             kernel_log=node.log("kernel_log", "head"), stderr=node.log("stderr", "tail"),
             seen_to_fail_by=node.lines("seen_to_fail_by"), seen_to_fail_at=node.lists_since("seen_to_fail_at"),
             judged_in_frames=node.lines_since("judged_in_frames"),
         )
+
+    @property
+    def source(self):
+        """The file without the line that may follow it."""
+        return re.sub(r":\d+$", "", self.file)
+
+    @property
+    def line(self):
+        """Of the file; 1 where it is not said."""
+        found = re.search(r":(\d+)$", self.file)
+        return max(1, int(found[1])) if found else 1
 
     @property
     def is_new_failure(self):
@@ -353,4 +376,4 @@ def counting(attempts):
         same.sort(key=lambda case: case.attempt)
         last.append(same[-1])
         same[-1].earlier = same[:-1]
-    return sorted(last, key=lambda case: (layer_order(case.layer), case.file, case.id))
+    return sorted(last, key=lambda case: (layer_order(case.layer), case.source, case.id))

@@ -16,16 +16,24 @@ class Unreadable(Exception):
 class Node:
     """Wraps a JSON object and the path to it. Members that the reader does not ask for are ignored."""
 
-    def __init__(self, value, path):
-        if not isinstance(value, dict):
-            raise Unreadable(f"{path}: an object is needed, not {_kind(value)}")
-        self._value, self._path = value, path
+    __slots__ = ("_value", "_where")
+
+    def __init__(self, value, path, index=None):
+        self._value, self._where = value, (path, index)
+        if type(value) is not dict:
+            raise Unreadable(f"{self._path}: an object is needed, not {_kind(value)}")
+
+    @property
+    def _path(self):
+        path, index = self._where
+        return path if index is None else f"{path}[{index}]"
 
     def _take(self, name, kinds, wanted):
-        if name not in self._value:
-            raise Unreadable(f"{self._path}.{name}: is missing")
-        value = self._value[name]
-        if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        try:
+            value = self._value[name]
+        except KeyError:
+            raise Unreadable(f"{self._path}.{name}: is missing") from None
+        if type(value) not in kinds:  # True is no number
             raise Unreadable(f"{self._path}.{name}: {wanted} is needed, not {_kind(value)}")
         return value
 
@@ -69,6 +77,8 @@ class Node:
     def hexadecimal(self, name, limit):
         """The first `limit` octets, and how many there are."""
         value = self._take(name, (str,), "a string")
+        if not value:
+            return b"", 0
         if not _HEX.match(value):
             raise Unreadable(f"{self._path}.{name}: an even number of lower-case hex digits is needed")
         return bytes.fromhex(value[: 2 * limit]), len(value) // 2
@@ -103,7 +113,8 @@ class Node:
 
     def nodes(self, name):
         values = self._take(name, (list,), "a list")
-        return [Node(value, f"{self._path}.{name}[{index}]") for index, value in enumerate(values)]
+        path = f"{self._path}.{name}"
+        return [Node(value, path, index) for index, value in enumerate(values)]
 
     def nodes_since(self, name):
         """A list that was added to the schema: what is older has none."""

@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Reads a finished page the way a browser would, far enough to say what it would load, run and link to."""
 
+import base64
 import html.parser
+import json
+import zlib
 
 VOID = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr"}
 
@@ -12,6 +15,7 @@ class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__(convert_charrefs=True)
         self.tags, self.ids, self.links, self.faults, self.scripts, self.words = [], [], [], [], [], []
+        self.blocks = []  # what the compressed blocks hold, as values
         self._open = []
         self.feed(text)
         self.close()
@@ -37,11 +41,21 @@ class Page(html.parser.HTMLParser):
                 pass
 
     def handle_data(self, data):
-        (self.scripts if self._open and self._open[-1] == "script" else self.words).append(data)
+        if not self._open or self._open[-1] != "script":
+            self.words.append(data)
+        elif self.tags[-1][1].get("type") == "application/json":
+            self.blocks += json.loads(zlib.decompress(base64.b64decode(json.loads(data))))
+        else:
+            self.scripts.append(data)
 
     @property
     def text(self):
         return " ".join("".join(self.words).split())
+
+    @property
+    def cases(self):
+        """What the page shows of each case when it is opened."""
+        return self.blocks[1:]
 
     def with_class(self, name):
         return [attributes for _, attributes in self.tags if name in (attributes.get("class") or "").split()]

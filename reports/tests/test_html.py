@@ -10,8 +10,9 @@ import pathlib
 import re
 import unittest
 
+from rnic_reports import case_data, catalogue
 from tests.page import Page
-from tests.support import SAMPLES, FolderTest, make_samples
+from tests.support import CATALOGUE, SAMPLES, FolderTest, make_samples
 
 
 class Html(FolderTest):
@@ -35,7 +36,7 @@ class Html(FolderTest):
         self.assertEqual(len(page.scripts), 1)
         digest = base64.b64encode(hashlib.sha256(page.scripts[0].encode()).digest()).decode()
         self.assertTrue(f"script-src 'sha256-{digest}'" in raw)
-        self.assertEqual([link for link in page.links if not link.startswith(("#", "./", "data:image/svg+xml,"))], [])
+        self.assertEqual([link for link in page.links if not link.startswith(("#", "./", "data:image/svg+xml,", "https://www.rfc-editor.org/rfc/rfc"))], [])
         self.assertEqual({link[1:] for link in page.links if link.startswith("#")} - set(page.ids), set())
         self.assertLessEqual({tag for tag, _ in page.tags} & {"img", "iframe", "object", "embed", "form", "base", "svg"}, set())
 
@@ -66,26 +67,36 @@ class Html(FolderTest):
         self.assertIn("2 sessions: the last attempt at each case counts", summary)
 
     def test_a_case_shows_what_an_expert_asks_for(self):
-        text = self.of_sample("mixed")[0].text
+        page = self.of_sample("mixed")[0]
         for words in (
             "Linux kernel soft-iWARP", "siw 6.1.106", "6.1.0-25-amd64", "0.1.0 at 0123456789ab", "6 new failures", "exit code 1",
             "RFC 5041 §7.2", "A TO, or TO plus length, outside the registered range is reported as type 0x1 code 0x01.",
-            "Terminate DDP tagged buffer error: base or bounds violation (1/1/0x01)", "RDMA Write L stag=0x00000101 to=0x1ffa len=16",
-            "last octet beyond", "4d 50 41 20 49 44 20 52 65 71 20 46 72 61 6d 65 MPA ID Req Frame", "231 ms of silence",
+            "Terminate DDP tagged buffer error: base or bounds violation (1/1/0x01)", "live, by libpcap", "1 written by the tester",
+            "rnic-suite run --iut siw-vm --out out", "PICS: the implementation does not send Markers",
+        ):
+            self.assertTrue(words in page.text, words)
+        inside = json.dumps(page.cases)
+        for words in (
+            "RDMA Write L stag=0x00000101 to=0x1ffa len=16", "last octet beyond", b"MPA ID Req Frame".hex(), "231 ms",
             "8d2d58f47ae795e2949557d9efb7adc1a1688cd7d852164c59b60275e5c3a3d0", "wireshark -g 10 -r pcap/ddp.tagged",
             "./run_suite.sh --iut siw-vm --select ddp.tagged.write-beyond-bounds-is-terminated", "wrong_terminate_code",
-            "BUG: kernel NULL pointer dereference", "agent: lost the device", "Expected: siw does not look at the markers",
-            "suite/expectations/siw.yaml:14", "segments came in the order 1, 3, 2 not a failure", "earlier attempt 1, which does not count",
-            "written by the tester: TCP and IP headers are made up", "no deviation yet", "PICS: the implementation does not send Markers",
-            "live, by libpcap", "1 written by the tester", "rnic-suite run --iut siw-vm --out out",
+            "BUG: kernel NULL pointer dereference", "agent: lost the device", "siw does not look at the markers",
+            "suite/expectations/siw.yaml:14", "segments came in the order 1, 3, 2",
         ):
-            self.assertTrue(words in text, words)
+            self.assertTrue(words in inside, words)
 
-    def test_the_failing_frame_is_marked_in_the_ladder(self):
+    def test_each_case_has_its_values(self):
         page = self.of_sample("mixed")[0]
-        marked = [attributes for attributes in page.with_class("w-fail") if attributes["id"].startswith("case-ddp.tagged.write-beyond-bounds-is-terminated.s")]
-        self.assertEqual([attributes["class"] for attributes in marked], ["from_iut w-fail"])
-        self.assertTrue("#" + marked[0]["id"] in page.links)
+        numbered = {int(tag["data-n"]): tag["id"] for tag in page.with_class("case")}
+        self.assertEqual([page.cases[number]["id"] for number in sorted(numbered)],
+                         [numbered[number].removeprefix("case-") for number in sorted(numbered)])
+        self.assertEqual([attempt["verdict"] for case in page.cases for attempt in case["earlier"]], ["error"])
+
+    def test_a_rule_leads_to_its_section(self):
+        links = self.of_sample("mixed")[0].links
+        self.assertIn("https://www.rfc-editor.org/rfc/rfc5041#section-7.2", links)
+        self.assertEqual([catalogue.Rule("r", rfc, section).href for rfc, section in ((5044, "A.4"), (0, "dat_ep_create"), (-1, ""))],
+                         ["https://www.rfc-editor.org/rfc/rfc5044#appendix-A.4", "", ""])
 
     def test_known_failures_look_unlike_new_ones(self):
         page = self.of_sample("mixed")[0]
@@ -95,13 +106,14 @@ class Html(FolderTest):
     def test_hostile_text_is_only_text(self):
         page, raw = self.of_sample("hostile")
         self.assertGreater(page.text.count("</script><img src=x onerror=alert(1)>"), 10)
+        self.assertGreater(json.dumps(page.cases).count("</script><img src=x onerror=alert(1)>"), 10)
         self.assertIsNone(re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", raw))
         self.assertTrue(r"\x1b[31mred\x00\x07\x7f\x9b" in page.text)
         self.assertTrue("{{7*7}}{% raw %}<!--" in page.text)
         self.assertFalse("49{%" in page.text)
 
     def test_a_pcap_link_never_leaves_the_folder(self):
-        links = [link for link in self.of_sample("hostile")[0].links if link.startswith("./")]
+        links = [case["pcap"]["href"] for case in self.of_sample("hostile")[0].cases if case["pcap"]["href"]]
         self.assertTrue(links)
         for link in links:
             self.assertNotIn("..", link)
@@ -113,17 +125,18 @@ class Html(FolderTest):
         (self.folder / "pcap").mkdir()
         (self.folder / pcap["file"]).write_bytes(bytes(pcap["octets"]))
         page = self.page(document)
-        self.assertIn("./" + pcap["file"].replace("@", "%40"), page.links)
-        self.assertEqual(page.text.count("the file is not there"), len(document["cases"]) - 1)
+        there = {case["pcap"]["href"]: case["pcap"]["trouble"] for case in page.cases}
+        self.assertEqual(there["./" + pcap["file"].replace("@", "%40")], "")
+        self.assertEqual(list(there.values()).count("the file is not there"), len(document["cases"]) - 1)
         (self.folder / pcap["file"]).write_bytes(b"short")
-        self.assertTrue("the file has 5 octets, recorded were 2,040" in self.page(document).text)
+        self.assertIn("the file has 5 octets, recorded were 2,040", [case["pcap"]["trouble"] for case in self.page(document).cases])
 
     def test_links_to_pcaps_lead_from_where_the_page_lies(self):
         self.put(self.sample("clean"))
         elsewhere = self.folder / "a" / "b"
         elsewhere.mkdir(parents=True)
         self.assertEqual(self.render(self.folder, "--html", elsewhere / "siw.html")[0], 0)
-        links = [link for link in Page((elsewhere / "siw.html").read_text(encoding="utf-8")).links if "pcap" in link]
+        links = [case["pcap"]["href"] for case in Page((elsewhere / "siw.html").read_text(encoding="utf-8")).cases]
         self.assertEqual(links[0], "./../../pcap/mpa.startup.request-accepted.1.pcap")
         self.assertEqual(os.path.normpath(elsewhere / links[0]), str(pathlib.Path(self.folder / "pcap/mpa.startup.request-accepted.1.pcap")))
 
@@ -140,8 +153,10 @@ class Html(FolderTest):
         self.check_sound(page, raw)
         self.assertLess(len(raw), 1_500_000)
         self.assertLess(len(xml) + len(summary), 300_000)
-        self.assertTrue("[998,000 more characters not shown]" in page.text)
-        self.assertTrue("more of 1,000,000 octets are in the pcap" in page.text)
+        self.assertTrue("[998,002 more characters not shown]" in page.text)
+        shown = next(case for case in page.cases if case["reason"].startswith("<b>"))
+        self.assertTrue(shown["rerun"].endswith("[998,002 more characters not shown]"), shown["rerun"][-80:])
+        self.assertEqual((shown["rungs"][0]["total"], len(shown["rungs"][0]["hex"])), (1_000_000, 2 * case_data.OCTETS_OF_PASS))
 
     def test_two_cases_whose_ids_look_alike_have_two_anchors(self):
         cases = [make_samples.case(name, "mpa/a.cpp", ["r"]) for name in ("mpa.a b", "mpa.a-b", "mpa.a/b")]
@@ -151,9 +166,27 @@ class Html(FolderTest):
     def test_an_advisory_that_a_judgement_tells_is_not_told_twice(self):
         case = make_samples.case("mpa.a.b", "mpa/a.cpp", ["r"], advisories=[{"rule": "r", "text": "in two segments"}, {"rule": "", "text": "odd"}],
                                  expectations=[make_samples.judged("r", ["in one segment"], "in two segments", "advisory", 0.1)])
-        page = self.page(make_samples.document([case]))
-        self.assertEqual(len(page.with_class("advisory")), 1)
-        self.assertTrue("odd not a failure" in page.text)
+        shown, = self.page(make_samples.document([case])).cases
+        self.assertEqual([text for _, text, _ in shown["advisories"]], ["odd"])
+
+    def test_a_passed_expectation_does_not_say_how_it_fails(self):
+        case = make_samples.case("mpa.a.b", "mpa/a.cpp", ["r"], expectations=[
+            make_samples.judged("r", ["a completion within 5 s"], "4999 ms without one", "pass", 0.1, direction="none")])
+        shown, = self.page(make_samples.document([case])).cases
+        self.assertEqual(shown["judgements"][0]["actual"], "a completion within 5 s")
+
+    def test_what_the_level_of_a_rule_makes_of_a_judgement(self):
+        rule = next(rule.id for rule in CATALOGUE.rules.values() if rule.level == "should")
+        for strict, verdict, words in ((False, "advisory", "with --strict it fails"), (True, "fail", "since the run is --strict")):
+            case = make_samples.case("mpa.a.b", "mpa/a.cpp", [rule], verdict if verdict == "fail" else "pass", expectations=[
+                make_samples.judged(rule, ["x"], "y", verdict, 0.1)])
+            document = make_samples.document([case])
+            document["run"]["options"]["strict"] = strict
+            self.assertIn(words, self.page(document).cases[0]["judgements"][0]["why"])
+
+    def test_cases_stand_in_their_file_whatever_their_line(self):
+        cases = [make_samples.case(f"mpa.a.{line}", f"mpa/a.cpp:{line}", ["r"]) for line in (47, 103)]
+        self.assertEqual(len(self.page(make_samples.document(cases)).with_class("file")), 1)
 
     def test_lost_frames_are_told(self):
         document = self.sample("clean")

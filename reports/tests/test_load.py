@@ -2,9 +2,12 @@
 """Reading results: whole ones, torn ones, and ones that are wrong, each fault one line that names the place."""
 
 import copy
+import io
 import json
+import unittest
+from unittest import mock
 
-from rnic_reports import load, text
+from rnic_reports import json_stream, load, text
 from rnic_reports.node import Unreadable
 from tests.support import SAMPLES, FolderTest, make_samples
 
@@ -82,6 +85,28 @@ class Documents(FolderTest):
         report = self.loaded(make_samples.document([]))
         self.assertFalse(report.complete)
         self.assertIn("no case was run", report.headline)
+
+
+class Streams(unittest.TestCase):
+    def read(self, content, piece):
+        with mock.patch.object(json_stream, "PIECE", piece):
+            return {name: value if isinstance(value, (str, int, float, dict, list, type(None))) else list(value)
+                    for name, value in json_stream.Stream(io.BytesIO(content)).members({"cases"})}
+
+    def test_whatever_the_pieces_the_document_is_the_same(self):
+        for value in ({}, {"cases": []}, {"a": 12345, "cases": [{"b": "\u00e4\u20ac\U0001d11e"}, 1.5, 22, None, [{}]], "z": {"cases": [1]}},
+                      {"cases": {"no": "list"}}, {"n": 1e300, "cases": ["]", "}"]}):
+            for ascii_only in (True, False):
+                content = json.dumps(value, indent=1, ensure_ascii=ascii_only).encode()
+                for piece in (1, 2, 3, 7, 64, 4096):
+                    self.assertEqual(self.read(content, piece), value)
+
+    def test_what_is_no_document_is_refused_at_every_cut(self):
+        whole = json.dumps({"a": [1, 2], "cases": [{"b": 1}, {"c": "d"}], "z": 1}).encode()
+        for cut in range(len(whole)):
+            self.assertRaises(ValueError, self.read, whole[:cut], 5)
+        for content in (whole + b"x", b"{1:2}", b'{"a" 1}', b'{"cases":[1 2]}', b'{"a":1 "b":2}', b'{"a":"\xff"}'):
+            self.assertRaises(ValueError, self.read, content, 5)
 
 
 class Journals(FolderTest):

@@ -18,24 +18,31 @@ class Markdown(FolderTest):
         self.assertIn("| **all** | 13 | 5 | 5 | 1 | 1 | 1 |", lines)
         self.assertIn("1 known issue · 1 advisory", lines)
 
-    def test_new_failures_have_rule_and_one_line_each(self):
+    def test_new_failures_stand_by_cause(self):
         text = self.of("mixed")
-        self.assertIn("### New failures (6)", text)
-        self.assertEqual(len(re.findall(r"^- \*\*(fail|error|inconclusive)\*\* ", text, re.MULTILINE)), 6)
-        self.assertIn("`mpa.crc.mismatch-invalidates-fpdu` (RFC 5044 §4.4, MUST): admissible `Terminate MPA: CRC error (2/0/0x02)` or ", text)
-        self.assertIn("### Stale expectations (1)\n\n- `suite/expectations/siw.yaml:30 mpa.startup.no-reply-to-garbage`", text)
+        self.assertIn("### New failures (6, 5 causes)", text)
+        self.assertEqual(len(re.findall(r"^- \*\*(fail|error|inconclusive)\*\* ", text, re.MULTILINE)), 5)
+        self.assertIn("`mpa.crc.mismatch-invalidates-fpdu` ([RFC 5044 §4.4](https://www.rfc-editor.org/rfc/rfc5044#section-4.4), MUST): "
+                      "admissible `Terminate MPA: CRC error (2/0/0x02)` or ", text)
+        self.assertIn("  2 cases: `ddp.tagged.write-beyond-bounds-is-terminated`, `ddp.tagged.write-beyond-bounds-is-terminated@ipv6`\n", text)
+        self.assertIn("### Stale known issues (1)\n\n- `suite/expectations/siw.yaml:30 mpa.startup.no-reply-to-garbage`", text)
+
+    def test_advisories_are_listed(self):
+        self.assertIn("### Advisories (1)\n\n- `ddp.segmentation.increasing-to` ([RFC 5041 §5.3](https://www.rfc-editor.org/rfc/rfc5041#section-5.3), SHOULD): "
+                      "`segments came in the order 1, 3, 2`\n  1 case: `ddp.untagged.segments-in-order`", self.of("mixed"))
 
     def test_a_clean_run_lists_nothing(self):
         text = self.of("clean")
         self.assertTrue(text.startswith("## RNIC conformance: no new failure\n"))
-        self.assertNotIn("###", text)
+        self.assertEqual(re.findall("^### (\\w+)", text, re.MULTILINE), ["Advisories"])
 
     def test_an_incomplete_run_says_so(self):
         self.assertIn("**Incomplete** (killed): 5 of 20 selected cases have a verdict", self.of("torn"))
         self.assertIn("no case matches", self.of("empty"))
 
     def test_lists_end(self):
-        cases = [make_samples.terminated_wrongly(f"ddp.tagged.number-{number}") for number in range(LIST_LIMIT + 7)]
+        cases = [make_samples.case(f"ddp.tagged.number-{number}", "ddp/a.cpp", [f"r{number}"], "fail", reason=f"no. {number}", expectations=[])
+                 for number in range(LIST_LIMIT + 7)]
         text = markdown(self.loaded(make_samples.document(cases)), CATALOGUE)
         self.assertIn("- and 7 more", text)
         self.assertEqual(text.count("- **fail**"), LIST_LIMIT)

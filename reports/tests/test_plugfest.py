@@ -7,6 +7,7 @@ import json
 import pathlib
 import tempfile
 import unittest
+import xml.etree.ElementTree as tree
 
 import jsonschema
 
@@ -95,6 +96,42 @@ class Matrix(unittest.TestCase):
         self.assertIn("| a → Vendor X | ✗ |", (folder / "matrix.md").read_text(encoding="utf-8"))
         self.assertIn("| Vendor X → a | ✓ | · |", (folder / "matrix.md").read_text(encoding="utf-8"))
         self.assertIn("- left out, 1: &lt;script>", (folder / "matrix.md").read_text(encoding="utf-8"))
+
+    def outcomes(self, made):
+        """By pair and scenario: what JUnit has of a cell, and its words."""
+        status, folder, _ = self.render(json.dumps(made))
+        self.assertEqual(status, 0)
+        root = tree.parse(folder / "junit.xml").getroot()
+        for suite in root:
+            for name, child in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped"), ("tests", "")):
+                self.assertEqual(int(suite.get(name)), len(suite.findall(f"testcase/{child}".rstrip("/"))))
+        self.assertEqual(int(root.get("tests")), len(root.findall("testsuite/testcase")))
+        return {(case.get("classname"), case.get("name")): (case[0].tag, case[0].get("message")) if len(case) else ("pass", "")
+                for case in root.iter("testcase")}
+
+    def test_junit_has_each_cell(self):
+        found = self.outcomes(document())
+        self.assertEqual({key: tag for key, (tag, _) in found.items()}, {
+            ("plugfest.event", "event.complete"): "pass", ("plugfest.event", "event.expectations-are-current"): "pass",
+            ("plugfest.a--Vendor X", "send.plain"): "failure", ("plugfest.Vendor X--a", "send.plain"): "pass",
+            ("plugfest.Vendor X--a", "read.sizes"): "skipped"})
+        self.assertTrue(found["plugfest.Vendor X--a", "read.sizes"][1].startswith("left out by the event: <script>"))
+
+    def test_junit_skips_what_is_expected_and_never_an_error(self):
+        for members, tag, words in (({"verdict": "fail", "expected": "e"}, "skipped", "expected: e"),
+                                    ({"verdict": "fail", "varies": True, "reason": "r"}, "skipped", "known to vary: r"),
+                                    ({"verdict": "not_applicable", "reason": "r"}, "skipped", "not applicable: r"),
+                                    ({"verdict": "inconclusive", "reason": "r"}, "failure", "r"),
+                                    ({"verdict": "error", "expected": "e", "reason": "r"}, "error", "r")):
+            made = document()
+            made["cells"] = [cell("a", "b", **members)]
+            self.assertEqual(self.outcomes(made)["plugfest.a--Vendor X", "send.plain"], (tag, words))
+
+    def test_junit_of_an_event_that_is_not_over_is_not_green(self):
+        made = {**document(), "complete": False}
+        made["summary"]["stale"] = ["a/b/x"]
+        found = self.outcomes(made)
+        self.assertEqual([found["plugfest.event", name][0] for name in ("event.complete", "event.expectations-are-current")], ["error", "failure"])
 
     def test_what_is_no_plugfest(self):
         wrong = document()

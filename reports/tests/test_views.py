@@ -5,11 +5,10 @@ import pathlib
 import tempfile
 import unittest
 
-from rnic_reports import attention, breakers, catalogue, coverage
+from rnic_reports import attention, breakers, case_data, catalogue, coverage, notation
 from rnic_reports.word_diff import word_diff
-from rnic_reports.html import hexdump
-from rnic_reports.ladder import PASSED_LIMIT, RUNG_LIMIT, ladder
-from rnic_reports.model import Case, Octets
+from rnic_reports.ladder import RUNG_LIMIT, ladder
+from rnic_reports.model import PASSED_LIMIT, Case
 from rnic_reports.node import Node
 from tests.support import CATALOGUE, SAMPLES, load, make_samples
 from tests.make_samples import ANSWER, SEND, case, judged, step
@@ -66,6 +65,19 @@ class Ladder(unittest.TestCase):
 
     def test_no_exchange(self):
         self.assertEqual(of_steps([], []).rungs, [])
+
+
+class Provocations(unittest.TestCase):
+    def test_what_is_wrong_and_where(self):
+        self.assertEqual(notation.provocations("Send L qn=0 len=4 ! reserved DDP bits 0x04 ! octets 36 to 39: 00 in place of 01 ! octet 1: 23 in place of 22"),
+                         ("Send L qn=0 len=4", ["reserved DDP bits 0x04", "octets 36 to 39: 00 in place of 01", "octet 1: 23 in place of 22"],
+                          [(36, 4), (1, 1)]))
+
+    def test_only_what_the_tester_sent_is_a_provocation(self):
+        text = "Send L qn=0 ! octets 36 to 39: 00 in place of 01"
+        steps = [step(0.001, direction, text, SEND, 1) for direction in ("to_iut", "from_iut", "none")]
+        shown = case_data.of_case(read(case("a.b.c", "mpa/a.cpp", ["a.b.c"], exchange=steps, pcap=None)), CATALOGUE, None, False)
+        self.assertEqual([(rung["text"], rung.get("wrong")) for rung in shown["rungs"]], [("Send L qn=0", [(36, 4)]), (text, None), (text, None)])
 
 
 class Coverage(unittest.TestCase):
@@ -183,6 +195,9 @@ class Contrast(unittest.TestCase):
 
 
 class Findings(unittest.TestCase):
+    def found(self, *judgements):
+        return attention.findings([read(case(f"a.b.{number}", "mpa/a.cpp", ["r"], "fail", expectations=[one])) for number, one in enumerate(judgements)])
+
     def test_cases_that_fail_alike_are_one_finding(self):
         report = load.load(SAMPLES / "mixed")
         found = attention.findings(report.new_failures)
@@ -190,17 +205,20 @@ class Findings(unittest.TestCase):
                                                                 "ddp.tagged.write-beyond-bounds-is-terminated@ipv6"])
         self.assertEqual(sum(len(finding.cases) for finding in found), len(report.new_failures))
 
+    def test_one_rule_is_one_cause_and_what_varies_makes_no_other_way(self):
+        found = self.found(*(judged("r", ["x"], actual, "fail", 0.1) for actual in (
+            "nothing within 4999 ms", "nothing within 5001 ms", "rev 0 (seen in the capture, the first of 3)", "rev 0 (seen in the capture)",
+            "Write stag=0x58bc5c7e", "Write stag=0x00000001", "invalid STag (1/1/0x00)", "invalid STag (1/1/0x01)")))
+        self.assertEqual([[len(way.cases) for way in cause.ways] for cause in found], [[2, 2, 2, 1, 1]])
+        self.assertEqual(found[0].ways[0].words, "nothing within 4999 ms")
 
-class Hexdump(unittest.TestCase):
-    def test_offset_hex_and_ascii(self):
-        octets = bytes(range(0x3A, 0x3A + 20))
-        self.assertEqual(hexdump(Octets(octets, 20)).split("\n"), [
-            "0000  3a 3b 3c 3d 3e 3f 40 41  42 43 44 45 46 47 48 49  :;<=>?@ABCDEFGHI",
-            "0010  4a 4b 4c 4d                                       JKLM"])
+    def test_another_rule_or_verdict_is_another_cause(self):
+        self.assertEqual(len(self.found(judged("r", ["x"], "y", "fail", 0.1), judged("s", ["x"], "y", "fail", 0.1))), 2)
 
-    def test_equal_lines_are_folded_and_the_rest_is_told(self):
-        self.assertEqual([line[:4] for line in hexdump(Octets(bytes(64), 64)).split("\n")], ["0000", "*", "0030"])
-        self.assertEqual(hexdump(Octets(bytes(64), 3000), 16).split("\n")[-1], "... 2,984 more of 3,000 octets are in the pcap")
+    def test_without_a_judgement_the_reason_is_the_cause(self):
+        found = attention.findings([read(case(f"a.b.{number}", "mpa/a.cpp", ["r"], "error", expectations=[], reason=reason))
+                                    for number, reason in enumerate(("lost after 3 s", "lost after 12.5 s", "no hello"))])
+        self.assertEqual([(finding.ways[0].words, len(finding.cases)) for finding in found], [("lost after 3 s", 2), ("no hello", 1)])
 
 
 class Octetry(unittest.TestCase):

@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <utility>
+
+#include "suite/doctor/device_host.hpp"
+#include "suite/doctor/host_path.hpp"
+#include "suite/doctor/ip_answers.hpp"
+#include "suite/doctor/remote_system.hpp"
 
 namespace suite::doctor {
 namespace {
@@ -17,14 +21,14 @@ namespace fs = std::filesystem;
 using Json = nlohmann::json;
 
 constexpr std::uint64_t mebibyte = 1 << 20;
-constexpr std::uint64_t wanted_lockable = 64 * mebibyte;
 constexpr std::uint64_t guest_space = 700 * mebibyte;  ///< packages, their unpacked trees, archives
 constexpr int ordinary_mtu = 1500;
 
 /// Collects what the checks find.
 class Examination {
  public:
-  Examination(const Request& request, const System& system) : request_(request), system_(system) {}
+  Examination(const Request& request, const System& system, const System* dut)
+      : request_(request), system_(system), dut_(dut) {}
 
   std::vector<Finding> all() {
     own_files();
@@ -40,12 +44,11 @@ class Examination {
         acceleration();
         break;
       case Request::Iut::device:
-        rdma_device();
-        locked_memory();
+        add(examine_device(request_.device, system_));
         path_to_iut();
         break;
       case Request::Iut::remote:
-        agent();
+        dut_ == nullptr ? agent() : other_host();
         path_to_iut();
         break;
     }
@@ -54,13 +57,17 @@ class Examination {
 
  private:
   void ok(std::string check, std::string what) {
-    findings_.push_back({Severity::ok, std::move(check), std::move(what), ""});
+    add(doctor::ok(std::move(check), std::move(what)));
   }
   void warn(std::string check, std::string what, std::string remedy) {
-    findings_.push_back({Severity::warning, std::move(check), std::move(what), std::move(remedy)});
+    add(doctor::warn(std::move(check), std::move(what), std::move(remedy)));
   }
   void fail(std::string check, std::string what, std::string remedy) {
-    findings_.push_back({Severity::failure, std::move(check), std::move(what), std::move(remedy)});
+    add(doctor::fail(std::move(check), std::move(what), std::move(remedy)));
+  }
+  void add(Finding finding) { findings_.push_back(std::move(finding)); }
+  void add(std::vector<Finding> findings) {
+    for (Finding& one : findings) add(std::move(one));
   }
 
   /// One finding for a set of programs. `packages` says where they come from.
@@ -142,81 +149,48 @@ class Examination {
     ok("acceleration", "no /dev/kvm: the guest is emulated, which is slower but equivalent");
   }
 
-  void rdma_device() {
-    const fs::path folder = fs::path("/sys/class/infiniband") / request_.device;
-    const auto devices = system_.names_in("/sys/class/infiniband");
-    if (std::ranges::find(devices, request_.device) == devices.end()) {
-      const std::string there =
-          devices.empty() ? "there is none" : fmt::format("there are {}", fmt::join(devices, ", "));
-      return fail(
-          "driver", fmt::format("no RDMA device '{}': {}", request_.device, there),
-          "name one that `rdma link` shows, or load its driver and the userspace modules: modprobe "
-          "ib_uverbs rdma_ucm");
-    }
-    const std::string type = system_.read(folder / "node_type").value_or("");
-    if (type.find("RNIC") == std::string::npos)
-      fail("driver", fmt::format("{} is no iWARP device (node type '{}')", request_.device, type),
-           "choose a device for which /sys/class/infiniband/*/node_type says RNIC");
-    else
-      ok("driver", fmt::format("{} is an iWARP device", request_.device));
-    const std::string state = system_.read(folder / "ports/1/state").value_or("unknown");
-    if (state.find("ACTIVE") == std::string::npos)
-      fail("link", fmt::format("port 1 of {} is '{}'", request_.device, state),
-           "connect the cable and bring its interface up: ip link set DEV up");
-    else
-      ok("link", fmt::format("port 1 of {} is active", request_.device));
-    device_nodes();
-  }
-
-  void device_nodes() {
-    std::vector<std::string> closed;
-    for (const std::string& name : system_.names_in("/dev/infiniband"))
-      if ((name.starts_with("uverbs") || name == "rdma_cm") &&
-          !system_.may_read_and_write(fs::path("/dev/infiniband") / name))
-        closed.push_back(name);
-    const auto names = system_.names_in("/dev/infiniband");
-    if (std::ranges::find(names, "rdma_cm") == names.end())
-      return fail("device nodes", "/dev/infiniband/rdma_cm is missing", "modprobe rdma_ucm");
-    if (closed.empty()) return ok("device nodes", "/dev/infiniband may be used");
-    fail("device nodes", fmt::format("no right to use {}", fmt::join(closed, ", ")),
-         "run as root, or give your group the right by a udev rule");
-  }
-
-  void locked_memory() {
-    const std::uint64_t limit = system_.lockable_memory();
-    if (limit >= wanted_lockable) return ok("locked memory", "enough memory may be locked");
-    warn("locked memory",
-         fmt::format("only {} KiB may be locked: registrations may fail", limit / 1024),
-         "ulimit -l unlimited, or 'memlock unlimited' in /etc/security/limits.d");
-  }
-
+  /// An agent that a command reaches. Ours has --help; of a foreign one it is only known that it
+  /// begins with its hello.
   void agent() {
     if (request_.agent.empty())
       return fail("agent", "no option says how to reach the agent",
                   "give --host, e.g. --host ssh:root@dut");
-    std::vector<std::string> argv = request_.agent;
-    if (!system_.has_program(argv.front()))
-      return fail("agent", fmt::format("there is no program '{}' on this host", argv.front()),
+    if (!system_.has_program(request_.agent.front()))
+      return fail("agent",
+                  fmt::format("there is no program '{}' on this host", request_.agent.front()),
                   "give the path of the command that reaches the agent, or install it here");
+    std::vector<std::string> argv = request_.agent;
+    const bool ssh = argv.front() == "ssh";
     // Without a terminal nobody can answer a question for a password or a host key.
-    if (argv.front() == "ssh")
-      argv.insert(argv.begin() + 1, {"-o", "BatchMode=yes", "-o", "ConnectTimeout=5"});
-    // Ours has --help; of a foreign one it is only known that it begins with its hello.
+    if (ssh) argv.insert(argv.begin() + 1, {"-o", "BatchMode=yes", "-o", "ConnectTimeout=5"});
     const bool ours = std::ranges::any_of(
         argv, [](const std::string& word) { return fs::path(word).filename() == "rnic-agent"; });
     if (ours) argv.emplace_back("--help");
     const auto said = system_.ask(argv);
-    if (said && !ours && said->find("\"hello\"") == std::string::npos)
-      return fail("agent", fmt::format("`{}` sends no hello", fmt::join(argv, " ")),
+    if (!said)
+      return fail("agent", said.error(),
+                  ssh ? remedy_for_ssh(said.error())
+                      : "make this command work with nothing on standard input");
+    if (!ours && said->find("\"hello\"") == std::string::npos)
+      return fail("agent", fmt::format("`{}` sends no hello", fmt::join(request_.agent, " ")),
                   "it must write its hello first and end with its standard input: "
                   "docs/porting.md");
-    if (said) return ok("agent", "the agent answers there");
-    fail("agent", said.error(),
-         argv.front() == "ssh" && ours ? "make `ssh HOST rnic-agent --help` work without a password"
-                                       : "make this command work with nothing on standard input");
+    ok("agent", "the agent answers there");
   }
 
-  // -------------------------------------------------------------- the path to somebody's host
+  /// The host of the IUT, where programs of ours can be started.
+  void other_host() {
+    Finding reach = examine_reach(*dut_);
+    const bool reached = reach.severity == Severity::ok;
+    add(std::move(reach));
+    if (!reached) return;
+    add(examine_agent(*dut_, request_.dut_agent));
+    if (!request_.device.empty()) add(examine_device(request_.device, *dut_));
+    add(examine_addresses(request_.addresses, request_.device, *dut_));
+    dut_links_ = dut_->ask({"ip", "-j", "addr", "show"}).value_or("");
+  }
+
+  // -------------------------------------------------------------- the path to the IUT's own host
 
   void path_to_iut() {
     if (request_.addresses.empty())
@@ -228,23 +202,24 @@ class Examination {
         interfaces_.push_back(*interface);
     }
     for (const std::string& interface : interfaces_) {
-      mtu_of(interface);
+      if (dut_links_.empty()) mtu_of(interface);
       offloads_of(interface);
     }
+    if (!dut_links_.empty())
+      for (const std::string& address : request_.addresses)
+        add(examine_path(system_, {.name = "the IUT", .address = address, .links = dut_links_}));
     if (request_.capture) capture_rights();
     firewall();
   }
 
   /// The interface that packets to the address leave by.
   std::optional<std::string> route_to(const std::string& address) {
-    const auto said = system_.ask({"ip", "-j", "route", "get", address});
-    const Json routes = Json::parse(said.value_or(""), nullptr, false);
-    if (!said || !routes.is_array() || routes.empty() || !routes[0].is_object()) {
+    const Json route = first_of(system_.ask({"ip", "-j", "route", "get", address}));
+    if (!route.is_object()) {
       fail("route", fmt::format("no route to {}", address),
            "give this host an address in that network: ip addr add ADDRESS/LEN dev DEV");
       return std::nullopt;
     }
-    const Json& route = routes[0];
     const std::string interface = route.value("dev", "");
     if (route.value("type", "") == "local") {
       const std::string what = fmt::format(
@@ -269,11 +244,11 @@ class Examination {
 
   void mtu_of(const std::string& interface) {
     const auto said = system_.ask({"ip", "-j", "link", "show", "dev", interface});
-    const Json links = Json::parse(said.value_or(""), nullptr, false);
-    if (!said || !links.is_array() || links.empty() || !links[0].is_object())
+    const Json link = first_of(said);
+    if (!link.is_object())
       return fail("mtu", fmt::format("{}: {}", interface, said ? "no answer" : said.error()),
                   "check the interface's name");
-    const int mtu = links[0].value("mtu", 0);
+    const int mtu = link.value("mtu", 0);
     if (mtu == ordinary_mtu) return ok("mtu", fmt::format("{} has MTU {}", interface, mtu));
     warn("mtu",
          fmt::format("{} has MTU {}: the IUT's must be the same, and every hop must pass it",
@@ -312,7 +287,7 @@ class Examination {
          "run as root, or setcap cap_net_raw+ep on rnic-suite");
   }
 
-  /// Only finds out whether any rule might stop a connection.
+  /// Only determines whether any rule might stop a connection.
   void firewall() {
     std::string found;
     bool asked = false;
@@ -338,46 +313,16 @@ class Examination {
 
   const Request& request_;
   const System& system_;
+  const System* dut_;  ///< null: it cannot be asked
   std::vector<Finding> findings_;
+  std::string dut_links_;                ///< what `ip -j addr show` says there
   std::vector<std::string> interfaces_;  ///< towards the IUT
 };
 
-struct Look {
-  std::string_view word, colour;
-};
-Look look_of(Severity severity) {
-  switch (severity) {
-    case Severity::ok:
-      return {"ok  ", "\x1b[32m"};
-    case Severity::warning:
-      return {"warn", "\x1b[33m"};
-    case Severity::failure:
-      return {"FAIL", "\x1b[31m"};
-  }
-  return {"?   ", ""};
-}
-
 }  // namespace
 
-std::vector<Finding> examine(const Request& request, const System& system) {
-  return Examination(request, system).all();
-}
-
-Severity worst(const std::vector<Finding>& findings) {
-  Severity found = Severity::ok;
-  for (const Finding& finding : findings) found = std::max(found, finding.severity);
-  return found;
-}
-
-std::string report_text(const std::vector<Finding>& findings, bool colour) {
-  std::string text;
-  for (const Finding& finding : findings) {
-    const Look look = look_of(finding.severity);
-    text += fmt::format("{}{}{}  {:<15} {}\n", colour ? look.colour : "", look.word,
-                        colour ? "\x1b[0m" : "", finding.check, finding.what);
-    if (!finding.remedy.empty()) text += fmt::format("      {:<15} -> {}\n", "", finding.remedy);
-  }
-  return text;
+std::vector<Finding> examine(const Request& request, const System& system, const System* dut) {
+  return Examination(request, system, dut).all();
 }
 
 }  // namespace suite::doctor

@@ -88,7 +88,8 @@ bool WorkerPool::message(WorkerProcess& worker, const Message& message) {
 }
 
 void WorkerPool::take(Slot& slot, WorkerReport report) {
-  const bool killed = slot.state == Slot::State::leaving;  // and it said this before it knew
+  // It said this before it knew.
+  const bool killed = slot.state == Slot::State::leaving || slot.hung;
   if (killed && !std::holds_alternative<Dying>(report)) return;
   if (std::holds_alternative<Ready>(report)) {
     slot.in_time = true;

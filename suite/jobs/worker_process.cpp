@@ -85,10 +85,13 @@ void WorkerProcess::read_messages() {
     messages_ended_ = true;
     loop_.unwatch(child_.channel());
   }
-  while (const auto message = input_.next()) {
-    if (observer_.message(*this, *message)) continue;
-    broke_protocol_ = true;
-    kill();
+  // What follows a message that nobody can read means nothing: its "ready" would be given a job that
+  // the end of the process takes away.
+  while (!broke_protocol_) {
+    const auto message = input_.next();
+    if (!message) break;
+    broke_protocol_ = !observer_.message(*this, *message);
+    if (broke_protocol_) kill();
   }
 }
 

@@ -28,7 +28,7 @@ std::string digits(analyzer::Bytes octets) {
   return base::to_hex(octets.first(std::min(octets.size(), kept_octets)));
 }
 
-// Keeps what is certain and laid to the IUT, one finding for each rule.
+// Keeps what is certain and attributed to the IUT, one finding for each rule.
 class IutsFaults final : public analyzer::Sink {
  public:
   explicit IutsFaults(std::span<const Flow> to_iut) : to_iut_(to_iut) {}
@@ -113,7 +113,7 @@ class IutsFaults final : public analyzer::Sink {
     recent.place = place;
     const auto kept = octets.first(std::min(octets.size(), kept_octets));
     recent.octets.assign(kept.begin(), kept.end());
-    // What breaks a rule of framing is told before the FPDU itself.
+    // A broken rule of framing is reported before the FPDU itself.
     if (findings_.empty() || !findings_.back().hex.empty()) return;
     if (latest_.place.direction == place.direction &&
         recent.holds(latest_.connection, latest_.place))

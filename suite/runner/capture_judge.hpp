@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The judge of a case once more, over the frames that the case left in the run's capture: what only
-// the TCP segments show, and what came when the tester no longer looked.
+// Judges a case a second time, by the frames of the case in the run's capture: for what only
+// the TCP segments show, and for what came when the tester no longer looked.
 #pragma once
 
 #include <cstdint>
@@ -48,7 +48,7 @@ struct CaptureJudgement {
 void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> findings,
                   std::uint64_t start, bool strict);
 
-/// Frames are missing that might have shown a violation: what passed is inconclusive.
+/// Frames that might show a violation are missing: what passed is inconclusive.
 void doubt(results::CaseRecord& record, std::uint64_t dropped);
 
 }  // namespace suite::runner

@@ -16,8 +16,8 @@ namespace suite::runner {
 [[nodiscard]] std::chrono::nanoseconds tolerated_silence(const cases::Case& one,
                                                          double deadline_scale);
 
-/// `deadline_scale` is what the case's deadlines are multiplied with, `usual_scale` what those of
-/// other cases are.
+/// The case's deadlines are multiplied by `deadline_scale`, those of other cases by
+/// `usual_scale`.
 [[nodiscard]] jobs::Order order_of(const cases::Case& one, const jobs::Job& job,
                                    double deadline_scale, double usual_scale);
 

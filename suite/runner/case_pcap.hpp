@@ -30,7 +30,7 @@ class CasePcaps {
   /// loop.
   using Done = std::function<void(results::Result<results::CaseRecord>)>;
   void complete(results::CaseRecord record, const jobs::Attempt& attempt, Done done);
-  /// `attempt` is no evidence of anything: it will not be completed.
+  /// `attempt` is not evidence: it will not be completed.
   void drop(const jobs::Attempt& attempt);
   /// Attempts whose record is not complete yet.
   [[nodiscard]] std::size_t pending() const { return pending_; }
@@ -55,7 +55,7 @@ class CasePcaps {
   [[nodiscard]] results::Result<results::CaseRecord> finish(results::CaseRecord record,
                                                             const jobs::Attempt& attempt,
                                                             bool all_seen);
-  /// Frames that the capture has dropped so far, for whatever want.
+  /// Frames that the capture has dropped so far, for whatever reason.
   [[nodiscard]] std::uint64_t lost() const;
 
   base::EpollLoop& loop_;

@@ -130,7 +130,7 @@ struct Row {
   }
 };
 
-/// Sorts 7.1.10 behind 7.1.9, and what begins with a letter behind what begins with a digit.
+/// Sorts 7.1.10 after 7.1.9, and what begins with a letter after what begins with a digit.
 struct InTheOrderOfTheText {
   bool operator()(std::string_view left, std::string_view right) const {
     return key(left) < key(right);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Which rules are judged: by the expectations that a run has evaluated and by the judge on its
-// frames. What the heads of cases name is their aim and credits nothing.
+// frames. The rules that the head of a case names are its aim and do not count as judged.
 #pragma once
 
 #include <expected>

@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "suite/doctor/doctor.hpp"
+#include "suite/doctor/remote_system.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/lab/guest.hpp"
 #include "suite/runner/output_file.hpp"
@@ -34,12 +36,20 @@ doctor::Request request_for(const Options& options) {
   } else if (!choice.in_lab()) {
     const bool here = choice.kind == IutChoice::Kind::verbs && options.host.empty();
     request.iut = here ? doctor::Request::Iut::device : doctor::Request::Iut::remote;
-    request.device = choice.device;
+    // The IA of a DAT provider is no RDMA device.
+    if (choice.kind == IutChoice::Kind::verbs) request.device = choice.device;
     request.agent = choice.agent;
     request.addresses = options.addresses;
     request.capture_interface = options.capture_interface;
   }
   return request;
+}
+
+// The IUT's host, where programs can be started.
+std::optional<doctor::RemoteSystem> dut_of(const IutChoice& choice) {
+  if (!choice.host) return std::nullopt;
+  return choice.host->ssh.empty() ? doctor::RemoteSystem::by_prefix(choice.host->prefix)
+                                  : doctor::RemoteSystem::by_ssh(choice.host->ssh);
 }
 
 ExitCode fail(const std::string& why) {
@@ -52,7 +62,9 @@ ExitCode fail(const std::string& why) {
 }  // namespace
 
 ExitCode run_doctor(const Options& options) {
-  const auto findings = doctor::examine(request_for(options), doctor::HostSystem());
+  const auto dut = dut_of(options.choice);
+  const auto findings =
+      doctor::examine(request_for(options), doctor::HostSystem(), dut ? &*dut : nullptr);
   base::say(stdout, doctor::report_text(findings, ::isatty(STDOUT_FILENO) != 0 &&
                                                       std::getenv("NO_COLOR") == nullptr));
   return doctor::worst(findings) == doctor::Severity::failure ? ExitCode::harness : ExitCode::good;

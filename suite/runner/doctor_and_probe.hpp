@@ -11,7 +11,7 @@ namespace suite::runner {
 
 /// Prints the findings; harness if one of them stops a run.
 [[nodiscard]] jobs::ExitCode run_doctor(const Options& options);
-/// Writes the PICS that the IUT's own words make,
+/// Writes the PICS that follows from what the IUT reports,
 /// to the file of options.subject or standard output.
 [[nodiscard]] jobs::ExitCode probe(const SuiteParts& parts, const Options& options);
 

@@ -69,8 +69,8 @@ std::vector<std::string> not_passed(const std::vector<CaseRecord>& records) {
   return ids;
 }
 
-// The first of the sessions at the end of the run that were all asked for the same and did not get
-// to their end: the next one that is asked for that goes on with them.
+// The first of the run's last sessions that all had the same request and did not finish it: the next
+// session with that request continues them.
 std::size_t first_of_unfinished(const results::RunRecord& run, const Json& asked) {
   std::size_t first = run.sessions.size();
   while (first > 0 && run.sessions[first - 1].ending != Ending::finished &&
@@ -94,7 +94,7 @@ std::vector<CaseRecord> records_before(const results::Journal& earlier, std::siz
   std::vector<CaseRecord> records;
   for (std::size_t i = 0; i < earlier.sessions.size(); ++i)
     if (earlier.sessions[i] < session) records.push_back(earlier.document.cases[i]);
-  // Which of them counted is another question now that later ones are left out.
+  // Which attempts count has to be determined again, since later ones are left out.
   for (CaseRecord& record : records)
     if (!counts(record)) record.gate.result = results::GateResult::as_expected;
   static_cast<void>(results::summarise(records));
@@ -163,7 +163,7 @@ Checked<std::optional<Continuation>> continue_run(const SuiteParts& parts,
                                                   const results::Journal& earlier,
                                                   const Options& options) {
   const results::RunRecord& run = earlier.document.run;
-  if (run.sessions.empty()) return std::nullopt;  // made before runs could be gone on with
+  if (run.sessions.empty()) return std::nullopt;  // of a version that records no sessions
   const Json asked = asked_by(options);
   const auto whole = select(parts.table, choosing(options, run.sessions.front().asked), {});
   if (!whole) return std::nullopt;
@@ -225,7 +225,7 @@ class Search {
   Search(const SuiteParts& parts, const Options& options, const results::RunRecord& asked)
       : parts_(parts), options_(options), asked_(asked) {}
 
-  /// The place in this folder where the run goes on. Nothing: not here; `why_not()` says why.
+  /// The place in this folder where the run continues. Nothing: not here; `why_not()` says why.
   Checked<std::optional<Place>> try_folder(const fs::path& path);
   [[nodiscard]] const Refusal& why_not() const { return why_not_; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Where a run writes, and which cases it plays, where there are runs already: it goes on with one
+// Where a run writes, and which cases it plays, if there are earlier runs: it continues one
 // that it repeats, and never touches another one.
 #pragma once
 
@@ -31,25 +31,25 @@ using CaseList = std::vector<const cases::Case*>;
 /// The options that choose cases, by name.
 [[nodiscard]] results::Json asked_by(const Options& options);
 
-/// Why what the command line asks for is another run than this one, in some words; nothing if it is
+/// Why the command line asks for a different run from this one, in some words; nothing if it is
 /// the same: suite, IUT, and all that decides verdicts.
 [[nodiscard]] std::optional<std::string> other_than(const results::RunRecord& run,
                                                     const results::RunRecord& asked);
-/// The same for what the IUT's agent has said of it.
+/// The same for what the IUT's agent has reported.
 [[nodiscard]] std::optional<std::string> other_iut(const results::IutRecord& before,
                                                    const results::IutRecord& now);
 
-/// What the command line asks of a run that is there.
+/// What the command line asks of an earlier run.
 struct Continuation {
   CaseList play;   ///< may be empty: the run then only has to end
   CaseList whole;  ///< all cases of the run
 };
-/// Nothing: the run is complete, or does not have all the cases; it stays as it is.
+/// Nothing: the run is complete, or lacks some of the cases; it remains unchanged.
 [[nodiscard]] Checked<std::optional<Continuation>> continue_run(const SuiteParts& parts,
                                                                 const results::Journal& earlier,
                                                                 const Options& options);
 
-/// The cases of `whole` that have no verdict that counts.
+/// The cases of `whole` without a verdict that counts.
 [[nodiscard]] CaseList without_verdict(const CaseList& whole,
                                        const std::vector<results::CaseRecord>& records);
 /// How many attempts there are of each record's id.
@@ -59,12 +59,12 @@ struct Continuation {
 struct Place {
   std::filesystem::path name;  ///< of the folder, in the words of the command line
   results::Folder folder;
-  std::optional<results::Journal> earlier;  ///< of the run that goes on
+  std::optional<results::Journal> earlier;  ///< of the run that is continued
   CaseList play, whole;
 };
-/// Finds the folder and locks it. `asked` describes the run as far as it is known before the IUT is
-/// met. Without an explicit --out another run in the way makes it the next numbered folder, and
-/// `tell` gets a line about that.
+/// Finds the folder and locks it. `asked` describes the run as far as it is known before the hello
+/// of the IUT. Without an explicit --out, the next numbered folder is taken if this one is in use,
+/// and `tell` gets a line about that.
 [[nodiscard]] Checked<Place> find_place(const SuiteParts& parts, const Options& options,
                                         const results::RunRecord& asked,
                                         const std::function<void(const std::string&)>& tell);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What there is of a rule: its text, the cases that judge it, the deviations that break it, and
+// What is known about a rule: its text, the cases that judge it, the deviations that break it, and
 // the implementations that are known to break it.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the results say of the tester's own host and build.
+// What the results say about the tester's own host and build.
 #pragma once
 
 #include <string>

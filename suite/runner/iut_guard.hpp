@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Tells an in-process IUT's code from the tester's, so that a signal raised in it is laid at the
-// right door.
+// Distinguishes the code of an in-process IUT from the tester's, so that a signal is attributed to
+// the one that raised it.
 //
 // The IUT gets an EventLoop and a Network that mark every call into it; the worker's signal handler
 // reads the mark. Exceptions that leave the IUT's callbacks end the process in std::terminate, like
-// any crash of it.
+// any other crash.
 #pragma once
 
 #include <functional>
@@ -17,11 +17,11 @@
 
 namespace suite::runner {
 
-/// Reports fatal signals as the worker's last word, a `died` line on `fd`,
-/// then lets them take their course.
+/// Reports a fatal signal as the worker's last message, a `died` line on `fd`,
+/// and then lets the signal end the process.
 void report_fatal_signals(int fd);
 
-/// Makes an IUT of the guarded event loop and network.
+/// Makes an IUT that uses the guarded event loop and network.
 using IutMaker = std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&)>;
 
 /// An IUT in this process with the guard around it. `loop` and `network` must outlive it.

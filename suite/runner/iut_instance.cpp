@@ -124,7 +124,7 @@ void IutInstance::pool_changed() {
 
 // ---------------------------------------------------------------- attempts
 
-// The first instance's sentinels stand for the run; those of others say whose they are.
+// The first instance's sentinels are those of the run; those of others name their instance.
 std::string IutInstance::sentinel_name(const Attempt& attempt) const {
   const char* when = attempt.job.number == 0 ? "first" : "last";
   return place_ == 0 ? fmt::format("{}.{}", case_of(attempt).id, when)
@@ -244,7 +244,7 @@ bool IutInstance::start_failed(const std::string& why) {
   return true;
 }
 
-// Whether nothing may start but the sentinel, which is seen to here.
+// Whether nothing but the sentinel may start, which this function starts.
 bool IutInstance::asks_for_contact() {
   const bool nothing_else = schedule_.done() && !held_.empty();
   if (nothing_else) outage_.doubt();
@@ -257,7 +257,7 @@ bool IutInstance::asks_for_contact() {
 void IutInstance::ask_sentinel() {
   if (!asking_) {
     asking_ = true;
-    pool_.renew();  // what leads to their agents may be what is broken
+    pool_.renew();  // the way to their agents may be what is broken
     schedule_.repeat_alone(
         {Job{.number = 0, .attempt = 1, .group = 0, .alone = true, .probe = true}});
   }
@@ -308,7 +308,7 @@ void IutInstance::wait_and_ask_again() {
 }
 
 // A case that goes unanswered while others are answered is played again alone; if the sentinel
-// passes after it once more, that is its verdict. What an outage took is no verdict at all.
+// passes after it again, that is its verdict. A case that an outage interrupted has no verdict.
 void IutInstance::release_held(bool all_again) {
   std::vector<Job> again;
   for (Held& held : std::exchange(held_, {})) {
@@ -325,10 +325,10 @@ void IutInstance::release_held(bool all_again) {
   all_again ? schedule_.repeat_all(again) : schedule_.repeat_alone(again);
 }
 
-// ---------------------------------------------------------------- what an attempt comes to
+// ---------------------------------------------------------------- the ruling of an attempt
 
-// A worker that dies takes its evidence with it: the case runs again alone, so that all that is
-// captured is its own. What the first attempt came to stands, whether the second dies too or not.
+// The evidence of a worker that dies is lost: the case runs again alone, so that all that is
+// captured is its own. The ruling of the first attempt stands, whether the second dies too or not.
 std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
                                                  const cases::CaseOutcome& outcome) {
   const std::size_t number = attempt.job.number;
@@ -341,7 +341,7 @@ std::optional<Ruling> IutInstance::earlier_death(const Attempt& attempt,
   return std::nullopt;
 }
 
-// What the IUT's kernel wrote since this was last asked. Where other cases ran, each of them runs
+// What the IUT's kernel has written since the last call. If other cases ran, each of them runs
 // again alone.
 KernelEvidence IutInstance::look_at_kernel(const Attempt& attempt) {
   using Kind = KernelEvidence::Kind;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// One copy of the IUT and the cases that it is given: works through them, captures each, listens to
-// the IUT's kernel, repeats what has to be repeated, and brings the IUT's host up again.
+// One copy of the IUT and the cases that it is given: runs them, captures each, watches the log of
+// the IUT's kernel, repeats what has to be repeated, and starts the IUT's host again.
 #pragma once
 
 #include <chrono>
@@ -31,20 +31,20 @@ class IutInstance final : jobs::WorkerPool::Client {
   class Observer {
    public:
     virtual ~Observer() = default;
-    /// The first agent has said who the IUT is.
+    /// The first agent has reported what the IUT is.
     virtual void instance_met(IutInstance& instance) = 0;
     virtual void case_started(const std::string& id) = 0;
-    /// It ended without anything to judge, and runs again.
+    /// The attempt ended without anything to judge, and runs again.
     virtual void case_returned(const std::string& id) = 0;
-    /// An attempt is over and its record complete, but for the gate's word. True: the case is to be
-    /// attempted again.
+    /// An attempt is over and its record complete, except for the gate's judgement. True: the case
+    /// is to be attempted again.
     virtual bool case_judged(results::CaseRecord record) = 0;
-    /// So many attempts more than there were cases.
+    /// There are so many more attempts than cases.
     virtual void more_to_do(std::size_t attempts) = 0;
     virtual void instance_reports(const std::string& line) = 0;
-    /// The run cannot go on. One line.
+    /// The run cannot continue. One line.
     virtual void instance_lost(const std::string& why) = 0;
-    /// Whether the IUT's kernel is known to say that now and then.
+    /// Whether the IUT's kernel is known to report this now and then.
     [[nodiscard]] virtual bool is_known_kernel_message(const std::string& excerpt) const = 0;
   };
   /// What all instances of a run share, and what outlives them.
@@ -62,11 +62,11 @@ class IutInstance final : jobs::WorkerPool::Client {
               Plan plan, Observer& observer);
   ~IutInstance() override;
 
-  /// Brings the IUT's host up, and one agent, which says who it is.
+  /// Starts the IUT's host, and one agent, which reports what the IUT is.
   void meet();
-  /// Lets the cases start, after the meeting.
+  /// Lets the cases start, after `meet()` is done.
   void begin();
-  /// Forgets what was not started, and lets nobody start any more.
+  /// Forgets what has not started, and lets nothing else start.
   void give_up();
   /// Ends all workers, at once or after a farewell to their agents.
   void dismiss(bool at_once) { pool_.dismiss(at_once); }
@@ -74,9 +74,9 @@ class IutInstance final : jobs::WorkerPool::Client {
   [[nodiscard]] bool done() const;
 
   [[nodiscard]] const TestNetwork& network() const { return *network_; }
-  /// What the IUT said of itself, once it did.
+  /// What the IUT's agent has reported about it, after it has.
   [[nodiscard]] const std::optional<iut::Hello>& hello() const { return hello_; }
-  /// What of its cases still waits takes at least so many seconds, if each case takes one.
+  /// Its waiting cases take at least so many seconds, if each case takes one.
   [[nodiscard]] double bound() const { return schedule_.bound(); }
   [[nodiscard]] std::size_t cases() const { return list_.size(); }
   /// The evidence of its cases; close it before the capture is reported on.
@@ -144,13 +144,13 @@ class IutInstance final : jobs::WorkerPool::Client {
     jobs::Attempt attempt;
     base::TimePoint ended;
   };
-  std::deque<Recent> recent_;  ///< ended so lately that a complaint of the kernel may be about them
+  std::deque<Recent> recent_;  ///< so recent that a complaint of the kernel may be about them
   OutageDetector outage_;
   struct Held {
     jobs::Attempt attempt;
     cases::CaseOutcome outcome;
   };
-  std::vector<Held> held_;  ///< unanswered: whose doing that is will be seen
+  std::vector<Held> held_;  ///< unanswered: the sentinel will show whether by the IUT's fault
   bool asking_ = false;     ///< the sentinel is played, or waits for a worker
   std::optional<base::TimerId> next_question_, outage_timer_;
   bool met_ = false, begun_ = false, given_up_ = false;

@@ -16,8 +16,8 @@
 
 namespace suite::runner {
 
-/// Keeps the books; who runs the cases again is the owner's business.
-/// Cases go by their number in the schedule.
+/// Only keeps the records; the owner runs the cases again.
+/// Cases are identified by their number in the schedule.
 class Incidents {
  public:
   using IsKnown = std::function<bool(const std::string& excerpt)>;
@@ -29,9 +29,9 @@ class Incidents {
   /// The first attempt of a suspect has ended: its next one will be alone.
   void will_repeat(std::size_t one);
   /// A repetition ended with this record; `complaint`: the kernel complained again. Returns the
-  /// records that are settled by it: the incident's last one settles all. Where nothing was
-  /// reproduced, all of them are errors, unless the complaint is a known one: then what they came
-  /// to alone stands.
+  /// records that are settled by it: the incident's last one settles all. If nothing was
+  /// reproduced, all of them are errors, unless the complaint is a known one: then the results of
+  /// the repetitions stand.
   [[nodiscard]] std::vector<results::CaseRecord> settle(std::size_t one, results::CaseRecord record,
                                                         bool complaint, const IsKnown& is_known);
   /// Whether this case is being repeated for an incident.

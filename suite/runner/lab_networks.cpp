@@ -92,8 +92,8 @@ lab::GuestOptions guest_options(const Options& options, std::size_t place) {
 /// Each case of the DAT API opens its IA in a process of its own, for which an emulated guest on a
 /// busy host takes seconds. And soft-iWARP may wait 10 s for a peer's startup frame.
 constexpr double dat_deadline_scale = 10;
-/// More than those 10 s, and many times what such a case takes as a rule. Where the host is so busy
-/// that it takes longer, that counts as the hang that is known of it, and not as another failure.
+/// More than those 10 s, and many times what such a case usually takes. If the host is so busy that
+/// a case takes longer, this counts as its known hang, and not as another failure.
 constexpr double dat_deadline_scale_with_known_hang = 3;
 constexpr auto dying_time = std::chrono::seconds(3);
 constexpr auto rest_of_an_answer = std::chrono::seconds(2);  // that has begun to arrive
@@ -142,8 +142,8 @@ class GuestNetwork final : public TestNetwork {
     std::string log = guest_->log_since(position_);
     position_ = guest_->log_position();
     const auto faults = lab::find_kernel_faults(log);
-    // An oops ends this kernel. What it says while it dies belongs to the same complaint, and no
-    // other case is to begin meanwhile.
+    // An oops ends this kernel. What it reports until its end belongs to the same complaint, and no
+    // other case may begin meanwhile.
     const bool fatal = std::ranges::any_of(faults, [](const lab::KernelFault& fault) {
       return fault.kind == lab::KernelFaultKind::bug || fault.kind == lab::KernelFaultKind::panic;
     });
@@ -174,7 +174,7 @@ class GuestNetwork final : public TestNetwork {
           done(std::move(up));
         });
     const int fd = guest_->answer_descriptor();
-    // What came of it is heard once: the descriptor is not watched any more, the timer gone.
+    // The result is reported once: the descriptor is no longer watched, the timer is gone.
     const auto hear = [this, &loop, fd, answered](std::chrono::milliseconds timeout) {
       loop.unwatch(fd);
       (*answered)(guest_->await_boot(timeout));

@@ -42,7 +42,7 @@ constexpr const char* run_examples =
     "  rnic-suite run --select 'ddp.*' --rule ddp.tagged.check-end-in-range --strict\n"
     "  rnic-suite run --rerun-failed                           what did not pass in the last run "
     "in out/\n"
-    "The same command goes on with a run that was interrupted or killed. With --select, --rule or\n"
+    "The same command continues a run that was interrupted or killed. With --select, --rule or\n"
     "--rerun-failed, attempts are added to the run in the folder, if it is of the same suite, IUT\n"
     "and judgement and has these cases; the last attempt at a case counts. No run is ever "
     "overwritten.\n"
@@ -59,18 +59,16 @@ std::vector<std::string> words(const std::string& text) {
   return {std::istream_iterator<std::string>(stream), {}};
 }
 
-// How a program is started on the host that `--host` names.
-std::expected<std::vector<std::string>, std::string> reach(const std::string& host) {
-  if (host.empty()) return std::vector<std::string>{};
+std::expected<OtherHost, std::string> parse_host(const std::string& host) {
   if (host.starts_with("ssh:")) {
     const std::string target = host.substr(4);
     if (!is_plain_name(target))
       return std::unexpected(fmt::format("--host: '{}' is no ssh target", target));
-    return iut::through_ssh(target);
+    return OtherHost{.ssh = target, .prefix = {}};
   }
   if (host.starts_with("argv:")) {
     auto prefix = words(host.substr(5));
-    if (!prefix.empty()) return prefix;
+    if (!prefix.empty()) return OtherHost{.ssh = {}, .prefix = std::move(prefix)};
   }
   return std::unexpected(
       fmt::format("--host: '{}' is neither ssh:[USER@]HOST nor argv:WORDS", host));
@@ -83,9 +81,12 @@ std::expected<IutChoice, std::string> parse_device(IutChoice::Kind kind, const s
   choice.device = iut.substr(iut.find(':') + 1);
   if (!is_plain_name(choice.device))
     return std::unexpected(fmt::format("--iut {}: '{}' is no device name", iut, choice.device));
-  auto agent = reach(host);
-  if (!agent) return std::unexpected(agent.error());
-  choice.agent = std::move(*agent);
+  if (!host.empty()) {
+    auto other = parse_host(host);
+    if (!other) return std::unexpected(other.error());
+    choice.agent = other->ssh.empty() ? other->prefix : iut::through_ssh(other->ssh);
+    choice.host = std::move(*other);
+  }
   const auto add = [](std::vector<std::string>& argv, const std::vector<std::string>& words) {
     argv.insert(argv.end(), words.begin(), words.end());
   };
@@ -177,7 +178,7 @@ void add_iut_options(CLI::App& app, Options& o) {
                  "where the agent of verbs: or dat: runs: ssh:[USER@]HOST, or argv:WORDS put "
                  "before its command");
   app.add_option("--address", o.addresses,
-                 "the IUT's address (once per family), where it is not in the suite's own network")
+                 "the IUT's address (once per family), if it is not in the suite's own network")
       ->allow_extra_args(false);
   app.add_option(
          "--tester-address", o.tester_addresses,
@@ -198,11 +199,10 @@ void add_selection(CLI::App& app, Options& o) {
       "--rule", o.rules,
       "only cases that judge a rule whose id matches this shell pattern; may be repeated");
   app.add_option("--rfc", o.rfc, "only cases that judge a rule of this RFC, e.g. 5044");
-  app.add_option(
-         "--section", o.sections,
-         "only those of this section of it and the sections below, e.g. 7.1; may be repeated")
+  app.add_option("--section", o.sections,
+                 "only those of this section of it and its subsections, e.g. 7.1; may be repeated")
       ->needs("--rfc");
-  app.add_flag("--long", o.long_run, "also the cases that take long");
+  app.add_flag("--long", o.long_run, "also the cases that take a long time");
 }
 
 void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bool& coverage) {
@@ -225,16 +225,15 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
   app.add_option("--link", o.link,
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
-  app.add_option(
-         "--out", o.out,
-         "output folder. Without it: out, or out.2, out.3, ... where that holds another run")
+  app.add_option("--out", o.out,
+                 "output folder. Without it: out, or out.2, out.3, ... if that has another run")
       ->capture_default_str()
       ->each([&o](const std::string&) { o.out_given = true; });
   app.add_flag("--fresh", o.fresh,
                "begin a new run, in a folder of its own (--out with a number, if there is one "
                "already)");
   app.add_option("--junit", o.junit, "write JUnit XML to this file too");
-  app.add_option("--jobs", o.jobs, "cases at a time (default: as the IUT suits)")
+  app.add_option("--jobs", o.jobs, "cases at a time (default: depends on the IUT)")
       ->check(CLI::Range(1U, 256U));
   app.add_flag("--no-capture", no_capture,
                "do not capture; each case's pcap is then the tester's own record");
@@ -352,7 +351,7 @@ class CommandLine {
   CommandLine() {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", base::version_text("rnic-suite"));
-    app_.footer(std::string("Without a command it is `run`; each has its own --help.\n") +
+    app_.footer(std::string("The default command is `run`; each has its own --help.\n") +
                 exit_codes);
     add_run_options(command("run", "run cases against an implementation", Command::run), options_,
                     list_, no_capture_, coverage_);
@@ -361,7 +360,7 @@ class CommandLine {
     list.add_flag("--json", options_.json, "with title, file and rules of each, as JSON");
     list.footer("example: rnic-suite list --rfc 5044 --section 7\n");
     CLI::App& probe =
-        command("probe", "fill a PICS from what an IUT says and does", Command::probe);
+        command("probe", "fill in a PICS from what an IUT reports and does", Command::probe);
     add_iut_options(probe, options_);
     probe.add_option("FILE", options_.subject, "PICS file to write (default: standard output)");
     probe.footer("example: rnic-suite probe --iut siw-vm siw.pics.yaml\n");

@@ -18,6 +18,12 @@ namespace suite::runner {
 
 enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect };
 
+/// Another host, as `--host` names it: by one of the two.
+struct OtherHost {
+  std::string ssh;                  ///< [USER@]HOST
+  std::vector<std::string> prefix;  ///< words put before a command that runs there
+};
+
 /// Which IUT: what `--iut` and `--host` say.
 struct IutChoice {
   enum class Kind : std::uint8_t { reference, agent, siw_vm, verbs, dat } kind = Kind::reference;
@@ -25,11 +31,12 @@ struct IutChoice {
   /// Argv of the agent's process; empty: in process, or in the guest
   std::vector<std::string> agent;
   std::vector<std::string> dat_cases;  ///< dat: argv of rnic-dat-cases, where the agent is
+  std::optional<OtherHost> host;       ///< verbs, dat: where the agent is, if not here
   /// agent:reference, dat:reference: our own, in the lab's namespace
   bool local_reference = false;
   bool dat_in_guest = false;  ///< dat:siw-vm: OpenFabrics' provider over the guest's soft-iWARP
   [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || dat_in_guest; }
-  /// Whether it runs in the lab's own network; otherwise it is somebody's host.
+  /// Whether it runs in the lab's own network; otherwise it is a host of its own.
   [[nodiscard]] bool in_lab() const {
     return kind == Kind::reference || local_reference || in_guest();
   }
@@ -75,7 +82,7 @@ struct Options {
   std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
 };
 
-/// What the command line ended in where there is nothing to run:
+/// The result of a command line that leaves nothing to run:
 /// help was asked for, or it is wrong.
 struct Stop {
   jobs::ExitCode code = jobs::ExitCode::usage;

@@ -27,7 +27,7 @@ void OutageDetector::answered(const std::string& id, bool good, WallTime now) {
   unanswered_ = 0;
   last_answer_ = now;
   if (good) last_good_ = id;
-  // What was begun before it was put in question may still come to a good end: the sentinel decides.
+  // What began before the doubt may still be answered: only the sentinel decides.
   if (state_ == State::unmet) state_ = State::standing;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// OutageDetector with an IUT that stands on somebody's own host: what goes unanswered in a row, over all
-// workers, puts it in doubt; a sentinel that goes unanswered too makes it lost, until one passes or
-// timeout ends.
+// Contact with an IUT on a host of its own: attempts without an answer in a row, over all workers,
+// put it in doubt; a sentinel without an answer makes it lost, until a sentinel passes or the
+// time to wait is over.
 #pragma once
 
 #include <chrono>
@@ -12,10 +12,10 @@
 
 namespace suite::runner {
 
-/// Whether this outcome says no more than that nobody answered.
+/// Whether this outcome says only that nobody answered.
 [[nodiscard]] bool is_unanswered(const cases::CaseOutcome& outcome);
 
-/// How the reason begins of an attempt for which no agent could be started.
+/// How the reason of an attempt begins if no agent could be started for it.
 inline constexpr std::string_view cannot_be_reached = "the IUT cannot be reached";
 
 class OutageDetector {
@@ -23,11 +23,11 @@ class OutageDetector {
   using WallTime = std::chrono::system_clock::time_point;
   enum class State : std::uint8_t {
     unmet,     ///< nothing was answered yet: no doubt, but no contact to lose
-    standing,  ///< the last word was an answer, or what came since may be chance
+    standing,  ///< the last attempt was answered, or those unanswered since may be chance
     doubted,   ///< the sentinel has to be asked
     lost,      ///< it was asked in vain, and is asked again
   };
-  /// So many attempts and starts of agents that go unanswered in a row are no chance any more.
+  /// So many attempts and starts of agents without an answer in a row cannot be chance.
   static constexpr unsigned most_unanswered = 3;
 
   [[nodiscard]] State state() const { return state_; }
@@ -39,7 +39,7 @@ class OutageDetector {
   void answered(const std::string& id, bool good, WallTime now);
   /// An attempt, or the start of an agent, was not: `why` in one line.
   void unanswered(const std::string& why);
-  /// There is no other way to find out.
+  /// Only the sentinel can show whether the IUT still answers.
   void doubt();
   /// The sentinel passed.
   void restored(WallTime now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Which cases a run has, in which order, and how they are shared out where there is more than one
+// Which cases a run has, in which order, and how they are divided if there is more than one
 // copy of the IUT.
 #pragma once
 
@@ -19,15 +19,15 @@ struct Plan {
   std::vector<jobs::Job> jobs;
 };
 
-/// At most `copies` plans, and at least one. Those that are `apart` run alone, after all others of
-/// their plan. A second plan has these, and all that want the IUT configured otherwise than it
-/// comes: what they do to their copy of the IUT reaches nobody else. It is not made for a handful.
+/// At most `copies` plans, and at least one. Cases that are `apart` run alone, after all others of
+/// their plan. A second plan has these, and all that need a configuration of the IUT other than its
+/// default: what they do to their copy of the IUT affects no others. It is not made for a few cases.
 [[nodiscard]] std::vector<Plan> make_plans(const SuiteParts& parts,
                                            const std::vector<const cases::Case*>& selected,
                                            const std::vector<expectations::Isolation>& apart,
                                            std::size_t copies);
 
-/// Marks the jobs of which an entry has a hang among what was observed.
+/// Marks the jobs whose entry lists a hang as observed.
 void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entries);
 
 }  // namespace suite::runner

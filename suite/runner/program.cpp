@@ -33,10 +33,10 @@ using jobs::ExitCode;
 
 namespace {
 
-/// For what only prints: quietly, where the output goes to `head`.
+/// For commands that only print: ends without a message if the reader, such as `head`, goes away.
 void end_with_the_reader() { std::signal(SIGPIPE, SIG_DFL); }
 
-/// The end of what only prints: not good if somebody who asked does not get to see it.
+/// The exit code of a command that only prints: not good if the output could not be written.
 ExitCode printed(ExitCode code) {
   const auto fault = base::unwritten_output();
   if (!fault) return code;
@@ -44,7 +44,7 @@ ExitCode printed(ExitCode code) {
   return ExitCode::harness;
 }
 
-/// Ids that cases had before select what these are called now.
+/// Former ids of cases select their current ones.
 Options with_current_ids(const SuiteParts& parts, Options options) {
   std::vector<std::string> patterns;
   for (const std::string& pattern : options.select) {
@@ -126,7 +126,7 @@ ExitCode coverage(const SuiteParts& parts, const Options& options) {
   return options.every_rule ? print_rules(parts, evaluated) : print_coverage(parts, evaluated);
 }
 
-/// What cannot be done rightly without the files that belong to the suite: a known issue would show
+/// What gives a wrong result without the files that belong to the suite: a known issue would show
 /// as a new failure, the report would be missing.
 bool needs_shipped_files(Command command) {
   return command == Command::run || command == Command::explain || command == Command::collect;

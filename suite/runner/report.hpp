@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Hands the results of a run to the reports.
+// Gives the results of a run to the reports.
 #pragma once
 
 #include <expected>

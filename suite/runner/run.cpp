@@ -67,7 +67,7 @@ std::optional<std::string> unknown_variant(const Options& options) {
   return std::nullopt;
 }
 
-// What to type where the IUT on somebody's own host does not answer.
+// What to type if the IUT on a host of its own does not answer.
 std::string advice(const Options& options) {
   if (options.choice.in_lab()) return "";
   Options iut_only = options;
@@ -134,7 +134,7 @@ class Run final : IutInstance::Observer {
     record_.options = options_record(options_);
   }
 
-  /// Nothing: the run in the folder turned out to be of another IUT, and this one is to begin anew
+  /// Nothing: the run in the folder turns out to be of another IUT, and this one has to begin anew
   /// in a folder of its own.
   std::optional<ExitCode> execute() {
     if (auto ready = prepare(); !ready) {
@@ -185,8 +185,8 @@ class Run final : IutInstance::Observer {
   const SelfTestRecord self_test_ = load_self_tests();
   base::EpollLoop loop_;
   std::optional<results::Folder> folder_;
-  std::optional<results::Journal> journal_;        ///< of the run that goes on, until it does
-  std::optional<results::RunRecord> earlier_;      ///< the run that goes on, as it was left
+  std::optional<results::Journal> journal_;        ///< of the run that is continued, until it is
+  std::optional<results::RunRecord> earlier_;      ///< the run that is continued, as it was left
   std::map<std::string, std::uint32_t> attempts_;  ///< of earlier sessions, by record's id
   CaseList whole_;                                 ///< all cases of the run
   expectations::KnownIssues known_;
@@ -244,7 +244,7 @@ Checked<CaseList> Run::prepare_folder() {
   return std::move(place->play);
 }
 
-// Only now the IUT has said who it is.
+// The IUT has reported what it is.
 Checked<void> Run::begin_session() {
   if (earlier_) {
     if (const auto other = other_iut(earlier_->iut, record_.iut)) {
@@ -299,7 +299,7 @@ void Run::describe_lab() {
   record_.capture.note = instances_.front()->no_capture();
 }
 
-// All copies of the IUT come up side by side; the run begins when the first has said who it is.
+// All copies of the IUT start together; the run begins when the first has reported what it is.
 Checked<void> Run::meet_iut() {
   for (const auto& instance : instances_) instance->meet();
   loop_.run_until(base::TimePoint::max(), [this] { return over_ || instances_.front()->hello(); });
@@ -314,7 +314,7 @@ void Run::instance_met(IutInstance& instance) {
   if (begun_) instance.begin();
 }
 
-// What the vendor denies and the agent offers all the same is worth a line.
+// What the vendor denies but the agent offers is worth a line.
 void Run::compare_claims(const iut::Hello& hello) {
   for (const std::string& word : hello.capabilities)
     if (!iut::is_capability(word))
@@ -364,14 +364,14 @@ bool Run::case_judged(results::CaseRecord record) {
       gate_->judge(record, record.attempt - (before == attempts_.end() ? 0 : before->second));
   const bool sentinel = record.id.starts_with(parts_.sentinel.id);
   auto added = folder_->add(record);
-  // Syncing once for all that is settled at this moment keeps the disk from setting the pace.
+  // One sync for all that is settled at this moment, so that the disk does not slow down the run.
   if (added && records_++ % 8 == 0) added = folder_->sync();
   if (!added) {
     abort_run(results::Ending::aborted, added.error());
     return false;
   }
   show(record);
-  // An agent that cannot send or receive yet is no dead IUT: startup can be judged without.
+  // An agent that cannot send or receive yet does not mean a dead IUT: startup can still be judged.
   const bool dead = sentinel && record.outcome.verdict != results::Verdict::pass &&
                     record.outcome.verdict != results::Verdict::not_applicable &&
                     options_.deviations.empty();
@@ -420,7 +420,7 @@ void Run::end_captures() {
   for (const auto& instance : instances_) instance->evidence().report(record_.capture);
 }
 
-// The run as a whole: what all its sessions together come to.
+// The run as a whole: the result of all its sessions.
 results::Document Run::conclude(results::Document document) {
   const std::string now = base::time_text(std::chrono::system_clock::now());
   const std::size_t missing = without_verdict(whole_, document.cases).size();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A run from the selection to the report: schedules, captures, judges against the gate, and alone
-// writes the results.
+// A run from the selection to the report: schedules, captures, compares with the known issues, and
+// is the only one that writes the results.
 #pragma once
 
 #include "suite/jobs/exit_code.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What the records of a run come to, as its end and `collect` say it: exit code and words.
+// The summary of a run's records, at its end and by `collect`: exit code and text.
 #pragma once
 
 #include <string>

@@ -27,8 +27,8 @@ struct SelfTestRecord {
   void merge(SelfTestRecord other);
 };
 
-/// What `rnic-self-test --out` or dat_self_test.py wrote; empty where there is no such file or it is
-/// not whole.
+/// What `rnic-self-test --out` or dat_self_test.py wrote; empty if there is no such file or it is
+/// incomplete.
 [[nodiscard]] SelfTestRecord load_self_test(const std::filesystem::path& file);
 /// Of both that the build derives.
 [[nodiscard]] SelfTestRecord load_self_tests();

@@ -64,7 +64,7 @@ std::optional<std::string> fault_of_text(const Options& options) {
   return std::nullopt;
 }
 
-// The cases of the DAT API are for DAT providers, and for who asks for them by name.
+// The cases of the DAT API are for DAT providers, and for those who select them by name.
 bool asks_for_dat(const Options& options) {
   return options.choice.kind == IutChoice::Kind::dat || options.command == Command::list ||
          !options.rules.empty() || options.rfc ||

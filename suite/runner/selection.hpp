@@ -12,9 +12,9 @@
 
 namespace suite::runner {
 
-/// The cases that every kind of selector lets pass, in the order of the table. The error is one
-/// line; it names the selector that matches nothing. `failed`: ids to which --rerun-failed
-/// restricts, if asked for.
+/// The cases that match every kind of selector given, in the order of the table. The error is one
+/// line; it names the selector that matches nothing. `failed`: the ids to which --rerun-failed
+/// restricts them, if given.
 [[nodiscard]] std::expected<std::vector<const cases::Case*>, std::string> select(
     std::span<const cases::Case> table, const Options& options,
     const std::vector<std::string>& failed);

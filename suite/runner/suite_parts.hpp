@@ -16,8 +16,8 @@ namespace suite::runner {
 
 struct SuiteParts {
   std::vector<cases::Case> table;
-  /// Proves the IUT alive, first and last in every run: a connection, and one Send each way. Not
-  /// part of the table.
+  /// Shows that the IUT answers, first and last in every run: a connection, and one Send each way.
+  /// Not part of the table.
   cases::Case sentinel;
   std::function<cases::CaseOutcome(const cases::Case&, cases::Environment&)> execute;
   std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&,

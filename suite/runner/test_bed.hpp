@@ -14,8 +14,8 @@ namespace suite::runner {
 class TestBed {
  public:
   virtual ~TestBed() = default;
-  /// Sees to it that the IUT answers, starting or restarting
-  /// its agent if need be. The error is one line.
+  /// Makes sure that the IUT answers; starts or restarts
+  /// its agent if necessary. The error is one line.
   [[nodiscard]] virtual std::expected<void, std::string> revive() = 0;
   /// Only after a revive() that succeeded.
   [[nodiscard]] virtual cases::Environment& environment() = 0;

@@ -16,7 +16,7 @@ struct TestHost {
   rnic::llp::TcpHost tcp;
 };
 
-/// As the parent's words say it. The error is one line.
+/// As the parent's setup describes it. The error is one line.
 [[nodiscard]] std::expected<TestHost, std::string> make_test_host(const HostSetup& words);
 
 }  // namespace suite::runner

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The networks that need no lab: the in-memory link, loopback, and somebody's own host.
+// The networks that need no lab: the in-memory link, loopback, and a host of the IUT's own.
 #include "suite/runner/test_network.hpp"
 
 #include <ifaddrs.h>
@@ -34,7 +34,7 @@ using Result = std::expected<Value, std::string>;
 // A network that is all data.
 class HostNetwork final : public TestNetwork {
  public:
-  /// `foreign`: somebody's own host, of which there is one for all workers.
+  /// `foreign`: a host of the IUT's own, of which there is one for all workers.
   HostNetwork(WorkerSetup setup, results::LabRecord record, unsigned jobs, bool foreign)
       : setup_(std::move(setup)), record_(std::move(record)), jobs_(jobs), foreign_(foreign) {}
   WorkerSetup setup(std::uint32_t) const override { return setup_; }
@@ -63,7 +63,7 @@ std::unique_ptr<TestNetwork> memory_network(const Options& options) {
   return std::make_unique<HostNetwork>(std::move(setup), std::move(record), processors(), false);
 }
 
-// Where no namespace can be had: loopback, its segments cut to those of an Ethernet.
+// If no namespace can be made: loopback, with segments of the size of Ethernet's.
 TestNetworkOr loopback_network(const Options& options, const std::string& why) {
   WorkerSetup setup = common_setup(options);
   constexpr std::uint32_t segment = 1448;
@@ -81,7 +81,7 @@ TestNetworkOr loopback_network(const Options& options, const std::string& why) {
                                        false);
 }
 
-// ---------------------------------------------------------------- somebody's own host
+// ---------------------------------------------------------------- a host of the IUT's own
 
 // The address of ours from which the IUT is reached, by the routing table; nothing is sent.
 Result<Address> own_address_towards(const Address& iut) {
@@ -126,7 +126,7 @@ std::string& of_family(HostSetup& host, Family family) {
   return family == Family::ipv4 ? host.ipv4 : host.ipv6;
 }
 
-// Where the provider is: a dat.conf that our own environment names is one of that host.
+// On the provider's host: a dat.conf that our own environment names is a file of that host.
 void add_dat_access(WorkerSetup& setup, const Options& options) {
   std::vector<std::string> program = options.choice.dat_cases;
   if (program.front() == "rnic-dat-cases") program.front() = dat_cases_program();

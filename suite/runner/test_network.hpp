@@ -27,17 +27,17 @@ class TestNetwork {
   /// The IUT's addresses, for the results.
   [[nodiscard]] std::vector<std::string> iut_addresses() const;
 
-  /// Workers at a time where --jobs does not say.
+  /// Workers at a time if --jobs is not given.
   [[nodiscard]] virtual unsigned usual_jobs() const = 0;
   /// Workers at a time that the IUT can serve at most.
   [[nodiscard]] virtual unsigned most_jobs() const { return 256; }
   /// Whether a configuration command reaches the whole IUT, and not only the worker's own agent.
   [[nodiscard]] virtual bool configuration_is_shared() const { return false; }
 
-  /// Whether the IUT's host may go away without our doing, and come back.
+  /// Whether the IUT's host may go away, and come back, for reasons outside the run.
   [[nodiscard]] virtual bool may_go_away() const { return false; }
 
-  /// The deadline_scale for a case of which a hang is known: it may be given up sooner.
+  /// The deadline_scale for a case that is known to hang: it may be given up sooner.
   [[nodiscard]] virtual double scale_of_known_hang() const { return setup(0).deadline_scale; }
 
   /// Calls `make` where the captured interface is visible.
@@ -49,8 +49,8 @@ class TestNetwork {
   /// Whether the IUT's host is up; a host that the network itself starts is not, at first.
   [[nodiscard]] virtual bool up() { return true; }
   using BroughtUp = std::function<void(std::expected<void, std::string>)>;
-  /// Brings it up, or up again; says from the event loop how that went. Not to be asked for
-  /// anything but what it is until then.
+  /// Starts the host, or starts it again; calls `done` from the event loop. Until then only the
+  /// constant properties of the network may be asked for.
   virtual void bring_up(base::EpollLoop& loop, BroughtUp done) {
     loop.defer([done = std::move(done)] { done({}); });
   }

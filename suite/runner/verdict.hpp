@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The verdict of an attempt at a case: decided here, from what the case saw and from what the run
-// knows besides. What the capture shows is added by capture_judge.hpp.
+// The verdict of an attempt at a case: decided here, from what the case saw and from what else the
+// run knows. What the capture shows is added by capture_judge.hpp.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ struct Ruling {
   std::string reason;
 };
 
-/// What the log of the IUT's kernel holds of an attempt.
+/// What the log of the IUT's kernel has about an attempt.
 struct KernelEvidence {
   enum class Kind : std::uint8_t {
     none,
@@ -30,10 +30,10 @@ struct KernelEvidence {
 };
 
 struct VerdictInputs {
-  /// What the case saw, or what its worker's death makes of it.
+  /// What the case saw, or the consequence of its worker's death.
   Ruling seen;
-  /// What an earlier attempt came to whose worker died. This one ran again alone, and its worker
-  /// survived it.
+  /// The ruling of an earlier attempt whose worker died. The present attempt ran alone, and its
+  /// worker survived.
   std::optional<Ruling> earlier_death;
   KernelEvidence kernel;
 };
@@ -43,7 +43,7 @@ struct Decision {
   results::DecidedBy by = results::DecidedBy::the_case;
 };
 
-/// The kernel's log overrules what the case saw, and a death what came of the repetition.
+/// The kernel's log overrules what the case saw, and a death the result of the repetition.
 [[nodiscard]] Decision decide(const VerdictInputs& inputs);
 
 }  // namespace suite::runner

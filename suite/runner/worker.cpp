@@ -16,7 +16,7 @@ namespace {
 // The parent sent what is no message: a fault of the harness.
 constexpr int exit_bad_message = 70;
 
-// Beats from the event loop: a case that waits is alive, one that spins is not.
+// Sends signs of life from the event loop: a case that waits is alive, one that spins is not.
 class Pulse {
  public:
   Pulse(base::EventLoop& loop, std::function<void()> beat) : loop_(loop), beat_(std::move(beat)) {
@@ -90,7 +90,7 @@ class Worker {
     return 0;
   }
 
-  // The parent's next message; nothing when it has hung up, or sent what is none.
+  // The parent's next message; nothing if it has closed the pipe, or sent something else.
   std::optional<ParentMessage> next() {
     const auto message = parent_.next();
     return message ? parse_parent_message(*message) : std::nullopt;

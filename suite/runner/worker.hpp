@@ -6,8 +6,8 @@
 
 namespace suite::runner {
 
-/// Serves until its standard input ends. Standard output is kept for messages to the parent; what
-/// else is printed goes to standard error.
+/// Serves until its standard input ends. Standard output is reserved for messages to the parent;
+/// anything else that is printed goes to standard error.
 [[nodiscard]] int run_worker(const SuiteParts& parts);
 
 }  // namespace suite::runner

@@ -38,7 +38,7 @@ struct HostSetup {
   std::string ipv4, ipv6;
   /// TCP_MAXSEG; 0: as the route says.
   std::uint32_t max_segment = 0;
-  /// First of the addresses that nothing is to use by itself, and how many there are.
+  /// First of the addresses that nothing uses unless a case asks for it, and how many there are.
   std::string spare_ipv4{};
   std::uint32_t spare_count = 0;
 };
@@ -100,7 +100,7 @@ using ParentMessage = std::variant<WorkerSetup, RunMessage>;
 
 [[nodiscard]] Message format(const ParentMessage& message);
 [[nodiscard]] Message format(const WorkerMessage& message);
-/// Nothing: it is no such message. Both ends are this program, so that is a fault of the harness.
+/// Nothing if it is no such message. Both ends are this program, so this is a fault of the harness.
 [[nodiscard]] std::optional<ParentMessage> parse_parent_message(const Message& message);
 [[nodiscard]] std::optional<WorkerMessage> parse_worker_message(const Message& message);
 

@@ -56,8 +56,8 @@ std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
   return {rules.begin(), rules.end()};
 }
 
-/// Whether a variant that offers less of `name` is why a case does not apply: its reason names it, or
-/// says what follows from it.
+/// Whether a case is not applicable because a variant offers less of `name`: the reason names it, or
+/// a consequence of it.
 bool explains(const std::string& name, const std::string& reason) {
   struct Consequence {
     std::string_view limit, words;

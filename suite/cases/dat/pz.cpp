@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Protection zones: dat_pz_create, dat_pz_query, dat_pz_free.
-#include "suite/cases/dat/framework/dat_handle_cases.hpp"
 #include "suite/cases/dat/framework/dat_threads.hpp"
+#include "suite/cases/dat/framework/dat_windows.hpp"
 
 namespace suite::cases::dat {
 
@@ -108,12 +108,8 @@ DAT_CASE(zone_of_an_endpoint_is_not_freed, calls(dat_pz_free), rules("dat.pz-fre
 }
 
 DAT_CASE(zone_of_a_window_is_not_freed, calls(dat_pz_free), rules("dat.pz-free.invalid-state")) {
-  if (ia().attributes().max_rmrs == 0)
-    stop(Verdict::not_applicable, "the IA has no RMRs: max_rmrs is 0");
   const Pz pz = ia().pz();
-  DAT_RMR_HANDLE handle = DAT_HANDLE_NULL;
-  need(CALL(dat_rmr_create, pz.get(), &handle), "no RMR");
-  const Rmr rmr(handle);
+  const Rmr rmr = make_window(*this, pz);
   expect(CALL(dat_pz_free, pz.get()), returns(DAT_INVALID_STATE));
 }
 

@@ -1,89 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Shared receive queues: dat_srq_create, dat_srq_post_recv, dat_srq_query, dat_srq_resize,
-// dat_srq_set_lw, dat_srq_free.
+// Shared receive queues: dat_srq_create, dat_srq_query, dat_srq_resize, dat_srq_set_lw, dat_srq_free.
 #include <limits>
 #include <set>
 
-#include "suite/cases/dat/framework/dat_requests.hpp"
+#include "suite/cases/dat/framework/dat_shared_queue.hpp"
 
 namespace suite::cases::dat {
 
 namespace {
 
-/// A shared receive queue of eight entries, of two segments each.
-struct Queue {
-  explicit Queue(DatBody& body, DAT_SRQ_ATTR attributes = {.max_recv_dtos = 8,
-                                                           .max_recv_iov = 2,
-                                                           .low_watermark = DAT_SRQ_LW_DEFAULT})
-      : pz(body.ia().pz()), memory(body.ia(), pz.get(), 1024), attr(attributes) {
-    DAT_SRQ_HANDLE handle = DAT_HANDLE_NULL;
-    const DAT_RETURN got = CALL(dat_srq_create, body.ia().get(), pz.get(), &attr, &handle);
-    body.expect(got, succeeds);
-    srq = Srq(handle);
-  }
-  DAT_RETURN post(DAT_UINT64 cookie, std::vector<DAT_LMR_TRIPLET> segments) {
-    return post(cookie, static_cast<DAT_COUNT>(segments.size()), segments.data());
-  }
-  DAT_RETURN post(DAT_UINT64 cookie) {
-    return post(cookie, {memory.triplet(cookie % 16 * 64, 64)});
-  }
-  DAT_RETURN post(DAT_UINT64 cookie, DAT_COUNT count, DAT_LMR_TRIPLET* segments) {
-    DAT_DTO_COOKIE id{};
-    id.as_64 = cookie;
-    return CALL(dat_srq_post_recv, srq.get(), count, segments, id);
-  }
-  DAT_SRQ_PARAM query(DatBody& body) {
-    DAT_SRQ_PARAM param{};
-    body.expect(CALL(dat_srq_query, srq.get(), DAT_SRQ_FIELD_ALL, &param), succeeds);
-    return param;
-  }
-
-  Pz pz;
-  Lmr memory;
-  DAT_SRQ_ATTR attr;
-  Srq srq;
-};
-
-Srq only(Queue queue) { return std::move(queue.srq); }
-
 DAT_RETURN query(DAT_HANDLE handle) {
   DAT_SRQ_PARAM param{};
   return CALL(dat_srq_query, handle, DAT_SRQ_FIELD_ALL, &param);
 }
-
-/// An endpoint that takes its receives from the queue, connected with one that has its own.
-struct Users {
-  Users(DatBody& body, const Queue& queue)
-      : requests(body.ia().evd(DAT_EVD_CR_FLAG)), sender(make_side(body.ia(), queue.pz)) {
-    receiver.receives = body.ia().evd(DAT_EVD_DTO_FLAG);
-    receiver.requests = body.ia().evd(DAT_EVD_DTO_FLAG);
-    receiver.connection = body.ia().evd(DAT_EVD_CONNECTION_FLAG);
-    DAT_EP_PARAM usual{};  // attributes there must be: those of an ordinary endpoint
-    body.need(CALL(dat_ep_query, sender.ep.get(), DAT_EP_FIELD_ALL, &usual), "no EP query");
-    DAT_EP_HANDLE ep = DAT_HANDLE_NULL;
-    body.need(CALL(dat_ep_create_with_srq, body.ia().get(), queue.pz.get(), receiver.receives.get(),
-                   receiver.requests.get(), receiver.connection.get(), queue.srq.get(),
-                   &usual.ep_attr, &ep),
-              "no EP with SRQ");
-    receiver.ep = Ep(ep);
-  }
-  void connect(DatBody& body) {
-    const auto [psp, qualifier] = body.ia().psp(requests);
-    body.need(ask(body.ia(), sender.ep, qualifier), "no connect");
-    const auto request = next_event(requests).event_data.cr_arrival_event_data;
-    body.need(CALL(dat_cr_accept, request.cr_handle, receiver.ep.get(), 0, nullptr), "no accept");
-    for (const Side* side : {&sender, &receiver})
-      if (next_event(side->connection).event_number != DAT_CONNECTION_EVENT_ESTABLISHED)
-        body.stop(Verdict::inconclusive, "no connection");
-  }
-  void send(DatBody& body, DAT_LMR_TRIPLET from) {
-    body.need(CALL(dat_ep_post_send, sender.ep.get(), from.segment_length == 0 ? 0 : 1, &from,
-                   DAT_DTO_COOKIE{}, DAT_COMPLETION_DEFAULT_FLAG),
-              "no Send");
-  }
-  Evd requests;
-  Side sender, receiver;
-};
 
 bool is_watermark(const DAT_EVENT& event, const Srq& srq) {
   const auto& data = event.event_data.asynch_error_event_data;
@@ -227,145 +156,6 @@ DAT_CASE(counts_follow_posts_and_arrivals, calls(dat_srq_query), rules("dat.srq-
   expect_event(users.receiver.receives, DAT_DTO_COMPLETION_EVENT);
   counts("after one was taken", 2, 2);
 }
-
-// ---------------------------------------------------------------- dat_srq_post_recv
-
-DAT_CASE(receive_of_the_queue_takes_a_message, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.success")) {
-  Queue queue(*this);
-  Users users(*this, queue);
-  users.connect(*this);
-  expect(queue.post(77, {queue.memory.triplet(0, 64)}), succeeds);
-  const Lmr from(ia(), queue.pz.get(), 40, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A});
-  users.send(*this, from.triplet());
-  const auto data = expect_completion(users.receiver.receives, 77, DAT_DTO_SUCCESS);
-  same(*this, "length", data.transfered_length, 40);
-  same(*this, "endpoint", data.ep_handle, users.receiver.ep.get());
-  same(*this, "operation", data.operation, DAT_DTO_RECEIVE);
-  expect_that(
-      queue.memory.octets()[39] == std::byte{0x5A} && queue.memory.octets()[40] == std::byte{0xA5},
-      "the 40 octets sent", "others");
-}
-
-DAT_CASE(endpoints_share_the_queue, calls(dat_srq_post_recv), rules("dat.srq-post-recv.success")) {
-  Queue queue(*this);
-  Users first(*this, queue), second(*this, queue);
-  first.connect(*this);
-  second.connect(*this);
-  expect(queue.post(1), succeeds);
-  expect(queue.post(2), succeeds);
-  const Lmr from(ia(), queue.pz.get(), 8);
-  DAT_UINT64 cookies = 0;
-  for (Users* users : {&second, &first}) {
-    users->send(*this, from.triplet());
-    const auto data = expect_event(users->receiver.receives, DAT_DTO_COMPLETION_EVENT)
-                          .event_data.dto_completion_event_data;
-    same(*this, "endpoint", data.ep_handle, users->receiver.ep.get());
-    cookies += data.user_cookie.as_64;
-  }
-  same(*this, "sum of the cookies", cookies, 3);
-}
-
-DAT_CASE(segments_are_filled_in_their_order, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.segments")) {
-  Queue queue(*this);
-  Users users(*this, queue);
-  users.connect(*this);
-  expect(queue.post(1, {queue.memory.triplet(512, 16), queue.memory.triplet(0, 32)}), succeeds);
-  const Lmr from(ia(), queue.pz.get(), 24, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A});
-  users.send(*this, from.triplet());
-  expect_completion(users.receiver.receives, 1, DAT_DTO_SUCCESS);
-  const auto& octets = queue.memory.octets();
-  const auto sent = [&](std::size_t at) { return octets[at] == std::byte{0x5A}; };
-  expect_that(sent(512) && sent(527) && !sent(528) && sent(0) && sent(7) && !sent(8),
-              "16 octets in the first, 8 in the second", "others");
-}
-
-DAT_CASE(receive_without_segments_takes_an_empty_message, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.zero")) {
-  Queue queue(*this);
-  Users users(*this, queue);
-  users.connect(*this);
-  expect(queue.post(5, 0, nullptr), succeeds);
-  users.send(*this, {});
-  const auto data = expect_completion(users.receiver.receives, 5, DAT_DTO_SUCCESS);
-  same(*this, "length", data.transfered_length, 0);
-}
-
-DAT_CASE(message_longer_than_the_receive_is_an_error, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.success")) {
-  Queue queue(*this);
-  Users users(*this, queue);
-  users.connect(*this);
-  expect(queue.post(6, {queue.memory.triplet(0, 8)}), succeeds);
-  const Lmr from(ia(), queue.pz.get(), 40);
-  users.send(*this, from.triplet());
-  expect_completion(users.receiver.receives, 6, DAT_DTO_ERR_LOCAL_LENGTH);
-}
-
-DAT_CASE(full_queue_refuses_receives, calls(dat_srq_post_recv), rules("dat.srq-post-recv.full")) {
-  Queue queue(*this);
-  const DAT_COUNT entries = queue.query(*this).max_recv_dtos;
-  for (DAT_COUNT i = 0; i < entries; ++i) expect(queue.post(0), succeeds);
-  expect(queue.post(0), returns(DAT_INSUFFICIENT_RESOURCES));
-}
-
-DAT_CASE(receive_beyond_its_region_is_refused, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.invalid-parameter")) {
-  Queue queue(*this);
-  DAT_LMR_TRIPLET beyond = queue.memory.triplet(1000), before = queue.memory.triplet(0, 8);
-  beyond.segment_length += 1;
-  before.virtual_address -= 1;
-  // 1.2 has both returns for memory outside of its region.
-  const Returns refused = returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_PROTECTION_VIOLATION);
-  row("an octet beyond it", [&] { expect(queue.post(1, {beyond}), refused); });
-  row("an octet before it", [&] { expect(queue.post(1, {before}), refused); });
-  row("in the second segment",
-      [&] { expect(queue.post(1, {queue.memory.triplet(0, 8), beyond}), refused); });
-}
-
-DAT_CASE(impossible_number_of_segments_is_refused, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.invalid-parameter"), with_hostile_handles) {
-  Queue queue(*this);
-  const DAT_COUNT most = queue.query(*this).max_recv_iov;
-  std::vector<DAT_LMR_TRIPLET> segments(static_cast<std::size_t>(most) + 1,
-                                        queue.memory.triplet(0, 1));
-  row("negative",
-      [&] { expect(queue.post(1, -1, segments.data()), returns(DAT_INVALID_PARAMETER)); });
-  row("more than the queue was made for",
-      [&] { expect(queue.post(1, most + 1, segments.data()), returns(DAT_INVALID_PARAMETER)); });
-  row("none that are there",
-      [&] { expect(queue.post(1, 1, nullptr), returns(DAT_INVALID_PARAMETER)); });
-}
-
-DAT_CASE(receive_into_another_zone_is_refused, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.protection-violation")) {
-  Queue queue(*this);
-  const Pz other = ia().pz();
-  const Lmr region(ia(), other.get(), 64);
-  expect(queue.post(1, {region.triplet()}), returns(DAT_PROTECTION_VIOLATION));
-}
-
-DAT_CASE(receive_into_memory_without_local_write_is_refused, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.privileges-violation")) {
-  Queue queue(*this);
-  const Lmr region(ia(), queue.pz.get(), 64, DAT_MEM_PRIV_LOCAL_READ_FLAG);
-  expect(queue.post(1, {region.triplet()}), returns(DAT_PRIVILEGES_VIOLATION));
-}
-
-DAT_CASE(receive_into_a_freed_region_is_refused, calls(dat_srq_post_recv),
-         rules("dat.srq-post-recv.privileges-violation")) {
-  Queue queue(*this);
-  Lmr region(ia(), queue.pz.get(), 64);
-  const DAT_LMR_TRIPLET segment = region.triplet();
-  need(CALL(dat_lmr_free, region.release()), "not freed");
-  expect(queue.post(1, {segment}),
-         returns_one_of({DAT_PRIVILEGES_VIOLATION, DAT_PROTECTION_VIOLATION}));
-}
-
-DAT_HANDLE_CASES(receive, dat_srq_post_recv, "dat.srq-post-recv.invalid-handle",
-                 DAT_HANDLE_TYPE_SRQ, freed(only(Queue(*this))),
-                 CALL(dat_srq_post_recv, handle, 0, nullptr, DAT_DTO_COOKIE{}))
 
 // ---------------------------------------------------------------- dat_srq_resize
 

@@ -2,6 +2,8 @@
 #define BOOST_TEST_MODULE doctor
 #include "suite/doctor/doctor.hpp"
 
+#include "suite/doctor/remote_system.hpp"
+
 #include <boost/test/unit_test.hpp>
 #include <limits>
 #include <map>
@@ -28,7 +30,7 @@ struct FakeHost : System {
        "generic-receive-offload: off\nlarge-receive-offload: off [fixed]\n"},
       {"nft list ruleset",
        "table inet filter {\n chain input { type filter hook input priority 0; }\n}\n"},
-      {"ssh -o BatchMode=yes -o ConnectTimeout=5 root@dut rnic-agent --help", "usage"}};
+      {"ssh -o BatchMode=yes -o ConnectTimeout=5 root@dut /opt/agent", R"({"type":"hello"})"}};
   std::set<std::string> missing_programs, closed_paths;
   std::map<std::string, std::string> files{
       {"/sys/class/infiniband/rnic0/node_type", "4: RNIC"},
@@ -79,10 +81,39 @@ Request device_request() {
   return request;
 }
 
+/// The host of the IUT, on which all is well, too.
+FakeHost healthy_dut() {
+  FakeHost dut;
+  dut.answers = {
+      {"true", ""},
+      {"rnic-agent --help", "usage"},
+      {"rdma -j link show rnic0/1", R"([{"ifname":"rnic0","port":1,"netdev":"eth5"}])"},
+      {"ip -j addr show",
+       R"([{"ifname":"lo","mtu":65536,"flags":["UP"],"addr_info":[{"local":"127.0.0.1"}]},
+                      {"ifname":"eth4","mtu":1500,"flags":["UP"],"addr_info":[{"local":"198.51.100.7"}]},
+                      {"ifname":"eth5","mtu":1500,"flags":["UP"],"address":"02:00:00:00:00:07",
+                       "addr_info":[{"local":"192.0.2.7"}]}])"}};
+  return dut;
+}
+
+/// The tester's host as seen from a run against that DUT.
+FakeHost tester_of_dut() {
+  FakeHost host;
+  host.answers["ping -n -q -c 1 -W 2 -M do -s 1472 192.0.2.7"] = "1 received";
+  host.answers["ip -j neigh show to 192.0.2.7"] = R"([{"lladdr":"02:00:00:00:00:07"}])";
+  return host;
+}
+
+Request dut_request() {
+  Request request = device_request();
+  request.iut = Request::Iut::remote;
+  return request;
+}
+
 /// The one finding that is not ok.
-Finding complaint(const Request& request, const FakeHost& host) {
+Finding complaint(const Request& request, const FakeHost& host, const FakeHost* dut = nullptr) {
   std::vector<Finding> found;
-  for (const Finding& finding : examine(request, host))
+  for (const Finding& finding : examine(request, host, dut))
     if (finding.severity != Severity::ok) found.push_back(finding);
   BOOST_TEST_CONTEXT(report_text(found, false)) { BOOST_REQUIRE_EQUAL(found.size(), 1u); }
   BOOST_TEST(!found[0].remedy.empty());
@@ -90,8 +121,9 @@ Finding complaint(const Request& request, const FakeHost& host) {
 }
 
 void expect_complaint(const Request& request, const FakeHost& host, Severity severity,
-                      const std::string& check, const std::string& words) {
-  const Finding found = complaint(request, host);
+                      const std::string& check, const std::string& words,
+                      const FakeHost* dut = nullptr) {
+  const Finding found = complaint(request, host, dut);
   BOOST_TEST((found.severity == severity));
   BOOST_TEST(found.check == check);
   BOOST_TEST(found.what.find(words) != std::string::npos, found.what);
@@ -103,7 +135,7 @@ BOOST_AUTO_TEST_CASE(a_healthy_host_has_no_complaint) {
   FakeHost host;
   Request remote;
   remote.iut = Request::Iut::remote;
-  remote.agent = {"ssh", "root@dut", "rnic-agent"};
+  remote.agent = {"ssh", "root@dut", "/opt/agent"};
   remote.addresses = {"192.0.2.7"};
   host.folders["/cache/kernel"] = {"6.1.1-1"};
   host.files["/cache/kernel/6.1.1-1/complete"] =
@@ -229,9 +261,92 @@ BOOST_AUTO_TEST_CASE(what_a_remote_agent_needs) {
   host.answers["/opt/acme/agent"] = R"({"type":"hello"})";
   expect_complaint(request, host, Severity::warning, "route", "address of this host");
   host = {};
-  request.agent = {"ssh", "root@dut", "rnic-agent"};
+  request.agent = {"ssh", "root@dut", "/opt/agent"};
   request.addresses.clear();
   expect_complaint(request, host, Severity::failure, "route", "no address");
+}
+
+BOOST_AUTO_TEST_CASE(what_the_host_of_the_iut_needs) {
+  const FakeHost tester = tester_of_dut();
+  const Request request = dut_request();
+  const auto spoilt = [&](auto&& spoil, const char* check, const char* words) {
+    FakeHost dut = healthy_dut();
+    spoil(dut);
+    expect_complaint(request, tester, Severity::failure, check, words, &dut);
+  };
+  const FakeHost well = healthy_dut();
+  const auto findings = examine(request, tester, &well);
+  BOOST_TEST((worst(findings) == Severity::ok), report_text(findings, false));
+  spoilt([](FakeHost& dut) { dut.answers.erase("rnic-agent --help"); }, "agent", "rnic-agent");
+  spoilt([](FakeHost& dut) { dut.folders["/sys/class/infiniband"] = {}; }, "driver",
+         "there is none");
+  spoilt([](FakeHost& dut) { dut.files["/sys/class/infiniband/rnic0/ports/1/state"] = "1: DOWN"; },
+         "link", "DOWN");
+  spoilt([](FakeHost& dut) { dut.closed_paths = {"/dev/infiniband/rdma_cm"}; }, "device nodes",
+         "rdma_cm");
+  std::string links = well.answers.at("ip -j addr show");
+  spoilt([&](FakeHost& dut) { dut.answers["ip -j addr show"] = "[]"; }, "address",
+         "no address of that host");
+  links.replace(links.rfind("\"UP\""), 4, "");
+  spoilt([&](FakeHost& dut) { dut.answers["ip -j addr show"] = links; }, "address", "is down");
+  spoilt([](FakeHost& dut) { dut.answers["rdma -j link show rnic0/1"] = R"([{"netdev":"eth4"}])"; },
+         "address", "192.0.2.7 is on eth5, but rnic0 is on eth4");
+  // Without iproute2's rdma, sysfs says it.
+  spoilt(
+      [](FakeHost& dut) {
+        dut.answers.erase("rdma -j link show rnic0/1");
+        dut.folders["/sys/class/infiniband/rnic0/device/net"] = {"eth4"};
+      },
+      "address", "rnic0 is on eth4");
+}
+
+BOOST_AUTO_TEST_CASE(a_host_that_is_not_reached_is_asked_nothing_more) {
+  FakeHost dut;
+  const auto found = complaint(dut_request(), tester_of_dut(), &dut);
+  BOOST_TEST(found.check == "host");
+}
+
+BOOST_AUTO_TEST_CASE(both_ends_and_what_is_between_agree) {
+  const Request request = dut_request();
+  const FakeHost dut = healthy_dut();
+  FakeHost tester = tester_of_dut();
+  tester.answers["ip -j link show dev eth1"] = R"([{"ifname":"eth1","mtu":9000}])";
+  tester.answers["ping -n -q -c 1 -W 2 -M do -s 548 192.0.2.7"] = "1 received";
+  expect_complaint(request, tester, Severity::failure, "path mtu", "MTU of 9000 do not pass", &dut);
+  // Jumbo frames are fine where they pass.
+  tester.answers["ping -n -q -c 1 -W 2 -M do -s 8972 192.0.2.7"] = "1 received";
+  BOOST_TEST((worst(examine(request, tester, &dut)) == Severity::ok));
+  tester = tester_of_dut();
+  tester.answers["ip -j neigh show to 192.0.2.7"] = R"([{"lladdr":"02:00:00:00:00:99"}])";
+  expect_complaint(request, tester, Severity::failure, "mac", "answers for the IUT", &dut);
+}
+
+BOOST_AUTO_TEST_CASE(each_cause_has_its_own_remedy) {
+  const auto helps = [](const char* said, const char* words) {
+    const std::string remedy = remedy_for_ssh(said);
+    BOOST_TEST(remedy.find(words) != std::string::npos, remedy);
+  };
+  helps("ssh: Host key verification failed.", "ssh-keygen -R");
+  helps("root@dut: Permission denied (publickey,password).", "ssh-copy-id");
+  helps("ssh: Could not resolve hostname dut: Name or service not known", "~/.ssh/config");
+  helps("ssh: connect to host dut port 22: Connection refused", "start sshd");
+  helps("ssh: connect to host dut port 22: Connection timed out", "management network");
+  helps("something else", "without a password");
+}
+
+BOOST_AUTO_TEST_CASE(another_host_is_asked_through_a_shell_that_expands_nothing) {
+  const RemoteSystem host = RemoteSystem::by_prefix({"env", "LC_ALL=C"});
+  BOOST_TEST(host.ask({"printf", "%s|", "$HOME", "a b", "*"}).value_or("") == "$HOME|a b|*|");
+  BOOST_TEST(!host.ask({"printf", "it's"}).has_value());
+  BOOST_TEST(host.has_program("sh"));
+  BOOST_TEST(!host.has_program("no-such-program"));
+  BOOST_TEST(host.read("/proc/self/comm").value_or("") == "cat");
+  BOOST_TEST(!host.read("/no/such/file").has_value());
+  BOOST_TEST((examine_reach(host).severity == Severity::ok));
+  const Finding lacking = examine_agent(host, "no-such-agent");
+  BOOST_TEST((lacking.severity == Severity::failure));
+  BOOST_TEST(lacking.remedy.find("install the package rnic-agent") != std::string::npos,
+             lacking.what + " -> " + lacking.remedy);
 }
 
 BOOST_AUTO_TEST_CASE(the_report_is_plain_without_colour) {

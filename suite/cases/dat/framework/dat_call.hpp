@@ -40,9 +40,8 @@ auto called(const char* name, Function function) {
 #define CALL(function, ...) \
   ::suite::cases::dat::called(#function, [&] { return function(__VA_ARGS__); })
 
-/// From now on a fatal signal, or the deadline, ends the process with a last line on `fd`:
-/// {"died": {"signal": 11, "call": ..., "place": object of the faulting instruction, "backtrace":
-/// [...]}} or {"hung": {"call": ..., "backtrace": [...]}}.
+/// From now on a fatal signal, or the deadline, ends the process with a last line on `fd`, which
+/// has `died` or `hung` (dat_line.hpp).
 void report_endings(int fd, std::chrono::milliseconds deadline);
 
 }  // namespace suite::cases::dat

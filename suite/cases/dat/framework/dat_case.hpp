@@ -8,7 +8,7 @@
 //
 //   DAT_CASES_OF_FILE(pz)
 //
-// Its id is `dat.<file>.<slug>`. Every case runs in a process of its own (rnic-dat-cases), since
+// Its id is `dat.<file>.<slug>`; several files may have one prefix (DAT_CASES_OF_PART). Every case runs in a process of its own (rnic-dat-cases), since
 // libdat2 follows bad handles and a provider may crash or hang.
 #pragma once
 
@@ -78,11 +78,17 @@ struct AppendCase {
 #define DAT_CASE(name, ...) RNIC_CASE(DatBody, name, __VA_ARGS__)
 
 /// The last line of a file: defines `dat_<file>()`, which dat_table.cpp lists.
-#define DAT_CASES_OF_FILE(file)                                                     \
-  std::vector<DatCase> dat_##file() {                                               \
+#define DAT_CASES_OF_FILE(file) DAT_CASE_TABLE(dat_##file, #file)
+
+/// The same for a file that holds part of the cases of `group`: <group>_<part>.cpp. Their ids are
+/// `dat.<group>.<slug>`.
+#define DAT_CASES_OF_PART(group, part) DAT_CASE_TABLE(dat_##group##_##part, #group)
+
+#define DAT_CASE_TABLE(function, prefix)                                            \
+  std::vector<DatCase> function() {                                                 \
     std::vector<DatCase> table;                                                     \
     for_each_case<NumberedCase, counter_before_cases + 1>(                          \
-        AppendCase{table, #file},                                                   \
+        AppendCase{table, prefix},                                                  \
         std::make_integer_sequence<int, __COUNTER__ - counter_before_cases - 1>{}); \
     return table;                                                                   \
   }

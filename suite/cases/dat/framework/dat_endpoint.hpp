@@ -131,7 +131,7 @@ class EndpointInState {
   std::optional<Listener> listener_;
   Side own_, peer_;
   Evd requests_;
-  /// Behind the endpoint that it reserves, so that it goes first.
+  /// After the endpoint that it reserves, so that it is freed first.
   Rsp rsp_;
   DAT_CONN_QUAL reserved_at_ = 0;
   DAT_CR_HANDLE cr_ = DAT_HANDLE_NULL;

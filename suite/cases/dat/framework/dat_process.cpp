@@ -2,6 +2,7 @@
 #include "suite/cases/dat/framework/dat_process.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
@@ -9,10 +10,11 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
-#include <nlohmann/json.hpp>
 
 #include "base/epoll_loop.hpp"
+#include "base/record/json_reader.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
+#include "suite/cases/dat/framework/dat_line.hpp"
 #include "suite/cases/framework/body.hpp"
 #include "suite/iut/child_process.hpp"
 #include "suite/lower_tester/silence.hpp"
@@ -22,22 +24,10 @@ namespace suite::cases::dat {
 namespace {
 
 using base::EpollLoop;
-using nlohmann::json;
 
-constexpr auto grace = std::chrono::seconds(2);  ///< for the process to tell that its time is up
+/// For the process to report that its time is up.
+constexpr auto grace = std::chrono::seconds(2);
 constexpr std::size_t longest_line = std::size_t{1} << 20, kept_stderr = 4096;
-
-Verdict verdict_from(const std::string& word) {
-  for (const Verdict verdict :
-       {Verdict::pass, Verdict::fail, Verdict::inconclusive, Verdict::not_applicable})
-    if (word == cases::name(verdict)) return verdict;
-  return Verdict::error;
-}
-Judgement judgement_from(const std::string& word) {
-  for (const Judgement judgement : {Judgement::pass, Judgement::advisory, Judgement::inconclusive})
-    if (word == lower_tester::name(judgement)) return judgement;
-  return Judgement::fail;
-}
 
 bool is_crash(int signal) {
   return signal == SIGSEGV || signal == SIGBUS || signal == SIGFPE || signal == SIGILL ||
@@ -47,7 +37,7 @@ bool is_crash(int signal) {
 /// The process of one case, read until it ends or its time is up.
 class CaseProcess {
  public:
-  CaseProcess(EpollLoop& loop, iut::ChildProcess child, std::function<void(const json&)> take)
+  CaseProcess(EpollLoop& loop, iut::ChildProcess child, std::function<void(DatLine)> take)
       : loop_(loop), child_(std::move(child)), take_(std::move(take)) {
     loop_.watch(child_.channel(), EPOLLIN, [this](std::uint32_t) { read_words(); });
     loop_.watch(child_.errors(), EPOLLIN, [this](std::uint32_t) { read_errors(); });
@@ -98,11 +88,12 @@ class CaseProcess {
   }
   void take_line(std::string_view line) {
     if (line.empty() || nonsense_) return;
-    try {
-      take_(json::parse(line));
-    } catch (const json::exception&) {
+    const auto json = base::record::Json::parse(line, nullptr, false);
+    DatLine read;
+    if (json.is_discarded() || base::record::from_json(json, read))
       nonsense_ = std::string(line.substr(0, 200));
-    }
+    else
+      take_(std::move(read));
   }
   void read_errors() {
     std::array<char, 4096> chunk{};
@@ -115,20 +106,11 @@ class CaseProcess {
 
   EpollLoop& loop_;
   iut::ChildProcess child_;
-  std::function<void(const json&)> take_;
+  std::function<void(DatLine)> take_;
   std::string pending_, errors_;
   std::optional<std::string> nonsense_;
   bool ended_ = false;
 };
-
-std::string frames_of(const json& word) {
-  std::string text;
-  for (const json& frame : word.value("backtrace", json::array())) {
-    if (!text.empty()) text += " < ";
-    text += frame.get<std::string>();
-  }
-  return text;
-}
 
 class DatProcessBody final : public Body {
  public:
@@ -142,14 +124,14 @@ class DatProcessBody final : public Body {
     if (!environment().dat) stop(Verdict::not_applicable, "the IUT is no DAT provider");
     auto child = iut::ChildProcess::start(command());
     if (!child) stop(Verdict::error, child.error());
-    CaseProcess process(*loop, std::move(*child), [this](const json& word) { take(word); });
+    CaseProcess process(*loop, std::move(*child), [this](DatLine line) { take(std::move(line)); });
     latest_end_ = loop->now() + scaled(one_.row.deadline + grace);
     bool ended = process.run_until(latest_end_);
     // It may have said meanwhile that it takes longer.
     if (!ended && loop->now() < latest_end_) ended = process.run_until(latest_end_);
     if (process.nonsense())
       stop(Verdict::error, "rnic-dat-cases wrote nonsense: " + *process.nonsense());
-    if (!ended) return fail_of_call(" hung, and did not heed its deadline", json::object());
+    if (!ended) return fail_of_call(" hung, and did not heed its deadline", {});
     conclude(process);
   }
 
@@ -167,46 +149,35 @@ class DatProcessBody final : public Body {
     return argv;
   }
 
-  void take(const json& word) {
-    if (const auto made = word.find("expectation"); made != word.end()) {
-      outcome_.expectations.push_back(
-          {.rule = made->at("rule").get<std::string>(),
-           .row = made->at("row").get<std::string>(),
-           .admissible = made->at("admissible").get<std::vector<std::string>>(),
-           .actual = made->at("actual").get<std::string>(),
-           .hex = {},
-           .judgement = cases::weighed(judgement_from(made->at("judgement").get<std::string>()),
-                                       environment().strict),
-           .direction = Direction::none,
-           .at = context().now()});
-    } else if (const auto row = word.find("row"); row != word.end()) {
-      outcome_.rows.push_back({.name = row->at("name").get<std::string>(),
-                               .verdict = verdict_from(row->at("verdict").get<std::string>()),
-                               .reason = row->at("reason").get<std::string>()});
-    } else if (const auto limit = word.find("deadline"); limit != word.end()) {
-      const auto deadline = std::chrono::milliseconds(limit->get<std::int64_t>());
+  void take(DatLine line) {
+    if (line.expectation) {
+      ExpectationRecord& made = outcome_.expectations.emplace_back(std::move(*line.expectation));
+      made.judgement = cases::weighed(made.judgement, environment().strict);
+      made.at = context().now();
+    } else if (line.row) {
+      outcome_.rows.push_back(std::move(*line.row));
+    } else if (line.deadline) {
+      const std::chrono::milliseconds deadline(*line.deadline);
       latest_end_ = std::max(latest_end_, environment().loop.now() + deadline + scaled(grace));
-    } else if (const auto step = word.find("step"); step != word.end()) {
-      context().note(Direction::none, step->get<std::string>());
+    } else if (line.step) {
+      context().note(Direction::none, std::move(*line.step));
     } else {
-      last_ = word;
+      last_ = std::move(line);
     }
   }
 
   void conclude(CaseProcess& process) {
-    if (const auto end = last_.find("end"); end != last_.end()) {
-      const Verdict verdict = verdict_from(end->at("verdict").get<std::string>());
-      if (verdict != Verdict::pass) stop(verdict, end->at("reason").get<std::string>());
+    if (last_.end) {
+      if (last_.end->verdict != Verdict::pass) stop(last_.end->verdict, last_.end->reason);
       return;
     }
     if (const auto& said = process.last_words(); !said.empty())
       context().note(Direction::none, "it wrote: " + said);
-    if (const auto hung = last_.find("hung"); hung != last_.end())
-      return fail_of_call(did_not_return, *hung);
-    if (const auto died = last_.find("died"); died != last_.end()) return judge_death(*died);
+    if (last_.hung) return fail_of_call(did_not_return, *last_.hung);
+    if (last_.died) return judge_death(*last_.died);
     // The kernel does not call a handler in a thread that blocks the signal that it raises.
     if (const auto ended = process.ended(); ended && is_crash(ended->signal))
-      return judge_death({{"signal", ended->signal}, {"place", "a thread that blocks it"}});
+      return judge_death({.signal = ended->signal, .place = "a thread that blocks it"});
     // It may be the way to its host that ended.
     stop(Verdict::error, fmt::format("{}: rnic-dat-cases ended without a last word; it wrote: {}",
                                      lower_tester::upper_tester_gone, process.last_words()));
@@ -214,26 +185,25 @@ class DatProcessBody final : public Body {
 
   // Who gave a handle that no consumer may give has no claim on what the provider makes of it, and
   // libdat2, which reads the handle before the provider sees it, is not the IUT.
-  void judge_death(const json& died) {
-    const std::string place = died.value("place", "");
+  void judge_death(const DatDeath& died) {
     const std::string how =
-        fmt::format(" was ended by {} in {}", base::signal_name(died.value("signal", 0)), place);
-    if (place.find("libdat2") != std::string::npos)
+        fmt::format(" was ended by {} in {}", base::signal_name(died.signal), died.place);
+    if (died.place.find("libdat2") != std::string::npos)
       stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
     if (!one_.hostile) return fail_of_call(how, died);
-    advise_that(false, "a return code", died.value("call", "the case") + how);
+    advise_that(false, "a return code", died.call + how);
   }
 
-  void fail_of_call(std::string_view how, const json& word) {
-    const std::string frames = frames_of(word);
-    if (!frames.empty()) context().note(Direction::none, "frames: " + frames);
-    expect_that(false, "a return code", word.value("call", "the case").append(how));
+  void fail_of_call(std::string_view how, const DatDeath& death) {
+    if (!death.backtrace.empty())
+      context().note(Direction::none, fmt::format("frames: {}", fmt::join(death.backtrace, " < ")));
+    expect_that(false, "a return code", death.call + std::string(how));
   }
 
   const DatCase& one_;
   CaseOutcome& outcome_;
   base::TimePoint latest_end_{};
-  json last_ = json::object();
+  DatLine last_;
 };
 
 }  // namespace

@@ -10,7 +10,7 @@
 
 namespace suite::cases::dat {
 
-/// What a case says of a call that hung, behind the call's name.
+/// What a case says of a call that hung, after the call's name.
 inline constexpr std::string_view did_not_return = " did not return before the case's deadline";
 
 /// One row for each DAT case. They need Environment::dat, and real time.

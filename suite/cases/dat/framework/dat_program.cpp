@@ -1,12 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // rnic-dat-cases: runs one case of the DAT API in this process and writes what it came to, a JSON
-// object a line.
-//
-//   {"expectation": {"rule": ..., "row": ..., "admissible": [...], "actual": ..., "judgement": ...}}
-//   {"deadline": milliseconds until the case is ended}
-//   {"step": ...}                    {"row": {"name": ..., "verdict": ..., "reason": ...}}
-//   {"end": {"verdict": ..., "reason": ...}}           the body is over; or, as the last line of a
-//   process that did not get there, {"died": ...} or {"hung": ...}, see dat_call.hpp
+// object a line (dat_line.hpp).
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -16,11 +10,13 @@
 #include <cstdio>
 #include <ctime>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/line_file.hpp"
+#include "base/record/json_writer.hpp"
 #include "base/version.hpp"
 #include "suite/cases/dat/framework/dat_case.hpp"
+#include "suite/cases/dat/framework/dat_line.hpp"
 #include "suite/cases/dat/framework/dat_peer.hpp"
 
 namespace suite::cases::dat {
@@ -33,36 +29,19 @@ class LineReport final : public DatReport {
  public:
   explicit LineReport(int fd) : fd_(fd) {}
 
-  void expectation(const ExpectationRecord& made) override {
-    say({{"expectation",
-          {{"rule", made.rule},
-           {"row", made.row},
-           {"admissible", made.admissible},
-           {"actual", made.actual},
-           {"judgement", lower_tester::name(made.judgement)}}}});
-  }
-  void step(std::string_view text) override { say({{"step", text}}); }
-  void row_ended(const RowOutcome& row) override {
-    say({{"row",
-          {{"name", row.name}, {"verdict", cases::name(row.verdict)}, {"reason", row.reason}}}});
-  }
-  void deadline(std::chrono::milliseconds deadline) { say({{"deadline", deadline.count()}}); }
+  void expectation(const ExpectationRecord& made) override { write({.expectation = made}); }
+  void step(std::string_view text) override { write({.step = std::string(text)}); }
+  void row_ended(const RowOutcome& row) override { write({.row = row}); }
+  void deadline(std::chrono::milliseconds deadline) { write({.deadline = deadline.count()}); }
   void end(const CaseStop& how) {
-    say({{"end", {{"verdict", cases::name(how.verdict)}, {"reason", how.reason}}}});
+    write({.end = DatEnd{.verdict = how.verdict, .reason = how.reason}});
   }
 
  private:
-  // Without a buffer: a crash right behind it loses nothing. Whoever hung up is not served.
-  void say(const nlohmann::ordered_json& word) const {
-    const std::string line =
-        word.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
-    std::string_view rest = line;
-    while (!rest.empty()) {
-      const ssize_t count = ::write(fd_, rest.data(), rest.size());
-      if (count < 0 && errno == EINTR) continue;
-      if (count < 0) ::_exit(exit_gone);
-      rest.remove_prefix(static_cast<std::size_t>(count));
-    }
+  // Without a buffer: a crash right after it loses nothing. Nobody reads it if this fails.
+  void write(const DatLine& line) const {
+    if (base::write_all(fd_, base::record::one_line(base::record::to_json(line)) + '\n') != 0)
+      ::_exit(exit_gone);
   }
 
   int fd_;

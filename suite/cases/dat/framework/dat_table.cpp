@@ -6,7 +6,7 @@
 
 namespace suite::cases::dat {
 
-// Each is defined by DAT_CASES_OF_FILE at the end of suite/cases/dat/<file>.cpp.
+// Each is defined by DAT_CASES_OF_FILE or DAT_CASES_OF_PART at the end of suite/cases/dat/<file>.cpp.
 #define DAT_CASE_FILE(file) std::vector<DatCase> dat_##file();
 #include "suite/cases/dat/dat_files.def"
 #undef DAT_CASE_FILE

@@ -106,7 +106,7 @@ def faults_of(case):
 def noticed(case, kind, words):
     for word in words:
         made = word.get("expectation")
-        if made and made["judgement"] == "fail" and made["rule"] in case.rules:
+        if made and made["verdict"] == "fail" and made["rule"] in case.rules:
             return True
     return verdict(words)[0] == "hung" and kind in MAY_HANG
 
@@ -114,7 +114,7 @@ def noticed(case, kind, words):
 def rules_of(words, *judgements):
     """The rules of the expectations that came to one of these judgements."""
     made = [word["expectation"] for word in words if "expectation" in word]
-    return {one["rule"] for one in made if one["judgement"] in judgements}
+    return {one["rule"] for one in made if one["verdict"] in judgements}
 
 
 class Outcome:

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the scripts of all pages share: the compressed values that a page holds, and the choice of light or dark.
+const page = (() => {
+  "use strict";
+  const by = (id) => document.getElementById(id);
+
+  // The values of one compressed block.
+  const unpack = async (element) => {
+    const octets = Uint8Array.from(atob(JSON.parse(element.textContent)), (sign) => sign.charCodeAt(0));
+    const stream = new Blob([octets]).stream().pipeThrough(new DecompressionStream("deflate"));
+    return JSON.parse(await new Response(stream).text());
+  };
+
+  const chooseTheme = () => {
+    const dark = by("dark");
+    const theme = by("theme");
+    let isDark = matchMedia("(prefers-color-scheme: dark)").matches;
+    const label = () => { theme.textContent = isDark ? "Light" : "Dark"; };
+    theme.addEventListener("click", () => {
+      isDark = !isDark;
+      dark.media = isDark ? "screen" : "not all";
+      label();
+    });
+    label();
+    theme.hidden = false;
+  };
+
+  return { by, unpack, chooseTheme };
+})();

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What rnic-dat-cases writes of its case: a JSON object a line, each with one of these members. The
+// last one says how the case ended.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "suite/results/record_tables.hpp"
+
+namespace suite::cases::dat {
+
+/// The body is over.
+struct DatEnd {
+  results::Verdict verdict = results::Verdict::error;
+  std::string reason;
+};
+
+/// The process ends before that: a signal handler writes this (dat_call.cpp).
+struct DatDeath {
+  int signal = 0;
+  /// The one under way.
+  std::string call = "the case";
+  /// The object of the instruction that was at fault.
+  std::string place{};
+  std::vector<std::string> backtrace{};
+};
+
+struct DatLine {
+  std::optional<results::ExpectationRecord> expectation{};
+  std::optional<results::RowOutcome> row{};
+  /// For the exchange.
+  std::optional<std::string> step{};
+  /// Milliseconds until the process ends the case.
+  std::optional<std::int64_t> deadline{};
+  std::optional<DatEnd> end{};
+  std::optional<DatDeath> died{}, hung{};
+};
+
+constexpr auto table_of(const DatEnd*) {
+  using base::record::required;
+  return base::record::table("end", required("verdict", &DatEnd::verdict),
+                             required("reason", &DatEnd::reason));
+}
+constexpr auto table_of(const DatDeath*) {
+  using base::record::defaulted;
+  return base::record::table(
+      "death", defaulted("signal", &DatDeath::signal), defaulted("call", &DatDeath::call),
+      defaulted("place", &DatDeath::place), defaulted("backtrace", &DatDeath::backtrace));
+}
+constexpr auto table_of(const DatLine*) {
+  using base::record::defaulted;
+  return base::record::table("line", defaulted("expectation", &DatLine::expectation),
+                             defaulted("row", &DatLine::row), defaulted("step", &DatLine::step),
+                             defaulted("deadline", &DatLine::deadline),
+                             defaulted("end", &DatLine::end), defaulted("died", &DatLine::died),
+                             defaulted("hung", &DatLine::hung));
+}
+
+}  // namespace suite::cases::dat

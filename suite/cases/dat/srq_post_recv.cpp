@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Receives of a shared receive queue: dat_srq_post_recv.
+#include "suite/cases/dat/framework/dat_shared_queue.hpp"
+
+namespace suite::cases::dat {
+
+DAT_CASE(receive_of_the_queue_takes_a_message, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.success")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  expect(queue.post(77, {queue.memory.triplet(0, 64)}), succeeds);
+  const Lmr from(ia(), queue.pz.get(), 40, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A});
+  users.send(*this, from.triplet());
+  const auto data = expect_completion(users.receiver.receives, 77, DAT_DTO_SUCCESS);
+  same(*this, "length", data.transfered_length, 40);
+  same(*this, "endpoint", data.ep_handle, users.receiver.ep.get());
+  same(*this, "operation", data.operation, DAT_DTO_RECEIVE);
+  expect_that(
+      queue.memory.octets()[39] == std::byte{0x5A} && queue.memory.octets()[40] == std::byte{0xA5},
+      "the 40 octets sent", "others");
+}
+
+DAT_CASE(endpoints_share_the_queue, calls(dat_srq_post_recv), rules("dat.srq-post-recv.success")) {
+  Queue queue(*this);
+  Users first(*this, queue), second(*this, queue);
+  first.connect(*this);
+  second.connect(*this);
+  expect(queue.post(1), succeeds);
+  expect(queue.post(2), succeeds);
+  const Lmr from(ia(), queue.pz.get(), 8);
+  DAT_UINT64 cookies = 0;
+  for (Users* users : {&second, &first}) {
+    users->send(*this, from.triplet());
+    const auto data = expect_event(users->receiver.receives, DAT_DTO_COMPLETION_EVENT)
+                          .event_data.dto_completion_event_data;
+    same(*this, "endpoint", data.ep_handle, users->receiver.ep.get());
+    cookies += data.user_cookie.as_64;
+  }
+  same(*this, "sum of the cookies", cookies, 3);
+}
+
+DAT_CASE(segments_are_filled_in_their_order, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.segments")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  expect(queue.post(1, {queue.memory.triplet(512, 16), queue.memory.triplet(0, 32)}), succeeds);
+  const Lmr from(ia(), queue.pz.get(), 24, DAT_MEM_PRIV_ALL_FLAG, std::byte{0x5A});
+  users.send(*this, from.triplet());
+  expect_completion(users.receiver.receives, 1, DAT_DTO_SUCCESS);
+  const auto& octets = queue.memory.octets();
+  const auto sent = [&](std::size_t at) { return octets[at] == std::byte{0x5A}; };
+  expect_that(sent(512) && sent(527) && !sent(528) && sent(0) && sent(7) && !sent(8),
+              "16 octets in the first, 8 in the second", "others");
+}
+
+DAT_CASE(receive_without_segments_takes_an_empty_message, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.zero")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  expect(queue.post(5, 0, nullptr), succeeds);
+  users.send(*this, {});
+  const auto data = expect_completion(users.receiver.receives, 5, DAT_DTO_SUCCESS);
+  same(*this, "length", data.transfered_length, 0);
+}
+
+DAT_CASE(message_longer_than_the_receive_is_an_error, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.success")) {
+  Queue queue(*this);
+  Users users(*this, queue);
+  users.connect(*this);
+  expect(queue.post(6, {queue.memory.triplet(0, 8)}), succeeds);
+  const Lmr from(ia(), queue.pz.get(), 40);
+  users.send(*this, from.triplet());
+  expect_completion(users.receiver.receives, 6, DAT_DTO_ERR_LOCAL_LENGTH);
+}
+
+DAT_CASE(full_queue_refuses_receives, calls(dat_srq_post_recv), rules("dat.srq-post-recv.full")) {
+  Queue queue(*this);
+  const DAT_COUNT entries = queue.query(*this).max_recv_dtos;
+  for (DAT_COUNT i = 0; i < entries; ++i) expect(queue.post(0), succeeds);
+  expect(queue.post(0), returns(DAT_INSUFFICIENT_RESOURCES));
+}
+
+DAT_CASE(receive_beyond_its_region_is_refused, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.invalid-parameter")) {
+  Queue queue(*this);
+  DAT_LMR_TRIPLET beyond = queue.memory.triplet(1000), before = queue.memory.triplet(0, 8);
+  beyond.segment_length += 1;
+  before.virtual_address -= 1;
+  // 1.2 has both returns for memory outside of its region.
+  const Returns refused = returns(DAT_INVALID_PARAMETER).or_tolerably(DAT_PROTECTION_VIOLATION);
+  row("an octet beyond it", [&] { expect(queue.post(1, {beyond}), refused); });
+  row("an octet before it", [&] { expect(queue.post(1, {before}), refused); });
+  row("in the second segment",
+      [&] { expect(queue.post(1, {queue.memory.triplet(0, 8), beyond}), refused); });
+}
+
+DAT_CASE(impossible_number_of_segments_is_refused, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.invalid-parameter"), with_hostile_handles) {
+  Queue queue(*this);
+  const DAT_COUNT most = queue.query(*this).max_recv_iov;
+  std::vector<DAT_LMR_TRIPLET> segments(static_cast<std::size_t>(most) + 1,
+                                        queue.memory.triplet(0, 1));
+  row("negative",
+      [&] { expect(queue.post(1, -1, segments.data()), returns(DAT_INVALID_PARAMETER)); });
+  row("more than the queue was made for",
+      [&] { expect(queue.post(1, most + 1, segments.data()), returns(DAT_INVALID_PARAMETER)); });
+  row("none that are there",
+      [&] { expect(queue.post(1, 1, nullptr), returns(DAT_INVALID_PARAMETER)); });
+}
+
+DAT_CASE(receive_into_another_zone_is_refused, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.protection-violation")) {
+  Queue queue(*this);
+  const Pz other = ia().pz();
+  const Lmr region(ia(), other.get(), 64);
+  expect(queue.post(1, {region.triplet()}), returns(DAT_PROTECTION_VIOLATION));
+}
+
+DAT_CASE(receive_into_memory_without_local_write_is_refused, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.privileges-violation")) {
+  Queue queue(*this);
+  const Lmr region(ia(), queue.pz.get(), 64, DAT_MEM_PRIV_LOCAL_READ_FLAG);
+  expect(queue.post(1, {region.triplet()}), returns(DAT_PRIVILEGES_VIOLATION));
+}
+
+DAT_CASE(receive_into_a_freed_region_is_refused, calls(dat_srq_post_recv),
+         rules("dat.srq-post-recv.privileges-violation")) {
+  Queue queue(*this);
+  Lmr region(ia(), queue.pz.get(), 64);
+  const DAT_LMR_TRIPLET segment = region.triplet();
+  need(CALL(dat_lmr_free, region.release()), "not freed");
+  expect(queue.post(1, {segment}),
+         returns_one_of({DAT_PRIVILEGES_VIOLATION, DAT_PROTECTION_VIOLATION}));
+}
+
+DAT_HANDLE_CASES(receive, dat_srq_post_recv, "dat.srq-post-recv.invalid-handle",
+                 DAT_HANDLE_TYPE_SRQ, freed(only(Queue(*this))),
+                 CALL(dat_srq_post_recv, handle, 0, nullptr, DAT_DTO_COOKIE{}))
+
+DAT_CASES_OF_PART(srq, post_recv)
+
+}  // namespace suite::cases::dat

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What iproute2's programs answer with -j, read without trust in its form.
+#pragma once
+
+#include <expected>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+
+namespace suite::doctor {
+
+/// The first object of a list; null where there is none.
+[[nodiscard]] nlohmann::json first_of(const std::expected<std::string, std::string>& said);
+
+struct IpLink {
+  std::string name, mac;
+  int mtu = 0;
+  bool up = false;
+};
+/// The interface that has this address, by what `ip -j addr show` said.
+[[nodiscard]] std::optional<IpLink> link_with(const std::string& links, const std::string& address);
+
+}  // namespace suite::doctor
