@@ -286,23 +286,7 @@ struct CrcOnlyIfBothAsk : Decisions {
   }
 };
 
-// ---- Markers that the peer asks for ----
-
-struct RequestMIgnored : Decisions {
-  void accepting(const AcceptedRequest&, Acceptance& answer) override {
-    answer.negotiated.send_markers = false;
-  }
-};
-
-struct ReplyMIgnored : Decisions {
-  void reply_judged(const Config&, ReplyVerdict& verdict) override {
-    verdict.negotiated.send_markers = false;
-  }
-};
-
 constexpr StreamRow rows[] = {
-    stream_row<RequestMIgnored>(Deviation::request_m_ignored),
-    stream_row<ReplyMIgnored>(Deviation::reply_m_ignored),
     stream_row<KeyWrong<MpaFrameKind::request>>(Deviation::request_key_wrong),
     stream_row<KeyWrong<MpaFrameKind::reply>>(Deviation::reply_key_wrong),
     stream_row<StartupReservedBitsSet>(Deviation::startup_reserved_bits_set),

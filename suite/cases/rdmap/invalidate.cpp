@@ -36,7 +36,8 @@ CONFORMANCE_CASE(invalidated_stag_refuses_reads,
                    "rdmap.terminate.code-invalid-stag");
 }
 
-CONFORMANCE_CASE(only_the_named_stag_is_invalidated, rules("rdmap.invalidate.stag-invalidated"),
+CONFORMANCE_CASE(only_the_named_stag_is_invalidated,
+                 rules("rdmap.invalidate.stag-invalidated", "rdmap.terminate.code-invalid-stag"),
                  needs(capability::remote_invalidate), in_both_roles) {
   std::vector<Region> regions;
   for (int i = 0; i < 3; ++i) regions.push_back(iut.register_memory(64, access::remote_read_write));
