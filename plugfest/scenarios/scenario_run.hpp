@@ -79,6 +79,7 @@ class AgentSide final : public suite::cases::Consumer {
   /// What ended the endpoint's attempt to connect without success, of the events that have come.
   [[nodiscard]] std::string failed_attempt(Handle endpoint);
 
+  void giving(const suite::iut::Command& /*command*/) override {}
   void note(std::string text) override { record_.note(side_, std::move(text)); }
   [[nodiscard]] base::TimePoint reply_due() const override { return end_of_step(); }
   [[nodiscard]] base::TimePoint completion_due() const override { return end_of_step(); }
