@@ -35,6 +35,10 @@ if [ ! -f "$cache" ] || [ /var/lib/dpkg/status -nt "$cache" ] || [ ${#definition
     exit 1
   }
   grep -A2 'CMake Warning' "$log" >&2 || true
+  if [ -s "build/$preset/left_out.txt" ]; then
+    echo "build.sh: these parts are left out, since packages are missing:" >&2
+    sed 's/^/  /' "build/$preset/left_out.txt" >&2
+  fi
   touch -c "$cache"
 fi
 parallel=(--parallel "$(nproc)")

@@ -12,7 +12,7 @@ Makes sure that the Debian packages of a set are installed.
   siw    core, and what the QEMU guest with the kernel's soft-iWARP and OpenFabrics' DAT provider needs
   full   siw, and what the project's own tests need
   long   full, and what the long tests need: sanitizers, clang-tidy, fuzzers, a big-endian compiler, a browser, a Slurm cluster,
-         debootstrap
+         debootstrap, the tools that make Debian packages
 As root it installs what is missing and says so. Otherwise, and with --no-install, it prints the
 command that would install it and stops.
 
@@ -31,7 +31,7 @@ siw=("${core[@]}" qemu-system-x86 busybox-static kmod cpio zstd xz-utils make fl
   ibverbs-providers rdma-core rdmacm-utils libdapl-dev iputils-ping)
 full=("${siw[@]}" clang-format-19 libbenchmark-dev tshark libwireshark-dev wireshark-dev dapl2-utils)
 long=("${full[@]}" clang-19 clang-tidy-19 libclang-rt-19-dev g++-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
-  chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap)
+  chromium fonts-dejavu-core slurmctld slurmd slurm-client munge debootstrap file dpkg-dev)
 
 install=yes print=no set=
 for argument in "$@"; do

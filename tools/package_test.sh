@@ -34,6 +34,9 @@ done
 fail() { echo "package_test.sh: $2" >&2; exit "$1"; }
 [ "$(id -u)" = 0 ] || fail 3 "only root can make and enter another Debian; run it with sudo"
 [ -f "$build/CPackConfig.cmake" ] || fail 3 "$build is not configured; build it with: tools/build.sh dev"
+for program in file dpkg-shlibdeps; do
+  command -v "$program" >/dev/null || fail 3 "$program is missing; install what cpack needs with: apt-get install file dpkg-dev"
+done
 if [ ! -e "$folder/.made" ]; then
   command -v debootstrap >/dev/null || fail 3 "debootstrap is missing; install it with: apt-get install debootstrap"
   [ ! -e "$folder/debootstrap" ] || rm -rf --one-file-system "$folder"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Measures rnic-lint against tshark's own dissectors on one core, and both against a plain loop over the same file.
 
-The loop maps the file, counts its frames and FPDUs and computes their CRCs: nobody can judge faster. Runs are interleaved, so that what
-else the machine does strikes all alike; what is printed are medians of processor time.
+The loop maps the file, counts its frames and FPDUs and computes their CRCs: no judge can be faster. Runs are interleaved, so that other
+load on the machine affects all alike; the output has medians of processor time.
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ KINDS = {"mss": "FPDUs of an MSS each", "sends": "Sends of 64 octets each"}
 
 
 def seconds(words):
-    """Of the processor: what waits for its turn on a busy machine is not slow."""
+    """Processor time: a process that waits for its turn on a busy machine is not slow."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     ended = subprocess.run(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -63,7 +63,7 @@ def main():
     arguments = parser.parse_args()
     size, rounds = (1024, 5) if arguments.long else (arguments.size, arguments.rounds)
     tshark = None if arguments.no_tshark else shutil.which("tshark")
-    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core for whatever is measured
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})  # one core for everything that is measured
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         for kind in KINDS:
             file = pathlib.Path(folder) / f"{kind}.pcap"

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Shows that the memory of rnic-lint does not grow with the capture: connections that stay open, down a pipe, little and much.
+"""Shows that the memory of rnic-lint does not grow with the capture: connections that stay open, through a pipe, with little and much traffic.
 
 The bound is that of the connections: what one of them needs is printed, and must not be more than --most octets. With the capture
 twenty times as long nothing may be added but noise.
@@ -12,7 +12,7 @@ import sys
 
 
 def peak(arguments, size):
-    """Largest resident set of rnic-lint in octets, and how long it took its processor in seconds."""
+    """Largest resident set of rnic-lint in octets, and its processor time in seconds."""
     make = [arguments.traffic, "make", "open", "/dev/stdout", "--size", str(size), "--connections", str(arguments.connections)]
     traffic = subprocess.Popen(make, stdout=subprocess.PIPE)
     lint = subprocess.Popen([arguments.lint, "--summary", "-"], stdin=traffic.stdout, stdout=subprocess.DEVNULL)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-lint-traffic: writes the captures that bench_lint.py has judged, and runs the plain loop
-// over them that no judge can beat: every frame counted, every CRC computed.
+// rnic-lint-traffic: writes the captures of bench_lint.py, and runs the plain loop over them that is
+// the upper bound for any judge: every frame counted, every CRC computed.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -23,7 +23,7 @@ namespace {
 
 using base::Octets;
 
-// Ethernet, IPv4 and TCP without options; what the plain loop takes for granted.
+// Ethernet, IPv4 and TCP without options, as the plain loop expects them.
 constexpr std::size_t headers = 14 + 20 + 20;
 constexpr std::size_t pcap_file_header = 24, pcap_record_header = 16;
 constexpr std::size_t mss = 1460;
@@ -69,8 +69,8 @@ class Writer {
     }
     return connection;
   }
-  /// Every second segment is acknowledged, as TCP does; without, a dissector's list of what is
-  /// unacknowledged would grow for ever.
+  /// Every second segment is acknowledged, as TCP does; otherwise a dissector's list of
+  /// unacknowledged segments would grow for ever.
   void data(Connection& connection, const Octets& payload) {
     frame(connection, 0, ack, payload);
     if (++connection.segments % 2 == 0) frame(connection, 1, ack, {});
@@ -161,7 +161,7 @@ Octets small_send(std::uint32_t n) {
   return sealed(std::move(ulpdu));
 }
 
-// tshark's time grows by the square of a connection's length, so there are many.
+// tshark's time grows with the square of a connection's length, so there are many connections.
 constexpr std::uint32_t fpdus_of_a_connection = 32 * segments_of_a_write;
 
 bool generate(const std::string& kind, std::uint64_t size, Writer writer) {
@@ -188,7 +188,7 @@ struct Counted {
   std::uint64_t frames = 0, fpdus = 0, wrong = 0;
 };
 
-// What fills its segment by its ULPDU_Length is an FPDU; startup frames do not.
+// A frame whose ULPDU_Length fills its segment is an FPDU; that of a startup frame does not.
 std::span<const std::byte> fpdu_in(std::span<const std::byte> frame) {
   if (frame.size() < headers + 8) return {};
   const auto payload = frame.subspan(headers);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// DAT 2.0 as the installed headers state it, and the return codes made of it.
+// DAT 2.0 as the installed headers define it, and the return codes with their subtypes.
 #pragma once
 
 #include <dat2/udat.h>
-// After udat.h, which says for whom.
+// After udat.h, which defines for which kind of consumer it is.
 #include <dat2/dat_registry.h>
 
-/// libdat2 gives consumers a small number for an IA; this turns the one into the other, both ways.
+/// libdat2 gives consumers a small number for an IA; this converts between number and handle.
 /// It is exported, but declared only in libdat2's own headers.
 extern "C" DAT_RETURN dats_get_ia_handle(DAT_IA_HANDLE ia, DAT_IA_HANDLE* other);
 

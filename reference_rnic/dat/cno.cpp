@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Triggers and their takers; the calls on CNOs.
+// Triggers and those that take them; the calls on CNOs.
 #include "reference_rnic/dat/cno.hpp"
 
 #include <sys/eventfd.h>
@@ -14,7 +14,7 @@ namespace rnic::dat {
 
 void Cno::trigger(Evd& evd) {
   if (std::ranges::find(triggered_, &evd) == triggered_.end()) triggered_.push_back(&evd);
-  news_.ring();
+  wakeup_.wake_all();
   if (signal) eventfd_write(signal.get(), 1);
   tell_agent(evd.handle);
 }
@@ -33,10 +33,10 @@ void Cno::forget(const Evd& evd) {
 
 void Cno::evd_freed(const Evd& evd) {
   forget(evd);
-  if (users > 1) return;  // the one that goes still counts
+  if (users > 1) return;  // the EVD that is being freed still counts
   ++deserted_;
   tell_agent(DAT_HANDLE_NULL);
-  news_.ring();
+  wakeup_.wake_all();
 }
 
 Evd* Cno::take() {
@@ -50,13 +50,13 @@ DAT_RETURN Cno::wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* ev
   *evd = DAT_HANDLE_NULL;
   ++waiters;
   const unsigned deserted = deserted_;
-  const Engine::Waited how = engine().wait(lock, news_, timeout, [&] {
+  const Engine::Waited how = engine().wait(lock, wakeup_, timeout, [&] {
     return closing_ || deserted_ != deserted || !triggered_.empty();
   });
   --waiters;
-  if (closing_) news_.ring();
+  if (closing_) wakeup_.wake_all();
   if (closing_) return DAT_SUCCESS;
-  if (how == Engine::Waited::late) return failure(DAT_QUEUE_EMPTY);
+  if (how == Engine::Waited::timed_out) return failure(DAT_QUEUE_EMPTY);
   if (how == Engine::Waited::signaled) return failure(DAT_INTERRUPTED_CALL);
   if (const Evd* first = take()) *evd = first->handle;
   return DAT_SUCCESS;
@@ -65,8 +65,8 @@ DAT_RETURN Cno::wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* ev
 void Cno::abort_waiters(Engine::Lock& lock) {
   closing_ = true;
   tell_agent(DAT_HANDLE_NULL);
-  news_.ring();
-  Engine::wait(lock, news_, [this] { return waiters == 0; });
+  wakeup_.wake_all();
+  Engine::wait(lock, wakeup_, [this] { return waiters == 0; });
 }
 
 // ---- calls ----

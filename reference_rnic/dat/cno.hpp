@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // A Consumer Notification Object: where threads wait for any of several EVDs, and the proxies that
-// are told instead of a thread.
+// are notified instead of a thread.
 #pragma once
 
 #include <deque>
@@ -19,14 +19,14 @@ class Cno final : public Object {
 
   explicit Cno(Ia* the_ia) : Object(its_kind, the_ia) {}
 
-  /// An event came to an EVD that feeds this CNO. The agent is told once, and then gone.
+  /// An event came to an EVD that feeds this CNO. The agent is called once, and then removed.
   void trigger(Evd& evd);
-  /// The EVD feeds this CNO no more.
+  /// The EVD no longer feeds this CNO.
   void forget(const Evd& evd);
-  /// Nor does it exist any more. With the last one all waiters and the agent are unblocked, without
+  /// The EVD was freed. With the last one, all waiters and the agent are unblocked, without
   /// an EVD.
   void evd_freed(const Evd& evd);
-  /// The EVD that triggered first, if one has since it was last asked.
+  /// The EVD that triggered first since the last call, if one did.
   [[nodiscard]] Evd* take();
   DAT_RETURN wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_EVD_HANDLE* evd);
   /// The IA closes: waiters and the agent are unblocked with no EVD. Returns once they have left.
@@ -40,7 +40,7 @@ class Cno final : public Object {
   void tell_agent(DAT_EVD_HANDLE evd);
 
   std::deque<Evd*> triggered_;
-  Bell news_;
+  Wakeup wakeup_;
   bool closing_ = false;
   unsigned deserted_ = 0;  ///< times that the last EVD was freed
 };

@@ -34,8 +34,8 @@ class Cr final : public Object {
   bool decided = false;
 };
 
-/// Makes a CR of a request and tells the service point's EVD. A full EVD is a full backlog: then
-/// the request is refused, and so it is if the Endpoint cannot take it.
+/// Makes a CR of a request and reports it to the service point's EVD. A full EVD is a full backlog:
+/// the request is then refused, as it is if the Endpoint cannot take it.
 void announce(ServicePoint& point, const access::ConnectionRequest& request, Ep* ep);
 
 }  // namespace rnic::dat

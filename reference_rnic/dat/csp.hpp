@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A Common Service Point: a service point named as sockets name theirs, by domain, type, protocol
-// and address.
+// A Common Service Point: a service point that is named as in the socket API, by domain, type,
+// protocol and address.
 #pragma once
 
 #include "reference_rnic/dat/ia.hpp"

@@ -101,22 +101,22 @@ void Engine::call_unlocked(std::function<void()> function) {
   unlocked_.push_back(std::move(function));
 }
 
-auto Engine::wait(Lock& lock, Bell& bell, DAT_TIMEOUT timeout, const std::function<bool()>& done)
-    -> Waited {
+auto Engine::wait(Lock& lock, Wakeup& wakeup, DAT_TIMEOUT timeout,
+                  const std::function<bool()>& done) -> Waited {
   nudge();
-  std::optional<Bell::Clock::time_point> deadline;
+  std::optional<Wakeup::Clock::time_point> deadline;
   if (timeout != DAT_TIMEOUT_INFINITE)
-    deadline = Bell::Clock::now() + std::chrono::microseconds(timeout);
+    deadline = Wakeup::Clock::now() + std::chrono::microseconds(timeout);
   while (!done()) {
-    const Bell::Woken woken = bell.wait(lock, deadline);
-    if (woken == Bell::Woken::rung || done()) continue;
-    return woken == Bell::Woken::late ? Waited::late : Waited::signaled;
+    const Wakeup::Cause cause = wakeup.wait(lock, deadline);
+    if (cause == Wakeup::Cause::woken || done()) continue;
+    return cause == Wakeup::Cause::timed_out ? Waited::timed_out : Waited::signaled;
   }
   return Waited::done;
 }
 
-void Engine::wait(Lock& lock, Bell& bell, const std::function<bool()>& done) {
-  while (!done()) bell.wait(lock, std::nullopt);
+void Engine::wait(Lock& lock, Wakeup& wakeup, const std::function<bool()>& done) {
+  while (!done()) wakeup.wait(lock, std::nullopt);
 }
 
 Engine& engine() {

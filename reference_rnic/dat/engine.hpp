@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The one lock, the one loop and the thread that drives it, for all IAs of a process.
 //
-// The rooms below live in one loop and know no threads. Every DAT call takes the lock; the progress
-// thread holds it while it dispatches and gives it up while it waits. What has to run without the
-// lock, such as a consumer's own function, is handed to that thread.
+// The layers below run in one loop and know no threads. Every DAT call takes the lock; the progress
+// thread holds it while it dispatches and releases it while it waits. What has to run without the
+// lock, such as a consumer's own function, is passed to that thread.
 #pragma once
 
 #include <chrono>
@@ -17,8 +17,8 @@
 
 #include "base/epoll_loop.hpp"
 #include "base/file_descriptor.hpp"
-#include "reference_rnic/dat/bell.hpp"
 #include "reference_rnic/dat/handle_table.hpp"
+#include "reference_rnic/dat/wakeup.hpp"
 
 namespace rnic::dat {
 
@@ -39,16 +39,16 @@ class Engine {
   void ia_closed(Lock& lock);
 
   /// Wakes the progress thread if the loop has something to do before it would look again. To be
-  /// called before the lock is given up.
+  /// called before the lock is released.
   void nudge();
   /// Runs `function` soon, on the progress thread and without the lock.
   void call_unlocked(std::function<void()> function);
-  enum class Waited : std::uint8_t { done, late, signaled };
-  /// Waits for `done()`, which is asked under the lock and again at each ring of the bell; or until
+  enum class Waited : std::uint8_t { done, timed_out, signaled };
+  /// Waits for `done()`, which is asked under the lock and again after each wakeup; or until
   /// the time is up, or a signal was handled by this thread.
-  Waited wait(Lock& lock, Bell& bell, DAT_TIMEOUT timeout, const std::function<bool()>& done);
+  Waited wait(Lock& lock, Wakeup& wakeup, DAT_TIMEOUT timeout, const std::function<bool()>& done);
   /// Waits for it whatever comes.
-  static void wait(Lock& lock, Bell& bell, const std::function<bool()>& done);
+  static void wait(Lock& lock, Wakeup& wakeup, const std::function<bool()>& done);
 
  private:
   void run(std::uint64_t mine);
@@ -66,8 +66,8 @@ class Engine {
   std::vector<std::function<void()>> unlocked_;
 };
 
-/// The process's engine. libdat2 calls a provider without any context of its own, so this is the
-/// one thing that has to be found by itself; it is never destroyed.
+/// The process's engine. libdat2 calls a provider without passing any context, so this has to be a
+/// global object; it is never destroyed.
 [[nodiscard]] Engine& engine();
 
 /// Runs one DAT call under the lock: `body(Engine&, Engine::Lock&)`.

@@ -31,7 +31,7 @@ class Ep final : public Object {
   /// DAT_SUCCESS if `input` is admitted now.
   [[nodiscard]] DAT_RETURN admits(EpInput input) const;
   void move(EpInput input);
-  /// Which EVDs hear of completions; they may be selective.
+  /// Which EVDs get completions; they may be selective.
   void set_recv_evd(Evd* evd);
   void set_request_evd(Evd* evd);
 
@@ -108,7 +108,7 @@ class Ep final : public Object {
   bool soft_reported_ = false;
 };
 
-/// An Endpoint of the provider's making, for a request on a PSP that asks for such.
+/// An Endpoint that the provider makes, for a request on a PSP with DAT_PSP_PROVIDER_FLAG.
 [[nodiscard]] Ep& provider_ep(Ia& ia);
 
 }  // namespace rnic::dat

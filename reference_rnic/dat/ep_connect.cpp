@@ -57,7 +57,7 @@ access::ConnectParameters Ep::parameters(std::span<const std::byte> private_data
 
 namespace {
 
-/// A consumer that would wait for ever gives the LLP's own limits time to strike.
+/// If the consumer would wait for ever, the LLP's own limits end the attempt.
 base::Duration startup_timeout(DAT_TIMEOUT timeout) {
   if (timeout == DAT_TIMEOUT_INFINITE) return std::chrono::hours(24);
   return std::chrono::microseconds(timeout);
@@ -113,7 +113,7 @@ DAT_RETURN Ep::accept(const Cr& cr, std::span<const std::byte> private_data) {
   if (cr.depths && cr.depths->ird != wire::read_depth_unnegotiated)
     said.ord = std::min(*said.ord, cr.depths->ird);
   const auto accepted = ia->manager().accept(cr.connection, pair, said);
-  if (!accepted) {  // the peer has given up meanwhile; the consumer is told as of any other failure
+  if (!accepted) {  // the peer has given up meanwhile; reported to the consumer like any failure
     static_cast<void>(ia->rnic().abort(pair));
     end_attempt(DAT_CONNECTION_EVENT_ACCEPT_COMPLETION_ERROR);
   }
@@ -135,7 +135,7 @@ DAT_RETURN Ep::disconnect(bool abrupt) {
     return DAT_SUCCESS;
   }
   cause_.asked_here = true;
-  // With nothing to cut short, an abrupt close is no other than a graceful one.
+  // With no outstanding work, an abrupt close is the same as a graceful one.
   const bool cut = abrupt && requests > 0;
   if (before == DAT_EP_STATE_CONNECTED || cut)
     static_cast<void>(ia->manager().disconnect(pair, cut));
@@ -160,7 +160,7 @@ void Ep::reset() {
   move(EpInput::reset_asked);
 }
 
-// ---- news ----
+// ---- events of the connection ----
 
 void Ep::post_connection_event(DAT_EVENT_NUMBER number, std::vector<std::byte> data) {
   private_data_ = std::move(data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The states of an Endpoint and the one table that leads from each to the next.
+// The states of an Endpoint and the one table of transitions between them.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace rnic::dat {
 
 enum class EpInput : std::uint8_t {
-  connect_asked,      ///< dat_ep_connect and its kin
+  connect_asked,      ///< dat_ep_connect and similar calls
   reserved,           ///< given to an RSP or SSP
-  reservation_freed,  ///< which goes before a request came
+  reservation_freed,  ///< before a request came
   request_came,       ///< on the service point that has it
   rejected_here,      ///< its request, by the consumer
   accepted_here,      ///< a request, by the consumer

@@ -8,9 +8,9 @@ namespace rnic::dat {
 
 namespace {
 
-/// What was found wrong, what the DTO in question completes with, and what the connection's end is
-/// called where the fault ends it. Faults that the peer finds come as a Terminate; the RNIC turns
-/// one that names a request of ours into the status of that request.
+/// The fault, the status with which the DTO in question completes, and the event of the connection's
+/// end if the fault ends it. Faults that the peer finds come as a Terminate; the RNIC turns
+/// a Terminate that names a request of ours into the status of that request.
 struct Row {
   verbs::Status status;
   DAT_DTO_COMPLETION_STATUS dto;

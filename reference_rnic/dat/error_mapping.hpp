@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What errors of iWARP become in DAT: the status of a DTO, and the connection event.
+// Maps iWARP errors to DAT: the status of a DTO, and the connection event.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ struct EndCause {
 };
 [[nodiscard]] DAT_EVENT_NUMBER end_event(const EndCause& cause);
 
-/// Why a connection never came to be, where we asked. `limited`: the consumer gave a timeout, so
-/// that its expiry can be told from a host that does not answer.
+/// Why a connection that we asked for was not established. `limited`: the consumer gave a timeout,
+/// whose expiry differs from a host that does not answer.
 [[nodiscard]] DAT_EVENT_NUMBER connect_event(access::ConnectFailure failure, bool limited);
 
 [[nodiscard]] DAT_RETURN post_return(verbs::Error error);

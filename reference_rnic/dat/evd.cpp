@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How events come, wait and go; the calls on EVDs.
+// How events are queued, waited for and taken; the calls on EVDs.
 #include "reference_rnic/dat/evd.hpp"
 
 #include "reference_rnic/dat/calls.hpp"
@@ -24,7 +24,7 @@ void Evd::post(DAT_EVENT event, Notice notice, DAT_SRQ_HANDLE from_srq) {
   if (notice == Notice::silent) return;
   noticed_ = true;
   if (waited)
-    news_.ring();
+    wakeup_.wake_all();
   else if (enabled && cno)
     cno->trigger(*this);
 }
@@ -43,17 +43,17 @@ DAT_RETURN Evd::wait(Engine::Lock& lock, DAT_TIMEOUT timeout, DAT_COUNT threshol
   if (size() < threshold) {
     waited = true;
     noticed_ = interrupted_ = false;
-    const Engine::Waited how = engine().wait(lock, news_, timeout, [&] {
+    const Engine::Waited how = engine().wait(lock, wakeup_, timeout, [&] {
       return closing_ || interrupted_ || (noticed_ && size() >= threshold);
     });
     waited = false;
     if (closing_) {
-      news_.ring();
+      wakeup_.wake_all();
       return failure(DAT_ABORT);
     }
     *more = size();
     if (interrupted_) return failure(DAT_INVALID_STATE, DAT_INVALID_STATE_EVD_UNWAITABLE);
-    if (how == Engine::Waited::late) return failure(DAT_TIMEOUT_EXPIRED);
+    if (how == Engine::Waited::timed_out) return failure(DAT_TIMEOUT_EXPIRED);
     if (how == Engine::Waited::signaled) return failure(DAT_INTERRUPTED_CALL);
   }
   *event = *take();
@@ -69,13 +69,13 @@ void Evd::attach(Cno* to) {
 void Evd::set_waitable(bool now) {
   waitable = now;
   interrupted_ = interrupted_ || !now;
-  news_.ring();
+  wakeup_.wake_all();
 }
 
 void Evd::abort_waiter(Engine::Lock& lock) {
   closing_ = true;
-  news_.ring();
-  Engine::wait(lock, news_, [this] { return !waited; });
+  wakeup_.wake_all();
+  Engine::wait(lock, wakeup_, [this] { return !waited; });
 }
 
 DAT_EVD_STATE Evd::state() const {

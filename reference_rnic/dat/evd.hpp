@@ -10,7 +10,7 @@
 
 namespace rnic::dat {
 
-/// Whether an event unblocks a waiter and triggers the CNO, or only lies there.
+/// Whether an event unblocks a waiter and triggers the CNO, or is only queued.
 enum class Notice : std::uint8_t { notify, silent };
 
 class Evd final : public Object {
@@ -22,7 +22,7 @@ class Evd final : public Object {
       : Object(its_kind, the_ia), length(the_length), cno(the_cno), flags(the_flags) {}
   ~Evd() override;
 
-  /// Of an event stream. To a full queue the event is lost, and the IA reports the overflow.
+  /// Of an event stream. If the queue is full, the event is lost, and the IA reports the overflow.
   void post(DAT_EVENT event, Notice notice = Notice::notify,
             DAT_SRQ_HANDLE from_srq = DAT_HANDLE_NULL);
   [[nodiscard]] bool full() const { return std::ssize(queue_) >= length; }
@@ -53,7 +53,7 @@ class Evd final : public Object {
     DAT_SRQ_HANDLE from_srq;
   };
   std::deque<Entry> queue_;
-  Bell news_;
+  Wakeup wakeup_;
   bool noticed_ = false;      ///< a notifying event came since the waiter blocked
   bool interrupted_ = false;  ///< made unwaitable under the waiter
   bool closing_ = false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Blocks given out, retired, and given out again.
+// How blocks are allocated, retired and reused.
 #include "reference_rnic/dat/handle_table.hpp"
 
 #include <algorithm>

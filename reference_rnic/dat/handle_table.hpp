@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The handles that consumers hold, and the objects behind them.
+// The handles that consumers hold, and the objects that they name.
 //
 // libdat2 reads the first word of a handle to find the provider, even of a freed one. So a handle
-// is a small block that outlives its object; a block serves another object only after many others
-// have had their turn. Whether a handle is good is found by looking it up, never by reading it.
+// is a small block that outlives its object; a block is reused for another object only after many
+// others. Whether a handle is valid is determined by looking it up, never by reading it.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ namespace rnic::dat {
 
 class HandleTable {
  public:
-  /// Takes the object in and gives it its handle.
+  /// Adds the object and gives it its handle.
   template <typename T>
   T& add(const DAT_PROVIDER* provider, std::unique_ptr<T> object) {
     T& added = *object;

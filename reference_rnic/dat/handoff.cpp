@@ -25,12 +25,12 @@ namespace rnic::dat {
 namespace {
 
 constexpr int backlog = 64;
-constexpr std::size_t most_visitors = 64;
+constexpr std::size_t most_senders = 64;
 constexpr std::size_t longest_frame = wire::mpa_frame_header_size + wire::mpa_max_private_data;
 
 /// An abstract name: it goes with its socket, and is the network namespace's own.
-struct DoorName {
-  explicit DoorName(const base::Address& listening) {
+struct HandoffName {
+  explicit HandoffName(const base::Address& listening) {
     const std::string name = "librnic_dat/" + listening.text();
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path + 1, name.data(), name.size());
@@ -88,7 +88,7 @@ struct Message {
   alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
 };
 
-/// A connection of which another process has read the startup frame: here it comes first again.
+/// A connection whose startup frame another process has read: here the frame is read first again.
 class HandedConnection final : public llp::ForwardingConnection<llp::TcpConnection> {
  public:
   HandedConnection(base::EpollLoop& loop, base::FileDescriptor socket, std::vector<std::byte> frame)
@@ -134,50 +134,52 @@ const llp::TcpConnection* tcp_of(const llp::Connection& connection) {
 
 // ---------------------------------------------------------------- in
 
-std::unique_ptr<Door> Door::open(base::EpollLoop& loop, const base::Address& listening,
-                                 Taker taker) {
+std::unique_ptr<HandoffListener> HandoffListener::open(base::EpollLoop& loop,
+                                                       const base::Address& listening,
+                                                       Taker taker) {
   base::FileDescriptor listener = local_socket();
-  const DoorName name(listening);
+  const HandoffName name(listening);
   if (!listener || ::bind(listener.get(), name.pointer(), name.size) != 0 ||
       ::listen(listener.get(), backlog) != 0)
     return nullptr;
-  return std::unique_ptr<Door>(new Door(loop, std::move(listener), listening, std::move(taker)));
+  return std::unique_ptr<HandoffListener>(
+      new HandoffListener(loop, std::move(listener), listening, std::move(taker)));
 }
 
-Door::Door(base::EpollLoop& loop, base::FileDescriptor listener, const base::Address& listening,
-           Taker taker)
+HandoffListener::HandoffListener(base::EpollLoop& loop, base::FileDescriptor listener,
+                                 const base::Address& listening, Taker taker)
     : loop_(loop),
       listener_(std::move(listener)),
-      host_(listening.with_port(0)),
+      address_(listening.with_port(0)),
       taker_(std::move(taker)) {
-  loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { visited(); });
+  loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { connected(); });
 }
 
-Door::~Door() {
+HandoffListener::~HandoffListener() {
   loop_.unwatch(listener_.get());
-  for (const base::FileDescriptor& visitor : visitors_) loop_.unwatch(visitor.get());
+  for (const base::FileDescriptor& sender : senders_) loop_.unwatch(sender.get());
 }
 
-void Door::visited() {
-  base::FileDescriptor visitor(
+void HandoffListener::connected() {
+  base::FileDescriptor sender(
       ::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-  if (!visitor && (errno == EMFILE || errno == ENFILE))
-    return loop_.unwatch(listener_.get());  // rather than be told of it for ever
-  if (!visitor || !is_of_our_user(visitor.get()) || visitors_.size() == most_visitors) return;
-  const int number = visitor.get();
-  visitors_.push_back(std::move(visitor));
+  if (!sender && (errno == EMFILE || errno == ENFILE))
+    return loop_.unwatch(listener_.get());  // else it would be reported for ever
+  if (!sender || !is_of_our_user(sender.get()) || senders_.size() == most_senders) return;
+  const int number = sender.get();
+  senders_.push_back(std::move(sender));
   loop_.watch(number, EPOLLIN, [this, number](std::uint32_t) { read(number); });
 }
 
-void Door::read(int visitor) {
+void HandoffListener::read(int sender) {
   std::vector<std::byte> frame(longest_frame);
   Message message(frame.data(), frame.size());
-  const ssize_t count = ::recvmsg(visitor, &message.header, MSG_CMSG_CLOEXEC);
+  const ssize_t count = ::recvmsg(sender, &message.header, MSG_CMSG_CLOEXEC);
   base::FileDescriptor socket = count > 0 ? message.take() : base::FileDescriptor();
   const bool whole = (message.header.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) == 0;
-  loop_.unwatch(visitor);
-  std::erase_if(visitors_, [&](const base::FileDescriptor& one) { return one.get() == visitor; });
-  if (!socket || !whole || !lendable(socket.get(), host_, 0)) return;
+  loop_.unwatch(sender);
+  std::erase_if(senders_, [&](const base::FileDescriptor& one) { return one.get() == sender; });
+  if (!socket || !whole || !lendable(socket.get(), address_, 0)) return;
   frame.resize(static_cast<std::size_t>(count));
   taker_(std::make_unique<HandedConnection>(loop_, std::move(socket), std::move(frame)));
 }
@@ -188,13 +190,14 @@ bool hand_over(const base::Address& to, const llp::Connection& connection,
                wire::Bytes startup_frame) {
   const llp::TcpConnection* tcp = tcp_of(connection);
   if (tcp == nullptr || tcp->descriptor() < 0) return false;
-  const base::FileDescriptor door = local_socket();
-  const DoorName name(to);
-  if (!door || ::connect(door.get(), name.pointer(), name.size) != 0 || !is_of_our_user(door.get()))
+  const base::FileDescriptor socket = local_socket();
+  const HandoffName name(to);
+  if (!socket || ::connect(socket.get(), name.pointer(), name.size) != 0 ||
+      !is_of_our_user(socket.get()))
     return false;
   Message message(const_cast<std::byte*>(startup_frame.data()), startup_frame.size());
   message.put(tcp->descriptor());
-  return ::sendmsg(door.get(), &message.header, MSG_NOSIGNAL) ==
+  return ::sendmsg(socket.get(), &message.header, MSG_NOSIGNAL) ==
          static_cast<ssize_t>(startup_frame.size());
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // Connection requests that go from one process to another: the socket and the octets that were read
-// from it, over a local socket that is named like the port. Only processes of one user, in one
+// from it, over a local socket that is named after the port. Only processes of one user, in one
 // network namespace, deal with one another.
 #pragma once
 
@@ -12,34 +12,35 @@
 
 namespace rnic::dat {
 
-/// Where a service point takes in requests that other processes hand to it.
-class Door {
+/// Where a service point receives requests that other processes pass to it.
+class HandoffListener {
  public:
   /// Called from the loop, for each connection whose request is handed over: it yields the octets
   /// of the startup frame once more.
   using Taker = std::function<void(std::unique_ptr<llp::Connection>)>;
 
   /// Null: there can be none, as another process has it.
-  [[nodiscard]] static std::unique_ptr<Door> open(base::EpollLoop& loop,
-                                                  const base::Address& listening, Taker taker);
-  ~Door();
-  Door(const Door&) = delete;
-  Door& operator=(const Door&) = delete;
+  [[nodiscard]] static std::unique_ptr<HandoffListener> open(base::EpollLoop& loop,
+                                                             const base::Address& listening,
+                                                             Taker taker);
+  ~HandoffListener();
+  HandoffListener(const HandoffListener&) = delete;
+  HandoffListener& operator=(const HandoffListener&) = delete;
 
  private:
-  Door(base::EpollLoop& loop, base::FileDescriptor listener, const base::Address& listening,
-       Taker taker);
-  void visited();
-  void read(int visitor);
+  HandoffListener(base::EpollLoop& loop, base::FileDescriptor listener,
+                  const base::Address& listening, Taker taker);
+  void connected();
+  void read(int sender);
 
   base::EpollLoop& loop_;
   base::FileDescriptor listener_;
-  base::Address host_;
+  base::Address address_;
   Taker taker_;
-  std::vector<base::FileDescriptor> visitors_;  ///< that have said nothing yet
+  std::vector<base::FileDescriptor> senders_;  ///< that have sent nothing yet
 };
 
-/// Hands a connection to whoever listens at this address, in another process. False: nobody does,
+/// Passes a connection to the process that listens at this address. False: none does,
 /// and nothing has happened.
 [[nodiscard]] bool hand_over(const base::Address& to, const llp::Connection& connection,
                              wire::Bytes startup_frame);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An IA's rooms below, and who hears what of them.
+// The layers below an IA, and the dispatch of their events.
 #include "reference_rnic/dat/ia.hpp"
 
 #include <array>
@@ -36,7 +36,7 @@ verbs::SoftRnicOptions options() {
 
 access::StartupOptions startup_options() {
   access::StartupOptions options;
-  options.peer_to_peer = true;  // both sides may send once they are told that they are connected
+  options.peer_to_peer = true;  // both sides may send once their connection is reported
   options.close_timeout = std::chrono::seconds(3);
   return options;
 }
@@ -119,7 +119,7 @@ void Ia::happened(const verbs::AsyncEvent& event) {
 // ---- connections ----
 
 void Ia::happened(const access::ConnectionEvent& event) {
-  drain();  // what was completed before comes before
+  drain();  // what completed before is reported before
   if (const auto* request = std::get_if<access::ConnectionRequest>(&event)) {
     const auto found = listeners_.find(static_cast<std::uint64_t>(request->listener));
     if (found == listeners_.end()) return static_cast<void>(manager_.refuse(request->connection));
@@ -142,10 +142,11 @@ std::expected<void, int> Ia::listen(ServicePoint& point, DAT_CONN_QUAL conn_qual
   point.listener = listening->listener;
   point.conn_qual = listening->local.port;
   listeners_[static_cast<std::uint64_t>(listening->listener)] = &point;
-  point.door = Door::open(engine_.loop(), listening->local,
-                          [this, &point](std::unique_ptr<llp::Connection> connection) {
-                            handed_over(point, std::move(connection));
-                          });
+  point.handoff =
+      HandoffListener::open(engine_.loop(), listening->local,
+                            [this, &point](std::unique_ptr<llp::Connection> connection) {
+                              handed_over(point, std::move(connection));
+                            });
   return {};
 }
 
@@ -167,7 +168,7 @@ bool Ia::serve(ServicePoint& point, std::unique_ptr<llp::Connection> connection,
 void Ia::forget_listener(ServicePoint& point) {
   std::erase_if(listeners_, [&](const auto& item) { return item.second == &point; });
   point.listener.reset();
-  point.door.reset();
+  point.handoff.reset();
 }
 
 void Ia::stop_listening(ServicePoint& point) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// An open Interface Adapter: an RNIC of its own on the address that dat.conf names, and the ways
-// from its news to the DAT objects concerned.
+// An open Interface Adapter: an RNIC of its own on the address that dat.conf names, and the dispatch
+// of its events to the DAT objects concerned.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ class Ep;
 class Lmr;
 class Cr;
 
-/// One line of dat.conf, as libdat2 told it to dat_provider_init.
+/// One line of dat.conf, as libdat2 passed it to dat_provider_init.
 struct Registration {
   DAT_PROVIDER table{};
   DAT_PROVIDER_INFO info{};
@@ -45,13 +45,13 @@ constexpr DAT_COUNT private_data = 508;  ///< 512 of MPA less the enhanced words
 struct ServicePoint : Object {
   ServicePoint(Kind the_kind, Ia* the_ia, Evd* the_evd) : Object(the_kind, the_ia), evd(the_evd) {}
   ~ServicePoint() override;
-  /// A request has come. Whoever cannot take it refuses it.
+  /// A request has come. A service point that cannot take it refuses it.
   virtual void requested(const access::ConnectionRequest& request) = 0;
 
   Use<Evd> evd;
   DAT_CONN_QUAL conn_qual = 0;
   std::optional<access::ListenerId> listener;
-  std::unique_ptr<Door> door;  ///< for requests that other processes hand over
+  std::unique_ptr<HandoffListener> handoff;  ///< for requests that other processes pass on
 };
 
 /// How every connection of an IA starts: RFC 6581 with all its means.
@@ -78,7 +78,7 @@ class Ia final : public Object {
   [[nodiscard]] DAT_IA_HANDLE consumers_handle() const;
   [[nodiscard]] std::uint64_t next_work_id() { return next_work_id_++; }
 
-  /// Hands on the completions that there are, without waiting for the loop.
+  /// Passes on the completions that there are, without waiting for the loop.
   void drain();
   /// An asynchronous event about an object.
   void report(DAT_EVENT_NUMBER number, const Object& object, DAT_COUNT reason);
@@ -96,7 +96,7 @@ class Ia final : public Object {
 
   Use<Evd> async_evd;
   bool async_elsewhere = false;  ///< opened with DAT_EVD_ASYNC_EXISTS
-  // Who is meant by the handles of the rooms below.
+  // The objects of the handles of the layers below.
   std::unordered_map<std::uint64_t, Ep*> by_pair;
   std::unordered_map<std::uint32_t, Lmr*> by_context;  ///< LMR context, the STag
 

@@ -17,8 +17,8 @@ void copy_name(char (&to)[DAT_NAME_MAX_LENGTH], std::string_view name) {
   std::memcpy(to, name.data(), std::min(name.size(), sizeof to - 1));
 }
 
-/// What stock tools look for under the names of another transport is here as well: whether there
-/// are RDMA Reads, and a message size for a default.
+/// Includes what stock tools look for under the names of another transport: whether there
+/// are RDMA Reads, and a default message size.
 DAT_NAMED_ATTR* named_attributes(DAT_COUNT& count) {
   static std::array attributes{DAT_NAMED_ATTR{DAT_IW_ATTR_EXTENSION_INTERFACE, "TRUE"},
                                DAT_NAMED_ATTR{DAT_IW_ATTR_EXTENSION_VERSION, "2.0.1"},
@@ -76,7 +76,7 @@ void fill(const Ia& ia, DAT_PROVIDER_ATTR& attr) {
   attr.ep_creator = DAT_PSP_CREATES_EP_IFASKED;
   attr.pz_support = DAT_PZ_UNIQUE;
   attr.optimal_buffer_alignment = DAT_OPTIMAL_ALIGNMENT;
-  // The header makes an OUT member const; libdat2's consumers expect it filled all the same.
+  // The header makes an OUT member const; libdat2's consumers still expect it to be filled in.
   for (auto& row : attr.evd_stream_merging_supported)
     for (auto& cell : row) const_cast<DAT_BOOLEAN&>(cell) = DAT_TRUE;
   attr.srq_supported = DAT_TRUE;
@@ -117,14 +117,14 @@ bool left_by_consumer(const Object& object) {
 void take_down(Ia& ia, Engine& shared, Engine::Lock& lock) {
   std::vector<DAT_HANDLE> handles;
   for (const Object* object : shared.handles().of(ia)) handles.push_back(object->handle);
-  for (DAT_HANDLE handle : handles) {  // the lock is given up while waiters leave
+  for (DAT_HANDLE handle : handles) {  // the lock is released while waiters leave
     if (auto* evd = shared.handles().find<Evd>(handle)) evd->abort_waiter(lock);
     if (auto* cno = shared.handles().find<Cno>(handle)) cno->abort_waiters(lock);
   }
   for (Ia* other : shared.handles().all<Ia>())  // some may report to an EVD of this one
     if (other == &ia || (other->async_evd && other->async_evd->ia == &ia)) other->async_evd = {};
   ia.manager().reset();
-  // Looked up again each time: some take others with them.
+  // Looked up again each time: destroying one may destroy others.
   for (Object* object : shared.handles().of(ia))
     if (object != &ia && shared.handles().find_any(object->handle) == object)
       shared.handles().destroy(*object);

@@ -127,7 +127,7 @@ DAT_RETURN socket_connect(Ep& ep, const SocketConnectCall& asked) {
 
 }  // namespace
 
-/// The arguments stand in the order in which rnic_dat_extensions.h passes them.
+/// The arguments are in the order in which rnic_dat_extensions.h passes them.
 DAT_RETURN extension_op(DAT_HANDLE handle, DAT_EXTENDED_OP operation, va_list arguments) {
   switch (operation) {
     case DAT_IW_SSP_CREATE_OP: {

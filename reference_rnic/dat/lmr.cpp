@@ -59,7 +59,7 @@ namespace calls {
 
 namespace {
 
-/// What is to be registered, found from the region description.
+/// The memory to register, from the region description.
 struct Source {
   wire::MutableBytes memory;
   std::array<char, DAT_LMR_COOKIE_SIZE> cookie{};
@@ -100,7 +100,7 @@ verbs::Access access_of(DAT_MEM_PRIV_FLAGS privileges) {
           .bind_window = true};
 }
 
-/// The segments must lie in LMRs; whether they do is all there is to synchronize.
+/// The segments must be in LMRs; apart from this check there is nothing to synchronize.
 DAT_RETURN synchronize(DAT_IA_HANDLE ia_handle, const DAT_LMR_TRIPLET* segments, DAT_VLEN count) {
   return call_on<Ia>(ia_handle, [&](Ia& ia) -> DAT_RETURN {
     if (segments == nullptr && count > 0) return invalid_parameter(2);

@@ -13,7 +13,7 @@ namespace rnic::dat {
 
 class Ia;
 
-/// In the order in which an IA takes them down.
+/// In the order in which an IA destroys them when it closes.
 enum class Kind : std::uint8_t { ssp, rsp, psp, csp, cr, ep, rmr, lmr, srq, evd, cno, pz, ia };
 
 struct Object {
@@ -26,10 +26,10 @@ struct Object {
   Ia* ia;               ///< of an IA: itself
   DAT_HANDLE handle{};  ///< set by the handle table
   DAT_CONTEXT context{};
-  unsigned users = 0;  ///< objects that rest on it
+  unsigned users = 0;  ///< objects that depend on it
 };
 
-/// Rests on another object as long as it lives; may be empty.
+/// Depends on another object as long as it lives; may be empty.
 template <typename T>
 class Use {
  public:

@@ -16,8 +16,8 @@ namespace rnic::dat {
 
 namespace {
 
-/// libdat2 opens an IA by its name alone; which of two lines of that name is meant, the function
-/// says.
+/// libdat2 opens an IA by its name alone; the function pointer shows which of two lines of that name
+/// is meant.
 template <bool thread_safe>
 DAT_RETURN open_ia(const DAT_NAME_PTR name, DAT_COUNT async_length, DAT_EVD_HANDLE* async_evd,
                    DAT_IA_HANDLE* ia) {
@@ -114,7 +114,7 @@ struct Entry {
   bool current = true;  ///< libdat2 has not called dat_provider_fini for it
 };
 
-/// Entries stay when libdat2 is through with them: handles of closed IAs still lead to their table.
+/// Entries remain when libdat2 no longer uses them: handles of closed IAs still lead to their table.
 std::list<Entry>& entries() {
   static auto& all = *new std::list<Entry>;  // NOLINT: as long-lived as the engine
   return all;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The lines of dat.conf that libdat2 has told this provider of.
+// The lines of dat.conf that libdat2 has passed to this provider.
 #pragma once
 
 #include <expected>

@@ -45,7 +45,7 @@ DAT_RETURN create(DAT_PZ_HANDLE pz_handle, DAT_RMR_HANDLE* rmr_handle, DAT_RMR_S
 constexpr unsigned remote_privileges =
     DAT_MEM_PRIV_REMOTE_READ_FLAG | DAT_MEM_PRIV_REMOTE_WRITE_FLAG;
 
-/// Whether the LMR lets its window be what is asked.
+/// Whether the LMR allows the requested window.
 DAT_RETURN admit(const Rmr& rmr, const Lmr& lmr, const DAT_LMR_TRIPLET& triplet,
                  DAT_MEM_PRIV_FLAGS privileges) {
   if (lmr.pz.get() != rmr.pz.get()) return failure(DAT_PROTECTION_VIOLATION);
@@ -68,7 +68,7 @@ struct BindCall {
 };
 
 DAT_RETURN bind(Rmr& rmr, Ep& ep, const BindCall& asked) {
-  // A new context by each bind, so that the old one is good for nothing.
+  // Each bind gives a new context, so that the old one is no longer valid.
   const DAT_RMR_CONTEXT before = rmr.window.stag;
   const auto key = static_cast<std::uint8_t>(before + 1);
   const DAT_RMR_CONTEXT after = (before & ~DAT_RMR_CONTEXT{0xFF}) | key;

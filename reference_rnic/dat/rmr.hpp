@@ -17,8 +17,8 @@ class Rmr final : public Object {
 
   /// It is bound to nothing.
   void forget();
-  /// The queue pair that bound it goes: a window of its scope goes with it, and another one takes
-  /// its place.
+  /// The queue pair that bound it is destroyed: a window of its scope is destroyed with it, and
+  /// replaced by another one.
   void outlive(verbs::QueuePairHandle pair);
   /// Bound now, as the RNIC knows: a peer may have invalidated it.
   [[nodiscard]] bool bound() const;

@@ -14,7 +14,7 @@ struct Rsp final : ServicePoint {
   Rsp(Ia* the_ia, Evd* the_evd, Ep& the_ep)
       : ServicePoint(its_kind, the_ia, the_evd), ep(&the_ep) {}
   ~Rsp() override;
-  /// The one request: the port is given up, the handle stays good until it is freed.
+  /// The one request: the port is released, the handle remains valid until it is freed.
   void requested(const access::ConnectionRequest& request) override;
 
   Ep* ep;  ///< null once the request has come

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Addresses between DAT, which passes a sockaddr, and the rooms below.
+// Converts addresses between DAT, which passes a sockaddr, and the layers below.
 #pragma once
 
 #include <sys/socket.h>
@@ -22,8 +22,8 @@ class SocketAddress {
   sockaddr_storage storage_{};
 };
 
-/// The address that a consumer names, port included. An address that DAT cannot use is answered
-/// with the return code for it.
+/// The address that a consumer gives, including the port. For an address that DAT cannot use, the
+/// return code.
 [[nodiscard]] std::expected<base::Address, DAT_RETURN> read_address(const sockaddr* address);
 
 }  // namespace rnic::dat

@@ -18,7 +18,7 @@ namespace {
 
 class BorrowedConnection final : public llp::ForwardingConnection<llp::TcpConnection> {
  public:
-  /// `mode` is what the socket goes back with.
+  /// `mode` is restored when the socket is returned.
   BorrowedConnection(base::EpollLoop& loop, std::shared_ptr<Loan> loan, int mode)
       : ForwardingConnection(std::make_unique<llp::TcpConnection>(
             loop, own_descriptor(loan->socket), llp::TcpConnection::State::open)),
@@ -50,7 +50,7 @@ class BorrowedConnection final : public llp::ForwardingConnection<llp::TcpConnec
     else
       give_back();
   }
-  // A consumer's socket is not the tester's to disturb.
+  // The tester must not disturb a consumer's socket.
   [[nodiscard]] bool can_disturb() const override { return false; }
   bool send_lost(wire::Bytes) override { return false; }
   bool inject(std::int64_t, wire::Bytes) override { return false; }
@@ -98,7 +98,7 @@ std::expected<base::Address, DAT_RETURN> lendable(int socket, const base::Addres
 }
 
 std::unique_ptr<llp::Connection> borrow(base::EpollLoop& loop, std::shared_ptr<Loan> loan) {
-  // Both descriptors share the mode, which ours changes and the socket's return restores.
+  // Both descriptors share the mode: ours changes it, and returning the socket restores it.
   const int mode = fcntl(loan->socket, F_GETFL);
   return std::make_unique<BorrowedConnection>(loop, std::move(loan), mode);
 }

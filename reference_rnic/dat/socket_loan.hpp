@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A TCP connection on a socket that the consumer lends: until an RDMA connection stands on it, every
-// end of it gives the socket back as it was.
+// A TCP connection on a socket that the consumer lends: until an RDMA connection is established on
+// it, the socket is returned unchanged however the connection ends.
 #pragma once
 
 #include <expected>
@@ -12,15 +12,15 @@
 
 namespace rnic::dat {
 
-/// What lender and borrower know of one another.
+/// What the lender and the borrower of a socket share.
 struct Loan {
   int socket = -1;             ///< the consumer's
-  bool kept = false;           ///< an RDMA connection stands: the socket is ours
+  bool kept = false;           ///< an RDMA connection is established: the socket is ours
   std::function<void()> down;  ///< the peer has closed, or the connection broke, before
 };
 
-/// The connected TCP socket of the IA that `socket` is, or why it is none. Its local address must
-/// be the IA's.
+/// Checks that `socket` is a connected TCP socket of the IA, or returns why not. Its local address
+/// must be the IA's.
 [[nodiscard]] std::expected<base::Address, DAT_RETURN> lendable(int socket, const base::Address& ia,
                                                                 int position);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// A Shared Receive Queue: buffers for whichever of its Endpoints gets the next message.
+// A Shared Receive Queue: buffers for the one of its Endpoints that gets the next message.
 #pragma once
 
 #include "reference_rnic/dat/lmr.hpp"
@@ -17,7 +17,7 @@ class Srq final : public Object {
   ~Srq() override { static_cast<void>(ia->rnic().destroy_shared_queue(queue)); }
 
   [[nodiscard]] DAT_COUNT available() const;
-  /// From now on one event is due once fewer buffers wait than the low watermark; at once, if so.
+  /// One event is reported as soon as fewer buffers wait than the low watermark; at once, if they do.
   void arm(DAT_COUNT low_watermark);
   static void limit_passed(Ia& of, verbs::SharedQueueHandle passed);
 

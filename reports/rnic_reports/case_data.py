@@ -7,7 +7,7 @@ import pathlib
 import shlex
 import urllib.parse
 
-from . import coverage, why, words
+from . import coverage, notation, why, words
 from .ladder import ladder
 from .model import Case
 from .word_diff import word_diff
@@ -97,7 +97,11 @@ def _rung(rung, limit):
         return {"silence": words.duration(rung.silence)}
     shown = {"at": round(rung.at, 6), "marks": [number for number, _ in rung.marks], "worst": rung.worst}
     if rung.step:
-        shown.update(direction=rung.step.direction, text=rung.step.text, frame=rung.step.frame, **_octets(rung.step.octets, limit))
+        provoked = rung.step.direction == "to_iut" and " ! " in rung.step.text
+        shown.update(direction=rung.step.direction, text=rung.step.text, frame=rung.step.frame,
+                     **_octets(rung.step.octets, OCTETS if provoked else limit))
+        if provoked:
+            shown["text"], shown["provoked"], shown["wrong"] = notation.provocations(rung.step.text)
     return shown
 
 

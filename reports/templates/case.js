@@ -120,8 +120,9 @@ const caseView = (rules, words) => {
       judgement.row ? [" ", span("place", judgement.row)] : "");
   };
 
-  const provocation = (rung) => (rung.provoked || []).map((text) =>
-    el("p", { class: "provoked" }, span("v v-provoked", el("b", { "aria-hidden": "true" }, "!"), "provocation"), ` ${text}`));
+  // What the tester has sent wrong on purpose.
+  const provocation = (rung) => !rung.provoked ? null
+    : el("p", { class: "provoked" }, span("v v-provoked", el("b", { "aria-hidden": "true" }, "!"), "wrong on purpose"), " ", code(rung.provoked.join("; ")));
 
   const stepOf = (rung) => {
     if (rung.text === undefined) return null;

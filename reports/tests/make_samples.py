@@ -144,7 +144,7 @@ def silent(case_id, **members):
                              "completion: receive, 17 octets, success", "fail", 0.003001, "none"),
                       judged("mpa.close.mpa-keeps-tcp-after-error", ["connection closed within 250 ms"], "nothing within 250 ms",
                              "inconclusive", 0.253, "none")],
-        exchange=startup(False) + [step(0.002604, "to_iut", "Send L qn=0 msn=1 mo=0 len=17, CRC spoilt", bad, 9),
+        exchange=startup(False) + [step(0.002604, "to_iut", "Send L qn=0 msn=1 mo=0 len=17 ! octet 40: f4 in place of f5", bad, 9),
                                    step(0.003001, "none", "completion: receive, 17 octets, success")],
         seen_to_fail_by=["accepts_bad_crc"], **members)
 

@@ -57,6 +57,15 @@ class CaseView(unittest.TestCase):
         self.assertEqual(self.browser.value(f"[...document.querySelectorAll('[id=\"{BOUNDS}\"] .ladder .w-fail')].map((one) => one.className)"),
                          ["from_iut w-fail"])
 
+    def test_the_provocation_is_marked_in_ladder_and_octets(self):
+        anchor = "case-mpa.crc.bad-crc-delivers-nothing"
+        self.open(fragment=f"#{anchor}")
+        seen = self.inside(anchor)
+        self.assertIn("wrong on purpose octet 40: f4 in place of f5", seen)
+        rung = f"[id='{anchor}'] .ladder .is-provoked"
+        self.assertEqual(self.browser.value(f'document.querySelectorAll("{rung}").length'), 1)
+        self.assertEqual(self.browser.value(f'[...document.querySelectorAll("{rung} pre mark")].map((one) => one.textContent)'), ["f4"])
+
     def test_octets_are_shown_with_offset_and_ascii(self):
         self.open(fragment="#case-mpa.startup.request-accepted")
         self.inside("case-mpa.startup.request-accepted")

@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from rnic_reports import attention, breakers, catalogue, coverage
+from rnic_reports import attention, breakers, case_data, catalogue, coverage, notation
 from rnic_reports.word_diff import word_diff
 from rnic_reports.ladder import RUNG_LIMIT, ladder
 from rnic_reports.model import PASSED_LIMIT, Case
@@ -65,6 +65,19 @@ class Ladder(unittest.TestCase):
 
     def test_no_exchange(self):
         self.assertEqual(of_steps([], []).rungs, [])
+
+
+class Provocations(unittest.TestCase):
+    def test_what_is_wrong_and_where(self):
+        self.assertEqual(notation.provocations("Send L qn=0 len=4 ! reserved DDP bits 0x04 ! octets 36 to 39: 00 in place of 01 ! octet 1: 23 in place of 22"),
+                         ("Send L qn=0 len=4", ["reserved DDP bits 0x04", "octets 36 to 39: 00 in place of 01", "octet 1: 23 in place of 22"],
+                          [(36, 4), (1, 1)]))
+
+    def test_only_what_the_tester_sent_is_a_provocation(self):
+        text = "Send L qn=0 ! octets 36 to 39: 00 in place of 01"
+        steps = [step(0.001, direction, text, SEND, 1) for direction in ("to_iut", "from_iut", "none")]
+        shown = case_data.of_case(read(case("a.b.c", "mpa/a.cpp", ["a.b.c"], exchange=steps, pcap=None)), CATALOGUE, None, False)
+        self.assertEqual([(rung["text"], rung.get("wrong")) for rung in shown["rungs"]], [("Send L qn=0", [(36, 4)]), (text, None), (text, None)])
 
 
 class Coverage(unittest.TestCase):

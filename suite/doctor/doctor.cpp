@@ -190,7 +190,7 @@ class Examination {
     dut_links_ = dut_->ask({"ip", "-j", "addr", "show"}).value_or("");
   }
 
-  // -------------------------------------------------------------- the path to somebody's host
+  // -------------------------------------------------------------- the path to the IUT's own host
 
   void path_to_iut() {
     if (request_.addresses.empty())
@@ -287,7 +287,7 @@ class Examination {
          "run as root, or setcap cap_net_raw+ep on rnic-suite");
   }
 
-  /// Only finds out whether any rule might stop a connection.
+  /// Only determines whether any rule might stop a connection.
   void firewall() {
     std::string found;
     bool asked = false;

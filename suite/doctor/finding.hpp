@@ -18,7 +18,7 @@ struct Finding {
   Severity severity;
   std::string check;   ///< a short stable name: "route", "offloads", ...
   std::string what;    ///< what was found
-  std::string remedy;  ///< what to do, often a command; empty where all is well
+  std::string remedy;  ///< what to do, often a command; empty if nothing is wrong
 };
 
 [[nodiscard]] Finding ok(std::string check, std::string what);

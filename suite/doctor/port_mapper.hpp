@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // The iWARP port mapper's protocol (iwpmd of rdma-core, UDP port 3935), in both roles. Drivers of
-// RNICs with a TCP of their own ask the peer's mapper which TCP port stands behind a listener's.
+// RNICs with a TCP of their own ask the peer's mapper which TCP port a listener's port is mapped to.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ namespace suite::doctor {
 
 inline constexpr std::uint16_t port_mapper_port = 3935;
 
-/// On the wire 48 octets, of a request 64; an IPv4 address stands in the first four of its sixteen.
+/// On the wire 48 octets, a request 64; an IPv4 address is in the first four of its sixteen octets.
 struct PortMapperMessage {
   enum class Kind : std::uint8_t { request, accept, acknowledgement, rejection };
   using Address = std::array<std::uint8_t, 16>;
@@ -39,13 +39,13 @@ struct PortMapperMessage {
     std::span<const std::uint8_t> octets);
 
 /// As the connecting side's mapper: asks the one at `address` (a literal) for a listener's port. Any
-/// answer shows that it lives: a rejection says that nobody has that port mapped. The error is one
+/// answer shows that it runs: a rejection says that this port is not mapped. The error is one
 /// line.
 [[nodiscard]] std::expected<PortMapperMessage, std::string> ask_port_mapper(
     const std::string& address, std::uint16_t port, std::chrono::milliseconds patience,
     std::uint16_t mapper_port = port_mapper_port);
 
-/// As the accepting side's mapper: says of one listener's port that it stands for itself, and
+/// As the accepting side's mapper: maps one listener's port to itself, and
 /// rejects every other.
 class PortMapperServer {
  public:

@@ -18,7 +18,7 @@ class System {
   virtual ~System() = default;
 
   /// What a program of this host prints, or one line that says
-  /// why it failed. Programs that only tell.
+  /// why it failed. Only for programs that change nothing.
   [[nodiscard]] virtual std::expected<std::string, std::string> ask(
       const std::vector<std::string>& argv) const = 0;
   [[nodiscard]] virtual bool has_program(std::string_view name) const = 0;
@@ -29,7 +29,7 @@ class System {
       const std::filesystem::path& folder) const = 0;
   [[nodiscard]] virtual bool may_read_and_write(const std::filesystem::path& path) const = 0;
 
-  /// Makes a lab as a run would, in a process of its own; the error says what stands in the way.
+  /// Makes a lab as a run would, in a process of its own; the error says what prevents it.
   [[nodiscard]] virtual std::expected<void, std::string> try_lab(bool with_tap) const = 0;
   /// Whether a packet socket can be opened here and now.
   [[nodiscard]] virtual bool may_capture() const = 0;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <tuple>
 #include <utility>
 
 #include "reference_rnic/wire/fpdu.hpp"
@@ -20,11 +21,47 @@ namespace {
 
 constexpr auto cut_timeout = std::chrono::seconds(1);
 constexpr auto cut_look_again = std::chrono::milliseconds(1);
+// Octets of a provocation that are told.
+constexpr std::size_t provocation_hex = 8;
 
 /// Whether its receiver cannot but take it for an FPDU: where CRCs are in use, the CRC fits.
 bool is_intact(const Fpdu& fpdu, const Framing& framing) {
   const bool right = fpdu.crc == CrcChoice::as_negotiated || fpdu.crc == CrcChoice::right;
   return !framing.crc || (right && !fpdu.change_after_crc);
+}
+
+bool is_plain(const Fpdu& fpdu) {
+  return fpdu.crc == CrcChoice::as_negotiated && !fpdu.length_field && !fpdu.pad &&
+         !fpdu.change_before_crc && !fpdu.change_after_crc;
+}
+
+/// The first run of octets from `at` on that differ: where it begins, and where it has ended.
+std::pair<std::size_t, std::size_t> differing(wire::Bytes sent, wire::Bytes right, std::size_t at) {
+  while (at < sent.size() && sent[at] == right[at]) ++at;
+  std::size_t end = at;
+  while (end < sent.size() && sent[end] != right[end]) ++end;
+  return {at, end};
+}
+
+/// What the case has made wrong in an FPDU, as the notation writes faults: where its octets are not
+/// those of a right FPDU with the same ULPDU.
+/// ` ! octets 36 to 39: d0 6c e1 8f in place of 8f e1 6c d0`
+std::string provocation(wire::Bytes sent, const Fpdu& fpdu, const Framing& framing) {
+  if (is_plain(fpdu)) return {};
+  const Octets right = encode(Fpdu{.ulpdu = fpdu.ulpdu}, framing);
+  if (sent.size() != right.size())
+    return fmt::format(" ! {} octets in place of {}", sent.size(), right.size());
+  std::string text;
+  for (auto [from, end] = differing(sent, right, 0); from < end;
+       std::tie(from, end) = differing(sent, right, end)) {
+    const auto part = [&](wire::Bytes all) {
+      return wire::hex(all.subspan(from, end - from), provocation_hex);
+    };
+    const std::string place = end - from == 1 ? fmt::format("octet {}", from)
+                                              : fmt::format("octets {} to {}", from, end - 1);
+    text += fmt::format(" ! {}: {} in place of {}", place, part(sent), part(right));
+  }
+  return text;
 }
 
 }  // namespace
@@ -79,7 +116,10 @@ void Peer::send(const std::vector<Fpdu>& fpdus, const Cut& cut) {
   Octets octets;
   for (const Fpdu& fpdu : fpdus) {
     const Octets encoded = encode(fpdu, sending_);
-    context_.note(Direction::to_iut, wire::describe_ulpdu(fpdu.ulpdu), wire::hex(encoded));
+    const std::string wrong = provocation(encoded, fpdu, sending_);
+    // All octets of what is wrong, so that a reader finds the place.
+    context_.note(Direction::to_iut, wire::describe_ulpdu(fpdu.ulpdu) + wrong,
+                  wrong.empty() ? wire::hex(encoded) : wire::hex(encoded, encoded.size()));
     octets.insert(octets.end(), encoded.begin(), encoded.end());
     sending_.position += encoded.size();
     sent_fpdu(fpdu.ulpdu, is_intact(fpdu, sending_));

@@ -13,7 +13,7 @@ namespace suite::runner {
 /// A case writes its evidence for people: blanks between octets, and `..` where the rest is left
 /// out. Records hold the digits alone.
 void keep_digits_alone(results::CaseOutcome& outcome);
-/// Adds frame numbers to the evidence of the outcome (none where `finder` is null, for want of a
+/// Adds frame numbers to the evidence of the outcome (none if `finder` is null, without a
 /// pcap), cuts what is long, and lists the advisories.
 void finish_evidence(results::CaseRecord& record, const FrameFinder* finder);
 /// An outcome made by the runner itself, if the worker could give none.

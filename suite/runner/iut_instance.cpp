@@ -124,7 +124,7 @@ void IutInstance::pool_changed() {
 
 // ---------------------------------------------------------------- attempts
 
-// The first instance's sentinels and controls stand for the run; those of others say whose they are.
+// The first instance's sentinels and controls are those of the run; those of others name their instance.
 std::string IutInstance::control_name(const Attempt& attempt) const {
   const std::string& id = case_of(attempt).id;
   return place_ == 0 ? id : fmt::format("{}.of_copy_{}", id, place_ + 1);

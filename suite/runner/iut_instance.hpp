@@ -42,7 +42,7 @@ class IutInstance final : jobs::WorkerPool::Client {
     /// There are so many more attempts than cases.
     virtual void more_to_do(std::size_t attempts) = 0;
     virtual void instance_reports(const std::string& line) = 0;
-    /// The run cannot go on. One line.
+    /// The run cannot continue. One line.
     virtual void instance_lost(const std::string& why) = 0;
     /// Whether the IUT's kernel is known to report this now and then.
     [[nodiscard]] virtual bool is_known_kernel_message(const std::string& excerpt) const = 0;

@@ -36,7 +36,7 @@ struct IutChoice {
   bool local_reference = false;
   bool dat_in_guest = false;  ///< dat:siw-vm: OpenFabrics' provider over the guest's soft-iWARP
   [[nodiscard]] bool in_guest() const { return kind == Kind::siw_vm || dat_in_guest; }
-  /// Whether it runs in the lab's own network; otherwise it is somebody's host.
+  /// Whether it runs in the lab's own network; otherwise it is a host of its own.
   [[nodiscard]] bool in_lab() const {
     return kind == Kind::reference || local_reference || in_guest();
   }

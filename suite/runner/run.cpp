@@ -185,8 +185,8 @@ class Run final : IutInstance::Observer {
   const SelfTestRecord self_test_ = load_self_tests();
   base::EpollLoop loop_;
   std::optional<results::Folder> folder_;
-  std::optional<results::Journal> journal_;        ///< of the run that goes on, until it does
-  std::optional<results::RunRecord> earlier_;      ///< the run that goes on, as it was left
+  std::optional<results::Journal> journal_;        ///< of the run that is continued, until it is
+  std::optional<results::RunRecord> earlier_;      ///< the run that is continued, as it was left
   std::map<std::string, std::uint32_t> attempts_;  ///< of earlier sessions, by record's id
   CaseList whole_;                                 ///< all cases of the run
   expectations::KnownIssues known_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The networks that need no lab: the in-memory link, loopback, and somebody's own host.
+// The networks that need no lab: the in-memory link, loopback, and a host of the IUT's own.
 #include "suite/runner/test_network.hpp"
 
 #include <ifaddrs.h>
@@ -34,7 +34,7 @@ using Result = std::expected<Value, std::string>;
 // A network that is all data.
 class HostNetwork final : public TestNetwork {
  public:
-  /// `foreign`: somebody's own host, of which there is one for all workers.
+  /// `foreign`: a host of the IUT's own, of which there is one for all workers.
   HostNetwork(WorkerSetup setup, results::LabRecord record, unsigned jobs, bool foreign)
       : setup_(std::move(setup)), record_(std::move(record)), jobs_(jobs), foreign_(foreign) {}
   WorkerSetup setup(std::uint32_t) const override { return setup_; }
@@ -81,7 +81,7 @@ TestNetworkOr loopback_network(const Options& options, const std::string& why) {
                                        false);
 }
 
-// ---------------------------------------------------------------- somebody's own host
+// ---------------------------------------------------------------- a host of the IUT's own
 
 // The address of ours from which the IUT is reached, by the routing table; nothing is sent.
 Result<Address> own_address_towards(const Address& iut) {

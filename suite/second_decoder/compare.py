@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Compares, field by field, how the second decoder and reference_rnic/wire read the same octets: the corpus, and what two reference
-streams say to each other with and without Markers and CRCs. Then changes octets and asks that the difference shows."""
+streams send to each other with and without Markers and CRCs. Then changes octets and requires that the difference shows."""
 
 import argparse
 import json
@@ -16,7 +16,7 @@ ATOMIC_REQUEST_BEHIND = 24  # what the 52 octets of an Atomic Request have more 
 MAX_PRIVATE_DATA = 512
 
 
-# ---- what the codec makes of the same reading: it refuses where the second decoder only tells ----
+# ---- how the codec sees the same reading: it refuses what the second decoder only reports ----
 
 
 def header_as_codec(header, opcode):
@@ -31,7 +31,7 @@ def terminate_as_codec(found):
     found = dict(found)
     beyond = bytes.fromhex(found.pop("beyond"))
     atomic = found["r"] and found.get("ddp_header", {}).get("opcode") == second_decoder.ATOMIC_REQUEST
-    if atomic and len(beyond) >= ATOMIC_REQUEST_BEHIND:  # the codec takes all of the longer header, where it came whole
+    if atomic and len(beyond) >= ATOMIC_REQUEST_BEHIND:  # the codec takes all of the longer header, if it is complete
         taken, beyond = beyond[:ATOMIC_REQUEST_BEHIND], beyond[ATOMIC_REQUEST_BEHIND:]
     else:
         taken = b""

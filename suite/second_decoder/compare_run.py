@@ -17,7 +17,7 @@ import tempfile
 import compare
 import second_decoder
 
-# The second decoder's CRC takes one bit at a time. What stands behind so many octets of a direction repeats what stands before.
+# The second decoder's CRC takes one bit at a time. After so many octets of a direction, the rest is more of the same.
 MOST_OCTETS = 16 * 1024
 LONGEST_STARTUP = 20 + 65535
 ETHERNET, IPV4, IPV6, TCP = 1, 0x0800, 0x86DD, 6
@@ -61,7 +61,7 @@ def segment(frame):
 
 
 def joined(pieces):
-    """The octets from the stream's first one on, as far as they follow each other. Of octets that came twice the first ones count."""
+    """The octets from the stream's first one on, up to the first gap. If octets came twice, the first ones count."""
     stream = bytearray()
     waiting = dict(pieces)
     for offset in sorted(waiting):
@@ -143,7 +143,7 @@ def main():
     )
     parser.add_argument("--wire-lines", type=pathlib.Path, required=True)
     parser.add_argument("--suite", type=pathlib.Path, help="rnic-suite: a run of it is read")
-    parser.add_argument("--run", type=pathlib.Path, help="the folder of a run that stands already")
+    parser.add_argument("--run", type=pathlib.Path, help="the folder of an existing run")
     asked = parser.parse_args()
     if (asked.suite is None) == (asked.run is None):
         parser.error("give either --suite or --run")
@@ -151,7 +151,7 @@ def main():
         folder = pathlib.Path(scratch)
         run = asked.run or folder / "out"
         if asked.suite:
-            # Verdicts are other tests' business; that there are captures is this one's.
+            # Other tests judge the verdicts; this one only needs the captures.
             subprocess.run([str(asked.suite), "run", "--out", str(run)], stdout=subprocess.DEVNULL, check=False)
         captures = sorted(run.rglob("*.pcap"))
         with concurrent.futures.ProcessPoolExecutor(os.cpu_count()) as pool:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Writes what two reference streams say to each other into a folder, for both decoders to read: every RDMA message with Markers at
-// every place of an FPDU, and every Terminate that a bad message calls forth.
+// Writes what two reference streams send to each other into a folder, for both decoders to read: every RDMA message with Markers at
+// every place of an FPDU, and every Terminate that a bad message causes.
 //
 // NAME[.markers][.crc].stream holds one direction of full operation, NAME.frame its startup frame.
 #include <fmt/format.h>

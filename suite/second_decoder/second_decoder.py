@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""A second decoder of MPA, DDP and RDMAP, for tests only: written from the RFCs alone, without sight of reference_rnic/wire, so that
-the two can judge each other. It reads octets of one direction and writes one JSON object per line.
+"""A second decoder of MPA, DDP and RDMAP, for tests only: written from the RFCs alone, independently of reference_rnic/wire, so that
+the two can be compared. It reads octets of one direction and writes one JSON object per line.
 
-Each function follows one figure: RFC 5044 (MPA), 5041 (DDP), 5040 and 7306 (RDMAP), 6581 (the enhanced octets). Values are as they
-stand on the wire; what a receiver should do with them is not its matter."""
+Each function follows one figure: RFC 5044 (MPA), 5041 (DDP), 5040 and 7306 (RDMAP), 6581 (the enhanced octets). Values are as on the
+wire; the decoder does not say what a receiver should do with them."""
 
 import argparse
 import json
@@ -37,8 +37,8 @@ class Octets:
 
 
 def crc32c(data):
-    """One bit at a time, by the polynomial 0x11EDC6F41 in reflected order (RFC 5044 4.4 by way of iSCSI's digests); as it stands on
-    the wire, the octet of the lowest bits first."""
+    """One bit at a time, by the polynomial 0x11EDC6F41 in reflected order (RFC 5044 4.4, which refers to iSCSI's digests); in the order
+    of the wire, the octet of the lowest bits first."""
     register = 0xFFFFFFFF
     for octet in data:
         register ^= octet
@@ -108,8 +108,8 @@ def ddp_header(octets):
 
 
 def terminate_header(octets):
-    """RFC 5040 Figures 7 and 8. D wants the segment length present, M says that it is valid. Which of the two DDP headers was copied,
-    its own T flag says."""
+    """RFC 5040 Figures 7 and 8. D says that the segment length is present, M that it is valid. The T flag of the copied DDP header says
+    which of the two kinds it is."""
     control = octets.number(4, "terminate_control")
     header = {
         "layer": bits(control, 31, 28),
@@ -140,7 +140,7 @@ HEADERS = {
 
 
 def whole(read, data):
-    """What `read` finds, or what it missed, and the octets behind it."""
+    """What `read` finds, or what it misses, and the octets after it."""
     octets = Octets(data)
     try:
         found = read(octets)
@@ -150,7 +150,7 @@ def whole(read, data):
 
 
 def segment(data):
-    """RFC 5041 Figure 6: a header and the rest; an RDMAP header where the opcode has one and the segment starts its message."""
+    """RFC 5041 Figure 6: a header and the rest; an RDMAP header if the opcode has one and the segment starts its message."""
     found = whole(ddp_header, data)
     if "short" in found:
         return found
@@ -200,8 +200,8 @@ def mpa_frame(data):
 
 
 class Stream:
-    """FPDUs of one direction of full operation (RFC 5044 4.1 to 4.4). Positions count from the first octet of full operation, at
-    which the first Marker stands."""
+    """FPDUs of one direction of full operation (RFC 5044 4.1 to 4.4). Positions count from the first octet of full operation, where
+    the first Marker is."""
 
     def __init__(self, data, first_position, markers, crc):
         self.data = data
@@ -242,14 +242,14 @@ class Stream:
 
     def fpdu(self):
         begin, found = self.at, []
-        # A Marker between two FPDUs belongs to the one behind it and reads zero.
+        # A Marker between two FPDUs belongs to the one after it and has the value zero.
         if self.markers and self.position() % MARKER_INTERVAL == 0:
             self.marker(found, None)
         start = self.position()
         length = int.from_bytes(self.take(2, found, start), "big")
         ulpdu = self.take(length, found, start)
         pad = self.take(-(2 + length) % 4, found, start)
-        # Behind the pad a Marker may stand, which the CRC covers; the CRC itself is never cut, as all is a multiple of four.
+        # There may be a Marker after the pad, which the CRC covers; no Marker cuts the CRC itself, as all lengths are multiples of four.
         if self.markers and self.position() % MARKER_INTERVAL == 0:
             self.marker(found, start)
         covered = self.data[begin : self.at]

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Shows how reference_rnic/wire reads octets, one JSON object per line, field by field: the one side of the comparison with the second
+// Shows how reference_rnic/wire reads octets, one JSON object per line, field by field: one side of the comparison with the second
 // decoder.
 #include <fmt/format.h>
 
@@ -162,7 +162,7 @@ Json mpa_frame_line(Bytes octets) {
   return found;
 }
 
-/// Where the Markers of an FPDU stand and what each holds, as the walk finds them.
+/// Where the Markers of an FPDU are and what each contains, as the walk finds them.
 Json markers_of(Bytes wire, std::uint64_t position, std::size_t size) {
   Json found = Json::array();
   std::uint64_t at = position;

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """Compares the head of each case, which is its aim, with the rules that it evaluates on the conforming reference.
 
-Each rule of a head is named by an expectation that was evaluated, or by one that a deviation made fail (what every sender must do is
-recorded only where it is not done), or is one that shows in frames and that the judge evaluated on those of the case. Each rule that an
-expectation evaluates stands in the head. What is open is listed, one "CASE RULE" a line, and a line that is no longer true is a fault too:
-the list only becomes shorter. Cases that do not apply on the link of the matrix are not compared.
+Each rule of a head must be named by an expectation that was evaluated, or by one that a deviation made fail (what every sender must do is
+recorded only if it is not done), or be a rule that shows in frames and that the judge evaluated on those of the case. Each rule that an
+expectation evaluates must be in the head. A list has the known differences, one "CASE RULE" per line; a line that does not hold is a fault
+too, so that the list only becomes shorter. Cases that are not applicable on the link of the matrix are not compared.
 """
 import argparse
 import collections

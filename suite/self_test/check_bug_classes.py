@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks docs/bug-classes.md: each case and deviation that it names is there, and the deviations of a line fail its cases."""
+"""Checks docs/bug-classes.md: each case and deviation that it names exists, and the deviations of a row make its cases fail."""
 
 import argparse
 import json
@@ -15,7 +15,7 @@ RULER = re.compile(r"^\|[-|]+\|$")
 
 
 def lines_of(page):
-    """(line number, cases, deviations) of each line of a table with cases; deviations are None where the table has none."""
+    """(line number, cases, deviations) of each row of a table with cases; deviations are None if the table has none."""
     heading = None
     for number, line in enumerate(page.splitlines(), 1):
         if not line.startswith("|"):
@@ -35,7 +35,7 @@ def case_ids(program):
 
 
 def caught(program, deviations):
-    """{deviation: cases that fail for it at its rule}; names that there are not are left out."""
+    """{deviation: cases that fail for it at its rule}; names that do not exist are left out."""
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "matrix.json"
         words = [word for name in deviations for word in ("--deviation", name)]

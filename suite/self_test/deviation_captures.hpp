@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Capture files of what the reference RNIC sends under each deviation, for judges that see nothing
-// but the wire.
+// Capture files of what the reference RNIC sends with each deviation, for judges that see only
+// the wire.
 #pragma once
 
 #include <expected>
@@ -16,17 +16,17 @@
 
 namespace suite::self_test {
 
-/// One pcap for each deviation, NAME.pcap, with the connections of all cases that met it, and
-/// index.json: name, rule, cases, and the addresses of the reference. The streams' octets are true;
-/// TCP headers are made up.
+/// One pcap for each deviation, NAME.pcap, with the connections of all cases that ran with it, and
+/// index.json: name, rule, cases, and the addresses of the reference. The octets of the streams are
+/// real; the TCP headers are made up.
 class DeviationCaptures {
  public:
-  /// Makes the folder if need be. The error is one line.
+  /// Makes the folder if necessary. The error is one line.
   [[nodiscard]] static std::expected<DeviationCaptures, std::string> create(
       std::filesystem::path folder);
 
-  /// Takes what one case saw. Cases of one deviation come in a row; `conforming` is the name where
-  /// there is none.
+  /// Adds what one case saw. Cases of one deviation follow each other; `conforming` is the name
+  /// without a deviation.
   void add(std::string_view deviation, std::string_view rule, const std::string& case_id,
            const cases::CaseOutcome& outcome);
   /// Writes what is left. The error, of this or an earlier file, is one line.
@@ -41,7 +41,7 @@ class DeviationCaptures {
   std::vector<std::string> cases_;
   std::set<std::string> addresses_;
   std::vector<dissectors::capture::Frame> frames_;
-  std::uint64_t time_ = 0;  ///< where the next case begins
+  std::uint64_t time_ = 0;  ///< when the next case begins
   nlohmann::ordered_json index_ = nlohmann::ordered_json::array();
 };
 

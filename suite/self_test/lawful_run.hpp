@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The cases against the reference RNIC with lawful variants: none may fail, for each set of variants
-// conforms.
+// The cases against the reference RNIC with lawful variants: none may fail, since each set of
+// variants conforms.
 //
-// A case passes, with advisories or without; or it does not apply, for want of something that the
-// variants themselves take from the hello of the IUT; or its verdict is the one without variants.
+// A case passes, with advisories or without; or it is not applicable, because it needs something
+// that the variants remove from the hello of the IUT; or its verdict is the same as without them.
 #pragma once
 
 #include <functional>
@@ -26,7 +26,7 @@ struct LawfulPlan {
   std::string select = "*";  ///< cases, by glob
 };
 
-/// A case that a lawful set made fail, or that it made end in some other verdict than it should.
+/// A case that a lawful set made fail, or made end in another verdict than it should.
 struct FalseVerdict {
   std::string id;
   std::string verdict;
@@ -37,7 +37,7 @@ struct FalseVerdict {
 struct LawfulResult {
   LawfulSet set;
   std::size_t cases_run = 0;
-  std::size_t not_applicable = 0;  ///< for want of what the set takes away
+  std::size_t not_applicable = 0;  ///< since they need what the set removes
   std::size_t changed = 0;         ///< cases whose exchange differs from the one without variants
   std::vector<FalseVerdict> wrong;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// rnic-self-test: turns each deviation on in the reference RNIC and asserts that a case of its rule
+// rnic-self-test: turns on each deviation in the reference RNIC and asserts that a case of its rule
 // fails for it; or each lawful variant, and asserts that no case fails.
 #include <cstdio>
 #include <filesystem>
@@ -29,8 +29,8 @@ using namespace suite;
 struct Arguments {
   std::string link = "memory", shard = "1/1";
   unsigned shard_number = 1, shards = 1;
-  // A deviation that makes the IUT silent costs a case its deadline; over TCP that is real time, and
-  // nothing here is slow unless the build makes it so.
+  // With a deviation that makes the IUT silent, a case takes its whole deadline; over TCP that is real
+  // time, and nothing here is slow unless the build makes it so.
   double deadline_scale_over_tcp = 0.5;
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
@@ -98,7 +98,7 @@ void check_variant(const std::string& name) {
           base::did_you_mean(name, all | std::views::transform(&rnic::lawful::LawfulInfo::name))));
 }
 
-// Reads what the options name, and throws what is wrong with them.
+// Reads what the options name; throws if something is wrong with them.
 void check(Arguments& arguments) {
   for (const std::string& name : arguments.deviations) check_deviation("--deviation", name);
   for (const std::string& name : arguments.variants) check_variant(name);
@@ -128,7 +128,7 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
       ++wrongly_listed;
     }
   }
-  // Strictly judged, what a permission allows against a SHOULD does not pass.
+  // With strict judgement, a permission that departs from a SHOULD does not pass.
   const std::size_t broken = arguments.variants.empty() ? matrix.broken.size() : 0;
   for (const std::string& one : matrix.broken)
     if (broken != 0) base::say(stdout, "BROKEN    {}\n", one);
@@ -154,7 +154,7 @@ int report(const runner::SuiteParts& parts, const self_test::Matrix& matrix,
   return unnoticed + wrongly_listed + unfailed + broken == 0 ? 0 : 1;
 }
 
-// Has the plan fill `captures`, if they are asked for.
+// Makes the plan fill `captures`, if they are asked for.
 std::expected<void, std::string> open_captures(
     const Arguments& arguments, std::optional<self_test::DeviationCaptures>& captures,
     self_test::Plan& plan) {
@@ -193,8 +193,8 @@ std::vector<self_test::LawfulSet> lawful_sets(const Arguments& arguments) {
   return chosen;
 }
 
-// The cases under lawful variants: 0 if none of them fails for it. That a variant shows at all is
-// the business of the variants' own test; some show where no case looks.
+// The cases with lawful variants: 0 if none of them fails. That a variant has any effect is tested by
+// the variants' own test; some have an effect that no case looks at.
 int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
                     const Arguments& arguments) {
   std::size_t wrong = 0, unseen = 0;
@@ -290,7 +290,7 @@ int main(int argc, char** argv) {
   base::outlive_the_terminal();
   Arguments arguments;
   CLI::App app{
-      "Turns each deviation on in the reference RNIC and asserts that a case of its rule fails at "
+      "Turns on each deviation in the reference RNIC and asserts that a case of its rule fails at "
       "that rule.",
       "rnic-self-test"};
   app.add_option("--link", arguments.link, "memory (simulated time) or tcp")
@@ -298,7 +298,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_flag("--matrix", arguments.every_case, "every deviation against every case");
   app.add_flag("--complete", arguments.complete,
-               "cases that no deviation of their rules makes fail meet the others, until one does");
+               "run cases that no deviation of their rules fails with the others, until one does");
   app.add_option("--deviation", arguments.deviations, "only this one; may be repeated");
   app.add_flag("--lawful", arguments.lawful,
                "each lawful variant, and combinations of them, against every case");
@@ -307,22 +307,23 @@ int main(int argc, char** argv) {
       ->check(CLI::ExistingFile);
   app.add_flag("--list-lawful", arguments.list_lawful, "list the lawful variants");
   app.add_option("--variant", arguments.variants,
-                 "these lawful variants together; without --lawful the deviations meet them")
+                 "these lawful variants together; without --lawful, they are on for each deviation")
       ->delimiter(',');
   app.add_option("--combinations", arguments.combinations, "with --lawful: how many are drawn")
       ->capture_default_str();
-  app.add_option("--seed", arguments.seed, "with --lawful: of the draw")->capture_default_str();
+  app.add_option("--seed", arguments.seed, "with --lawful: seed of the draw")
+      ->capture_default_str();
   app.add_option("--select", arguments.select, "with --lawful: only cases whose id matches")
       ->capture_default_str();
   app.add_option("--shard", arguments.shard,
                  "the I-th of N parts of the deviations, or of the lawful sets")
       ->capture_default_str();
   app.add_option("--deadline-scale", arguments.deadline_scale_over_tcp,
-                 "over TCP: the cases' deadlines times this")
+                 "over TCP: multiply the cases' deadlines by this")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--known", arguments.known,
-                 "file of deviations that are known to go unnoticed, one a line")
+                 "file of deviations that are known to go unnoticed, one per line")
       ->check(CLI::ExistingFile);
   app.add_option("--captures", arguments.captures,
                  "write a pcap of each deviation's traffic into this folder");

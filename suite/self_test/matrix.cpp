@@ -19,7 +19,7 @@ bool judges(const Case& one, std::string_view rule) {
   return std::ranges::find(one.rules, rule) != one.rules.end();
 }
 
-// In strict judgement an advisory fails, so both count as the place of the failure.
+// With strict judgement an advisory fails, so both count as the place of the failure.
 std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
   std::set<std::string> rules;
   for (const auto& record : outcome.expectations)
@@ -98,7 +98,7 @@ std::vector<const Case*> unfailed(const runner::SuiteParts& parts, const Matrix&
   return list;
 }
 
-// Each of those meets the deviations of other rules too, until one makes it fail.
+// Each of those runs with the deviations of other rules as well, until one makes it fail.
 std::expected<void, std::string> complete(const runner::SuiteParts& parts, const Plan& plan,
                                           const Baseline& baseline, Matrix& matrix) {
   std::vector<const Case*> left = unfailed(parts, matrix);
@@ -107,7 +107,7 @@ std::expected<void, std::string> complete(const runner::SuiteParts& parts, const
     auto test_bed = test_bed_with(parts, plan, result.info->name);
     if (!test_bed) return std::unexpected(test_bed.error());
     std::erase_if(left, [&](const Case* one) {
-      if (judges(*one, result.info->rule)) return false;  // it has met this one
+      if (judges(*one, result.info->rule)) return false;  // it has run with this one
       const CaseOutcome outcome = parts.execute(*one, (*test_bed)->environment());
       judge(*one, outcome, baseline, result);
       return outcome.verdict == Verdict::fail;
@@ -134,7 +134,7 @@ Chosen chosen_by(const Plan& plan) {
   return list;
 }
 
-// Whether a case meets one of these deviations, so that its conforming run is wanted.
+// Whether a case runs with one of these deviations, so that its conforming run is needed.
 bool is_met(const Case& one, const Chosen& chosen, const Plan& plan) {
   return plan.every_case || plan.complete ||
          std::ranges::any_of(chosen, [&](const auto* info) { return judges(one, info->rule); });

@@ -30,7 +30,7 @@ struct DeviationResult {
   std::vector<Failure> own;         ///< at an expectation that names the deviation's rule
   std::vector<Failure> collateral;  ///< elsewhere
 
-  /// There are cases that could notice it, but none of them applies on this link.
+  /// There are cases that could notice it, but none of them is applicable on this link.
   [[nodiscard]] bool out_of_reach() const { return cases_run > 0 && not_applicable == cases_run; }
 };
 
@@ -53,7 +53,7 @@ struct Plan {
   runner::WorkerSetup setup;  ///< strict; deviations are filled in
   bool every_case = false;    ///< else only the cases of the deviation's own rule
   bool complete = false;      ///< ... and others for cases that none of those made fail
-  /// One case that notices a deviation at its rule is enough: over TCP each costs its deadline.
+  /// One case that notices a deviation at its rule is enough: over TCP each takes its deadline.
   bool until_noticed = false;
   std::vector<std::string> chosen;  ///< names of deviations; empty: all
   unsigned shard = 1, shards = 1;

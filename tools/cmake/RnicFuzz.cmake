@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# Fuzz targets. Each is one source with LLVMFuzzerTestOneInput and a folder of seeds. Every build replays the seeds,
-# and every truncation of them, as a test; a build for fuzzing also makes the libFuzzer program, and a file that tells
-# tools/fuzz.sh where that and its seeds are.
+# Fuzz targets. Each is one source with LLVMFuzzerTestOneInput and a folder of seeds. A test of every build replays the seeds
+# and every truncation of them; a build for fuzzing also makes the libFuzzer program, and a file with which
+# tools/fuzz.sh finds it and its seeds.
 include_guard(GLOBAL)
 
 option(RNIC_FUZZ "Build the fuzz targets with libFuzzer (needs clang++-19)" OFF)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# What `cmake --install` puts where, for all rooms. Programs find their files relative to themselves
+# Where `cmake --install` puts the files of all rooms. Programs find their files relative to themselves
 # (base/shipped_file.hpp), so that a prefix can be moved: PREFIX/share/rnic-suite has the files of the source tree under
 # their paths there, PREFIX/lib/rnic-suite the programs and modules that nobody starts by hand.
 include(GNUInstallDirs)
@@ -88,18 +88,19 @@ rnic_install_folder(reports/schema *.json)
 rnic_install_folder(reference_rnic/deviants deviations.def)
 rnic_install_folder(suite/lab/siw_vm README.md)
 rnic_install_folder(docs disputes.md)  # of which `rnic-suite dispute` quotes
-rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/compare_runs.py reports/render_history.py)
+rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/compare_runs.py reports/render_history.py reports/render_statement.py
+                     tools/gate.sh)
 foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
   rnic_install_shipped(suite/lab/siw_vm/${script})
 endforeach()
-# By which deviation each case was seen to fail. The one of the DAT API is there where its target was built.
+# By which deviation each case was seen to fail. The file of the DAT API exists if its target was built.
 install(FILES "${PROJECT_BINARY_DIR}/generated/suite/seen_to_fail.json" DESTINATION "${RNIC_SHARE}/generated/suite" COMPONENT suite)
 install(FILES "${PROJECT_BINARY_DIR}/generated/suite/dat_seen_to_fail.json" DESTINATION "${RNIC_SHARE}/generated/suite" COMPONENT suite
         OPTIONAL)
 
 if(TARGET rnic_dat)
   rnic_install(dat ${RNIC_PRIVATE} rnic_dat)
-  # A dat.conf names its provider by the whole path, which the prefix decides.
+  # A dat.conf has the absolute path of its provider, which depends on the prefix.
   install(CODE "
     set(library \"\${CMAKE_INSTALL_PREFIX}/${RNIC_PRIVATE}/librnic_dat.so\")
     configure_file(\"${PROJECT_SOURCE_DIR}/reference_rnic/dat/dat.conf.in\"
@@ -108,7 +109,7 @@ if(TARGET rnic_dat)
 endif()
 
 if(TARGET rnic_iwarp)
-  # Below the prefix as it is below Wireshark's own: with /usr it is where Wireshark looks.
+  # The same path below the prefix as below Wireshark's own: with /usr it is where Wireshark looks.
   pkg_get_variable(wireshark_prefix wireshark prefix)
   get_property(plugins GLOBAL PROPERTY RNIC_WIRESHARK_PLUGIN_FOLDER)
   cmake_path(RELATIVE_PATH plugins BASE_DIRECTORY "${wireshark_prefix}")

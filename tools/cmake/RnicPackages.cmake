@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-# `cpack` in the build folder: a Debian package of each component of RnicInstall.cmake. What a program is linked with becomes a
-# dependency by dpkg-shlibdeps; what it starts or reads is listed here.
+# `cpack` in the build folder: a Debian package of each component of RnicInstall.cmake. dpkg-shlibdeps adds a dependency for each
+# library that a program is linked with; what a program starts or reads is listed here.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME rnic-suite)
 set(CPACK_PACKAGE_VENDOR "The RNIC Conformance Suite")
@@ -15,7 +15,7 @@ set(CPACK_DEBIAN_PACKAGE_SECTION net)
 set(CPACK_COMPONENTS_ALL suite agent doc)
 set(same "(= ${PROJECT_VERSION})")
 
-# rnic_package(COMPONENT NAME SUMMARY TEXT): the package of a component, with the licence where Debian wants it.
+# rnic_package(COMPONENT NAME SUMMARY TEXT): the package of a component, with the licence where Debian expects it.
 function(rnic_package component name summary text)
   string(TOUPPER ${component} key)
   set(CPACK_DEBIAN_${key}_PACKAGE_NAME ${name} PARENT_SCOPE)

@@ -17,23 +17,23 @@ endif()
 
 add_library(rnic_options INTERFACE)
 target_include_directories(rnic_options INTERFACE "${PROJECT_SOURCE_DIR}" "${PROJECT_BINARY_DIR}/generated")
-# A warning stops whoever works on the project, not whoever builds a release with a compiler that warns of more.
+# A warning is an error for those who work on the project, not for those who build a release with a compiler that warns of more.
 target_compile_options(rnic_options INTERFACE -Wall -Wextra -Wconversion -Wshadow $<$<CONFIG:Debug>:-Werror>)
-# GCC 12 takes moves of std::variant at -O2 for uses of what is not set.
+# GCC 12 at -O2 reports moves of std::variant as uses of uninitialized values.
 target_compile_options(rnic_options INTERFACE
   $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:-Wno-maybe-uninitialized>)
-# Clang blames the one who calls std::stable_sort for what libstdc++ 12 uses within it.
+# Clang reports to the caller of std::stable_sort what libstdc++ 12 uses within it.
 target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:Clang>:-Wno-deprecated-declarations>)
 if(RNIC_SANITIZE)
-  # What a sanitizer finds ends the program: UBSan would else print it and go on, and the test pass.
+  # A finding of a sanitizer ends the program: otherwise UBSan would print it and continue, and the test would pass.
   target_compile_options(rnic_options INTERFACE
     -fsanitize=${RNIC_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
   target_link_options(rnic_options INTERFACE -fsanitize=${RNIC_SANITIZE})
-  # GCC 12 sees std::regex of its own library use what is not set, with sanitizers only.
+  # With sanitizers only, GCC 12 reports that std::regex of its own library uses uninitialized values.
   target_compile_options(rnic_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
 endif()
 
-# rnic_timeout(SECONDS TEST ...): when the tests of this folder are given up; sanitizers make them slower by this factor.
+# rnic_timeout(SECONDS TEST ...): when the tests of this folder are given up; with sanitizers, which slow them down, later by a factor.
 function(rnic_timeout seconds)
   if(RNIC_SANITIZE)
     math(EXPR seconds "${seconds} * 5")
@@ -59,17 +59,17 @@ function(rnic_test name)
   rnic_timeout(300 ${name})
 endfunction()
 
-# One line for each part that is left out, for run_tests.sh.
+# One line for each part that is left out, for tools/build.sh and run_tests.sh.
 set(RNIC_LEFT_OUT "${PROJECT_BINARY_DIR}/left_out.txt")
 file(WRITE "${RNIC_LEFT_OUT}" "")
 
-# rnic_optional(FOUND_VARIABLE PART PACKAGES): says what is left out and what to install, or fails where all is required.
+# rnic_optional(FOUND_VARIABLE PART PACKAGES): reports that the part is left out and what to install, or fails if all parts are required.
 function(rnic_optional found part packages)
   if(NOT ${found})
     if(RNIC_REQUIRE_ALL)
       message(FATAL_ERROR "${part} cannot be built: install ${packages}")
     endif()
-    message(WARNING "${part} is left out: install ${packages} to build it")
+    message(STATUS "${part} is left out: install ${packages} to build it")
     file(APPEND "${RNIC_LEFT_OUT}" "${part}: install ${packages}\n")
   endif()
 endfunction()
@@ -78,7 +78,7 @@ find_package(Boost 1.74 REQUIRED COMPONENTS unit_test_framework)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(yaml-cpp REQUIRED)
-# Debian's python3-* packages serve Debian's interpreter, whatever else stands first in PATH.
+# Debian's python3-* packages serve Debian's interpreter, whatever else is first in PATH.
 if(EXISTS /usr/bin/python3)
   set(Python3_EXECUTABLE /usr/bin/python3 CACHE FILEPATH "The interpreter that has the packages")
 endif()
@@ -87,7 +87,7 @@ find_package(CLI11 REQUIRED)
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-# For code that is called from C, or calls as C may: there a parameter of an enumeration holds any number. To be linked last.
+# For code that C calls, or that calls as C may: there a parameter of an enumeration may have any value. To be linked last.
 add_library(rnic_enums_of_c INTERFACE)
 if(RNIC_SANITIZE)
   target_compile_options(rnic_enums_of_c INTERFACE -fno-sanitize=enum)

@@ -73,7 +73,7 @@ class Workshop:
         subprocess.run(["cmake", "-S", self.tree, "--preset", preset], check=True, stdout=subprocess.DEVNULL)
 
     def bring_up_to_date(self, root):
-        """What an earlier draw has left here serves again: only files that differ are written, so that little is built anew."""
+        """Reuses what an earlier draw has left here: only files that differ are written, so that little is rebuilt."""
         listed = subprocess.run(["git", "-C", root, "ls-files", "-z"], capture_output=True, check=True, text=True).stdout
         names = {name for name in listed.split("\0") if name and (root / name).is_file()}
         here = [path for path in self.tree.rglob("*") if path.is_file() and path.relative_to(self.tree).parts[0] != "build"]
@@ -172,7 +172,7 @@ def draw(workshop, queue, wanted, results, arguments):
 
 
 def judged_already(document, queue, seed):
-    """The results of an earlier run that are still of this draw, and the queue without them."""
+    """The results of an earlier run that belong to this draw, and the queue without them."""
     key = {(one["file"], one["line"], one["operator"], one["after"]): one for one in document["mutants"]} if document["seed"] == seed else {}
     left, results = [], []
     for mutant in queue:
@@ -182,7 +182,7 @@ def judged_already(document, queue, seed):
 
 
 def survivors_again(document, queue, root):
-    """Of an earlier run: what it has of others than survivors, and the survivors in the queue. One whose line has moved is known by its text."""
+    """The results of an earlier run without its survivors, and the survivors as a queue. A survivor whose line has moved is found by its text."""
     texts = {name: (root / name).read_text().splitlines() for name in {one[0] for one in queue}}
     def key(mutant):
         return mutant[0], texts[mutant[0]][mutant[1]].strip(), mutant[4].strip()

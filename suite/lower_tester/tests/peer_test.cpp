@@ -69,6 +69,25 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(startup_and_messages_in_every_framing, Link, Links
     }
 }
 
+BOOST_AUTO_TEST_CASE(what_is_wrong_on_purpose_stands_in_the_exchange) {
+  Pair<MemoryLink> pair;
+  pair.start();
+  const auto told = [&](const Fpdu& fpdu) {
+    pair.client.send(fpdu);
+    const std::string& text = pair.context.evidence.exchange.back().text;
+    const auto fault = text.find(" ! ");
+    return fault == std::string::npos ? std::string() : text.substr(fault);
+  };
+  const auto right = [&] { return pair.client.prepare(send_message(payload(16))).front(); };
+  BOOST_TEST(told(right()) == "");
+  BOOST_TEST(told(right().with_crc(CrcChoice::right)) == "");
+  BOOST_TEST(
+      told(right().with_crc(CrcChoice::zero)).starts_with(" ! octets 36 to 39: 00 00 00 00"));
+  BOOST_TEST(
+      told(right().with_length_field(35)).starts_with(" ! octet 1: 23 in place of 22 ! octet"));
+  BOOST_TEST(told(right().with_pad(octets({0, 0, 0, 0}))) == " ! 44 octets in place of 40");
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(a_cut_reaches_the_wire_and_changes_nothing, Link, Links) {
   Pair<Link> pair;
   pair.client.send(mpa_request().with_private_data(payload(40)), Cut::single_octets());

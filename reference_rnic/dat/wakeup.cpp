@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-#include "reference_rnic/dat/bell.hpp"
+#include "reference_rnic/dat/wakeup.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -16,8 +16,8 @@ namespace {
 
 static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
 
-// Without a timeout the kernel would go on sleeping behind a handler installed with SA_RESTART;
-// with one it never does. So there always is one.
+// Without a timeout the kernel would continue to sleep after a handler installed with SA_RESTART;
+// with one it never does. So there is always one.
 constexpr auto longest = std::chrono::hours(1);
 
 int futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
@@ -29,24 +29,24 @@ int futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value,
 
 }  // namespace
 
-void Bell::ring() {
-  ++rings_;
-  static_cast<void>(futex(rings_, FUTEX_WAKE, INT_MAX, nullptr));
+void Wakeup::wake_all() {
+  ++count_;
+  static_cast<void>(futex(count_, FUTEX_WAKE, INT_MAX, nullptr));
 }
 
-Bell::Woken Bell::wait(std::unique_lock<std::mutex>& lock,
-                       std::optional<Clock::time_point> deadline) {
+Wakeup::Cause Wakeup::wait(std::unique_lock<std::mutex>& lock,
+                           std::optional<Clock::time_point> deadline) {
   using std::chrono::nanoseconds;
   const Clock::time_point now = Clock::now();
-  if (deadline && *deadline <= now) return Woken::late;
+  if (deadline && *deadline <= now) return Cause::timed_out;
   const auto left = deadline ? std::min<nanoseconds>(*deadline - now, longest) : longest;
   const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
   const timespec timeout{seconds.count(), nanoseconds(left - seconds).count()};
-  const std::uint32_t heard = rings_;
+  const std::uint32_t seen = count_;
   lock.unlock();
-  const int fault = futex(rings_, FUTEX_WAIT, heard, &timeout);
+  const int fault = futex(count_, FUTEX_WAIT, seen, &timeout);
   lock.lock();
-  return fault == EINTR ? Woken::signaled : Woken::rung;
+  return fault == EINTR ? Cause::signaled : Cause::woken;
 }
 
 }  // namespace rnic::dat

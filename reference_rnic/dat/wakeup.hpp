@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Where threads of the consumer sleep until something has changed. A condition variable would do,
+// but it does not report signals, and DAT's waits return when one was handled.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+
+namespace rnic::dat {
+
+class Wakeup {
+ public:
+  using Clock = std::chrono::steady_clock;
+  enum class Cause : std::uint8_t {
+    woken,     ///< perhaps by nobody: look again
+    signaled,  ///< the thread has run a signal handler
+    timed_out  ///< the deadline has passed
+  };
+
+  Wakeup() = default;
+  Wakeup(const Wakeup&) = delete;
+  Wakeup& operator=(const Wakeup&) = delete;
+
+  /// Wakes all. To be called under the lock that wait() releases.
+  void wake_all();
+  /// Sleeps without the lock, and holds it again on return. No deadline: for as long as it takes.
+  Cause wait(std::unique_lock<std::mutex>& lock, std::optional<Clock::time_point> deadline);
+
+ private:
+  std::atomic<std::uint32_t> count_ = 0;
+};
+
+}  // namespace rnic::dat

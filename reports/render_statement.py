@@ -1,0 +1,38 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+"""Makes the conformance statement of a run: one page, by profile (RFC 5044; with 6581; with 7306; DAT 2.0)."""
+
+import argparse
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+try:
+    from rnic_reports import catalogue, files, load, statement
+except ImportError as error:
+    print(f"render_statement.py: {error}; install python3-jinja2 and python3-yaml", file=sys.stderr)
+    sys.exit(3)
+
+
+def main(argv=None):
+    parser = argparse.ArgumentParser(prog="render_statement.py", description=__doc__,
+                                     epilog="example: render_statement.py out; exit: 0 written, 2 usage, 3 unreadable or not written")
+    parser.add_argument("folder", metavar="OUT_DIR", type=pathlib.Path, help="the folder of the run")
+    parser.add_argument("--html", metavar="FILE", type=pathlib.Path, help="default: OUT_DIR/statement.html")
+    arguments = parser.parse_args(argv)
+    path = arguments.html or arguments.folder / "statement.html"
+    try:
+        report = load.load(arguments.folder)
+        rules = catalogue.load(catalogue.RULES_FOLDER, report.run.catalogue)
+        files.write(path, statement.render(report, rules, arguments.folder, path))
+    except load.Unreadable as fault:
+        print(f"render_statement.py: {fault}", file=sys.stderr)
+        return 3
+    except OSError as error:
+        print(f"render_statement.py: {error.filename}: {error.strerror}", file=sys.stderr)
+        return 3
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
