@@ -24,8 +24,9 @@ constexpr std::array<std::string_view, 7> isolation_members{"case",   "iut",  "v
                                                             "reason", "date", "link"};
 constexpr std::array<std::string_view, 7> incident_members{"observed", "iut",  "versions", "harm",
                                                            "reason",   "date", "link"};
-constexpr std::array<std::string_view, 9> finding_members{
-    "rule", "observed", "case", "iut", "versions", "harm", "reason", "date", "link"};
+constexpr std::array<std::string_view, 10> finding_members{
+    "rule",     "observed", "case",   "intermittent", "iut",
+    "versions", "harm",     "reason", "date",         "link"};
 
 // What is said in public of a fault that an attacker could use: docs/SECURITY.md.
 struct Harm {
@@ -153,6 +154,7 @@ class Loader {
     const std::size_t before = yaml_.faults().size();
     finding.rule = word(node, "rule");
     finding.case_id = case_id(node);
+    finding.intermittent = flag(node, "intermittent");
     if (yaml_.faults().size() != before) return;
     if (!known_.is_rule(finding.rule))
       return fault(line(node["rule"]), fmt::format("there is no rule '{}'", finding.rule));

@@ -34,7 +34,8 @@
 //                                                          # that are about something else
 //     - rule: rdmap.terminate.reserved-zero                # the rule that is broken ...
 //       observed: "Terminate*"                             # ... and how, shell pattern or a list
-//       case: rdmap.terminate.bad_opcode                   # a case that shows it each time
+//       case: rdmap.terminate.bad_opcode                   # a case that shows it
+//       intermittent: true                                 # optional: it may not show in a run
 //       iut, versions, harm, reason, date, link            # as above
 //   isolated:                                              # optional
 //     - case: mpa.startup_responder.half_a_request         # exact id
@@ -102,7 +103,8 @@ struct KnownFinding {
   std::string place;  ///< file:line
   std::string rule;
   std::vector<std::string> observed;
-  std::string case_id;  ///< shows it each time
+  std::string case_id;  ///< shows it
+  bool intermittent = false;
   std::string iut;
   VersionRange versions;
   std::string reason, date, link;

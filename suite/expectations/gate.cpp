@@ -171,7 +171,7 @@ results::Gate Gate::judge(const results::FindingRecord& finding) const {
 std::vector<std::string> Gate::stale_findings(const results::Document& run) const {
   std::vector<std::string> stale;
   for (const KnownFinding& known : known_.findings)
-    if (was_judged(known.case_id, run) && !is_shown(known, run.findings))
+    if (!known.intermittent && was_judged(known.case_id, run) && !is_shown(known, run.findings))
       stale.push_back(fmt::format("{} finding:{}", known.place, known.rule));
   return stale;
 }

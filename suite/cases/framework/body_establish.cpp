@@ -173,8 +173,9 @@ void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParamet
   await_established();
 }
 
-/// The first FPDU, which the MPA initiator has to send, by an empty Write. In the peer-to-peer
-/// model the RTR indication was it.
+/// The first FPDU, which the MPA initiator has to send, by a Write: an empty one of the tester's, one of
+/// an octet by an IUT, which may be unable to send nothing. In the peer-to-peer model the RTR indication
+/// was it.
 void Body::open_partner() {
   if (iut_is_responder()) {
     const Region target = iut.register_memory(1, access::remote_write);
@@ -182,7 +183,7 @@ void Body::open_partner() {
   } else if (const auto words = partner_->received_frame()->frame().enhanced();
              !words || !words->peer_to_peer) {
     const TesterBuffer& target = partner_->add_buffer(Octets(1));
-    const Work opening = iut.post_write({}, target.stag, target.base);
+    const Work opening = iut.post_write(Octets(1), target.stag, target.base);
     need(*partner_, mpa_frame(), "an MPA Request");
     need(*partner_, message(Opcode::rdma_write), "the IUT's first Write");
     if (!iut.take(completion_of(opening).matches, deadline()))

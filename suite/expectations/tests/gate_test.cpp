@@ -441,6 +441,8 @@ BOOST_AUTO_TEST_CASE(a_listed_finding_is_stale_where_its_case_was_judged_and_sho
   BOOST_REQUIRE(gate.stale_findings(run).size() == 1U);
   BOOST_TEST(
       gate.stale_findings(run).front().ends_with(".yaml:11 finding:rdmap.terminate.header-format"));
+  const auto now_and_then = load_text(good_entry + known_finding + "    intermittent: true\n");
+  BOOST_TEST(Gate(now_and_then.value(), siw("6.1")).stale_findings(run).empty());
   run.cases.back().outcome.verdict = Verdict::not_applicable;
   BOOST_TEST(gate.stale_findings(run).empty());
   run.cases.back().outcome.verdict = Verdict::pass;
