@@ -3,6 +3,7 @@
 // the worst counts, of equals the first.
 #include <boost/test/unit_test.hpp>
 
+#include <utility>
 #include <vector>
 
 #include "suite/cases/framework/verdict.hpp"
@@ -82,9 +83,10 @@ BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {
 }
 
 BOOST_AUTO_TEST_CASE(an_upper_tester_that_falls_silent_hides_no_failed_expectation) {
-  for (const char* words :
-       {"no reply of the upper tester to: reset", "the upper tester is gone: hung"}) {
-    const CaseStop silent{Verdict::error, words};
+  for (const auto& [words, why] :
+       {std::pair{"no reply of the upper tester to: reset", Silence::no_reply},
+        std::pair{"the upper tester is gone: hung", Silence::agent_gone}}) {
+    const CaseStop silent{.verdict = Verdict::error, .reason = words, .silence = why};
     const Ruling failed = verdict_of("case", silent, {}, broken);
     BOOST_TEST((failed.verdict == Verdict::fail));
     BOOST_TEST(failed.reason ==
