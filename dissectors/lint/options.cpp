@@ -54,7 +54,8 @@ void declare(CLI::App& app, Options& o) {
       ->transform(CLI::CheckedTransformer(
           std::map<std::string, rules::Level>{{"must", rules::Level::must},
                                               {"should", rules::Level::should},
-                                              {"may", rules::Level::may}}));
+                                              {"may", rules::Level::may}}))
+      ->option_text("LEVEL");
   app.add_option("--connection", o.connection, "only the connection with this number")
       ->check(CLI::PositiveNumber);
   app.add_option("--split", o.split, "write a pcap of each iWARP connection into this folder");
