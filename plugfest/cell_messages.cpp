@@ -5,43 +5,92 @@
 
 #include <fmt/format.h>
 
+#include "plugfest/record_tables.hpp"
+#include "suite/jobs/record_message.hpp"
 #include "suite/jobs/worker_channel.hpp"
 
 namespace plugfest {
 
+namespace jobs = suite::jobs;
+
+constexpr auto table_of(const ParticipantSide*) {
+  return table("side", required("command", &ParticipantSide::command),
+               required("claims", &ParticipantSide::claims),
+               required("namespace", &ParticipantSide::network_namespace),
+               required("address", &ParticipantSide::address));
+}
+constexpr auto table_of(const CellOrder*) {
+  return table("cell", required("scenario", &CellOrder::scenario),
+               required("initiator", &CellOrder::initiator),
+               required("responder", &CellOrder::responder),
+               required("capture_interface", &CellOrder::capture_interface),
+               required("capture_namespace", &CellOrder::capture_namespace),
+               required("deadline", &CellOrder::deadline),
+               required("step_timeout", &CellOrder::step_timeout),
+               required("folder", &CellOrder::folder), required("pcap", &CellOrder::pcap));
+}
+constexpr auto table_of(const SlurmOrder*) {
+  return table("slurm", required("submission", &SlurmOrder::submission),
+               required("record", &SlurmOrder::record), required("log", &SlurmOrder::log),
+               required("time_limit", &SlurmOrder::time_limit));
+}
+constexpr auto table_of(const Unplayable*) {
+  return table("unplayable", required("why", &Unplayable::why));
+}
+
 namespace {
 
-namespace jobs = suite::jobs;
-using nlohmann::json;
+struct Ready {};
+struct Played {
+  Outcome outcome;
+};
+struct Failed {
+  std::string why;
+};
+using WorkerMessage = std::variant<Ready, Played, Failed>;
 
-/// The run sent what is no order: a fault of the harness.
-constexpr int exit_bad_order = 70;
+constexpr auto table_of(const Ready*) { return table("ready"); }
+constexpr auto table_of(const Played*) {
+  return table("outcome", required("outcome", &Played::outcome));
+}
+constexpr auto table_of(const Failed*) { return table("failed", required("why", &Failed::why)); }
 
-jobs::Message message_of(const json& value) {
-  return {.line = value.dump(-1, ' ', false, json::error_handler_t::replace), .attachment = ""};
+/// The run sent what is no task: a fault of the harness.
+constexpr int exit_bad_task = 70;
+
+struct Reader {
+  jobs::WorkerReport operator()(const Ready&) const { return jobs::Ready{}; }
+  jobs::WorkerReport operator()(Played& played) const {
+    return jobs::Done{.result = std::move(played.outcome), .stderr_text = ""};
+  }
+  jobs::WorkerReport operator()(const Failed& failed) const {
+    return jobs::Done{.result = error_outcome("the cell's process failed: " + failed.why),
+                      .stderr_text = ""};
+  }
+};
+
+WorkerMessage result_of(const std::function<Outcome(const Task& task)>& play, const Task& task) {
+  try {
+    return Played{play(task)};
+  } catch (const std::exception& error) {
+    return Failed{error.what()};
+  }
 }
 
 }  // namespace
 
-jobs::Message order_message(const json& order) { return message_of({{"order", order}}); }
+jobs::Message message_of(const Task& task) { return jobs::to_message(task); }
 
 std::optional<jobs::WorkerReport> read_report(const jobs::Message& message) {
-  json value = json::parse(message.line, nullptr, false);
-  if (!value.is_object()) return std::nullopt;
-  if (value.contains("ready")) return jobs::Ready{};
-  if (const auto why = value.find("failed"); why != value.end() && why->is_string())
-    return jobs::Done{
-        .result = error_record("the cell's process failed: " + why->get<std::string>()),
-        .stderr_text = ""};
-  if (const auto record = value.find("record"); record != value.end() && record->is_object())
-    return jobs::Done{.result = std::move(*record), .stderr_text = ""};
-  return std::nullopt;
+  auto said = jobs::from_message<WorkerMessage>(message);
+  if (!said) return std::nullopt;
+  return std::visit(Reader{}, *said);
 }
 
-json record_of(const jobs::WorkerDeath& death, std::chrono::milliseconds allowed) {
+Outcome outcome_of(const jobs::WorkerDeath& death, std::chrono::milliseconds allowed) {
   using Cause = jobs::WorkerDeath::Cause;
-  const auto error = [&](const std::string& reason) {
-    return error_record(reason, std::chrono::duration<double>(death.after).count());
+  const auto error = [&](std::string reason) {
+    return error_outcome(std::move(reason), std::chrono::duration<double>(death.after).count());
   };
   if (death.cause == Cause::hung)
     return error(fmt::format("the cell hung: no result within {} ms", allowed.count()));
@@ -52,25 +101,15 @@ json record_of(const jobs::WorkerDeath& death, std::chrono::milliseconds allowed
   return error("the cell's process ended without a result");
 }
 
-json error_record(const std::string& reason, double seconds) {
-  return {{"verdict", "error"}, {"fault", "unknown"}, {"reason", reason}, {"seconds", seconds}};
-}
-
-int serve_cells(const std::function<json(const json& order)>& play) {
+int serve_cells(const std::function<Outcome(const Task& task)>& play) {
   jobs::WorkerChannel parent;
   while (true) {
-    parent.send(message_of({{"ready", true}}));
+    parent.send(jobs::to_message(WorkerMessage(Ready{})));
     const auto message = parent.next();
     if (!message) return 0;
-    const json value = json::parse(message->line, nullptr, false);
-    if (!value.is_object() || !value.contains("order")) return exit_bad_order;
-    json answer;
-    try {
-      answer = {{"record", play(value["order"])}};
-    } catch (const std::exception& error) {
-      answer = {{"failed", error.what()}};
-    }
-    parent.send(message_of(answer));
+    const auto task = jobs::from_message<Task>(*message);
+    if (!task) return exit_bad_task;
+    parent.send(jobs::to_message(result_of(play, *task)));
   }
 }
 

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// All that a worker has to know to play a cell, and the same as JSON, as it goes to the worker.
+// All that a worker has to know to play a cell.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
-#include <filesystem>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,18 +30,13 @@ struct CellOrder {
   std::string capture_interface;
   /// That it is in; empty: the worker's own.
   std::string capture_namespace;
-  std::chrono::milliseconds deadline, step_timeout;
+  std::chrono::nanoseconds deadline{}, step_timeout{};
   /// Of the results, and the file in there for the capture.
-  std::filesystem::path folder;
-  std::string pcap;
+  std::string folder, pcap;
 
   [[nodiscard]] const ParticipantSide& of(Side side) const {
     return side == Side::initiator ? initiator : responder;
   }
 };
-
-[[nodiscard]] nlohmann::json to_json(const CellOrder& order);
-/// Both ends are this program: what is missing is a fault of the harness, and throws.
-[[nodiscard]] CellOrder cell_order(const nlohmann::json& json);
 
 }  // namespace plugfest

@@ -2,6 +2,7 @@
 #include "plugfest/cell_runner.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <memory>
 
@@ -35,12 +36,12 @@ class CellRun {
   Outcome run();
 
  private:
+  void start_capture();
   void launch_agents();
   [[nodiscard]] std::unique_ptr<AgentClient> start(Side side);
   [[nodiscard]] bool able(Side side);
   void play(AgentClient& initiator, AgentClient& responder);
   void look_at_the_wire();
-  void stop(const ScenarioStop& why);
 
   const CellOrder& order_;
   const Scenario& scenario_;
@@ -80,32 +81,25 @@ bool CellRun::able(Side side) {
     const bool denied = claim != order_.of(side).claims.end() && !claim->second;
     if (!denied && std::ranges::find(hello.capabilities, need) != hello.capabilities.end())
       continue;
-    stop({Verdict::not_applicable, Fault::none,
-          fmt::format("the {} has no {} ({})", word(side), need,
-                      denied ? "its PICS denies it" : "its hello does not list it")});
+    stopped_ = {Verdict::not_applicable, Fault::none,
+                fmt::format("the {} has no {} ({})", word(side), need,
+                            denied ? "its PICS denies it" : "its hello does not list it")};
     return false;
   }
   return true;
 }
 
-void CellRun::stop(const ScenarioStop& why) { stopped_ = why; }
-
 void CellRun::play(AgentClient& initiator, AgentClient& responder) {
   ScenarioRun run(initiator, order_.initiator.address, responder, order_.responder.address,
                   record_);
   for (AgentSide* side : {&run.initiator, &run.responder}) side->call(iut::Reset{}, "reset");
-  try {
-    scenario_.play(run);
-  } catch (const ScenarioStop& why) {
-    stop(why);
-  }
+  stopped_ = stop_of([&] { scenario_.play(run); });
   expectation_ = run.expectation;
   // What both sides still hold ends on the wire before the capture does.
-  for (AgentSide* side : {&run.initiator, &run.responder}) try {
-      side->call(iut::Reset{}, "reset");
-    } catch (const ScenarioStop& why) {
-      if (!stopped_) stop(why);
-    }
+  for (AgentSide* side : {&run.initiator, &run.responder}) {
+    const auto end = stop_of([&] { side->call(iut::Reset{}, "reset"); });
+    if (!stopped_) stopped_ = end;
+  }
 }
 
 void CellRun::look_at_the_wire() {
@@ -114,7 +108,7 @@ void CellRun::look_at_the_wire() {
   outcome_.frames = frames.size();
   outcome_.dropped = dropped_frames(*capture_);
   const auto octets = dissectors::capture::pcap_file(capture_->link(), frames);
-  std::ofstream file(order_.folder / order_.pcap, std::ios::binary);
+  std::ofstream file(std::filesystem::path(order_.folder) / order_.pcap, std::ios::binary);
   file.write(reinterpret_cast<const char*>(octets.data()),
              static_cast<std::streamsize>(octets.size()));
   file.close();
@@ -131,24 +125,26 @@ void CellRun::look_at_the_wire() {
              outcome_);
 }
 
+void CellRun::start_capture() {
+  if (order_.capture_interface.empty()) {
+    outcome_.capture_trouble = "the event names no interface to capture on";
+    return;
+  }
+  auto opened = open_capture(loop_, order_.capture_namespace, order_.capture_interface,
+                             scenario_.on_request ? long_capture : usual_capture);
+  if (!opened) throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
+  capture_ = std::move(*opened);
+}
+
 Outcome CellRun::run() {
-  try {
-    if (order_.capture_interface.empty()) {
-      outcome_.capture_trouble = "the event names no interface to capture on";
-    } else {
-      auto opened = open_capture(loop_, order_.capture_namespace, order_.capture_interface,
-                                 scenario_.on_request ? long_capture : usual_capture);
-      if (!opened)
-        throw ScenarioStop{Verdict::error, Fault::unknown, "no capture: " + opened.error()};
-      capture_ = std::move(*opened);
-    }
+  const auto end = stop_of([this] {
+    start_capture();
     launch_agents();
     initiator_ = start(Side::initiator);
     responder_ = start(Side::responder);
     if (able(Side::initiator) && able(Side::responder)) play(*initiator_, *responder_);
-  } catch (const ScenarioStop& why) {
-    stop(why);
-  }
+  });
+  if (end) stopped_ = end;
   outcome_.checks = std::move(record_.checks);
   if (capture_ && !record_.steps.empty()) look_at_the_wire();
   outcome_.steps = std::move(record_.steps);

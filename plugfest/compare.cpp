@@ -30,7 +30,8 @@ Ending ending_of(const json& cell) {
   Ending made{.how = cell.at("verdict").get<std::string>(),
               .reason = cell.value("reason", ""),
               .bad = false};
-  made.bad = is_bad(made.how);
+  const auto verdict = verdict_named(made.how);
+  made.bad = verdict && is_bad(*verdict);
   if (made.bad) made.how += cell.at("expected").is_null() ? " (new)" : " (expected)";
   return made;
 }

@@ -37,7 +37,7 @@ struct Participant {
   std::string vendor;
   std::string alias;  ///< shown in its place where it is not to be named; empty: the name
   AgentKind agent;
-  std::string driver = "verbs", device;  ///< of an agent behind ssh; of a guest the driver only
+  std::string driver = "verbs", device;  ///< of an agent over ssh; of a guest the driver only
   std::string address;                   ///< literal; where its peers reach it outside a lab
   std::map<std::string, bool> claims;    ///< of its PICS: capability to whether it may be used
   int parallel = 1;                      ///< cells that its host may be in at a time

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/epoll_loop.hpp"
-#include "plugfest/cell_messages.hpp"
 #include "suite/jobs/ending_signals.hpp"
 #include "suite/jobs/worker_pool.hpp"
 
@@ -15,7 +14,6 @@ namespace plugfest {
 namespace {
 
 namespace jobs = suite::jobs;
-using nlohmann::json;
 
 /// How often it is asked whether a host that was away is back.
 constexpr std::chrono::milliseconds between_questions{100};
@@ -62,10 +60,10 @@ class EventRun final : jobs::WorkerPool::Client {
     progress_.started(cell_of(attempt).id);
   }
   void attempt_ended(jobs::Attempt attempt, std::any result) override {
-    settle(attempt, std::any_cast<json>(std::move(result)));
+    settle(attempt, std::any_cast<Outcome>(std::move(result)));
   }
   void worker_died(jobs::Attempt attempt, const jobs::WorkerDeath& death) override {
-    settle(attempt, record_of(death, options_.time_limit(cell_of(attempt))));
+    settle(attempt, outcome_of(death, options_.time_limit(cell_of(attempt))));
   }
   void pool_changed() override { pump(); }
   bool start_failed(const std::string&) override { return false; }
@@ -76,8 +74,8 @@ class EventRun final : jobs::WorkerPool::Client {
   }
   void pump();
   [[nodiscard]] bool look_who_is_away();
-  void settle(const jobs::Attempt& attempt, json record);
-  void show(const Cell& cell, const json& record);
+  void settle(const jobs::Attempt& attempt, Outcome outcome);
+  void show(const Cell& cell, const CellRecord& record);
   void fail(std::string why) {
     if (failure_.empty()) failure_ = std::move(why);
   }
@@ -98,7 +96,7 @@ class EventRun final : jobs::WorkerPool::Client {
 bool EventRun::look_who_is_away() {
   bool somebody_is_away = false;
   for (std::size_t host = 0; host < schedule_.hosts(); ++host) {
-    // What has befallen a host in a cell is seen when that has ended.
+    // What a cell has done to a host is seen when the cell has ended.
     const bool away = schedule_.has_waiting(host) && schedule_.idle(host) && options_.away(host);
     schedule_.set_away(host, away);
     somebody_is_away |= away;
@@ -119,21 +117,22 @@ void EventRun::pump() {
 jobs::Order EventRun::order(const jobs::Attempt& attempt) {
   const Cell& cell = cell_of(attempt);
   const auto limit = options_.time_limit(cell);
-  return {.message = order_message(
-              options_.order(cell, attempt.worker, static_cast<int>(attempt.job.attempt))),
+  return {.message = message_of(
+              options_.task(cell, attempt.worker, static_cast<int>(attempt.job.attempt))),
           .silence = limit,
           .total = limit};
 }
 
-void EventRun::settle(const jobs::Attempt& attempt, json record) {
+void EventRun::settle(const jobs::Attempt& attempt, Outcome outcome) {
   const Cell& cell = cell_of(attempt);
-  record["id"] = cell.id;
-  record["initiator"] = cell.initiator_name;
-  record["responder"] = cell.responder_name;
-  record["scenario"] = cell.scenario;
-  record["repeat"] = cell.repeat;
-  record["attempt"] = attempt.job.attempt;
-  options_.complete(cell, record);
+  options_.complete(cell, outcome);
+  const CellRecord record{.id = cell.id,
+                          .initiator = cell.initiator_name,
+                          .responder = cell.responder_name,
+                          .scenario = cell.scenario,
+                          .repeat = cell.repeat,
+                          .attempt = static_cast<int>(attempt.job.attempt),
+                          .outcome = std::move(outcome)};
   if (auto added = journal_.add(record); !added) return fail(added.error());
   if (options_.repeat(cell)) {
     jobs::Job again = attempt.job;
@@ -145,12 +144,11 @@ void EventRun::settle(const jobs::Attempt& attempt, json record) {
   pump();
 }
 
-void EventRun::show(const Cell& cell, const json& record) {
-  const std::string verdict = record.value("verdict", "error");
+void EventRun::show(const Cell& cell, const CellRecord& record) {
   progress_.ended({.id = cell.id,
-                   .verdict = verdict,
-                   .reason = record.value("reason", ""),
-                   .seconds = record.value("seconds", 0.0),
+                   .verdict = std::string(word(record.outcome.verdict)),
+                   .reason = record.outcome.reason,
+                   .seconds = record.outcome.seconds,
                    .planned = cell.length,
                    .news = options_.news(record)},
                   schedule_.bound());

@@ -3,8 +3,6 @@
 // process.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <expected>
 #include <functional>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "plugfest/cell.hpp"
+#include "plugfest/cell_messages.hpp"
 #include "plugfest/journal.hpp"
 #include "suite/jobs/progress.hpp"
 #include "suite/jobs/schedule.hpp"
@@ -19,8 +18,8 @@
 namespace plugfest {
 
 struct RunOptions {
-  /// What the worker is told to play, in the place of this slot.
-  std::function<nlohmann::json(const Cell& cell, std::size_t slot, int attempt)> order;
+  /// What a worker is to do for the cell, in the place of this slot.
+  std::function<Task(const Cell& cell, std::size_t slot, int attempt)> task;
   std::size_t slots = 1;
   /// Of each host: cells that it may be in at once.
   std::vector<int> capacity;
@@ -33,12 +32,11 @@ struct RunOptions {
   /// Whether a host that has cells to play, and is in none, cannot play them yet, such as a guest
   /// that boots. Asked whenever cells may start, and every now and then while the answer is yes.
   std::function<bool(std::size_t host)> away = [](std::size_t) { return false; };
-  /// Changes the record of a cell that has just ended by what only this process knows.
-  std::function<void(const Cell&, nlohmann::json& record)> complete = [](const Cell&,
-                                                                         nlohmann::json&) {};
+  /// Changes the outcome of a cell that has just ended by what only this process knows.
+  std::function<void(const Cell&, Outcome& outcome)> complete = [](const Cell&, Outcome&) {};
   /// What the event's expectations say of a record.
-  std::function<suite::jobs::Progress::News(const nlohmann::json& record)> news =
-      [](const nlohmann::json&) { return suite::jobs::Progress::News::none; };
+  std::function<suite::jobs::Progress::News(const CellRecord& record)> news =
+      [](const CellRecord&) { return suite::jobs::Progress::News::none; };
 };
 
 /// Whether all cells have a result now (false: interrupted by SIGINT or SIGTERM). The error is one

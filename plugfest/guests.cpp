@@ -8,21 +8,17 @@
 
 #include <fmt/format.h>
 
-#include "plugfest/verdict.hpp"
-#include "suite/lab/kernel_log.hpp"
-
 namespace plugfest {
 
 namespace {
 
 namespace fs = std::filesystem;
 namespace lab = suite::lab;
-using nlohmann::json;
 using namespace std::chrono_literals;
 
 constexpr std::size_t first_address = 10;  ///< the last octet of the first guest's
 constexpr int most_failed_boots = 2;
-constexpr std::chrono::seconds dying_time{3}, order_time{10};
+constexpr std::chrono::seconds order_time{10};
 
 lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const fs::path& log,
                                 const std::string& agent) {
@@ -40,18 +36,6 @@ lab::GuestOptions guest_options(const SiwGuest& wanted, std::size_t place, const
   return options;
 }
 
-void add_complaint(json& record, Side side, const std::string& complaint) {
-  const Ruling ruling = with_kernel_complaint(
-      {.verdict = verdict_named(record.value("verdict", "")).value_or(Verdict::error),
-       .fault = fault_named(record.value("fault", "")).value_or(Fault::unknown),
-       .reason = record.value("reason", "")},
-      side, complaint);
-  record["verdict"] = word(ruling.verdict);
-  record["fault"] = word(ruling.fault);
-  record["reason"] = ruling.reason;
-  record["said"].push_back({{"side", word(side)}, {"text", "kernel log:\n" + complaint}});
-}
-
 }  // namespace
 
 Guests::Guests(const Event& event, const fs::path& folder, const std::string& agent) {
@@ -66,6 +50,7 @@ Guests::Guests(const Event& event, const fs::path& folder, const std::string& ag
     one.guest = std::make_unique<lab::Guest>(guest_options(
         *wanted, one.place,
         folder.empty() ? fs::path() : folder / (participant.name + ".kernel.log"), agent));
+    one.kernel_log.emplace(*one.guest);
     guests_.emplace(at, std::move(one));
   }
 }
@@ -103,7 +88,7 @@ void Guests::One::await(std::chrono::milliseconds time_limit) {
 }
 
 void Guests::One::came_up(const std::expected<void, std::string>& booted) {
-  position = guest->log_position();
+  kernel_log->begin();
   trouble = booted ? "" : fmt::format("{}: {}", name, booted.error());
   failed_boots = booted ? 0 : failed_boots + 1;
 }
@@ -139,32 +124,22 @@ std::string Guests::trouble(std::size_t participant) const {
 std::string Guests::complaints(One& one, bool agent_may_hang) {
   lab::Guest& guest = *one.guest;
   // An agent that its kernel does not let go would keep the next one from starting.
-  bool answers = guest.flush_log();
-  if (answers && agent_may_hang) answers = guest.control("kill-agent 0", order_time).has_value();
-  std::string log = guest.log_since(one.position);
-  const auto faults = lab::find_kernel_faults(log);
-  const bool fatal = std::ranges::any_of(faults, [](const lab::KernelFault& fault) {
-    return fault.kind == lab::KernelFaultKind::bug || fault.kind == lab::KernelFaultKind::panic;
-  });
-  const bool dead = (fatal && guest.dies_within(dying_time)) || !guest.alive();
-  if (dead) log = guest.log_since(one.position);  // with what it said while it died
-  const std::string last_words = dead ? guest.obituary() : "";
-  if (dead || !answers) guest.shutdown(std::chrono::milliseconds(0));
-  one.position = guest.log_position();
-  if (!faults.empty()) return lab::kernel_log_excerpt(log, faults.front().offset);
-  if (dead) return "the guest died: " + last_words;
-  return answers ? "" : "the guest answers no more\n" + log;
+  const bool let_go = !agent_may_hang || guest.control("kill-agent 0", order_time).has_value();
+  const auto [complaint, log, answers] = one.kernel_log->look();
+  if (!guest.alive() || !answers || !let_go) guest.shutdown(std::chrono::milliseconds(0));
+  if (!complaint.empty()) return complaint;
+  return answers && let_go ? "" : "the guest answers no more\n" + log;
 }
 
-void Guests::look_back(const Cell& cell, json& record) {
+void Guests::look_back(const Cell& cell, Outcome& outcome) {
   if (!trouble(cell.initiator).empty() || !trouble(cell.responder).empty()) return;
-  const std::string verdict = record.value("verdict", "error");
+  const bool agent_may_hang = outcome.verdict == Verdict::error;
   for (const auto& [side, at] :
        {std::pair{Side::initiator, cell.initiator}, std::pair{Side::responder, cell.responder}}) {
     const auto found = guests_.find(at);
     if (found == guests_.end()) continue;
-    const std::string complaint = complaints(found->second, verdict == "error");
-    if (!complaint.empty()) add_complaint(record, side, complaint);
+    const std::string complaint = complaints(found->second, agent_may_hang);
+    if (!complaint.empty()) add_kernel_complaint(outcome, side, complaint);
   }
 }
 

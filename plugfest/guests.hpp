@@ -3,8 +3,6 @@
 // of ours. What their kernels say while a cell is played belongs to that cell.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <expected>
 #include <filesystem>
@@ -17,7 +15,9 @@
 
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
+#include "plugfest/verdict.hpp"
 #include "suite/lab/guest.hpp"
+#include "suite/lab/guest_kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
 
 namespace plugfest {
@@ -45,16 +45,16 @@ class Guests {
   void bring_up(std::size_t participant);
   /// Why the participant cannot play now; empty: it can.
   [[nodiscard]] std::string trouble(std::size_t participant) const;
-  /// Adds to the record what the kernels of its guests have complained of since the cell began, and
+  /// Adds to the outcome what the kernels of the cell's guests have complained of since it began, and
   /// their death.
-  void look_back(const Cell& cell, nlohmann::json& record);
+  void look_back(const Cell& cell, Outcome& outcome);
 
   /// The host of ours that the guests' peers run on, where they are no guests themselves.
   [[nodiscard]] const suite::lab::LabHost& host() const { return bridge_->host(); }
   [[nodiscard]] const std::string& address(std::size_t participant) const;
   /// In the host's namespace: all that this guest sends and receives.
   [[nodiscard]] std::string interface(std::size_t participant) const;
-  /// Starts its agent, with soft-iWARP as it is by nature.
+  /// Starts its agent, with soft-iWARP in its usual configuration.
   [[nodiscard]] std::vector<std::string> agent_command(const Participant& one,
                                                        std::size_t participant) const;
 
@@ -64,7 +64,7 @@ class Guests {
     std::string name, address;
     std::size_t place = 0;  ///< on the bridge
     std::unique_ptr<suite::lab::Guest> guest;
-    std::uint64_t position = 0;                 ///< of the kernel log, after what was looked at
+    std::optional<suite::lab::GuestKernelLog> kernel_log;
     std::optional<Clock::time_point> starting;  ///< since when it boots
     int failed_boots = 0;                       ///< in a row
     std::string trouble;

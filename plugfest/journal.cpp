@@ -11,19 +11,27 @@
 
 #include <fmt/format.h>
 
+#include "base/record/json_reader.hpp"
+#include "base/record/json_writer.hpp"
+#include "plugfest/record_tables.hpp"
+
 namespace plugfest {
 
 namespace {
 
-using nlohmann::json;
 using Done = std::expected<void, std::string>;
 
 std::unexpected<std::string> failed(const std::filesystem::path& file, int fault = errno) {
   return std::unexpected(fmt::format("{}: {}", file.string(), std::strerror(fault)));
 }
 
-std::string line_of(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
+/// What a later version adds to the format is ignored. Nothing: it is no line of a journal.
+std::optional<JournalLine> line_of(std::string_view text) {
+  const auto json = base::record::Json::parse(text, nullptr, false);
+  JournalLine line;
+  const bool bad = json.is_discarded() ||
+                   base::record::from_json(json, line, {.refuse_unknown = false}).has_value();
+  return bad || (!line.event && !line.cell) ? std::nullopt : std::optional(std::move(line));
 }
 
 std::string read_file(int fd) {
@@ -38,7 +46,7 @@ std::string read_file(int fd) {
 }  // namespace
 
 std::expected<Journal, std::string> Journal::open(const std::filesystem::path& folder,
-                                                  const json& event) {
+                                                  const EventRecord& event) {
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return std::unexpected(fmt::format("{}: {}", folder.string(), error.message()));
@@ -56,52 +64,49 @@ std::expected<Journal, std::string> Journal::open(const std::filesystem::path& f
 }
 
 /// Whole lines are kept, what a kill has torn is cut off.
-Done Journal::take_up(base::FileDescriptor descriptor, const json& event) {
+Done Journal::take_up(base::FileDescriptor descriptor, const EventRecord& event) {
   const auto file = folder_ / "cells.ndjson";
   const std::string text = read_file(descriptor.get());
   std::size_t start = 0;
   bool begun = false;
   for (std::size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
-    const json line = json::parse(text.begin() + static_cast<std::ptrdiff_t>(start),
-                                  text.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+    auto line = line_of(std::string_view(text).substr(start, end - start));
     const auto fault = [&](std::string_view what) {
       return std::unexpected(fmt::format("{}: {}; give another --out", file.string(), what));
     };
     if (!begun) {
-      if (!line.is_object() || !line.contains("event")) return fault("this is no plugfest journal");
-      if (line["event"].value("digest", "") != event.value("digest", ""))
+      if (!line || !line->event) return fault("this is no plugfest journal");
+      if (line->event->digest != event.digest)
         return fault("these are results of another event, or the event file was changed since");
       begun = true;
       continue;
     }
-    const auto cell = line.is_object() ? line.find("cell") : line.end();
-    if (cell == line.end() || !cell->is_object() || !cell->contains("id") ||
-        !(*cell)["id"].is_string())
+    if (!line || !line->cell)
       return fault(fmt::format("octet {} begins no record of a cell", start));
-    remember(*cell);
+    remember(std::move(*line->cell));
   }
   file_ = base::LineFile(std::move(descriptor), start);
   if (const int fault = file_.begin(); fault != 0) return failed(file, fault);
-  return begun ? Done{} : append({{"event", event}});
+  return begun ? Done{} : append({.event = event});
 }
 
-Done Journal::append(const json& line) {
-  int fault = file_.append(line_of(line));
+Done Journal::append(const JournalLine& line) {
+  int fault = file_.append(base::record::one_line(base::record::to_json(line)));
   if (fault == 0) fault = file_.sync();
   return fault == 0 ? Done{} : failed(folder_ / "cells.ndjson", fault);
 }
 
-void Journal::remember(json record) {
-  latest_[record["id"].get<std::string>()] = records_.size();
+void Journal::remember(CellRecord record) {
+  latest_[record.id] = records_.size();
   records_.push_back(std::move(record));
 }
 
 int Journal::attempts(const std::string& cell) const {
-  return has(cell) ? latest(cell).value("attempt", 1) : 0;
+  return has(cell) ? latest(cell).attempt : 0;
 }
 
-Done Journal::add(json record) {
-  if (auto done = append({{"cell", record}}); !done) return done;
+Done Journal::add(CellRecord record) {
+  if (auto done = append({.cell = record}); !done) return done;
   remember(std::move(record));
   return {};
 }

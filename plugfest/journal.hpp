@@ -7,8 +7,6 @@
 // differs, since a run of cases has one IUT and sessions, and an event has neither.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <expected>
 #include <filesystem>
 #include <map>
@@ -16,6 +14,7 @@
 #include <vector>
 
 #include "base/line_file.hpp"
+#include "plugfest/record.hpp"
 
 namespace plugfest {
 
@@ -24,32 +23,32 @@ class Journal {
   /// Makes the folder and the file, or takes up an earlier one whose event has the same digest. The
   /// error is one line.
   [[nodiscard]] static std::expected<Journal, std::string> open(const std::filesystem::path& folder,
-                                                                const nlohmann::json& event);
+                                                                const EventRecord& event);
 
   /// Whether a cell has an attempt that ended.
   [[nodiscard]] bool has(const std::string& cell) const { return latest_.contains(cell); }
   [[nodiscard]] int attempts(const std::string& cell) const;
   /// Every attempt, in the order of their endings.
-  [[nodiscard]] const std::vector<nlohmann::json>& records() const { return records_; }
+  [[nodiscard]] const std::vector<CellRecord>& records() const { return records_; }
   /// The last attempt at a cell that has one.
-  [[nodiscard]] const nlohmann::json& latest(const std::string& cell) const {
+  [[nodiscard]] const CellRecord& latest(const std::string& cell) const {
     return records_[latest_.at(cell)];
   }
   /// Adds an attempt; when this returns it is on the disk.
-  [[nodiscard]] std::expected<void, std::string> add(nlohmann::json record);
+  [[nodiscard]] std::expected<void, std::string> add(CellRecord record);
   /// The folder that all files of the run are in.
   [[nodiscard]] const std::filesystem::path& folder() const { return folder_; }
 
  private:
   Journal() = default;
   [[nodiscard]] std::expected<void, std::string> take_up(base::FileDescriptor file,
-                                                         const nlohmann::json& event);
-  [[nodiscard]] std::expected<void, std::string> append(const nlohmann::json& line);
-  void remember(nlohmann::json record);
+                                                         const EventRecord& event);
+  [[nodiscard]] std::expected<void, std::string> append(const JournalLine& line);
+  void remember(CellRecord record);
 
   std::filesystem::path folder_;
   base::LineFile file_;
-  std::vector<nlohmann::json> records_;
+  std::vector<CellRecord> records_;
   std::map<std::string, std::size_t> latest_;
 };
 

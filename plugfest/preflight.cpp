@@ -66,16 +66,13 @@ class AgentExamination {
 };
 
 void AgentExamination::listens(AgentSide& side) {
-  try {
-    const auto port = side.listen();
-    findings_.push_back(ok("port", fmt::format("it listens, on port {}", port)));
-  } catch (const ScenarioStop& why) {
-    findings_.push_back(
-        fail("port", why.reason,
-             fmt::format("see that {} is an address of its RNIC, and that a port is "
-                         "free there: ss -ltn",
-                         side.address())));
-  }
+  std::uint16_t port = 0;
+  const auto stopped = stop_of([&] { port = side.listen(); });
+  if (!stopped) return findings_.push_back(ok("port", fmt::format("it listens, on port {}", port)));
+  findings_.push_back(fail("port", stopped->reason,
+                           fmt::format("see that {} is an address of its RNIC, and that a port is "
+                                       "free there: ss -ltn",
+                                       side.address())));
 }
 
 /// Its RNIC connects to a listener of ours, and may ask the port mapper here before it does.
@@ -103,14 +100,11 @@ void AgentExamination::reaches_us(AgentSide& side) {
   bool came = false;
   loop_.watch(listener.get(), EPOLLIN, [&](std::uint32_t) { came = true; });
   if (mapper) loop_.watch(mapper->fd(), EPOLLIN, [&](std::uint32_t) { mapper->serve(); });
-  std::string why = "no connection comes";
-  try {
-    const Handle endpoint = side.endpoint();
-    side.call(iut::Connect{endpoint, here, own.address().port, {}}, "connect to here");
+  const auto stopped = stop_of([&] {
+    side.connect(side.create_endpoint(), own.address());
     loop_.run_until(loop_.now() + step_patience, [&] { return came; });
-  } catch (const ScenarioStop& stop) {
-    why = stop.reason;
-  }
+  });
+  const std::string why = stopped ? stopped->reason : "no connection comes";
   loop_.unwatch(listener.get());
   if (mapper) loop_.unwatch(mapper->fd());
   const unsigned asked = mapper ? mapper->requests() : 0;

@@ -62,6 +62,12 @@ struct Tally {
   std::vector<std::string> stale;
 };
 
+/// One line of the journal of an event: one of these.
+struct JournalLine {
+  std::optional<EventRecord> event{};
+  std::optional<CellRecord> cell{};
+};
+
 struct Document {
   bool complete = false;
   EventRecord event;

@@ -2,12 +2,9 @@
 #include "plugfest/record_json.hpp"
 
 #include <algorithm>
-#include <stdexcept>
 
 #include <fmt/format.h>
 
-#include "base/record/json_reader.hpp"
-#include "base/record/json_writer.hpp"
 #include "plugfest/expected.hpp"
 #include "plugfest/record_tables.hpp"
 #include "plugfest/scenarios/scenario.hpp"
@@ -15,8 +12,6 @@
 namespace plugfest {
 
 namespace {
-
-using nlohmann::json;
 
 ParticipantRecord record_of(const Participant& one) {
   ParticipantRecord made{.name = one.name,
@@ -30,6 +25,8 @@ ParticipantRecord record_of(const Participant& one) {
   if (const auto* guest = std::get_if<SiwGuest>(&one.agent)) made.kernel = guest->kernel;
   return made;
 }
+
+}  // namespace
 
 EventRecord record_of(const Event& event) {
   EventRecord made{.name = event.name,
@@ -45,32 +42,18 @@ EventRecord record_of(const Event& event) {
   return made;
 }
 
-CellRecord record_of(const json& line) {
-  CellRecord record;
-  // What a later version adds to the format is ignored.
-  if (const auto fault = base::record::from_json(line, record, {.refuse_unknown = false}))
-    throw std::runtime_error("a line of cells.ndjson is no record of a cell: " + fault->text);
-  return record;
-}
-
-}  // namespace
-
-json to_json(const Outcome& outcome) { return base::record::to_json(outcome); }
-json to_json(const Event& event) { return base::record::to_json(record_of(event)); }
-
 Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& journal) {
   Tally result{.cells = cells.size(), .played = 0, .verdicts = {}, .news = {}, .stale = {}};
   std::vector<bool> held(event.expectations.size(), false);
   for (const Cell& cell : cells) {
     if (!journal.has(cell.id)) continue;
     ++result.played;
-    const json& record = journal.latest(cell.id);
-    const std::string verdict = record.value("verdict", "error");
-    ++result.verdicts[verdict_named(verdict).value_or(Verdict::error)];
+    const CellRecord& record = journal.latest(cell.id);
+    ++result.verdicts[record.outcome.verdict];
     const Expectation* expected = expectation_for(event, record);
     if (expected != nullptr)
       held[static_cast<std::size_t>(expected - event.expectations.data())] = true;
-    if (is_bad(verdict) && expected == nullptr) result.news.push_back(cell.id);
+    if (is_bad(record.outcome.verdict) && expected == nullptr) result.news.push_back(cell.id);
   }
   if (result.played < result.cells) return result;  // the rest may be what they speak of
   for (std::size_t at = 0; at < held.size(); ++at)
@@ -81,8 +64,8 @@ Tally tally(const Event& event, const std::vector<Cell>& cells, const Journal& j
   return result;
 }
 
-json document(const Event& event, const std::vector<Cell>& cells, const Journal& journal,
-              bool complete) {
+Document document(const Event& event, const std::vector<Cell>& cells, const Journal& journal,
+                  bool complete) {
   Document made{.complete = complete,
                 .event = record_of(event),
                 .summary = tally(event, cells, journal),
@@ -94,16 +77,16 @@ json document(const Event& event, const std::vector<Cell>& cells, const Journal&
                              .responder = one.cell.responder_name,
                              .scenario = one.cell.scenario,
                              .reason = one.reason});
-  for (const json& line : journal.records()) {
-    ListedCell cell{.record = record_of(line),
-                    .superseded = &line != &journal.latest(line["id"]),
+  for (const CellRecord& record : journal.records()) {
+    ListedCell cell{.record = record,
+                    .superseded = &record != &journal.latest(record.id),
                     .expected = {},
-                    .varies = is_known_to_vary(event, line)};
-    if (const Expectation* expected = expectation_for(event, line))
+                    .varies = is_known_to_vary(event, record)};
+    if (const Expectation* expected = expectation_for(event, record))
       cell.expected = expected->reason;
     made.cells.push_back(std::move(cell));
   }
-  return base::record::to_json(made);
+  return made;
 }
 
 }  // namespace plugfest

@@ -82,6 +82,10 @@ constexpr auto table_of(const CellRecord*) {
       required("repeat", &CellRecord::repeat).from(1),
       required("attempt", &CellRecord::attempt).from(1), inlined(&CellRecord::outcome));
 }
+constexpr auto table_of(const JournalLine*) {
+  return table("line", defaulted("event", &JournalLine::event),
+               defaulted("cell", &JournalLine::cell));
+}
 constexpr auto table_of(const ListedCell*) {
   return table(
       "listed_cell", inlined(&ListedCell::record), required("superseded", &ListedCell::superseded),

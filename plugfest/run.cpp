@@ -4,9 +4,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <thread>
+#include <variant>
 
 #include <fmt/format.h>
 
+#include "base/record/json_writer.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
 #include "plugfest/cell_messages.hpp"
@@ -14,6 +16,7 @@
 #include "plugfest/event_run.hpp"
 #include "plugfest/expected.hpp"
 #include "plugfest/record_json.hpp"
+#include "plugfest/record_tables.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 #include "plugfest/slurm.hpp"
 #include "suite/jobs/progress.hpp"
@@ -26,7 +29,6 @@ using suite::jobs::ExitCode;
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
 
 /// After the deadline that a cell keeps by itself, before its worker is ended.
 constexpr std::chrono::seconds grace{10};
@@ -69,7 +71,7 @@ CellOrder order_for(const Event& event, const TestNetwork& network, const std::s
           .capture_namespace = hosts.capture_namespace,
           .deadline = std::max(event.deadline, scenario.deadline),
           .step_timeout = std::max(event.step_timeout, scenario.step_timeout),
-          .folder = folder,
+          .folder = folder.string(),
           .pcap = pcap_name(cell, attempt)};
 }
 
@@ -91,8 +93,8 @@ bool render_matrix(const fs::path& folder) {
 
 ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Journal& journal,
                   bool complete) {
-  const json whole = document(event, cells, journal, complete);
-  const auto text = whole.dump(1, ' ', false, json::error_handler_t::replace) + '\n';
+  const auto whole = base::record::to_json(document(event, cells, journal, complete));
+  const auto text = whole.dump(1, ' ', false, base::record::Json::error_handler_t::replace) + '\n';
   if (auto written = write_whole(journal.folder() / "results.json", text); !written)
     return complain(ExitCode::harness, written.error());
   const Tally counted = tally(event, cells, journal);
@@ -103,7 +105,7 @@ ExitCode conclude(const Event& event, const std::vector<Cell>& cells, const Jour
             words.empty() ? "none" : words);
   for (const std::string& cell : counted.news)
     base::say(stdout, "new: {}: {}\n", cell,
-              suite::jobs::for_terminal(journal.latest(cell).value("reason", "")));
+              suite::jobs::for_terminal(journal.latest(cell).outcome.reason));
   for (const std::string& line : counted.stale) base::say(stdout, "stale: {}\n", line);
   const bool rendered = render_matrix(journal.folder());
   const char* best = rendered ? "report.html" : "results.json";
@@ -163,12 +165,11 @@ Played play_here(const Event& event, const std::vector<Cell>& cells, Journal& jo
   auto network = TestNetwork::make(event, run.slots, Guests(event, journal.folder(), agent), tell);
   if (!network) return std::unexpected(network.error());
   run.away = [&](std::size_t participant) { return network->guests().away(participant); };
-  run.complete = [&](const Cell& cell, json& record) { network->after(cell, record); };
-  run.order = [&](const Cell& cell, std::size_t slot, int attempt) -> json {
-    if (const std::string trouble = trouble_of(*network, cell); !trouble.empty())
-      return {{"trouble", trouble}};
-    return {{"cell", to_json(order_for(event, *network, agent, fs::absolute(journal.folder()), cell,
-                                       slot, attempt))}};
+  run.complete = [&](const Cell& cell, Outcome& outcome) { network->after(cell, outcome); };
+  run.task = [&](const Cell& cell, std::size_t slot, int attempt) -> Task {
+    if (std::string trouble = trouble_of(*network, cell); !trouble.empty())
+      return Unplayable{std::move(trouble)};
+    return order_for(event, *network, agent, fs::absolute(journal.folder()), cell, slot, attempt);
   };
   return run_cells(cells, journal, run, progress);
 }
@@ -179,8 +180,8 @@ Played play_on_slurm(const Event& event, const std::vector<Cell>& cells, Journal
   if (!slurm) return std::unexpected(slurm.error());
   // A cell waits in the queue as long as it must; its time limit is its job's.
   run.time_limit = [](const Cell&) { return std::chrono::days(30); };
-  run.order = [&](const Cell& cell, std::size_t, int attempt) -> json {
-    return {{"slurm", to_json(slurm->order(cell, attempt))}};
+  run.task = [&](const Cell& cell, std::size_t, int attempt) -> Task {
+    return slurm->order(cell, attempt);
   };
   auto done = run_cells(cells, journal, run, progress);
   slurm->cancel_all();
@@ -201,9 +202,9 @@ RunOptions run_options(const Event& event, const Journal& journal, const Options
   run.repeat = [&](const Cell& cell) {
     return !fits_any(options.rerun, cell) && wants_another_try(event, journal, cell);
   };
-  run.news = [&](const json& record) {
+  run.news = [&](const CellRecord& record) {
     using News = suite::jobs::Progress::News;
-    if (!is_bad(record.value("verdict", "error"))) return News::none;
+    if (!is_bad(record.outcome.verdict)) return News::none;
     return expectation_for(event, record) != nullptr ? News::known : News::new_failure;
   };
   return run;
@@ -221,7 +222,7 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
     if (!fits_any({glob}, chosen.front()) &&
         std::ranges::none_of(chosen, [&](const Cell& cell) { return fits(glob, cell.id); }))
       return complain(ExitCode::usage, fmt::format("no cell fits --rerun {}", glob));
-  auto journal = Journal::open(options.out, to_json(event));
+  auto journal = Journal::open(options.out, record_of(event));
   if (!journal) return complain(ExitCode::usage, journal.error());
   std::error_code error;
   fs::create_directories(journal->folder() / "pcap", error);
@@ -240,12 +241,18 @@ ExitCode run(const Event& event, const std::vector<Cell>& cells, const Options& 
   return conclude(event, chosen, *journal, complete);
 }
 
+namespace {
+
+struct Player {
+  Outcome operator()(const CellOrder& order) const { return play(order); }
+  Outcome operator()(const SlurmOrder& order) const { return play_as_job(order); }
+  Outcome operator()(const Unplayable& cell) const { return error_outcome(cell.why); }
+};
+
+}  // namespace
+
 int run_worker() {
-  return serve_cells([](const json& order) -> json {
-    if (order.contains("slurm")) return play_as_job(slurm_order(order["slurm"]));
-    if (order.contains("trouble")) return error_record(order["trouble"]);
-    return to_json(play(cell_order(order.at("cell"))));
-  });
+  return serve_cells([](const Task& task) { return std::visit(Player{}, task); });
 }
 
 ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Options& options) {
@@ -262,12 +269,12 @@ ExitCode play_one(const Event& event, const std::vector<Cell>& cells, const Opti
   if (!network) return complain(ExitCode::harness, network.error());
   network->before(*cell);
   const std::string trouble = trouble_of(*network, *cell);
-  json record =
+  Outcome outcome =
       trouble.empty()
-          ? to_json(play(order_for(event, *network, agent, options.out, *cell, 0, options.attempt)))
-          : error_record(trouble);
-  network->after(*cell, record);
-  const auto text = record.dump(-1, ' ', false, json::error_handler_t::replace);
+          ? play(order_for(event, *network, agent, options.out, *cell, 0, options.attempt))
+          : error_outcome(trouble);
+  network->after(*cell, outcome);
+  const auto text = base::record::one_line(base::record::to_json(outcome));
   if (auto written = write_whole(file, text); !written)
     return complain(ExitCode::harness, written.error());
   return ExitCode::good;

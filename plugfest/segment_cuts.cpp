@@ -21,7 +21,7 @@ void SegmentCuts::fpdu(std::uint64_t connection, const std::optional<Side>& send
   }
   if (seen.in_one_segment) return;
   if (stream.told == seen.place.offset) stream.lost = true;
-  if (!stream.lost) return;  // in nobody's hands
+  if (!stream.lost) return;  // neither side's choice
   ++cuts.segments;
   if (cuts.within++ == 0) cuts.frame = seen.place.last_frame;
 }

@@ -12,8 +12,9 @@
 #include <fmt/ranges.h>
 
 #include "base/epoll_loop.hpp"
-#include "plugfest/cell_messages.hpp"
+#include "base/record/json_reader.hpp"
 #include "plugfest/journal.hpp"
+#include "plugfest/record_tables.hpp"
 #include "plugfest/scenarios/scenario.hpp"
 #include "suite/lab/command.hpp"
 
@@ -23,7 +24,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using base::EpollLoop;
-using nlohmann::json;
 
 /// How often the record is looked for, and how often the cluster is asked about a job without one.
 constexpr std::chrono::milliseconds glance{50};
@@ -50,12 +50,14 @@ std::string last_lines(const fs::path& file) {
   return text.size() > longest ? text.substr(text.size() - longest) : text;
 }
 
-std::optional<json> record_in(const fs::path& file) {
+std::optional<Outcome> record_in(const fs::path& file) {
   std::ifstream in(file);
   if (!in) return std::nullopt;
-  json record = json::parse(in, nullptr, false);
-  if (!record.is_object()) return error_record("the job left no record that can be read");
-  return record;
+  const auto json = base::record::Json::parse(in, nullptr, false);
+  Outcome outcome;
+  if (json.is_discarded() || base::record::from_json(json, outcome))
+    return error_outcome("the job left no record that can be read");
+  return outcome;
 }
 
 }  // namespace
@@ -134,23 +136,9 @@ std::vector<std::string> Slurm::submission(const Cell& cell, int attempt) const 
 
 SlurmOrder Slurm::order(const Cell& cell, int attempt) const {
   return {.submission = submission(cell, attempt),
-          .record = slurm_record(folder_, cell, attempt),
-          .log = file_of(cell, attempt, ".log"),
+          .record = slurm_record(folder_, cell, attempt).string(),
+          .log = file_of(cell, attempt, ".log").string(),
           .time_limit = time_for(*event_, cell)};
-}
-
-json to_json(const SlurmOrder& order) {
-  return {{"submission", order.submission},
-          {"record", order.record.string()},
-          {"log", order.log.string()},
-          {"time_limit", order.time_limit.count()}};
-}
-
-SlurmOrder slurm_order(const json& value) {
-  return {.submission = value.at("submission"),
-          .record = value.at("record").get<std::string>(),
-          .log = value.at("log").get<std::string>(),
-          .time_limit = std::chrono::seconds(value.at("time_limit").get<std::int64_t>())};
 }
 
 namespace {
@@ -164,18 +152,18 @@ bool still_there(const State& state) {
          !state->starts_with("NODE_FAIL");
 }
 
-json without_record(const std::string& job, const fs::path& log) {
-  json record = error_record(fmt::format("job {} ended without a record", job));
-  record["said"].push_back({{"side", "initiator"}, {"text", last_lines(log)}});
-  return record;
+Outcome without_record(const std::string& job, const fs::path& log) {
+  Outcome outcome = error_outcome(fmt::format("job {} ended without a record", job));
+  outcome.said.push_back({Side::initiator, last_lines(log)});
+  return outcome;
 }
 
 }  // namespace
 
-json play_as_job(const SlurmOrder& order) {
+Outcome play_as_job(const SlurmOrder& order) {
   if (auto left = record_in(order.record)) return *left;
   const auto submitted = ask(order.submission);
-  if (!submitted) return error_record(submitted.error());
+  if (!submitted) return error_outcome(submitted.error());
   const std::string job = submitted->substr(0, submitted->find_first_of(";\n"));
   EpollLoop loop;
   auto next_question = loop.now() + between_questions;
@@ -190,7 +178,7 @@ json play_as_job(const SlurmOrder& order) {
       if (!running_since) running_since = loop.now();
       if (loop.now() - *running_since < order.time_limit) continue;
       static_cast<void>(ask({"scancel", job}));
-      return error_record("the cell hung: job " + job + " was taken back");
+      return error_outcome("the cell hung: job " + job + " was taken back");
     }
     gone = still_there(state) ? 0 : gone + 1;
   }

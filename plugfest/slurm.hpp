@@ -4,8 +4,6 @@
 // machine.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <chrono>
 #include <expected>
 #include <filesystem>
@@ -15,24 +13,14 @@
 #include "plugfest/cell.hpp"
 #include "plugfest/event.hpp"
 #include "plugfest/options.hpp"
+#include "plugfest/slurm_order.hpp"
+#include "plugfest/verdict.hpp"
 
 namespace plugfest {
 
-/// A cell as a job of the cluster.
-struct SlurmOrder {
-  /// The command that hands it in.
-  std::vector<std::string> submission;
-  /// Files: where the job leaves the cell's record, and what it wrote.
-  std::filesystem::path record, log;
-  /// Once it runs.
-  std::chrono::seconds time_limit;
-};
-[[nodiscard]] nlohmann::json to_json(const SlurmOrder& order);
-[[nodiscard]] SlurmOrder slurm_order(const nlohmann::json& json);
-
-/// Hands the cell in, waits for its record and returns it. A record that a job has left for a run
-/// that was killed is taken as it is.
-[[nodiscard]] nlohmann::json play_as_job(const SlurmOrder& order);
+/// Hands the cell in, waits for its record and returns what it says. A record that a job has left for
+/// a run that was killed is taken as it is.
+[[nodiscard]] Outcome play_as_job(const SlurmOrder& order);
 
 class Slurm {
  public:
@@ -60,7 +48,7 @@ class Slurm {
   std::vector<std::string> program_;
 };
 
-/// Where the job of a cell leaves its record.
+/// Where the job of a cell leaves its record, an Outcome.
 [[nodiscard]] std::filesystem::path slurm_record(const std::filesystem::path& folder,
                                                  const Cell& cell, int attempt);
 

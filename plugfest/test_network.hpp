@@ -42,7 +42,7 @@ class TestNetwork {
   void before(const Cell& cell) {
     for (const std::size_t at : {cell.initiator, cell.responder}) guests_.bring_up(at);
   }
-  void after(const Cell& cell, nlohmann::json& record) { guests_.look_back(cell, record); }
+  void after(const Cell& cell, Outcome& outcome) { guests_.look_back(cell, outcome); }
   [[nodiscard]] const Guests& guests() const { return guests_; }
   [[nodiscard]] Guests& guests() { return guests_; }
 

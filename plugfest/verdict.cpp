@@ -89,15 +89,24 @@ void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped) {
     outcome.fault = stopped->fault;
 }
 
-Ruling with_kernel_complaint(const Ruling& before, Side side, const std::string& complaint) {
+Outcome error_outcome(std::string reason, double seconds) {
+  Outcome outcome;
+  outcome.fault = Fault::unknown;
+  outcome.reason = std::move(reason);
+  outcome.seconds = seconds;
+  return outcome;
+}
+
+void add_kernel_complaint(Outcome& outcome, Side side, const std::string& complaint) {
   const Fault own = side == Side::initiator ? Fault::initiator : Fault::responder;
   const bool other_too =
-      before.verdict == Verdict::fail && is_shown(before.fault) && before.fault != own;
-  return {.verdict = Verdict::fail,
-          .fault = other_too ? Fault::both : own,
-          .reason = fmt::format("the {}'s kernel: {}{}{}", word(side),
-                                complaint.substr(0, complaint.find('\n')),
-                                before.reason.empty() ? "" : "; ", before.reason)};
+      outcome.verdict == Verdict::fail && is_shown(outcome.fault) && outcome.fault != own;
+  outcome.verdict = Verdict::fail;
+  outcome.fault = other_too ? Fault::both : own;
+  outcome.reason =
+      fmt::format("the {}'s kernel: {}{}{}", word(side), complaint.substr(0, complaint.find('\n')),
+                  outcome.reason.empty() ? "" : "; ", outcome.reason);
+  outcome.said.push_back({side, "kernel log:\n" + complaint});
 }
 
 }  // namespace plugfest

@@ -13,6 +13,9 @@
 
 namespace plugfest {
 
+/// Those of a case (results::Verdict), and `advisory`: a square of the matrix and its published record
+/// have one word. A case has many expectations, and an advisory is the judgement of one of them
+/// (results::Judgement) beside the verdict `pass`.
 enum class Verdict : std::uint8_t { pass, advisory, fail, inconclusive, not_applicable, error };
 constexpr auto names_of(Verdict) {
   return std::array{"pass", "advisory", "fail", "inconclusive", "not_applicable", "error"};
@@ -37,11 +40,10 @@ template <class Enumeration>
 [[nodiscard]] constexpr std::optional<Verdict> verdict_named(std::string_view name) {
   return base::record::find<Verdict>(name);
 }
-[[nodiscard]] constexpr std::optional<Fault> fault_named(std::string_view name) {
-  return base::record::find<Fault>(name);
-}
 
-/// Something that one side had to show.
+/// Something that one side had to show. It judges no rule, as an expectation of a case does
+/// (results::ExpectationRecord): it says that something went wrong, and the wire shows whose fault it
+/// is.
 struct Check {
   Side side = Side::initiator;
   std::string what, expected, actual;
@@ -121,15 +123,11 @@ struct ScenarioStop {
 /// stopped the scenario, if something did.
 void judge(Outcome& outcome, const std::optional<ScenarioStop>& stopped = std::nullopt);
 
-/// What was decided of a cell, as it stands in its record.
-struct Ruling {
-  Verdict verdict = Verdict::error;
-  Fault fault = Fault::unknown;
-  std::string reason;
-};
+/// There is no verdict, and no more to say than why.
+[[nodiscard]] Outcome error_outcome(std::string reason, double seconds = 0);
+
 /// The kernel of one side's host complained while the cell was played: that fails the cell,
 /// whatever else was seen in it.
-[[nodiscard]] Ruling with_kernel_complaint(const Ruling& before, Side side,
-                                           const std::string& complaint);
+void add_kernel_complaint(Outcome& outcome, Side side, const std::string& complaint);
 
 }  // namespace plugfest

@@ -17,17 +17,17 @@ enum class Level : std::uint8_t { must, should, may };
 enum class Check : std::uint8_t { active, passive, api, none };
 
 struct Rule {
-  std::string_view id;       ///< stable for ever, e.g. `mpa.startup.reserved-bits-ignored`
+  std::string_view id;       ///< never changes, e.g. `mpa.startup.reserved-bits-ignored`
   int rfc;                   ///< e.g. 5044; 0: a rule of the DAT API, whose section is the call
   std::string_view section;  ///< e.g. `7.1.1`
   Level level;
   Check check;
   std::string_view binds;  ///< who must obey, e.g. `receiver`
   std::string_view text;   ///< the obligation in our words
-  /// What has to lie below for anybody to check it: `sctp`, which no link of this suite has; else
-  /// empty.
+  /// The lower layer without which it cannot be checked: `sctp`, which no link of this suite has;
+  /// else empty.
   std::string_view needs{};
-  /// Why nobody can check it from outside, or what of it nobody can; empty: nothing is left out.
+  /// Why it, or which part of it, cannot be checked from outside; empty: all of it can.
   std::string_view reason{};
 };
 
@@ -35,7 +35,7 @@ struct Rule {
 [[nodiscard]] std::span<const Rule> all();
 /// The rule with this id, or nullptr.
 [[nodiscard]] const Rule* find(std::string_view id);
-/// Where the rule stands, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`.
+/// The rule's place, for people: `RFC 5044 section 7.1.1`, `DAT 2.0 dat_ep_connect`.
 [[nodiscard]] std::string place(const Rule& rule);
 /// A short digest (16 hex digits) of the rule files: two runs with the same one used the same
 /// catalogue.

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-"""Checks the rule files: their form, and where the RFCs' texts are at hand that every section with keyword sentences has its rules."""
+"""Checks the form of the rule files, and, if the RFCs' texts are at hand, that every section with keyword sentences has its rules."""
 
 import argparse
 import collections

@@ -50,14 +50,16 @@ ALLOWED = {
     "suite/expectations": ["suite/results"],
     "suite/jobs": ["suite/iut", "dissectors/capture"],
     "suite/cases": ["suite/lower_tester", "suite/results", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
-                    "reference_rnic/stream", "reference_rnic/deviants"],
+                    "reference_rnic/stream", "reference_rnic/deviants", "suite/cases/framework"],
+    "suite/cases/framework": ["suite/lower_tester", "suite/results", "suite/iut", "rules", "reference_rnic/wire", "reference_rnic/llp",
+                              "reference_rnic/stream", "reference_rnic/deviants"],
     "suite/cases/tests": ["suite/cases", "suite/lower_tester", "suite/results", "suite/upper_tester", "suite/iut", "rules", "reference_rnic"],
     "suite/runner": ["suite", "dissectors/analyzer", "dissectors/capture", "reference_rnic/llp", "reference_rnic/deviants", "reference_rnic/lawful",
                      "reference_rnic/wire", "rules"],
     "suite/second_decoder": ["reference_rnic/wire", "reference_rnic/stream"],
     "suite/self_test": ["suite", "dissectors/capture", "reference_rnic/deviants", "reference_rnic/lawful", "rules"],
-    # From the suite: what runs jobs, reaches an agent or examines a host.
-    "plugfest": ["suite/jobs", "suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
+    # From the suite: what runs jobs, drives an agent or examines a host.
+    "plugfest": ["suite/cases/framework", "suite/jobs", "suite/iut", "suite/lab", "suite/doctor", "dissectors/capture", "dissectors/analyzer", "rules",
                  "reference_rnic/llp", "reference_rnic/wire"],
     "tools": [],
 }

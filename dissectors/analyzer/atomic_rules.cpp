@@ -31,7 +31,7 @@ std::optional<wire::AtomicRequestHeader> AtomicRules::request(const Incoming& in
   constexpr std::size_t size = sizeof(wire::AtomicRequestHeader);
   if (step.known && step.octets != size)
     findings_.raise(step.octets < size ? check::request_short : check::request_long, incoming,
-                    fmt::format("{} octets behind the DDP header", size));
+                    fmt::format("{} octets after the DDP header", size));
   const Direction direction = incoming.direction();
   if (step.known) findings_.judged(direction, check::request_short, check::request_long);
   const auto header = header_of<wire::AtomicRequestHeader>(step);
@@ -61,7 +61,7 @@ std::optional<wire::AtomicResponseHeader> AtomicRules::response(const Incoming& 
     findings_.judged(incoming.direction(), check::response_short, check::response_long);
   if (step.known && step.octets != size)
     findings_.raise(step.octets < size ? check::response_short : check::response_long, incoming,
-                    fmt::format("{} octets behind the DDP header", size));
+                    fmt::format("{} octets after the DDP header", size));
   return header_of<wire::AtomicResponseHeader>(step);
 }
 

@@ -3,9 +3,17 @@
 
 #include <fmt/format.h>
 
+#include <limits>
 #include <utility>
 
 namespace dissectors::analyzer {
+
+namespace {
+
+/// Nothing is waited for any longer.
+constexpr std::uint64_t all_times = std::numeric_limits<std::uint64_t>::max();
+
+}  // namespace
 
 ConnectionState::ConnectionState(Shared& shared, const Options& options,
                                  const Connection& connection)
@@ -31,22 +39,98 @@ void ConnectionState::segment(Direction direction, const capture::Segment& segme
   Side& from = side(direction);
   Side& to = side(opposite(direction));
   from.seen = true;
+  if (damaged(direction, segment))
+    return say(NoteKind::segment_ignored, direction,
+               "its TCP checksum is wrong, so it was damaged on its way and its receiver drops it");
   from.octets += segment.payload_length;
-  if (segment.syn && segment.mss != 0) judge_.announced_mss(direction, segment.mss);
+  if (segment.syn && segment.mss != 0) judge_.announced_mss(direction, from.mss = segment.mss);
   judge_.advertised(direction, segment);
-  // First what was acknowledged: what this segment carries was sent knowing of it.
-  if (segment.ack && !segment.rst)
-    to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);
-  from.stream.add(segment, frame, time, from.receiver);
+  from.stream.reach(judge_.reach(direction));
+  release(segment.rst ? all_times : time);
+  if (is_early(to, segment, time) || !from.delayed.empty()) {
+    if (segment.ack) to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);
+    delay(from, segment, frame, time);
+  } else {
+    take(direction, segment, frame, time);
+    if (!to.delayed.empty()) release(time);
+  }
   if (judge_.is_iwarp() && !counted_) {
     counted_ = true;
     ++shared_.counts.iwarp_connections;
   }
 }
 
+void ConnectionState::take(Direction direction, const capture::Segment& segment,
+                           std::uint32_t frame, std::uint64_t time) {
+  if (closed_) return;
+  Side& from = side(direction);
+  Side& to = side(opposite(direction));
+  // First what was acknowledged: what this segment carries was sent knowing of it.
+  if (segment.ack && !segment.rst)
+    to.stream.acknowledged(segment.acknowledgement, frame, time, to.receiver);
+  from.stream.add(segment, frame, time, from.receiver);
+}
+
+bool ConnectionState::is_early(Side& to, const capture::Segment& segment, std::uint64_t time) {
+  const auto lacks = [&] { return to.stream.lacks(segment.acknowledgement); };
+  if (!segment.ack || segment.rst || time == 0 || !lacks()) return false;
+  // What waits there has come: with it both ends would wait for each other.
+  while (release_first(to, all_times)) {
+  }
+  return lacks();
+}
+
+void ConnectionState::delay(Side& from, const capture::Segment& segment, std::uint32_t frame,
+                            std::uint64_t time) {
+  // More of them show that the octets are lost, however little time has gone by.
+  constexpr std::size_t most_segments = 256, most_octets = std::size_t{256} << 10;
+  if (from.delayed.size() == most_segments || from.delayed_octets > most_octets) release(all_times);
+  from.delayed_octets += segment.payload.size();
+  Delayed& it = from.delayed.emplace_back(
+      segment, std::vector(segment.payload.begin(), segment.payload.end()), frame, time);
+  it.segment.payload = it.payload;
+}
+
+/// Takes what need not wait any longer at this time.
+void ConnectionState::release(std::uint64_t time) {
+  for (Side& each : sides_) each.stream.settle(time, each.receiver);
+  while (release_first(sides_[0], time) || release_first(sides_[1], time)) {
+  }
+}
+
+bool ConnectionState::release_first(Side& from, std::uint64_t time) {
+  if (from.delayed.empty()) return false;
+  const Delayed& first = from.delayed.front();
+  const Direction direction = from.receiver.direction;
+  const bool waits = time < first.time || time - first.time <= capture_disorder;
+  if (waits && first.segment.ack &&
+      side(opposite(direction)).stream.lacks(first.segment.acknowledgement))
+    return false;
+  const Delayed it = std::move(from.delayed.front());
+  from.delayed.erase(from.delayed.begin());
+  from.delayed_octets -= it.payload.size();
+  take(direction, it.segment, it.frame, it.time);
+  return true;
+}
+
+/// A capture on the sending host has checksums that its adapter fills in later, and frames that an
+/// adapter joined have those of parts: only where others are right does a wrong one say something.
+bool ConnectionState::damaged(Direction direction, const capture::Segment& segment) {
+  Side& from = side(direction);
+  const std::uint16_t mss = side(opposite(direction)).mss;
+  if (mss != 0 && segment.payload_length > mss) return false;
+  const capture::Checksum checksum = capture::check_checksum(segment);
+  if (checksum == capture::Checksum::right) ++from.sound;
+  if (checksum != capture::Checksum::wrong) return false;
+  constexpr std::uint64_t unsound_for_each_sound = 4;
+  return from.unsound++ < unsound_for_each_sound * from.sound;
+}
+
 void ConnectionState::begin(Direction direction) {
   Side& at = side(direction);
   if (std::exchange(at.begun, true)) return;
+  if (!at.stream.from_syn() || !side(opposite(direction)).stream.from_syn())
+    judge_.miss_beginning();
   judge_.begins(direction, at.stream.from_syn(), at.stream.origin());
 }
 
@@ -68,6 +152,13 @@ void ConnectionState::stream_hole(Direction direction, std::uint64_t offset, std
                            for_want_of_room ? "waited for until there was no more room"
                                             : "were sent but are not in the capture")});
   judge_.missing(direction, offset, length, by);
+}
+
+void ConnectionState::Receiver::out_of_window(const SegmentFacts& what) {
+  owner.judge_.note(
+      {NoteKind::segment_ignored,
+       {direction, what.begin, what.end - what.begin, what.frame, what.frame, what.time},
+       "it lies outside the window of its receiver, which acknowledged nothing there"});
 }
 
 void ConnectionState::Receiver::differs(std::uint64_t offset, std::uint64_t length,
@@ -92,6 +183,7 @@ void ConnectionState::stream_ended(Direction direction, Ending ending, std::uint
 
 void ConnectionState::close() {
   if (closed_) return;
+  release(all_times);
   for (Side& each : sides_) each.stream.finish(each.receiver);
   if (closed_) return;  // a FIN that waited for missing octets closed it
   closed_ = true;
@@ -116,7 +208,7 @@ void ConnectionState::aged_out(std::string why) {
 
 std::size_t ConnectionState::memory() const {
   return sizeof *this - sizeof judge_ + judge_.memory() + sides_[0].stream.memory() +
-         sides_[1].stream.memory();
+         sides_[1].stream.memory() + sides_[0].delayed_octets + sides_[1].delayed_octets;
 }
 
 void ConnectionState::say(NoteKind kind, Direction direction, std::string text) {

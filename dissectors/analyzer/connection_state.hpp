@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "dissectors/analyzer/stream_judge.hpp"
 #include "dissectors/analyzer/tcp_reassembly.hpp"
@@ -43,6 +44,7 @@ class ConnectionState final {
               const SegmentFacts& by) override {
       owner.stream_hole(direction, offset, length, for_want_of_room, by);
     }
+    void out_of_window(const SegmentFacts& what) override;
     void differs(std::uint64_t offset, std::uint64_t length, const SegmentFacts& by) override;
     void ended(Ending ending, std::uint64_t offset, const SegmentFacts& by) override {
       owner.stream_ended(direction, ending, offset, by);
@@ -50,16 +52,35 @@ class ConnectionState final {
     ConnectionState& owner;
     Direction direction;
   };
+  /// A segment that was sent knowing of octets which the capture has not brought yet: it waits for them,
+  /// so that what is judged comes in the order of cause and effect.
+  struct Delayed {
+    capture::Segment segment;
+    std::vector<std::byte> payload;  ///< what the segment views
+    std::uint32_t frame = 0;
+    std::uint64_t time = 0;
+  };
   struct Side {
     Side(ConnectionState& state, Direction direction, std::size_t limit)
         : stream(limit), receiver(state, direction) {}
     TcpReassembly stream;
     Receiver receiver;
+    std::uint16_t mss = 0;                 ///< that it announced; 0: none
+    std::uint64_t sound = 0, unsound = 0;  ///< segments, by their TCP checksums
     bool seen = false, begun = false, cut = false, ended = false;
     std::uint64_t octets = 0;
+    std::vector<Delayed> delayed;  ///< in the order in which they came
+    std::size_t delayed_octets = 0;
   };
   Side& side(Direction direction) { return sides_[static_cast<std::size_t>(direction)]; }
 
+  [[nodiscard]] bool damaged(Direction direction, const capture::Segment& segment);
+  void take(Direction direction, const capture::Segment& segment, std::uint32_t frame,
+            std::uint64_t time);
+  [[nodiscard]] bool is_early(Side& to, const capture::Segment& segment, std::uint64_t time);
+  void delay(Side& from, const capture::Segment& segment, std::uint32_t frame, std::uint64_t time);
+  void release(std::uint64_t time);
+  bool release_first(Side& from, std::uint64_t time);
   void begin(Direction direction);
   void octets(Direction direction, const Chunk& chunk);
   void stream_hole(Direction direction, std::uint64_t offset, std::uint64_t length,

@@ -104,13 +104,27 @@ Diagnosis differing_layout(const Shape& shape, Statement broken, std::string act
   return result;
 }
 
+/// A Marker as every sender makes it, which points to the front of `octets`, whatever stood before.
+bool points_to_front(Bytes octets, const Shape& shape) {
+  const std::size_t at = wire::octets_to_marker(shape.position);
+  if (at + wire::marker_size > std::min(shape.size(), octets.size())) return false;
+  const auto marker = wire::Reader(octets.subspan(at)).read<wire::Marker>();
+  return marker.reserved.value() == 0 && marker.fpdu_pointer.value() == at;
+}
+
+/// After ULPDU_Length.
+bool has_marker_within(const Shape& shape) {
+  const std::size_t at = wire::octets_to_marker(shape.position);
+  return shape.markers && at > 0 && at + wire::marker_size <= shape.size();
+}
+
 /// ULPDU_Length says something else than the length of the ULPDU, or the pad is not as it should be.
 std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
   Shape shape = presumed;
   shape.pad = 0;
   if (presumed.pad > 0 && crc_fits(octets, shape))
     return differing_layout(shape, framing::pad_missing,
-                            fmt::format("CRC right behind {} ULPDU octets", shape.ulpdu),
+                            fmt::format("CRC right after {} ULPDU octets", shape.ulpdu),
                             fmt::format("{} pad octets before the CRC", presumed.pad));
   const auto swapped =
       static_cast<std::uint16_t>(std::byteswap(static_cast<std::uint16_t>(presumed.ulpdu)));
@@ -130,21 +144,14 @@ std::optional<Diagnosis> other_length(Bytes octets, const Shape& presumed) {
     if (excess > most && excess % wire::marker_size != 0) continue;
     if (excess > presumed.ulpdu) break;
     shape = Shape::of(presumed.ulpdu - excess, presumed.markers, presumed.position);
-    if (crc_fits(octets, shape))
+    // A Marker more and a shorter ULPDU give the same octets: what stands there has to be one.
+    if (crc_fits(octets, shape) && (!has_marker_within(shape) || points_to_front(octets, shape)))
       return differing_layout(
           shape, framing::length_counts_more,
           fmt::format("ULPDU_Length {}, {} more than the CRC bears out", presumed.ulpdu, excess),
           fmt::format("{}: octets of the ULPDU alone", shape.ulpdu));
   }
   return std::nullopt;
-}
-
-/// A Marker as every sender makes it, which points to the front of `octets`, whatever stood before.
-bool points_to_front(Bytes octets, const Shape& shape) {
-  const std::size_t at = wire::octets_to_marker(shape.position);
-  if (at + wire::marker_size > std::min(shape.size(), octets.size())) return false;
-  const auto marker = wire::Reader(octets.subspan(at)).read<wire::Marker>();
-  return marker.reserved.value() == 0 && marker.fpdu_pointer.value() == at;
 }
 
 /// What begins with `octets` as an FPDU at this position, if there are Markers in it then.

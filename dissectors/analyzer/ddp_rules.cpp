@@ -32,7 +32,7 @@ void DdpRules::header_short(const FpduSeen& fpdu) {
   const bool tagged = !fpdu.ulpdu.empty() &&
                       wire::DdpControl{std::to_integer<std::uint8_t>(fpdu.ulpdu.front())}.tagged();
   findings_.raise(tagged ? check::tagged_header_short : check::untagged_header_short, fpdu.place,
-                  fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu),
+                  fpdu.certainty, describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length),
                   fmt::format("a ULPDU of at least {} octets",
                               tagged ? wire::tagged_header_size : wire::untagged_header_size));
 }
@@ -66,7 +66,10 @@ void DdpRules::check_version(const Incoming& incoming, bool version_zero_possibl
   if (own.version != none && own.version != version)
     findings_.raise(check::version_changes, incoming, fmt::format("DV {} as before", own.version));
   else if (own.version == none && other.version != none && other.version != version)
-    findings_.raise(check::version_differs, incoming,
+    // Without a startup frame nobody knows which of the two is right.
+    findings_.raise(check::version_differs, incoming.fpdu.place,
+                    version_zero_possible ? Certainty::likely : incoming.fpdu.certainty,
+                    describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length),
                     fmt::format("DV {} as in the other direction", other.version));
   own.version = version;
 }
@@ -129,7 +132,7 @@ DdpRules::Message& DdpRules::find_message(DirectionState& state, const Incoming&
   if (continues(state, state.suspended, incoming)) {
     if (state.suspended.ended)
       findings_.raise(check::segment_after_last, incoming,
-                      "no segment of a message behind the one with L");
+                      "no segment of a message after the one with L");
     else
       findings_.raise(check::interleaved, incoming, "one message after the other");
     std::swap(state.open, state.suspended);

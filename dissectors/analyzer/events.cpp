@@ -1,7 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "dissectors/analyzer/events.hpp"
 
+#include <array>
+
+#include <fmt/format.h>
+
+#include "reference_rnic/wire/notation.hpp"
+
 namespace dissectors::analyzer {
+
+namespace {
+
+/// Stands for payload that is only counted.
+constexpr std::array<std::byte, 65536> any_octets{};
+
+}  // namespace
+
+std::string describe_ulpdu(Bytes captured, std::size_t length) {
+  if (captured.size() >= length) return rnic::wire::describe_ulpdu(captured);
+  const std::string how_much = fmt::format("{} of {} octets captured", captured.size(), length);
+  auto segment = rnic::wire::parse_segment(captured);
+  if (!segment) return fmt::format("{}: {}", how_much, rnic::wire::hex(captured));
+  segment->payload = Bytes(any_octets).first(length - segment->header().size());
+  return fmt::format("{} ({})", rnic::wire::describe(*segment), how_much);
+}
 
 std::string_view name(NoteKind kind) {
   switch (kind) {
@@ -17,6 +39,8 @@ std::string_view name(NoteKind kind) {
       return "framing lost";
     case NoteKind::framing_found:
       return "framing found";
+    case NoteKind::segment_ignored:
+      return "segment ignored";
     case NoteKind::retransmission_differs:
       return "retransmission differs";
     case NoteKind::not_iwarp:

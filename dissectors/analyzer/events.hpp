@@ -134,19 +134,24 @@ enum class NoteKind : std::uint8_t {
   direction_missing,       ///< only one side was captured
   framing_lost,            ///< where FPDUs begin is no longer known
   framing_found,           ///< and known again
+  segment_ignored,         ///< no TCP takes it: damaged on its way, or outside the window
   retransmission_differs,  ///< a TCP retransmission carried other octets
   not_iwarp,               ///< the connection is given up as none of ours
   memory_bound,            ///< octets were given up for want of room
   aged_out,                ///< idle connection closed by the analyzer
   not_judged,              ///< a check that had to be left out, with the reason
 };
-inline constexpr std::size_t note_kinds = 11;
+inline constexpr std::size_t note_kinds = 12;
 [[nodiscard]] std::string_view name(NoteKind kind);
 struct Note {
   NoteKind kind = NoteKind::not_judged;
   Place place;
   std::string text;
 };
+
+/// The one-liner of a ULPDU of this length, of which the capture may have cut the end: lengths are
+/// those on the wire.
+[[nodiscard]] std::string describe_ulpdu(Bytes captured, std::size_t length);
 
 /// What was made of the message that an FPDU belongs to, for the faces to show.
 struct MessageSeen {
@@ -158,6 +163,8 @@ struct MessageSeen {
   /// Response: the frame of the request it answers, and nanoseconds between them. 0: none.
   std::uint32_t request_frame = 0;
   std::uint64_t response_time = 0;
+  /// Terminate: the frame of the segment whose header it copies. 0: none, or not known.
+  std::uint32_t blamed_frame = 0;
 };
 
 /// What startup settled, as far as it was seen.

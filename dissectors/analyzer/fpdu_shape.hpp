@@ -59,6 +59,23 @@ struct Known {
   std::optional<bool> markers, crc;
   std::optional<std::uint64_t> origin;  ///< offset in the stream of some Marker
 };
+/// Whether an FPDU may begin here at all, by the two control octets of a DDP segment of RDMAP, also where a
+/// Marker stands before it. Cheap: most of what other protocols send ends here.
+[[nodiscard]] inline bool may_begin(Bytes octets) {
+  const auto control_at = [&](std::size_t at) {
+    if (octets.size() < at + 2) return false;
+    const auto ddp = std::to_integer<std::uint8_t>(octets[at]);
+    const auto rdmap = std::to_integer<std::uint8_t>(octets[at + 1]);
+    constexpr unsigned fixed =
+        rnic::wire::DdpControl::reserved_mask | rnic::wire::DdpControl::version_mask;
+    return (ddp & fixed) == rnic::wire::ddp_version &&
+           rnic::wire::RdmapControl{rdmap}.version() == rnic::wire::rdmap_version &&
+           (rdmap & rnic::wire::RdmapControl::reserved_mask) == 0;
+  };
+  return control_at(rnic::wire::fpdu_length_size) ||
+         control_at(rnic::wire::marker_size + rnic::wire::fpdu_length_size);
+}
+
 /// Whether an FPDU that fits begins here: plausible, whole, and borne out by its CRC; where CRCs are
 /// not known to be in use a row of plausible FPDUs does.
 [[nodiscard]] std::optional<Fit> fit(Bytes octets, std::uint64_t offset, const Known& known);

@@ -79,7 +79,7 @@ void MessageTracker::State::segment(const Incoming& incoming) {
   const MessageStep step = ddp.take(incoming, startup.version_zero_possible());
   const bool is_terminate =
       !incoming.segment.tagged && incoming.segment.rdmap().opcode() == wire::Opcode::terminate;
-  if (is_terminate && step.last) terminate.terminate(incoming, step);
+  const std::uint32_t blamed = is_terminate && step.last ? terminate.terminate(incoming, step) : 0;
   const RdmapRules::Answer answer = rdmap.take(incoming, step);
   report(incoming.fpdu, {.fpdu = &incoming.fpdu,
                          .summary = {},
@@ -88,7 +88,8 @@ void MessageTracker::State::segment(const Incoming& incoming) {
                          .message = step.number,
                          .message_octets = step.octets,
                          .request_frame = answer.request_frame,
-                         .response_time = answer.response_time});
+                         .response_time = answer.response_time,
+                         .blamed_frame = blamed});
 }
 
 void MessageTracker::State::unreadable(const FpduSeen& fpdu) {
@@ -100,7 +101,7 @@ void MessageTracker::State::unreadable(const FpduSeen& fpdu) {
 
 void MessageTracker::State::report(const FpduSeen& fpdu, MessageSeen message) {
   if (reporter.wants_summaries()) {
-    summary = wire::describe_ulpdu(fpdu.ulpdu);
+    summary = describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length);
     message.summary = summary;
   }
   reporter.message(message);

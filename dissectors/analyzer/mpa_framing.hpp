@@ -62,6 +62,8 @@ class MpaFraming final : private RuleReporter {
   void announced_mss(Direction from, std::uint16_t mss);
   /// A segment of this direction, for the window that it advertises and what its SYN offers.
   void advertised(Direction from, const capture::Segment& segment);
+  /// How far after the last octet received this direction's octets can lie.
+  [[nodiscard]] std::uint64_t reach(Direction from) { return half(from).rules.window().reach(); }
   /// The stream begins here: `from_syn` if the connection's first octets are to come.
   void begins(Direction direction, bool from_syn, std::uint32_t origin_sequence);
   void octets(Direction direction, const Chunk& chunk);
@@ -83,6 +85,8 @@ class MpaFraming final : private RuleReporter {
   [[nodiscard]] std::size_t memory() const;
 
  private:
+  /// Wrong CRCs of one direction that are looked into: a stream of nothing else must cost no more.
+  static constexpr int most_diagnoses = 256;
   enum class Phase : std::uint8_t {
     startup,        ///< a Request or Reply Frame may come
     awaiting_peer,  ///< own frame seen; what follows cannot be read before the peer's is known
@@ -186,7 +190,7 @@ class MpaFraming final : private RuleReporter {
   void still_swapped(const Half& at, const Piece& piece, const Shape& shape);
   Shape without_trailer(Half& at, const Piece& piece, const Shape& shape);
   Shape still_without_trailer(Half& at, const Piece& piece, const Shape& shape);
-  void crc_field_missing(const Place& place, std::string actual);
+  void crc_field_missing(const Place& place, std::string actual, Certainty certainty);
   void lose(Half& at, const Place& place, std::string why);
   void after_fpdu(Half& at, const Shape& shape);
 

@@ -86,7 +86,7 @@ RdmapRules::Answer RdmapRules::take(const Incoming& incoming, const MessageStep&
   confirm_unasked(incoming);
   if (terminated_[index_of(direction)] &&
       !std::exchange(after_terminate_reported_[index_of(direction)], true))
-    findings_.raise(check::after_terminate, incoming, "nothing behind a Terminate");
+    findings_.raise(check::after_terminate, incoming, "nothing after a Terminate");
   stags_[index_of(direction)].forget();
   if (!check_control(incoming)) return {};
   const wire::Opcode opcode = incoming.segment.rdmap().opcode();
@@ -210,7 +210,7 @@ void RdmapRules::read_request(const Incoming& incoming, const MessageStep& step)
   if (step.known) findings_.judged(incoming.direction(), check::request_short, check::request_long);
   if (step.known && step.octets != size)
     findings_.raise(step.octets < size ? check::request_short : check::request_long, incoming,
-                    fmt::format("{} octets behind the DDP header", size));
+                    fmt::format("{} octets after the DDP header", size));
   wire::Reader in(step.content);
   const auto header = in.read<wire::ReadRequestHeader>();
   if (in.truncated()) {
@@ -347,7 +347,7 @@ void RdmapRules::unsolicited(const Incoming& incoming, Unsolicited response) {
   if (slot) raise(*slot);
   response.place = incoming.fpdu.place;
   response.certainty = incoming.fpdu.certainty;
-  response.text = wire::describe_ulpdu(incoming.fpdu.ulpdu);
+  response.text = describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length);
   if (order_ == Order::as_it_happened) return raise(response);
   slot = std::move(response);
 }

@@ -22,6 +22,8 @@ class ReceiveWindow {
   void other_end_scales(bool scales) { other_end_scales_ = scales; }
   /// The widest so far, in octets; 0 as long as none was seen.
   [[nodiscard]] std::uint32_t widest() const { return widest_; }
+  /// No octet so far after the last one received can be meant for this end.
+  [[nodiscard]] std::uint64_t reach() const;
   /// The window ended before this sequence number.
   [[nodiscard]] bool ends_at(std::uint32_t sequence) const;
 
@@ -31,6 +33,7 @@ class ReceiveWindow {
   std::size_t count_ = 0;
   std::uint32_t widest_ = 0;
   std::uint8_t scale_ = 0;
+  bool scale_seen_ = false;
   bool other_end_scales_ = true;
 };
 

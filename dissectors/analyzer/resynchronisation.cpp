@@ -105,8 +105,9 @@ bool MpaFraming::fits(const Half& at, std::size_t index) {
 }
 
 std::optional<std::size_t> MpaFraming::first_fit(const Half& at, std::size_t until) {
+  const Bytes octets = at.store.octets;
   for (std::size_t index = 1; index < until; ++index)
-    if (fits(at, index)) return index;
+    if (may_begin(octets.subspan(index)) && fits(at, index)) return index;
   return std::nullopt;
 }
 
@@ -171,6 +172,9 @@ void MpaFraming::found_at(Half& at, std::size_t index, const Fit& fit) {
                    fit.markers_seen ? (fit.crc_right ? "a Marker and a CRC" : "a Marker")
                    : fit.crc_right  ? "a header and a CRC that fit"
                                     : "a row of headers that fit"));
+  // Where the first FPDU has to begin, one with the CRC that startup asks for is no guess.
+  const bool follows_startup = at.startup && !at.follows_hole && offset == at.origin &&
+                               at.known.crc == true && fit.crc_right;
   if (fit.shape.markers) {
     if (!at.known.markers && at.startup && fit.crc_right && fit.markers_seen)
       markers_begin(at, place, "FPDUs that fit their CRCs only with Markers in them");
@@ -181,9 +185,9 @@ void MpaFraming::found_at(Half& at, std::size_t index, const Fit& fit) {
     at.origin = offset;
   }
   if (fit.crc_right && !at.known.crc) at.known.crc = true;
-  at.certainty = Certainty::likely;
+  at.certainty = follows_startup ? Certainty::certain : Certainty::likely;
   at.phase = Phase::operation;
-  at.follows_hole = true;
+  at.follows_hole = !follows_startup;
   is_iwarp_ = true;
   Half& other = peer(at);
   if (!at.startup) at.startup_lost = true;

@@ -200,7 +200,7 @@ void MpaFraming::settle(Half& at) {
     half->unread = 0;  // what comes now was sent knowing of the peer's frame
     half->known.origin = half->origin;
     judged(half->direction).add(framing::early_octets);
-    if (!half->store.octets.empty()) judge_early_octets(*half);
+    if (!half->store.octets.empty() && !half->follows_hole) judge_early_octets(*half);
     // After a rejection the connection belongs to the ULP: FPDUs are taken only where they fit.
     const bool sure = !reply.reject() && !half->follows_hole;
     half->phase = sure ? Phase::operation : Phase::searching;
@@ -220,15 +220,18 @@ void MpaFraming::judge_early_octets(Half& at) {
   if (early.size() >= checksum.size() && std::ranges::equal(early.first(checksum.size()), checksum))
     return;  // said where Full Operation begins
   // Whether an FPDU may stand here is for the messages to tell. The rest of it may still come.
-  const auto length = ulpdu_length(early, false);
-  const bool begun = length && Shape::of(*length, false, 0).size() > early.size() &&
-                     plausible_fpdu(early, false, 0);
-  if (begun || fit(early, at.store.begin, {.markers = {}, .crc = true, .origin = {}}) ||
+  const auto begun = [&](bool markers) {
+    const auto length = ulpdu_length(early, markers);
+    return length && Shape::of(*length, markers, 0).size() > early.size() &&
+           plausible_fpdu(early, markers, 0);
+  };
+  if (begun(false) || begun(at.known.markers == true) ||
+      fit(early, at.store.begin, {.markers = {}, .crc = true, .origin = {}}) ||
       fit(early, at.store.begin, at.known))
     return;
   broken(framing::early_octets, place,
-         fmt::format("{} octets behind the private data, and they are no FPDU", early.size()),
-         "PD_Length as long as the private data, and nothing behind it before the peer's frame",
+         fmt::format("{} octets after the private data, and they are no FPDU", early.size()),
+         "PD_Length as long as the private data, and nothing after it before the peer's frame",
          Certainty::certain);
   at.origin = at.store.end();
   at.known.origin = at.origin;
@@ -244,7 +247,7 @@ bool MpaFraming::skip_startup_crc(Half& at, const Chunk& chunk) {
   const SegmentFacts& by = chunk.segment;
   broken(framing::startup_crc,
          {at.direction, chunk.offset, wire::fpdu_crc_size, by.frame, by.frame, by.time},
-         "the CRC32c of the startup frame behind it", "startup frames without CRC or Markers",
+         "the CRC32c of the startup frame after it", "startup frames without CRC or Markers",
          Certainty::certain);
   at.origin += wire::fpdu_crc_size;
   at.known.origin = at.origin;

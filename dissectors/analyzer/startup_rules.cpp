@@ -97,10 +97,14 @@ void StartupRules::check_frame(const MpaFrameSeen& seen) {
       wire::Reader(seen.octets).read<wire::MpaFrameHeader>().pd_length.value();
   // Little-endian: framing says so, by the octets that came.
   const bool swapped = std::byteswap(pd_length) == frame.private_data.size();
+  // Where not all of the private data came, it may be, too.
+  const bool perhaps_swapped = std::byteswap(pd_length) <= wire::mpa_max_private_data &&
+                               std::byteswap(pd_length) > frame.private_data.size();
   if (frame.private_data.size() > wire::mpa_max_private_data ||
       (pd_length > wire::mpa_max_private_data && !swapped))
-    raise(extended ? check::ulp_data_length : check::private_data_length,
-          "at most 512 octets of Private Data, enhanced data included");
+    findings_.raise(extended ? check::ulp_data_length : check::private_data_length, seen.place,
+                    perhaps_swapped ? Certainty::likely : Certainty::certain, text,
+                    "at most 512 octets of Private Data, enhanced data included");
   if (extended) check_enhanced(seen, text);
 }
 
@@ -234,7 +238,7 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
     reject_reported_ = true;
     findings_.raise(
         sender == Role::initiator ? check::initiator_after_reject : check::responder_after_reject,
-        fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu),
+        fpdu.place, fpdu.certainty, describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length),
         "no FPDU after a rejecting Reply");
     return;
   }
@@ -243,7 +247,7 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
       findings_.judged(fpdu.place.direction, check::fpdu_before_reply);
     if (early_responder_) confirm_early_responder(&fpdu);
     if (sent_[index_of(fpdu.place.direction)]) return;
-    First first{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
+    First first{fpdu.place, fpdu.certainty, describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length)};
     if (!reply_)
       early_initiator_ = std::move(first);
     else if (before_reply)
@@ -255,7 +259,8 @@ void StartupRules::check_turn(const FpduSeen& fpdu, Role sender) {
   if (complete() && !holes_[initiator])
     findings_.judged(fpdu.place.direction, check::responder_first);
   if (complete() && !sent_[initiator] && !holes_[initiator] && !early_responder_)
-    early_responder_ = First{fpdu.place, fpdu.certainty, wire::describe_ulpdu(fpdu.ulpdu)};
+    early_responder_ =
+        First{fpdu.place, fpdu.certainty, describe_ulpdu(fpdu.ulpdu, fpdu.ulpdu_length)};
   if (order_ == Order::as_it_happened) confirm_early_responder(nullptr);
 }
 
@@ -382,7 +387,7 @@ void StartupRules::check_later_terminate(const Incoming& incoming) {
   findings_.judged(incoming.direction(), check::term_code_not_true);
   if (cause != wire::cause::mpa_insufficient_ird && cause != wire::cause::mpa_no_rtr) return;
   findings_.raise(check::term_code_not_true, incoming.fpdu.place, Certainty::likely,
-                  wire::describe_ulpdu(incoming.fpdu.ulpdu),
+                  describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length),
                   "no code of the enhanced set-up after the first FPDU of this end");
 }
 

@@ -8,7 +8,7 @@ namespace dissectors::analyzer {
 void Findings::raise(const Statement& statement, const Incoming& incoming,
                      std::string admissible) const {
   raise(statement, incoming.fpdu.place, incoming.fpdu.certainty,
-        rnic::wire::describe_ulpdu(incoming.fpdu.ulpdu), std::move(admissible));
+        describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length), std::move(admissible));
 }
 
 }  // namespace dissectors::analyzer

@@ -22,6 +22,14 @@ StreamJudge::StreamJudge(Shared& shared, const Connection& connection, const Kno
   framing_.begins(judged, true, 0);
 }
 
+void StreamJudge::miss_beginning() {
+  beginning_missed_ = true;
+  if (!tracker_) return;
+  // What an end blames may stand in what was not captured of the other one.
+  for (const Direction each : {Direction::from_first, Direction::from_second})
+    tracker_->unseen_segment(each);
+}
+
 void StreamJudge::emss(std::size_t octets) { framing_.emss(opposite(knowledge_->tester), octets); }
 
 void StreamJudge::sent(const MpaFrameSeen& frame) {
@@ -71,10 +79,11 @@ void StreamJudge::close() {
 }
 
 MessageTracker& StreamJudge::tracker() {
-  if (!tracker_)
-    tracker_ = std::make_unique<MessageTracker>(
-        static_cast<Reporter&>(*this), judged_,
-        knowledge_ ? Order::as_it_happened : Order::of_the_capture);
+  if (tracker_) return *tracker_;
+  tracker_ =
+      std::make_unique<MessageTracker>(static_cast<Reporter&>(*this), judged_,
+                                       knowledge_ ? Order::as_it_happened : Order::of_the_capture);
+  if (beginning_missed_) miss_beginning();
   return *tracker_;
 }
 

@@ -54,6 +54,7 @@ class StreamJudge final : private FramingListener, private Reporter {
   void advertised(Direction from, const capture::Segment& segment) {
     framing_.advertised(from, segment);
   }
+  [[nodiscard]] std::uint64_t reach(Direction from) { return framing_.reach(from); }
   /// The EMSS of the connection as the tester sees it now (RFC 5044 section 4.5).
   void emss(std::size_t octets);
 
@@ -62,6 +63,8 @@ class StreamJudge final : private FramingListener, private Reporter {
   void begins(Direction direction, bool from_syn, std::uint32_t origin_sequence) {
     framing_.begins(direction, from_syn, origin_sequence);
   }
+  /// The beginning of at least one direction was not captured.
+  void miss_beginning();
   void octets(Direction direction, const Chunk& chunk) { framing_.octets(direction, chunk); }
   void missing(Direction direction, std::uint64_t offset, std::uint64_t length,
                const SegmentFacts& by) {
@@ -102,6 +105,7 @@ class StreamJudge final : private FramingListener, private Reporter {
   Shared& shared_;
   Connection connection_;
   std::optional<Knowledge> knowledge_;
+  bool beginning_missed_ = false;
   JudgedChecks judged_{};
   MpaFraming framing_;
   std::unique_ptr<MessageTracker> tracker_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "reference_rnic/wire/crc32c.hpp"
 
@@ -12,8 +13,6 @@ namespace {
 
 /// What a held segment costs besides its octets: so many tiny ones are bounded, too.
 constexpr std::size_t bookkeeping = 128;
-/// No window is larger (RFC 7323 section 2.3): an acknowledgement further ahead is nonsense.
-constexpr std::int64_t largest_window = std::int64_t{1} << 30;
 
 /// The octets of [begin, end) of the stream that were captured in `octets`, which begin at `offset`.
 Bytes part(Bytes octets, std::uint64_t offset, std::uint64_t begin, std::uint64_t end) {
@@ -51,7 +50,7 @@ bool TcpReassembly::start(const capture::Segment& segment) {
 
 void TcpReassembly::add(const capture::Segment& segment, std::uint32_t frame, std::uint64_t time,
                         StreamReceiver& receiver) {
-  settle_acknowledged(time, receiver);
+  settle(time, receiver);
   if (segment.rst) {
     receiver.ended(Ending::reset, next_, {next_, next_, frame, time});
     return;
@@ -118,7 +117,17 @@ void TcpReassembly::hold(const Chunk& chunk, StreamReceiver& receiver) {
     begin = std::max(begin, held->second.end);
   }
   if (begin < end) store(chunk, begin, end);
-  while (held_ > limit_) give_up_until(waiting_.begin()->first, true, chunk.segment, receiver);
+  while (held_ > limit_ && !drop_out_of_window(receiver))
+    give_up_until(waiting_.begin()->first, true, chunk.segment, receiver);
+}
+
+/// If what waits first is out of the window, so is all that waits.
+bool TcpReassembly::drop_out_of_window(StreamReceiver& receiver) {
+  if (waiting_.empty() || waiting_.begin()->first - next_ <= reach_) return false;
+  for (const auto& [offset, held] : std::exchange(waiting_, {}))
+    receiver.out_of_window(held.segment);
+  held_ = 0;
+  return true;
 }
 
 void TcpReassembly::store(const Chunk& chunk, std::uint64_t begin, std::uint64_t end) {
@@ -146,13 +155,21 @@ void TcpReassembly::give_up_until(std::uint64_t offset, bool for_want_of_room,
   drain(receiver);
 }
 
+bool TcpReassembly::lacks(std::uint32_t number) const {
+  if (!started_) return false;
+  std::int64_t missing = offset_of(number) - static_cast<std::int64_t>(next_);
+  // A FIN takes a number, too, and need not have been captured.
+  if (waiting_.empty()) --missing;
+  return missing > 0 && static_cast<std::uint64_t>(missing) <= largest_window;
+}
+
 void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
                                  StreamReceiver& receiver) {
   if (!started_) return;
-  settle_acknowledged(time, receiver);
+  settle(time, receiver);
   const std::int64_t offset = offset_of(number);
   const auto next = static_cast<std::int64_t>(next_);
-  if (offset <= next || offset - next > largest_window) return;
+  if (offset <= next || static_cast<std::uint64_t>(offset - next) > largest_window) return;
   std::uint64_t until = static_cast<std::uint64_t>(offset);
   if (fin_) until = std::min(until, *fin_);
   const Acknowledgement it{until, frame, time};
@@ -164,11 +181,11 @@ void TcpReassembly::acknowledged(std::uint32_t number, std::uint32_t frame, std:
     acknowledgements_.push_back(it);
 }
 
-void TcpReassembly::settle_acknowledged(std::uint64_t time, StreamReceiver& receiver) {
+void TcpReassembly::settle(std::uint64_t time, StreamReceiver& receiver) {
   while (!acknowledgements_.empty()) {
     const Acknowledgement it = acknowledgements_.front();
     if (it.until > next_ && (time < it.time || time - it.time <= capture_disorder)) return;
-    acknowledgements_.pop_front();
+    acknowledgements_.erase(acknowledgements_.begin());
     give_up_acknowledged(it, receiver);
   }
 }
@@ -187,8 +204,8 @@ void TcpReassembly::give_up_acknowledged(const Acknowledgement& it, StreamReceiv
 }
 
 void TcpReassembly::finish(StreamReceiver& receiver) {
-  settle_acknowledged(std::numeric_limits<std::uint64_t>::max(), receiver);
-  while (!waiting_.empty())
+  settle(std::numeric_limits<std::uint64_t>::max(), receiver);
+  while (!waiting_.empty() && !drop_out_of_window(receiver))
     give_up_until(waiting_.begin()->first, false, waiting_.begin()->second.segment, receiver);
   report_end(receiver);
 }

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <optional>
 #include <vector>
@@ -39,11 +38,17 @@ class StreamReceiver {
   /// for in vain until the buffer was full. `by`: the segment that showed it.
   virtual void hole(std::uint64_t offset, std::uint64_t length, bool for_want_of_room,
                     const SegmentFacts& by) = 0;
+  /// Octets that the receiver's window never reached: they are passed over.
+  virtual void out_of_window(const SegmentFacts& what) = 0;
   /// A retransmission carried other octets than before in this range.
   virtual void differs(std::uint64_t offset, std::uint64_t length, const SegmentFacts& by) = 0;
   /// FIN once all before it was handed on; RST at once.
   virtual void ended(Ending ending, std::uint64_t offset, const SegmentFacts& by) = 0;
 };
+
+/// Where several queues or taps are captured, an acknowledgement may come before its data by so much;
+/// nanoseconds.
+inline constexpr std::uint64_t capture_disorder = 5'000'000;
 
 /// In-order segments are handed on without a copy. What comes early waits, in at most `limit` octets
 /// (bookkeeping counted). Octets already handed on are compared with a retransmission by the
@@ -60,6 +65,12 @@ class TcpReassembly {
   /// waited for then.
   void acknowledged(std::uint32_t number, std::uint32_t frame, std::uint64_t time,
                     StreamReceiver& receiver);
+  /// Octets before this number, which is an acknowledgement, have not come yet.
+  [[nodiscard]] bool lacks(std::uint32_t number) const;
+  /// By this time, what was acknowledged and is still missing has been lost by the capture.
+  void settle(std::uint64_t time, StreamReceiver& receiver);
+  /// Nothing that the receiver takes lies further than this after the last octet handed on.
+  void reach(std::uint64_t octets) { reach_ = octets; }
   /// Hands on what still waits for missing octets.
   void finish(StreamReceiver& receiver);
 
@@ -89,10 +100,9 @@ class TcpReassembly {
     std::uint32_t frame = 0;
     std::uint64_t time = 0;
   };
-  /// Where several queues or taps are captured, an acknowledgement may come before its data by so much;
-  /// nanoseconds.
-  static constexpr std::uint64_t capture_disorder = 5'000'000;
   static constexpr std::size_t acknowledgements_kept = 64;
+  /// No window is larger (RFC 7323 section 2.3): an acknowledgement further ahead is nonsense.
+  static constexpr std::uint64_t largest_window = std::uint64_t{1} << 30;
 
   bool start(const capture::Segment& segment);
   [[nodiscard]] std::int64_t offset_of(std::uint32_t number) const;
@@ -105,19 +115,20 @@ class TcpReassembly {
                      StreamReceiver& receiver);
   void remember(const Chunk& chunk);
   void compare_with_prints(const Chunk& chunk, StreamReceiver& receiver) const;
+  bool drop_out_of_window(StreamReceiver& receiver);
   void report_end(StreamReceiver& receiver);
-  void settle_acknowledged(std::uint64_t time, StreamReceiver& receiver);
   void give_up_acknowledged(const Acknowledgement& it, StreamReceiver& receiver);
 
   std::size_t limit_;
+  std::uint64_t reach_ = largest_window;
   bool started_ = false, from_syn_ = false, fin_reported_ = false;
   std::uint32_t origin_ = 0;
   std::uint64_t next_ = 0;  ///< offset after the last octet handed on
   std::optional<std::uint64_t> fin_;
   SegmentFacts fin_segment_;
   Waiting waiting_;
-  std::deque<Acknowledgement>
-      acknowledgements_;  ///< in order; each goes further than the one before
+  /// In order; each goes further than the one before.
+  std::vector<Acknowledgement> acknowledgements_;
   std::size_t held_ = 0;
   std::array<Print, 8> prints_{};
   std::size_t next_print_ = 0;

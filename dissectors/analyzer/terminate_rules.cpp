@@ -46,25 +46,26 @@ void TerminateRules::sent(const Incoming& incoming) {
   const wire::Bytes header = incoming.segment.header();
   std::ranges::copy(header, slot.header.begin());
   slot.ulpdu_length = incoming.fpdu.ulpdu_length;
+  slot.frame = incoming.fpdu.place.last_frame;
 }
 
-void TerminateRules::terminate(const Incoming& incoming, const MessageStep& step) {
+std::uint32_t TerminateRules::terminate(const Incoming& incoming, const MessageStep& step) {
   if (!step.known || step.content.size() != step.octets) {
     findings_.note(NoteKind::not_judged, incoming.fpdu.place,
                    "a Terminate of which octets are missing");
-    return;
+    return 0;
   }
   findings_.judged(incoming.direction(), check::layout, check::reserved_bits, check::unregistered,
                    check::payload);
   const auto parsed = layout(incoming, step.content);
-  if (!parsed) return;
+  if (!parsed) return 0;
   Parts parts{incoming, *parsed, std::nullopt};
   if (const auto blamed = wire::parse_segment(parts.terminate.ddp_header)) parts.blamed = *blamed;
   if (parts.terminate.reserved != 0)
     findings_.raise(check::reserved_bits, incoming, "13 reserved bits zero");
   check_cause(parts);
   check_included(parts);
-  if (parts.terminate.d) check_blamed(parts);
+  return parts.terminate.d ? check_blamed(parts) : 0;
 }
 
 // ------------------------------------------------------------------- layout (RFC 5040 4.8)
@@ -80,7 +81,8 @@ wire::Terminate TerminateRules::control(const Incoming& incoming, wire::Bytes co
   findings_.raise(
       of_host ? check::control_of_host : check::layer_behind_type, incoming.fpdu.place,
       incoming.fpdu.certainty,
-      fmt::format("{} with {}; read so: {}", wire::describe_ulpdu(incoming.fpdu.ulpdu),
+      fmt::format("{} with {}; read so: {}",
+                  describe_ulpdu(incoming.fpdu.ulpdu, incoming.fpdu.ulpdu_length),
                   of_host ? "its Terminate Control in the bit order of a little-endian host"
                           : "Layer after EType",
                   wire::describe(reading.terminate.cause)),
@@ -166,7 +168,7 @@ void TerminateRules::check_tail(const Incoming& incoming, const wire::Terminate&
   else if (terminate.d && !terminate.r && rest.size() == sizeof(wire::ReadRequestHeader))
     raise(check::r_bit, "R set where the RDMA header is included");
   else
-    raise(check::payload, "nothing behind the headers");
+    raise(check::payload, "nothing after the headers");
 }
 
 // ------------------------------------------------------------------------------- the cause
@@ -321,9 +323,9 @@ void TerminateRules::check_rdma_included(const Parts& parts) const {
 
 // ------------------------------------------------------------------------- what it blames
 
-void TerminateRules::check_blamed(const Parts& parts) {
+std::uint32_t TerminateRules::check_blamed(const Parts& parts) {
   const wire::Terminate& terminate = parts.terminate;
-  if (all_zero(terminate.ddp_header)) return;
+  if (all_zero(terminate.ddp_header)) return 0;
   const Log& sent = log(opposite(parts.incoming.direction()));
   const std::span all(sent.segments);
   const auto is_blamed = [&](const SentSegment& it) {
@@ -342,7 +344,7 @@ void TerminateRules::check_blamed(const Parts& parts) {
     else
       findings_.note(NoteKind::not_judged, parts.incoming.fpdu.place,
                      "the Terminate blames a segment that is not remembered");
-    return;
+    return 0;
   }
   const bool right_length = std::ranges::any_of(all, [&](const SentSegment& it) {
     return is_blamed(it) && it.ulpdu_length == *terminate.segment_length;
@@ -351,6 +353,7 @@ void TerminateRules::check_blamed(const Parts& parts) {
     findings_.raise(check::segment_length, parts.incoming,
                     fmt::format("a segment length of {}", found->ulpdu_length));
   if (terminate.r && is_read_request(parts.blamed)) check_read(parts);
+  return found->frame;
 }
 
 /// The header of the Read Request as it came, or with what was served taken off.
@@ -388,7 +391,7 @@ void TerminateRules::ended(Direction direction, Ending ending, const Place& plac
   Log& own = log(direction);
   if (rdmap_->terminated(direction)) findings_.judged(direction, check::reset);
   if (ending == Ending::reset && !own.fin && rdmap_->terminated(direction))
-    findings_.raise(check::reset, place, Certainty::certain, "a reset behind the Terminate",
+    findings_.raise(check::reset, place, Certainty::certain, "a reset after the Terminate",
                     "the connection closed gracefully, so that the Terminate arrives");
   own.fin = own.fin || ending == Ending::fin;
 }

@@ -23,7 +23,8 @@ class TerminateRules {
   void sent(const Incoming& incoming);
   /// A ULPDU too short for its header: it may be blamed, and cannot be compared.
   void sent_unreadable(Direction direction) { log(direction).complete = false; }
-  void terminate(const Incoming& incoming, const MessageStep& step);
+  /// The frame of the segment that it blames; 0 if that is not known.
+  std::uint32_t terminate(const Incoming& incoming, const MessageStep& step);
   void lose(Direction direction) { log(direction).complete = false; }
   void ended(Direction direction, Ending ending, const Place& place);
 
@@ -33,6 +34,7 @@ class TerminateRules {
   struct SentSegment {
     std::array<std::byte, rnic::wire::untagged_header_size> header{};
     std::uint16_t ulpdu_length = 0;
+    std::uint32_t frame = 0;
   };
   struct Log {
     std::vector<SentSegment> segments;  ///< a ring once there are as many as are kept
@@ -60,7 +62,7 @@ class TerminateRules {
   void check_code(const Parts& parts) const;
   void check_included(const Parts& parts) const;
   void check_rdma_included(const Parts& parts) const;
-  void check_blamed(const Parts& parts);
+  std::uint32_t check_blamed(const Parts& parts);
   void check_read(const Parts& parts);
 
   Findings findings_;

@@ -16,7 +16,7 @@ import tempfile
 import bench_lint
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "wireshark/tests"))
-import plugin_test  # noqa: E402  tshark as a plain user has it
+import plugin  # noqa: E402  tshark as a plain user has it
 
 PORTS = {5445: "another dissector's", 20001: "iWARP for Wireshark, too"}
 
@@ -26,10 +26,10 @@ def measure(arguments, kind, port, folder):
     bench_lint.seconds([arguments.traffic, "make", kind, str(file), "--size", str(arguments.size), "--port", str(port)])
     file.chmod(0o644)
     words = [arguments.tshark, "-r", str(file), "-q", "-z", "expert"]
-    environment = ["env", f"HOME={plugin_test.SCRATCH / 'home'}", "LC_ALL=C.UTF-8"]
-    with_plugin = [*environment, f"WIRESHARK_PLUGIN_DIR={plugin_test.SCRATCH / 'plugins'}", *words]
-    without = [*environment, f"WIRESHARK_PLUGIN_DIR={plugin_test.SCRATCH / 'none'}", *words]
-    user = plugin_test.plain_user()
+    environment = ["env", f"HOME={plugin.SCRATCH / 'home'}", "LC_ALL=C.UTF-8"]
+    with_plugin = [*environment, f"WIRESHARK_PLUGIN_DIR={plugin.SCRATCH / 'plugins'}", *words]
+    without = [*environment, f"WIRESHARK_PLUGIN_DIR={plugin.SCRATCH / 'none'}", *words]
+    user = plugin.plain_user()
     medians = bench_lint.measure({"own dissectors": [*user, *without], "the plugin": [*user, *with_plugin]}, arguments.rounds)
     file.unlink()
     print(f"{bench_lint.KINDS[kind]}, port {port} ({PORTS[port]}): {arguments.size} MiB")
@@ -53,15 +53,15 @@ def main():
     parser.add_argument("--most", type=float, default=1.3, help="how many times as long the plugin may take (default 1.3)")
     arguments = parser.parse_args()
     arguments.root = ""
-    plugin_test.PROGRAMS = arguments
+    plugin.PROGRAMS = arguments
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
-        plugin_test.SCRATCH = pathlib.Path(folder)
-        plugin_test.prepare()
-        (plugin_test.SCRATCH / "none").mkdir()
-        if "rnic_iwarp" not in plugin_test.tshark("-G", "plugins"):
+        plugin.SCRATCH = pathlib.Path(folder)
+        plugin.prepare()
+        (plugin.SCRATCH / "none").mkdir()
+        if "rnic_iwarp" not in plugin.tshark("-G", "plugins"):
             raise SystemExit(f"{arguments.module}: tshark does not load it; name it as it is built, in VERSION/epan")
-        ratios = [measure(arguments, kind, port, plugin_test.SCRATCH) for kind in bench_lint.KINDS
+        ratios = [measure(arguments, kind, port, plugin.SCRATCH) for kind in bench_lint.KINDS
                   for port in PORTS]
     sys.exit(1 if max(ratios) > arguments.most else 0)
 

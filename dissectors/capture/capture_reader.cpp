@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
+#include <charconv>
 #include <cstdio>
 #include <string_view>
 #include <utility>
@@ -75,13 +77,35 @@ struct PcapCloser {
   void operator()(pcap_t* handle) const { pcap_close(handle); }
 };
 
-// libpcap asks for one link type and one snapshot length in a pcapng file.
-bool several_interfaces(std::string_view reason) {
-  return reason.find("different from the") != std::string_view::npos;
+// What libpcap does not read in a pcapng file, and which tool makes a file of it that is read. It asks for
+// one link type, one snapshot length and one byte order.
+struct Unsupported {
+  std::string_view reason;  ///< part of libpcap's
+  std::string_view advice;
+};
+constexpr std::array unsupported{
+    Unsupported{
+        "different from the",
+        "take one interface at a time: tshark -r FILE -Y frame.interface_id==0 -w PART.pcapng"},
+    Unsupported{"different byte orders", "write it anew: tshark -r FILE -w WHOLE.pcapng"}};
+
+// libpcap reads the length of a section's first block before it knows the order of its octets.
+bool is_of_the_other_byte_order(std::string_view reason) {
+  constexpr std::string_view too_long = "pcapng block size ";
+  constexpr std::uint32_t longest = std::uint32_t{1} << 24;
+  std::uint32_t size = 0;
+  if (!reason.starts_with(too_long)) return false;
+  std::from_chars(reason.data() + too_long.size(), reason.data() + reason.size(), size);
+  return size > longest && std::byteswap(size) <= longest && std::byteswap(size) % 4 == 0;
 }
 
-constexpr const char* take_apart =
-    "take one interface at a time: tshark -r FILE -Y frame.interface_id==0 -w PART.pcapng";
+std::string_view advice_for(std::string_view reason) {
+  if (is_of_the_other_byte_order(reason)) return unsupported.back().advice;
+  const auto found = std::ranges::find_if(unsupported, [reason](const Unsupported& it) {
+    return reason.find(it.reason) != std::string_view::npos;
+  });
+  return found == unsupported.end() ? std::string_view{} : found->advice;
+}
 
 std::string one_line(std::string text) {
   std::ranges::replace_if(text, [](char c) { return c == '\n' || c == '\r'; }, ' ');
@@ -116,8 +140,9 @@ struct CaptureReader::State {
   void fail(std::uint64_t offset) {
     const std::string& below = feed.source->fault();
     std::string reason = below.empty() ? pcap_geterr(handle.get()) : below;
-    const bool several = below.empty() && several_interfaces(reason);
-    end_at(offset, several ? fmt::format("{}; {}", reason, take_apart) : reason, several);
+    const std::string_view advice = below.empty() ? advice_for(reason) : std::string_view{};
+    end_at(offset, advice.empty() ? reason : fmt::format("{}; {}", reason, advice),
+           !advice.empty());
   }
   // The same where there is no libpcap.
   std::optional<FrameView> torn(std::string reason) {
@@ -133,7 +158,7 @@ std::optional<FrameView> CaptureReader::State::next_record() {
   if (head.empty()) return torn({});
   if (head.size() < pcap_record_header_size)
     return torn(
-        fmt::format("the file ends within the header of a record, behind {} of its {} octets",
+        fmt::format("the file ends within the header of a record, after {} of its {} octets",
                     head.size(), pcap_record_header_size));
   const PcapRecordHeader header = parse_record_header(*ordinary, head);
   if (header.captured > longest_captured_frame)
@@ -142,7 +167,7 @@ std::optional<FrameView> CaptureReader::State::next_record() {
   const std::size_t size = pcap_record_header_size + header.captured;
   const base::Bytes record = feed.peek(size);
   if (record.size() < size)
-    return torn(fmt::format("the file ends within a frame, behind {} of {} octets",
+    return torn(fmt::format("the file ends within a frame, after {} of {} octets",
                             record.size() - pcap_record_header_size, header.captured));
   feed.drop(size);
   ++frames;

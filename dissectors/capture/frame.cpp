@@ -281,6 +281,45 @@ Parsed leave_tunnels(Parsed packet) {
   return packet;
 }
 
+// One's complement sum of 16-bit words as this machine reads them (RFC 1071); an odd octet is followed by
+// a zero.
+std::uint64_t sum_of(base::Bytes octets) {
+  std::uint64_t sum = 0;
+  std::size_t at = 0;
+  for (; at + sizeof(std::uint32_t) <= octets.size(); at += sizeof(std::uint32_t)) {
+    std::uint32_t word = 0;
+    std::memcpy(&word, octets.data() + at, sizeof word);
+    sum += word;
+  }
+  std::uint32_t rest = 0;
+  if (at < octets.size()) std::memcpy(&rest, octets.data() + at, octets.size() - at);
+  return sum + rest;
+}
+
+std::uint16_t fold(std::uint64_t sum) {
+  while (sum > 0xFFFF) sum = (sum & 0xFFFF) + (sum >> 16);
+  return static_cast<std::uint16_t>(sum);
+}
+
+// `tcp`: the header, whole. A host that leaves checksums to its adapter writes the sum of the pseudo-header
+// into the field.
+std::optional<std::uint16_t> header_sum(const Packet& packet, base::Bytes tcp) {
+  constexpr std::size_t checksum_field = 16;
+  const std::size_t size = packet.flow.from.ipv6 ? 16 : 4;
+  const auto network_order = [](std::size_t number) {
+    const auto word = static_cast<std::uint16_t>(number);
+    return std::endian::native == std::endian::big ? word : std::byteswap(word);
+  };
+  const std::uint64_t pseudo = sum_of(base::Bytes(packet.flow.from.address).first(size)) +
+                               sum_of(base::Bytes(packet.flow.to.address).first(size)) +
+                               network_order(packet.length >> 16) + network_order(packet.length) +
+                               network_order(packet.protocol);
+  std::uint16_t field = 0;
+  std::memcpy(&field, tcp.data() + checksum_field, sizeof field);
+  if (field == fold(pseudo)) return std::nullopt;
+  return fold(pseudo + sum_of(tcp));
+}
+
 // What is read of the options of a SYN's TCP header: Maximum Segment Size (RFC 9293 3.2) and Window
 // Scale (RFC 7323 2.2).
 void read_syn_options(base::Bytes header, Segment& segment) {
@@ -368,8 +407,17 @@ std::expected<Segment, NoSegment> parse_segment(LinkType link, base::Bytes frame
   if (segment.syn)
     read_syn_options(packet->payload.first(std::min(packet->payload.size(), header)), segment);
   segment.payload_length = packet->length - header;
+  if (packet->payload.size() >= header)
+    segment.header_sum = header_sum(*packet, packet->payload.first(header));
   if (packet->payload.size() > header) segment.payload = packet->payload.subspan(header);
   return segment;
+}
+
+Checksum check_checksum(const Segment& segment) {
+  if (!segment.header_sum || segment.payload.size() < segment.payload_length)
+    return Checksum::unknown;
+  return fold(*segment.header_sum + sum_of(segment.payload)) == 0xFFFF ? Checksum::right
+                                                                       : Checksum::wrong;
 }
 
 std::optional<Datagram> parse_datagram(LinkType link, base::Bytes frame) {

@@ -74,7 +74,18 @@ struct Segment {
   base::Bytes payload;
   std::size_t payload_length =
       0;  ///< by the IP header; larger than `payload` where the capture cut the frame
+  /// One's complement sum of the pseudo-header and of the TCP header with its checksum field, in the
+  /// octet order of this machine; nothing where an adapter was still to fill that field in.
+  std::optional<std::uint16_t> header_sum;
 };
+
+enum class Checksum : std::uint8_t {
+  right,
+  wrong,
+  unknown,  ///< not filled in yet, or the capture cut the frame
+};
+/// What the TCP checksum (RFC 9293 section 3.1) says of the segment.
+[[nodiscard]] Checksum check_checksum(const Segment& segment);
 
 /// Why a frame holds no TCP segment.
 enum class NoSegment : std::uint8_t {

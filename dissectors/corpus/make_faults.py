@@ -57,7 +57,7 @@ def sends(*ulpdus):
 
 
 def answered(request, *ulpdus):
-    """The Responder sends these behind the Initiator's."""
+    """The Responder sends these after the Initiator's."""
     def make(connection):
         connection.up.fpdu(request)
         for ulpdu in ulpdus:
@@ -218,7 +218,7 @@ def pointer_to_the_fpdu_before(connection):
     assert begin == second[0]
 
 
-second = (4 + 2 + 18 + 100 + 4,)  # where the second FPDU begins: behind a Marker, a length, a header, the payload, a CRC
+second = (4 + 2 + 18 + 100 + 4,)  # where the second FPDU begins: after a Marker, a length, a header, the payload, a CRC
 
 
 def markers_by_sequence_numbers(connection):
@@ -323,7 +323,7 @@ def gathered(connect, faults, mss=None):
                 connection.carry_all(0)
             connection.carry_all(1)
             connection.end()
-            expected.append({"port": 5445, "first": {}, "second": {}, "violations": dict(collections.Counter(rules)), "notes": notes})
+            expected.append({"ports": [42000 + number, 5445], "first": {}, "second": {}, "violations": dict(collections.Counter(rules)), "notes": notes})
         return expected
     return make
 

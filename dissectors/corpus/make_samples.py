@@ -13,7 +13,7 @@ import struct
 
 import make_faults
 
-SPACING_US = 300  # of frames in time, as on a slow link
+SPACING_NS = 300_000  # of frames in time, as on a slow link
 SPACING = 512  # RFC 5044 section 4.3: a Marker every 512 octets of the stream
 
 
@@ -37,13 +37,13 @@ def crc32c(octets):
 
 
 class Stream:
-    """What one end sends behind its startup frame."""
+    """What one end sends after its startup frame."""
 
     def __init__(self, markers, crc=True):
         self.markers, self.crc = markers, crc
         self.origin = 0  # what positions of Markers are counted from lies so many octets before the stream
         self.octets = bytearray()
-        self.places = []  # of FPDUs: first octet, and the one behind the last
+        self.places = []  # of FPDUs: first octet, and the one after the last
         self.fpdus = self.marker_count = self.payload = 0
         self.msn = 0
 
@@ -150,7 +150,7 @@ class Connection:
         return self.first[end] + self.passed[end]
 
     def carry(self, end, octets, offset):
-        """Octets of the stream behind the startup frame."""
+        """Octets of the stream after the startup frame."""
         sequence = self.first[end] + len(self.startup[end]) + offset
         self.frame(end, sequence, 0x18, bytes(octets), self.next(1 - end))
         self.passed[end] = max(self.passed[end], len(self.startup[end]) + offset + len(octets))
@@ -172,10 +172,11 @@ class Connection:
             self.passed[end] += 1
         self.acknowledge(0)
 
-    def expected(self, **more):
-        return {"port": self.ports[1],
-                "first": {"fpdus": self.up.fpdus, "markers": self.up.marker_count, "octets": self.up.payload},
-                "second": {"fpdus": self.down.fpdus, "markers": self.down.marker_count, "octets": self.down.payload},
+    def expected(self, first=0, **more):
+        """`first`: the end whose octets come first in the capture."""
+        ends = [{"role": role, "fpdus": stream.fpdus, "markers": stream.marker_count, "octets": stream.payload}
+                for role, stream in (("initiator", self.up), ("responder", self.down))]
+        return {"ports": [self.ports[first], self.ports[1 - first]], "first": ends[first], "second": ends[1 - first],
                 "violations": {}, "notes": [], **more}
 
 
@@ -308,7 +309,7 @@ def lossy(markers):
 
 def mid_stream(markers):
     def make(capture):
-        """The capture begins behind the startup frames, within an FPDU."""
+        """The capture begins after the startup frames, within an FPDU."""
         connection = Connection(capture, 5445, markers, markers)
         for index in range(80):
             connection.up.send(pattern(300, index))
@@ -347,7 +348,7 @@ def cut_frames(capture):
 
 
 def fpdu_without_a_reply(capture):
-    """The Initiator sends an FPDU right behind its Request; the Responder sends nothing, and resets."""
+    """The Initiator sends an FPDU right after its Request; the Responder sends nothing, and resets."""
     connection = Connection(capture, 5445)
     connection.up.send(pattern(300))
     connection.frame(0, connection.first[0] - 1, 0x02)
@@ -371,6 +372,74 @@ def acknowledged_early(capture):
         connection.carry(0, octets, offset)
     connection.end()
     return [connection.expected()]
+
+
+def begins_with_the_reply(capture):
+    """The capture begins after the Request: the Reply is the first frame of its connection."""
+    frames = []
+    connection = plain(frames, 5445, True, True, sizes=SMALL)
+    capture += frames[4:]
+    return [connection.expected(first=1, notes=["framing found", "startup not seen"])]
+
+
+def damaged_on_its_way(capture):
+    """Two segments with a wrong TCP checksum, which their receiver drops, and both once more as they were sent."""
+    connection = Connection(capture, 5445, True, False)
+    for index in range(12):
+        connection.up.send(pattern(900, index))
+    connection.begin()
+    for number, (octets, offset) in enumerate(connection.pieces(0, 1000)):
+        connection.carry(0, octets, offset)
+        if number in (3, 7):
+            frame = bytearray(capture.pop())
+            frame[-200] ^= 0x04
+            capture.append(bytes(frame))
+            connection.acknowledge(1)
+            connection.carry(0, octets, offset)
+    connection.end()
+    return [connection.expected(notes=["segment ignored"])]
+
+
+def mid_stream_of_small_sends(capture):
+    """The capture begins after the startup frames; with Markers, without CRCs, and nothing but headers repeats."""
+    frames = []
+    connection = plain(frames, 5445, True, True, crc=False, sizes=[64] * 300)
+    capture += frames[8:]
+    expected = connection.expected(notes=["framing found", "framing lost", "startup not seen"])
+    for end, stream in (("first", connection.up), ("second", connection.down)):
+        expected[end] = {"fpdus": [stream.fpdus - 60, stream.fpdus]}
+    return [expected]
+
+
+def far_segment(capture):
+    """A segment of nobody's 2^30 octets ahead, far outside the receiver's window."""
+    connection = Connection(capture, 5445)
+    for index in range(12):
+        connection.up.send(pattern(900, index))
+    connection.begin()
+    pieces = connection.pieces(0)
+    for number, (octets, offset) in enumerate(pieces):
+        if number == 2:
+            connection.frame(0, connection.next(0) + (1 << 30) - 5000, 0x18, b"spoofed", connection.next(1))
+        connection.carry(0, octets, offset)
+    connection.end()
+    return [connection.expected(notes=["segment ignored"])]
+
+
+def cut_to_96_octets(capture):
+    """Headers were captured, payloads were not: one FPDU in each segment."""
+    frames = []
+    connection = Connection(frames, 5445)
+    for index in range(10):
+        connection.up.write(0x77, 1200 * index, pattern(1200, index))
+    connection.begin()
+    for begin, end in connection.up.places:
+        connection.carry(0, connection.up.octets[begin:end], begin)
+    connection.end()
+    capture += [(len(frame), frame[:96]) for frame in frames]
+    expected = connection.expected(notes=["frame cut"])
+    expected["first"] = {"fpdus": 10}
+    return [expected]
 
 
 def wrong(rule, *, markers=False, **fault):
@@ -410,6 +479,11 @@ SAMPLES = {
     "cut_frames": cut_frames,
     "fpdu_without_a_reply": fpdu_without_a_reply,
     "acknowledged_early": acknowledged_early,
+    "begins_with_the_reply": begins_with_the_reply,
+    "damaged_on_its_way": damaged_on_its_way,
+    "far_segment": far_segment,
+    "mid_stream_of_small_sends": mid_stream_of_small_sends,
+    "cut_to_96_octets": cut_to_96_octets,
     "wrong_pad": wrong("mpa.framing.pad-sent-as-zero", pad_octet=1),
     "wrong_crc": wrong("mpa.crc.crc32c-as-in-iscsi", break_crc=True),
     "wrong_marker": wrong("mpa.markers.pointer-counts-from-length-field", markers=True, marker_of=lambda pointer: pointer + 4),
@@ -422,8 +496,9 @@ def pcap(frames):
     """Of frames, or pairs of a length on the wire and what was captured."""
     file = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
     for number, frame in enumerate(frames):
+        seconds, nanoseconds = divmod(number * SPACING_NS, 1_000_000_000)
         length, frame = frame if isinstance(frame, tuple) else (len(frame), frame)
-        file += struct.pack("<IIII", 1000000000, number * SPACING_US, len(frame), length) + frame
+        file += struct.pack("<IIII", 1000000000 + seconds, nanoseconds, len(frame), length) + frame
     return file
 
 

@@ -30,8 +30,9 @@ def differences(expected, came):
         for member, value in expected[end].items():
             if not agrees(value, came[end][member]):
                 yield f"{end}: {came[end][member]} {member} in place of {value}"
-    if not came["second"]["address"].endswith(f":{expected['port']}"):
-        yield f"port {expected['port']} is not in {came['second']['address']}"
+    for end, port in zip(("first", "second"), expected["ports"]):
+        if not came[end]["address"].endswith(f":{port}"):
+            yield f"{end}: {came[end]['address']} has not port {port}"
     if came["by_rule"] != expected["violations"]:
         yield f"violations {came['by_rule']} in place of {expected['violations']}"
     if sorted(came["notes"]) != expected["notes"]:

@@ -90,7 +90,8 @@ void Collector::message(const Connection& connection, const analyzer::MessageSee
     add(connection, Message{.place = place,
                             .text = std::string(seen.summary),
                             .request_frame = seen.request_frame,
-                            .response_time = seen.response_time});
+                            .response_time = seen.response_time,
+                            .blamed_frame = seen.blamed_frame});
 }
 
 // The octets that a violation is about, where they are those last seen.
@@ -102,13 +103,20 @@ void Collector::illustrate(Violation& violation, const Recent& recent) {
 }
 
 bool Collector::wanted(const analyzer::Finding& found) const {
-  return options_.rules.empty() ||
-         std::ranges::any_of(options_.rules, [&found](const std::string& pattern) {
-           const auto matches = [&pattern](rules::RuleId rule) {
-             return base::matches_glob(pattern, std::string(rule.id));
-           };
-           return matches(found.rule) || std::ranges::any_of(found.also, matches);
-         });
+  const auto breaks_one = [&found](auto&& wanted) {
+    return wanted(found.rule) || std::ranges::any_of(found.also, wanted);
+  };
+  const auto strong_enough = [this](rules::RuleId id) {
+    const rules::Rule* rule = rules::find(id.id);
+    return rule == nullptr || rule->level <= options_.level;
+  };
+  const auto chosen = [this](rules::RuleId id) {
+    return options_.rules.empty() ||
+           std::ranges::any_of(options_.rules, [&id](const std::string& pattern) {
+             return base::matches_glob(pattern, std::string(id.id));
+           });
+  };
+  return breaks_one(strong_enough) && breaks_one(chosen);
 }
 
 void Collector::finding(const Connection& connection, const analyzer::Finding& found) {

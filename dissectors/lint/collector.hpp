@@ -11,12 +11,14 @@
 
 #include "dissectors/analyzer/events.hpp"
 #include "dissectors/lint/record.hpp"
+#include "rules/catalogue.hpp"
 
 namespace dissectors::lint {
 
 struct CollectorOptions {
-  std::vector<std::string> rules;  ///< shell patterns; empty: every rule
-  bool messages = false;           ///< also records of what was sent
+  std::vector<std::string> rules;          ///< shell patterns; empty: every rule
+  rules::Level level = rules::Level::may;  ///< the weakest one of which violations are wanted
+  bool messages = false;                   ///< also records of what was sent
 };
 
 class Collector final : public analyzer::Sink {

@@ -13,6 +13,7 @@ enum class ExitCode : std::uint8_t {
   violations = 1,  ///< at least one in what is shown
   usage = 2,       ///< the command line, or a connection that the capture does not have
   unreadable = 3,  ///< the capture cannot be read, or a file cannot be written
+  no_iwarp = 4,    ///< the capture was read, and no connection in it carries iWARP
 };
 
 /// Of a capture that was read as far as it goes. A torn one counts as far as it was judged.
@@ -20,7 +21,8 @@ enum class ExitCode : std::uint8_t {
   // Nothing of it was judged, or it goes on in a form that is not read.
   if (totals.tear && (totals.tear->unsupported || totals.frames.frames == 0))
     return ExitCode::unreadable;
-  return totals.violation_count() > 0 ? ExitCode::violations : ExitCode::clean;
+  if (totals.violation_count() > 0) return ExitCode::violations;
+  return totals.iwarp_connections > 0 ? ExitCode::clean : ExitCode::no_iwarp;
 }
 
 }  // namespace dissectors::lint

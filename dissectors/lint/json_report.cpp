@@ -20,6 +20,12 @@ Json violations_of(const std::map<std::string_view, std::uint64_t>& violations) 
   return counts;
 }
 
+Json violations_of(const std::map<std::string_view, Broken>& violations) {
+  Json counts = Json::object();
+  for (const auto& [rule, broken] : violations) counts[std::string(rule)] = broken.times;
+  return counts;
+}
+
 Json notes_of(const std::array<std::uint64_t, analyzer::note_kinds>& notes) {
   Json counts = Json::object();
   for (std::size_t kind = 0; kind < notes.size(); ++kind)
@@ -167,6 +173,7 @@ class JsonReport final : public Report {
       line["request_frame"] = message.request_frame;
       line["response_time"] = message.response_time;
     }
+    if (message.blamed_frame != 0) line["blamed_frame"] = message.blamed_frame;
     write(line);
   }
 

@@ -111,7 +111,8 @@ Judgement::Done Judgement::prepare(capture::LinkType link) {
   report_ = make_report(options_);
   ShardingOptions sharding;
   sharding.shards = shards();
-  sharding.collector = {.rules = options_.rules, .messages = options_.follow};
+  sharding.collector = {
+      .rules = options_.rules, .level = options_.level, .messages = options_.follow};
   sharding.ports = options_.ports;
   sharding_ = std::make_unique<Sharding>(link, sharding,
                                          [this](Record&& record) { take(std::move(record)); });
@@ -124,8 +125,10 @@ void Judgement::take(Record&& record) {
   if (split_files_ && (wanted || std::holds_alternative<Opened>(record.what)))
     split_files_->learn(record);
   if (!wanted) return;
-  if (const auto* violation = std::get_if<Violation>(&record.what))
-    ++violations_[violation->finding.rule.id];
+  if (const auto* violation = std::get_if<Violation>(&record.what)) {
+    Broken& broken = violations_[violation->finding.rule.id];
+    if (broken.times++ == 0) broken.first_frame = frame_of(record, violation->finding.place);
+  }
   if (violations_file_) violations_file_->learn(record);
   report_->record(record);
 }

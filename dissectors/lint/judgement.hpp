@@ -44,7 +44,7 @@ class Judgement {
   std::optional<ViolationsFile> violations_file_;
   std::optional<SplitFiles> split_files_;
   std::optional<Spool> spool_;
-  std::map<std::string_view, std::uint64_t> violations_;  ///< of what is shown
+  std::map<std::string_view, Broken> violations_;  ///< of what is shown
   Totals totals_;
 };
 

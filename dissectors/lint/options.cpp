@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -30,8 +31,9 @@ constexpr const char* footer =
     "  rnic-lint --port 5445 trace.pcap           take what uses this port for iWARP\n"
     "exit: 0 no violation, 1 violations, 2 usage, 3 the capture cannot be read or a file cannot "
     "be\n"
-    "      written; a torn capture is judged up to the tear. With --rule or --connection only the\n"
-    "      violations that are shown count.\n";
+    "      written, 4 there is no iWARP in it; a torn capture is judged up to the tear. With "
+    "--rule,\n"
+    "      --level or --connection only the violations that are shown count.\n";
 
 void declare(CLI::App& app, Options& o) {
   app.add_option("FILE", o.input,
@@ -47,6 +49,13 @@ void declare(CLI::App& app, Options& o) {
   app.add_option("--rule", o.rules,
                  "only rules whose id matches this shell pattern; may be repeated")
       ->allow_extra_args(false);
+  app.add_option("--level", o.level,
+                 "only violations of rules of this level or a stronger one: must, should, may")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, rules::Level>{{"must", rules::Level::must},
+                                              {"should", rules::Level::should},
+                                              {"may", rules::Level::may}}))
+      ->option_text("LEVEL");
   app.add_option("--connection", o.connection, "only the connection with this number")
       ->check(CLI::PositiveNumber);
   app.add_option("--split", o.split, "write a pcap of each iWARP connection into this folder");

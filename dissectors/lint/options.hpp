@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "dissectors/lint/exit_code.hpp"
+#include "rules/catalogue.hpp"
 
 namespace dissectors::lint {
 
@@ -16,7 +17,8 @@ struct Options {
   std::string input;      ///< a file, `-` for standard input; empty for a live capture
   std::string interface;  ///< of a live capture
   bool json = false, sarif = false, summary = false, follow = false;
-  std::vector<std::string> rules;  ///< shell patterns; empty: every rule
+  std::vector<std::string> rules;          ///< shell patterns; empty: every rule
+  rules::Level level = rules::Level::may;  ///< the weakest one of which violations are shown
   std::optional<std::uint64_t> connection;
   std::string split;       ///< folder for a pcap per connection
   std::string violations;  ///< file for the annotated capture

@@ -29,6 +29,7 @@ struct Message {
   std::string text{};
   std::uint32_t request_frame = 0;  ///< the request that this answers; 0: none
   std::uint64_t response_time = 0;  ///< nanoseconds
+  std::uint32_t blamed_frame = 0;   ///< of the segment that this Terminate blames; 0: none
 };
 
 struct Record {

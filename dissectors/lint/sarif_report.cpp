@@ -77,7 +77,7 @@ class SarifReport final : public Report {
 
   void finish(const Totals& totals) override {
     Json rules = Json::array();
-    for (const auto& [id, count] : totals.violations) rules.push_back(rule_of(id));
+    for (const auto& [id, broken] : totals.violations) rules.push_back(rule_of(id));
     const Json driver{{"name", "rnic-lint"}, {"rules", std::move(rules)}};
     Json notifications = Json::array();
     const auto notify = [&](const std::string& text) {

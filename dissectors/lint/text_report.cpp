@@ -16,6 +16,8 @@ namespace {
 
 // Notes of one kind said one by one of a connection; beyond it they are only counted.
 constexpr std::uint32_t notes_said = 3;
+// Violations of one rule that are shown in full; a habit of a sender would hide all else.
+constexpr std::uint64_t violations_shown = 5;
 
 constexpr std::string_view red = "\x1b[31m", yellow = "\x1b[33m", bold = "\x1b[1m", end = "\x1b[0m";
 
@@ -52,7 +54,10 @@ class TextReport final : public Report {
     print_source(totals);
     const std::uint64_t count = totals.violation_count();
     print("{}{}{}\n", colour(count > 0 ? red : bold),
-          count > 0 ? plural(count, "violation") : "no violation", colour(end));
+          count > 0                      ? plural(count, "violation")
+          : totals.iwarp_connections > 0 ? "no violation"
+                                         : "no iWARP in this capture: nothing was judged",
+          colour(end));
   }
 
  private:
@@ -72,6 +77,8 @@ class TextReport final : public Report {
   void print(const Record& record, const Violation& violation) {
     if (options_.summary) return;
     const analyzer::Finding& found = violation.finding;
+    const std::uint64_t said = ++violations_said_[found.rule.id];
+    if (said > violations_shown) return;
     const analyzer::Place& place = found.place;
     const analyzer::Role role = record.connection.role(place.direction);
     print("{}{}{}  {}\n", colour(red), found.rule.id, colour(end), describe_rule(found.rule.id));
@@ -87,6 +94,8 @@ class TextReport final : public Report {
             plain(violation.octets));
     if (found.certainty == analyzer::Certainty::likely)
       print("  certainty   likely: the capture does not prove it\n");
+    if (said == violations_shown)
+      print("  further violations of this rule are only counted; --json has each\n");
   }
 
   void print(const Record& record, const analyzer::Note& note) {
@@ -112,6 +121,7 @@ class TextReport final : public Report {
     if (message.request_frame != 0)
       print("  (answers frame {} after {:.3f} ms)", message.request_frame,
             static_cast<double>(message.response_time) / 1e6);
+    if (message.blamed_frame != 0) print("  (blames frame {})", message.blamed_frame);
     print("\n");
   }
 
@@ -141,8 +151,9 @@ class TextReport final : public Report {
   }
 
   void print_violations(const Totals& totals) {
-    for (const auto& [rule, count] : totals.violations)
-      print("{:>8} x {}{}{}  {}\n", count, colour(red), rule, colour(end), describe_rule(rule));
+    for (const auto& [rule, broken] : totals.violations)
+      print("{:>8} x {}{}{}  {}, first at frame {}\n", broken.times, colour(red), rule, colour(end),
+            describe_rule(rule), broken.first_frame);
   }
 
   void print_source(const Totals& totals) {
@@ -159,6 +170,7 @@ class TextReport final : public Report {
   TextReportOptions options_;
   std::uint64_t base_ = 0;  ///< time of the first connection's first frame
   std::map<std::uint64_t, std::array<std::uint32_t, analyzer::note_kinds>> said_;
+  std::map<std::string_view, std::uint64_t> violations_said_;  ///< by rule
 };
 
 }  // namespace

@@ -24,11 +24,17 @@ struct FrameCounts {
   std::uint64_t cut = 0;        ///< the capture kept less of the frame than the wire carried
 };
 
+/// How often a rule was broken.
+struct Broken {
+  std::uint64_t times = 0;
+  std::uint32_t first_frame = 0;
+};
+
 struct Totals {
   FrameCounts frames;
   std::uint64_t connections = 0, iwarp_connections = 0, fpdus = 0;
   std::array<std::uint64_t, analyzer::note_kinds> notes{};
-  std::map<std::string_view, std::uint64_t> violations;  ///< by rule
+  std::map<std::string_view, Broken> violations;  ///< by rule
   /// Evaluated somewhere in the capture, on octets that could have failed them.
   analyzer::CheckSet judged;
   std::optional<capture::Tear> tear;
@@ -36,7 +42,7 @@ struct Totals {
 
   [[nodiscard]] std::uint64_t violation_count() const {
     std::uint64_t sum = 0;
-    for (const auto& [rule, count] : violations) sum += count;
+    for (const auto& [rule, broken] : violations) sum += broken.times;
     return sum;
   }
 };

@@ -44,7 +44,7 @@ std::string describe_violation(const Violation& violation) {
 }
 
 std::string describe_tear(const capture::Tear& tear) {
-  return fmt::format("octet {} of the file, behind frame {}: {}", tear.offset, tear.frames,
+  return fmt::format("octet {} of the file, after frame {}: {}", tear.offset, tear.frames,
                      tear.reason);
 }
 

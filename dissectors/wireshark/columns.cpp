@@ -37,7 +37,7 @@ std::string described(const Canvas& canvas, const Events& events) {
   for (const MpaFrameFact& fact : events.mpa_frames)
     line.add(summary_of(octets_of(canvas, fact.octets), fact));
   for (const FpduFact& fact : events.fpdus)
-    line.add(rnic::wire::describe_ulpdu(octets_of(canvas, fact.ulpdu)));
+    line.add(analyzer::describe_ulpdu(octets_of(canvas, fact.ulpdu), fact.ulpdu_length));
   std::string text = line.text();
   Line broken;
   for (const Finding& finding : events.findings) broken.add(std::string(finding.rule));

@@ -38,7 +38,12 @@ void show_message(proto_tree* tree, const FpduFact& fact) {
   state(tree, fields.message, fact.message);
   state(tree, fields.message_first, fact.first_segment);
   state(tree, fields.message_octets, fact.message_octets);
-  if (fact.joined_in != 0) state(tree, fields.joined_in, fact.joined_in);
+  if (fact.joined_in != 0) {
+    state(tree, fields.joined_in, fact.joined_in);
+    if (is_send(fact.opcode))
+      proto_item_set_hidden(state(tree, fields.send_joined_in, fact.joined_in));
+  }
+  if (fact.blamed_frame != 0) state(tree, fields.blames, fact.blamed_frame);
   if (fact.request_frame == 0) return;
   state(tree, fields.request_in, fact.request_frame);
   constexpr std::uint64_t second = 1'000'000'000;
@@ -56,7 +61,26 @@ void show_trailer(proto_tree* tree, const FpduFact& fact) {
   if (fact.crc == analyzer::Crc::right || fact.crc == analyzer::Crc::wrong || fact.crc_value != 0)
     proto_tree_add_uint(tree, fields.crc, nullptr, 0, 0, fact.crc_value);
   if (fact.crc == analyzer::Crc::wrong) state(tree, fields.crc_expected, fact.crc_expected);
+  if (fact.crc == analyzer::Crc::right || fact.crc == analyzer::Crc::wrong)
+    proto_item_set_hidden(state(tree, fields.crc_check, fact.crc_expected));
   state(tree, fields.crc_status, std::uint32_t{std::to_underlying(fact.crc)});
+}
+
+/// No DDP header can be read of it.
+void show_unreadable(const Sketch& ulpdu) {
+  ulpdu.field(fields.ulpdu, 0, ulpdu.length());
+  proto_item_set_hidden(
+      proto_tree_add_item(ulpdu.tree(), fields.bad_length, nullptr, 0, 0, ENC_NA));
+}
+
+/// A Send under the names that the built-in dissector has for one.
+void show_joined_send(const Sketch& message, proto_tree* tree, const MessageFact& fact) {
+  const auto hide = [](proto_item* item) { proto_item_set_hidden(item); };
+  hide(message.field(fields.send_fragments, 0, message.length()));
+  for (const std::uint32_t frame : fact.frames) hide(state(tree, fields.send_fragment, frame));
+  hide(state(tree, fields.send_count, static_cast<std::uint32_t>(fact.frames.size())));
+  hide(state(tree, fields.send_length, static_cast<std::uint32_t>(message.length())));
+  hide(message.field(fields.send_data, 0, message.length()));
 }
 
 }  // namespace
@@ -66,7 +90,7 @@ void show_fpdu(const Canvas& canvas, const FpduFact& fact) {
   const Sketch fpdu = octets.branch(fields.fpdu, trees.fpdu, 0, octets.length());
   proto_tree* tree = fpdu.tree();
   if (proto_field_is_referenced(tree, fields.summary)) {
-    const std::string summary = rnic::wire::describe_ulpdu(octets.bytes());
+    const std::string summary = analyzer::describe_ulpdu(octets.bytes(), fact.ulpdu_length);
     proto_item_append_text(proto_tree_get_parent(tree), ": %s", summary.c_str());
     state(tree, fields.summary, summary);
   }
@@ -75,7 +99,7 @@ void show_fpdu(const Canvas& canvas, const FpduFact& fact) {
   if (fact.has_segment)
     show_ulpdu(fpdu);
   else
-    fpdu.field(fields.ulpdu, 0, fpdu.length());
+    show_unreadable(fpdu);
   show_trailer(tree, fact);
   show_message(tree, fact);
   show_place(tree, fact);
@@ -88,6 +112,7 @@ void show_joined(const Sketch& payload, const MessageFact& fact) {
   state(tree, fields.message, fact.head.number);
   state(tree, fields.joined_segments, static_cast<std::uint32_t>(fact.frames.size()));
   for (const std::uint32_t frame : fact.frames) state(tree, fields.joined_frame, frame);
+  if (is_send(fact.head.opcode)) show_joined_send(message, tree, fact);
 }
 
 }  // namespace dissectors::wireshark

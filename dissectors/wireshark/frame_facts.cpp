@@ -66,7 +66,9 @@ bool FactStore::concern_only(std::uint32_t number, const Events& events) const {
   return std::ranges::all_of(events.mpa_frames, is_here) &&
          std::ranges::all_of(events.fpdus, is_here) &&
          std::ranges::all_of(events.fpdus,
-                             [](const FpduFact& fact) { return fact.request_frame == 0; }) &&
+                             [](const FpduFact& fact) {
+                               return fact.request_frame == 0 && fact.blamed_frame == 0;
+                             }) &&
          std::ranges::all_of(events.findings, is_told_here) &&
          std::ranges::all_of(events.notes, is_told_here);
 }
@@ -77,6 +79,7 @@ void FactStore::distribute(Events& events) {
   for (FpduFact& fact : events.fpdus) {
     const std::uint32_t frame = frame_of(fact.place);
     if (fact.request_frame != 0) events_of(fact.request_frame).responses.push_back(frame);
+    if (fact.blamed_frame != 0) events_of(fact.blamed_frame).blamed_by.push_back(frame);
     events_of(frame).fpdus.push_back(std::move(fact));
   }
   for (MessageFact& fact : events.messages) {
@@ -213,6 +216,7 @@ void FactStore::message(const analyzer::Connection& connection, const analyzer::
   fact.message_octets = seen.message_octets;
   fact.request_frame = seen.request_frame;
   fact.response_time = seen.response_time;
+  fact.blamed_frame = seen.blamed_frame;
   if (seen.message == 0) return;
   const analyzer::Direction direction = seen.fpdu->place.direction;
   const analyzer::Bytes payload = seen.fpdu->segment->payload;

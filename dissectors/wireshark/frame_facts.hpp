@@ -74,6 +74,7 @@ struct FpduFact {
   std::uint64_t message = 0, message_octets = 0, payload_octets = 0;
   std::uint32_t request_frame = 0;  ///< 0: it answers nothing that was seen
   std::uint64_t response_time = 0;  ///< nanoseconds
+  std::uint32_t blamed_frame = 0;   ///< of the segment that this Terminate blames; 0: none
   std::uint32_t joined_in = 0;      ///< the frame that shows the message as a whole; 0: none
 };
 
@@ -111,6 +112,7 @@ struct Events {
   std::vector<Finding> findings;
   std::vector<NoteFact> notes;
   std::vector<std::uint32_t> responses;  ///< frames that answer a request in this one
+  std::vector<std::uint32_t> blamed_by;  ///< frames of Terminates that blame a segment in this one
   [[nodiscard]] bool empty() const {
     return mpa_frames.empty() && fpdus.empty() && findings.empty() && notes.empty();
   }
@@ -130,7 +132,7 @@ class FactStore final : public analyzer::Sink {
   void forget_numbers() { base_ = connections_.size(); }
   /// To be called before a segment is given to the analyzer; `frame` are the octets that it lies in.
   void begin(std::uint32_t number, base::Bytes frame);
-  /// To be called behind it.
+  /// To be called after it.
   void belongs(const capture::Flow& flow);
   /// What the frame last begun brought about, be it of itself or of earlier ones.
   [[nodiscard]] const FrameFacts& latest() const { return latest_; }

@@ -16,6 +16,19 @@ void show_enhanced(const Sketch& words) {
   for (const int id : {fields.flag_c, fields.flag_d, fields.mpa_ord}) words.field(id, 2, 2);
 }
 
+/// What the built-in dissector finds wrong in a startup frame, for the filters that name it. RFC 6581's
+/// flag and revision are wrong for it.
+void show_faults_of_old(const Sketch& frame, bool request) {
+  const auto mark = [&](bool found, int id, int offset) {
+    if (!found) return;
+    if (proto_item* item = frame.field(id, offset, 1)) proto_item_set_hidden(item);
+  };
+  constexpr std::uint8_t reserved = 0x1F;
+  mark((frame.octet(16) & reserved) != 0, fields.reserved_not_zero, 16);
+  mark(frame.octet(17) != 1, fields.revision_not_one, 17);
+  mark(request && MpaFlags{frame.octet(16)}.reject(), fields.reject_by_initiator, 16);
+}
+
 }  // namespace
 
 std::string summary_of(analyzer::Bytes octets, const MpaFrameFact& fact) {
@@ -45,6 +58,7 @@ void show_mpa_frame(const Canvas& canvas, const MpaFrameFact& fact) {
     frame.field(id, 16, 1);
   // The built-in dissector counts RFC 6581's flag as reserved; here only filters see it so.
   if (proto_item* old = frame.field(fields.mpa_reserved_old, 16, 1)) proto_item_set_hidden(old);
+  show_faults_of_old(frame, request);
   frame.field(fields.mpa_revision, 17, 1);
   frame.field(fields.pd_length, 18, 2);
   constexpr int header = rnic::wire::mpa_frame_header_size;

@@ -34,6 +34,7 @@ int protocol = -1;
 dissector_handle_t payload_handle, startup_handle;
 std::uint32_t claimed_already = 0;  // the frame whose payload last came to us
 range_t* iwarp_ports = nullptr;
+heur_dtbl_entry_t* builtin = nullptr;  // Wireshark's own dissector of MPA
 #if WIRESHARK_VERSION_MAJOR > 4 || WIRESHARK_VERSION_MINOR >= 4
 using Choice = bool;
 #else
@@ -70,6 +71,11 @@ std::uint64_t time_of(const packet_info& packet) {
          static_cast<std::uint64_t>(packet.abs_ts.nsecs);
 }
 
+base::Bytes octets_of(tvbuff_t* buffer) {
+  const std::size_t length = tvb_captured_length(buffer);
+  return std::as_bytes(std::span(tvb_get_ptr(buffer, 0, static_cast<int>(length)), length));
+}
+
 // A frame seen for the first time shows what it brought about, also of earlier frames, since a
 // reader in one pass does not come back to them; any later time it shows what is known of it.
 const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
@@ -80,10 +86,7 @@ const FrameFacts* facts_of(tvbuff_t* frame, const packet_info& packet) {
   }
   const auto link = link_of(packet);
   if (!link) return nullptr;
-  const std::size_t length = tvb_captured_length(frame);
-  const auto octets =
-      std::as_bytes(std::span(tvb_get_ptr(frame, 0, static_cast<int>(length)), length));
-  return analysis->take(*link, octets, packet.num, time_of(packet));
+  return analysis->take(*link, octets_of(frame), packet.num, time_of(packet));
 }
 
 // The first payload of a connection comes to us: an MPA Request is recognised before the dissector of
@@ -134,6 +137,8 @@ void show(const Canvas& frame, const FrameFacts& facts) {
     for (const FpduFact& fact : events.fpdus) show_fpdu(canvas, fact);
     for (const std::uint32_t response : events.responses)
       state(canvas.tree, fields.response_in, response);
+    for (const std::uint32_t terminate : events.blamed_by)
+      state(canvas.tree, fields.blamed_in, terminate);
   }
   show_columns(canvas, events);
   show_messages(frame, canvas, facts, wanted);
@@ -181,6 +186,15 @@ int dissect_startup(tvbuff_t* payload, packet_info* packet, proto_tree*, void*) 
   return 0;
 }
 
+// What the analyzer does not read (a link type, a tunnel, an IP packet in fragments) stays with Wireshark's own
+// dissectors, which take the payload as Wireshark found it.
+Choice dissect_unread(tvbuff_t* payload, packet_info* packet, proto_tree* tree, void* data) {
+  if (builtin == nullptr || !replace_builtin) return 0;
+  const auto link = link_of(*packet);
+  if (link && capture::parse_segment(*link, octets_of(tvb_get_ds_tvb(payload)))) return 0;
+  return builtin->dissector(payload, packet, tree, data);
+}
+
 // Decode As: the port that the user named.
 int dissect_as(tvbuff_t* payload, packet_info* packet, proto_tree* tree, void* data) {
   if (analysis && !packet->fd->visited)
@@ -204,8 +218,7 @@ void open_file() {
 void close_file() { analysis.reset(); }
 
 void apply_preferences() {
-  if (auto* builtin = find_heur_dissector_by_unique_short_name("iwarp_mpa_tcp"))
-    builtin->enabled = !replace_builtin;
+  if (builtin != nullptr) builtin->enabled = !replace_builtin;
 }
 
 void register_preferences() {
@@ -239,8 +252,11 @@ void register_protocol() {
 }
 
 void hand_off() {
+  heur_dissector_add("tcp", dissect_unread, "iWARP in frames that rnic_iwarp does not read",
+                     "rnic_iwarp_unread", protocol, HEURISTIC_ENABLE);
   dissector_add_for_decode_as("tcp.port", create_dissector_handle(dissect_as, protocol));
   find_upper_layers();
+  builtin = find_heur_dissector_by_unique_short_name("iwarp_mpa_tcp");
   apply_preferences();
 }
 

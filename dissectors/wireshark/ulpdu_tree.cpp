@@ -23,6 +23,9 @@ void show_ddp(const Sketch& ulpdu, bool tagged) {
   for (const int id :
        {fields.tagged_flag, fields.last_flag, fields.ddp_reserved, fields.ddp_version})
     control.field(id, 0, 1);
+  // The octets that DDP keeps for its ULP are RDMAP's header, which is shown as such.
+  if (proto_item* ulp = header.field(fields.ddp_for_ulp, 1, tagged ? 1 : 5))
+    proto_item_set_hidden(ulp);
   if (tagged) {
     const Sketch model = header.branch(fields.tagged, trees.header, 2, 12).as_of(header);
     model.field(fields.stag, 2, 4);
@@ -33,6 +36,22 @@ void show_ddp(const Sketch& ulpdu, bool tagged) {
     model.field(fields.msn, 10, 4);
     model.field(fields.mo, 14, 4);
   }
+}
+
+void show_rdmap(const Sketch& ulpdu, const wire::Segment& segment) {
+  const bool tagged = segment.tagged;
+  const Sketch header = ulpdu.branch(fields.rdmap, trees.rdmap, 1, tagged ? 1 : 5);
+  const Sketch control = header.branch(fields.rdmap_control, trees.header, 0, 1);
+  for (const int id : {fields.rdmap_version, fields.rdmap_reserved, fields.opcode})
+    control.field(id, 0, 1);
+  if (tagged) return;
+  const bool invalidates = wire::carries_invalidate(segment.rdmap().opcode());
+  header.field(invalidates ? fields.invalidate_stag : fields.rdmap_reserved_word, 1, 4);
+}
+
+void show_headers(const Sketch& ulpdu, const wire::Segment& segment) {
+  show_ddp(ulpdu, segment.tagged);
+  show_rdmap(ulpdu, segment);
 }
 
 // Read Request, RFC 5040 section 4.4.
@@ -69,17 +88,63 @@ void show_atomic_response(const Sketch& payload) {
   header.field(fields.original_data, 4, 8);
 }
 
+/// Of one layer and type, the field that has the error code of its own.
+int code_field(const wire::TerminateCause& cause) {
+  if (cause.layer == wire::layer::rdmap) return fields.code_rdma;
+  if (cause.layer == wire::layer::mpa) return fields.code_llp;
+  return cause.type == wire::error_type::ddp_tagged     ? fields.code_ddp_tagged
+         : cause.type == wire::error_type::ddp_untagged ? fields.code_ddp_untagged
+                                                        : fields.terminate_code;
+}
+
+int type_field(const wire::TerminateCause& cause) {
+  return cause.layer == wire::layer::rdmap ? fields.type_rdma
+         : cause.layer == wire::layer::ddp ? fields.type_ddp
+                                           : fields.type_llp;
+}
+
+// Layer, type and code (RFC 5040 section 4.8), each also under the name that it has for its layer.
+void show_cause(const Sketch& control) {
+  const auto cause = wire::parse_terminate_cause(control.bytes());
+  if (!cause) return;
+  const auto hidden = [&](int id, int offset) {
+    if (proto_item* item = control.field(id, offset, 1)) proto_item_set_hidden(item);
+  };
+  state(control.tree(), fields.terminate_cause, wire::describe(*cause));
+  control.field(fields.terminate_layer, 0, 1);
+  control.field(fields.terminate_type, 0, 1);
+  if (cause->layer <= wire::layer::mpa) hidden(type_field(*cause), 0);
+  control.field(fields.terminate_code, 1, 1);
+  if (const int id = code_field(*cause); id != fields.terminate_code) hidden(id, 1);
+}
+
+void show_control(const Sketch& message) {
+  const Sketch control =
+      message.branch(fields.terminate_control, trees.header, 0,
+                     std::min<int>(message.length(), sizeof(wire::TerminateControl)));
+  show_cause(control);
+  if (!control.has(0, sizeof(wire::TerminateControl))) return;
+  const Sketch bits = control.branch(fields.header_control, trees.header, 2, 1).as_of(control);
+  for (const int id : {fields.terminate_m, fields.terminate_d, fields.terminate_r})
+    bits.field(id, 2, 1);
+  control.field(fields.terminate_reserved, 2, 2);
+}
+
+void show_copied_headers(const Sketch& ddp, const Sketch& rdmap) {
+  const auto segment = wire::parse_segment(ddp.bytes());
+  if (!segment) return;
+  show_headers(ddp, *segment);
+  if (rdmap.length() == 0) return;
+  if (segment->rdmap().opcode() == Opcode::atomic_request)
+    show_atomic_request(rdmap);
+  else
+    show_read_request(rdmap);
+}
+
 // RFC 5040 section 4.8; the length is there if M or D says so.
 void show_terminate(const Sketch& payload) {
   const Sketch message = payload.branch(fields.terminate, trees.header, 0, payload.length());
-  if (const auto cause = wire::parse_terminate_cause(payload.bytes()))
-    state(message.tree(), fields.terminate_cause, wire::describe(*cause));
-  message.field(fields.terminate_layer, 0, 1);
-  message.field(fields.terminate_type, 0, 1);
-  message.field(fields.terminate_code, 1, 1);
-  for (const int id : {fields.terminate_m, fields.terminate_d, fields.terminate_r})
-    message.field(id, 2, 1);
-  message.field(fields.terminate_reserved, 2, 2);
+  show_control(message);
   const auto terminate = wire::parse_terminate(payload.bytes());
   if (!terminate) return;
   int offset = sizeof(wire::TerminateControl);
@@ -88,9 +153,13 @@ void show_terminate(const Sketch& payload) {
     offset += 2;
   }
   const int ddp = static_cast<int>(terminate->ddp_header.size());
-  if (ddp > 0) message.field(fields.terminate_ddp, offset, ddp);
+  if (ddp == 0) return;
   const int rdmap = static_cast<int>(terminate->rdmap_header.size());
-  if (rdmap > 0) message.field(fields.terminate_rdmap, offset + ddp, rdmap);
+  const Sketch copied = message.branch(fields.terminate_ddp, trees.header, offset, ddp);
+  const Sketch request =
+      rdmap > 0 ? message.branch(fields.terminate_rdmap, trees.header, offset + ddp, rdmap)
+                : message.from(message.length());
+  show_copied_headers(copied, request);
 }
 
 void show_payload(const Sketch& payload, Opcode opcode, bool first) {
@@ -110,19 +179,10 @@ void show_payload(const Sketch& payload, Opcode opcode, bool first) {
 void show_ulpdu(const Sketch& ulpdu) {
   const auto segment = wire::parse_segment(ulpdu.bytes());
   if (!segment) return;
-  const bool tagged = segment->tagged;
-  const Opcode opcode = segment->rdmap().opcode();
-  show_ddp(ulpdu, tagged);
-  const Sketch header = ulpdu.branch(fields.rdmap, trees.rdmap, 1, tagged ? 1 : 5);
-  const Sketch control = header.branch(fields.rdmap_control, trees.header, 0, 1);
-  for (const int id : {fields.rdmap_version, fields.rdmap_reserved, fields.opcode})
-    control.field(id, 0, 1);
-  if (!tagged) {
-    const bool invalidates = wire::carries_invalidate(opcode);
-    header.field(invalidates ? fields.invalidate_stag : fields.rdmap_reserved_word, 1, 4);
-  }
-  const bool first = !tagged && segment->untagged_header.message_offset.value() == 0;
-  show_payload(ulpdu.from(tagged ? tagged_size : untagged_size), opcode, first);
+  show_headers(ulpdu, *segment);
+  const bool first = !segment->tagged && segment->untagged_header.message_offset.value() == 0;
+  show_payload(ulpdu.from(segment->tagged ? tagged_size : untagged_size), segment->rdmap().opcode(),
+               first);
 }
 
 }  // namespace dissectors::wireshark

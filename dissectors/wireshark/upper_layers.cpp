@@ -225,6 +225,9 @@ class InfoColumn {
   ~InfoColumn() {
     if (ours_ == nullptr) return;
     const char* theirs = wmem_strdup(packet_->pool, col_get_text(packet_->cinfo, COL_INFO));
+    // A dissector may keep its text from being written over, which would leave it there twice.
+    col_clear_fence(packet_->cinfo, COL_INFO);
+    col_clear(packet_->cinfo, COL_INFO);
     col_add_fstr(packet_->cinfo, COL_INFO, *theirs == '\0' ? "%s%s" : "%s | %s", ours_, theirs);
   }
 

@@ -7,9 +7,8 @@ namespace plugfest::scenario_table {
 /// Both sides are notified, and what waited on them is flushed.
 void ending(ScenarioRun& run, Side by, bool abortive) {
   const Link link = open(run);
-  const Region mine = run.of(by).memory(64), theirs = run.of(other(by)).memory(64);
-  const auto my_receive = run.of(by).receive(link.of(by), &mine);
-  const auto their_receive = run.of(other(by)).receive(link.of(other(by)), &theirs);
+  const Work my_receive = run.of(by).post_receive(64, link.of(by));
+  const Work their_receive = run.of(other(by)).post_receive(64, link.of(other(by)));
   run.of(by).disconnect(link.of(by), abortive);
   expect_end(run, link, by);
   run.of(by).expect_completion(my_receive, "a receive on an ended connection", "flushed");

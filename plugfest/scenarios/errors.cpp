@@ -8,15 +8,9 @@ namespace plugfest::scenario_table {
 
 namespace {
 
-/// Same index, another key: there is no such STag.
-std::uint32_t bad(std::uint32_t stag) {
-  constexpr std::uint32_t key = 0xFF;
-  return stag ^ key;
-}
-
 void expect_untouched(ScenarioRun& run, Side side, const Octets& before, const Region& region) {
   run.record.expect(side, "memory that nobody may touch", hash(before),
-                    hash(run.of(side).contents(region)));
+                    hash(run.of(side).read_memory(region)));
 }
 
 /// The offender is `by`.
@@ -28,14 +22,8 @@ void expect_refusal(ScenarioRun& run, const Link& link, Side by) {
 
 void write_to(ScenarioRun& run, const Link& link, Side by, std::uint32_t stag,
               std::uint64_t offset) {
-  iut::PostWork work;
-  work.endpoint = link.of(by);
-  work.operation = iut::operation::write;
-  work.remote_stag = stag;
-  work.remote_offset = offset;
-  work.pieces = {{run.of(by).memory_of(content(64, 21)).handle, 0, 64}};
   // The writer may see success: it has sent what it was to send.
-  static_cast<void>(run.of(by).post(work));
+  static_cast<void>(run.of(by).post_write(content(64, 21), stag, offset, link.of(by)));
 }
 
 /// A new connection comes up as if nothing had happened.
@@ -46,8 +34,8 @@ void expect_next_connection(ScenarioRun& run) { close(run, open(run)); }
 void write_to_bad_stag(ScenarioRun& run, Side by) {
   const Link link = open(run);
   const Octets before = content(256, 22);
-  const Region region = run.of(other(by)).memory_of(before, rights::write);
-  write_to(run, link, by, bad(region.stag), region.base);
+  const Region region = run.of(other(by)).register_octets(before, access::remote_write);
+  write_to(run, link, by, region.stag_with_other_key(), region.base);
   expect_refusal(run, link, by);
   expect_untouched(run, other(by), before, region);
   expect_next_connection(run);
@@ -55,13 +43,13 @@ void write_to_bad_stag(ScenarioRun& run, Side by) {
 
 void read_from_bad_stag(ScenarioRun& run, Side by) {
   const Link link = open(run);
-  const Region region = run.of(other(by)).memory_of(content(256, 23), rights::read);
+  const Region region = run.of(other(by)).register_octets(content(256, 23), access::remote_read);
   const Octets before = content(256, 24);
-  const Region sink = run.of(by).memory_of(before, rights::write);
+  const Region sink = run.of(by).register_octets(before, access::remote_write);
   iut::PostWork work;
   work.endpoint = link.of(by);
   work.operation = iut::operation::read;
-  work.remote_stag = bad(region.stag);
+  work.remote_stag = region.stag_with_other_key();
   work.remote_offset = region.base;
   work.pieces = {{sink.handle, 0, 256}};
   const auto done = run.of(by).completion(run.of(by).post(work), "a read from a bad STag");
@@ -75,7 +63,7 @@ void read_from_bad_stag(ScenarioRun& run, Side by) {
 void write_without_right(ScenarioRun& run) {
   const Link link = open(run);
   const Octets before = content(256, 25);
-  const Region region = run.responder.memory_of(before, rights::read);
+  const Region region = run.responder.register_octets(before, access::remote_read);
   write_to(run, link, Side::initiator, region.stag, region.base);
   expect_refusal(run, link, Side::initiator);
   expect_untouched(run, Side::responder, before, region);

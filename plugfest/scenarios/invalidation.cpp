@@ -26,7 +26,7 @@ void invalidate(ScenarioRun& run, bool solicited) {
       solicited ? iut::operation::send_solicited_invalidate : iut::operation::send_invalidate;
   const Link link = open(run);
   for (const Side from : {Side::initiator, Side::responder}) {
-    const Region region = run.of(other(from)).memory(4096, rights::write);
+    const Region region = run.of(other(from)).register_memory(4096, access::remote_write);
     invalidate_one(run, link, from, operation, region.stag);
   }
   send(run, link, Side::initiator, 1);  // and it goes on
@@ -37,20 +37,15 @@ void invalidate(ScenarioRun& run, bool solicited) {
 void use_after_invalidation(ScenarioRun& run) {
   const Link link = open(run);
   const Octets before = content(4096, 11);
-  const Region region = run.responder.memory_of(before, rights::write);
+  const Region region = run.responder.register_octets(before, access::remote_write);
   invalidate_one(run, link, Side::initiator, iut::operation::send_invalidate, region.stag);
-  iut::PostWork work;
-  work.endpoint = link.initiator;
-  work.operation = iut::operation::write;
-  work.remote_stag = region.stag;
-  work.remote_offset = region.base;
-  work.pieces = {{run.initiator.memory_of(content(64, 12)).handle, 0, 64}};
-  static_cast<void>(run.initiator.post(work));
+  static_cast<void>(
+      run.initiator.post_write(content(64, 12), region.stag, region.base, link.initiator));
   run.expectation.terminate_from = Side::responder;
   run.expectation.provoked.emplace_back(Side::initiator, "ddp.tagged.stag-valid-for-stream");
   expect_end(run, link, Side::responder);
-  run.record.expect(Side::responder, "memory behind the invalidated STag", hash(before),
-                    hash(run.responder.contents(region)));
+  run.record.expect(Side::responder, "memory of the invalidated STag", hash(before),
+                    hash(run.responder.read_memory(region)));
 }
 
 }  // namespace plugfest::scenario_table

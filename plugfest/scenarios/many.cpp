@@ -31,8 +31,7 @@ std::size_t asker(ScenarioRun& run, const iut::ConnectRequestEvent& request, std
 }
 
 struct Posted {
-  iut::WorkId receive = 0, send = 0;
-  Region sink;
+  Work receive, send;
   Octets data;
 };
 
@@ -40,14 +39,10 @@ Posted post_send(ScenarioRun& run, const Link& link, Side from, std::size_t leng
                  std::uint64_t seed) {
   Posted posted;
   posted.data = content(length, seed);
-  posted.sink = run.of(other(from)).memory(length);
-  posted.receive = run.of(other(from)).receive(link.of(other(from)), &posted.sink);
-  iut::PostWork work;
-  work.endpoint = link.of(from);
-  work.operation = iut::operation::send;
-  work.pieces = {
-      {run.of(from).memory_of(posted.data).handle, 0, static_cast<std::uint32_t>(length)}};
-  posted.send = run.of(from).post(work);
+  posted.receive =
+      run.of(other(from)).post_receive(static_cast<std::uint32_t>(length), link.of(other(from)));
+  posted.send = run.of(from).post_send(posted.data, iut::operation::send,
+                                       [&](iut::PostWork& work) { work.endpoint = link.of(from); });
   return posted;
 }
 
@@ -55,21 +50,21 @@ void expect_arrival(ScenarioRun& run, Side from, const Posted& posted, const std
   run.of(other(from)).expect_completion(posted.receive, "the receive of " + what);
   run.of(from).expect_completion(posted.send, what);
   run.record.require(other(from), "contents of " + what, hash(posted.data),
-                     hash(run.of(other(from)).contents(posted.sink)));
+                     hash(run.of(other(from)).read_memory(posted.receive.buffer)));
 }
 
 }  // namespace
 
 /// A hundred requests are on their way before the first of them is looked at.
 void many_connections(ScenarioRun& run, std::size_t count) {
-  constexpr std::size_t wave = 100;  // nobody has to remember more requests that wait
+  constexpr std::size_t wave = 100;  // nobody has to keep more requests waiting
   const std::uint16_t port = run.responder.listen();
   std::vector<Link> links(count);
   for (std::size_t first = 0; first < count; first += wave) {
     const std::size_t end = std::min(count, first + wave);
     // Made first: the initiator waits for the answer to its first request meanwhile.
     for (std::size_t at = first; at < end; ++at)
-      links[at] = {run.initiator.endpoint(), run.responder.endpoint()};
+      links[at] = {run.initiator.create_endpoint(), run.responder.create_endpoint()};
     for (std::size_t at = first; at < end; ++at) {
       run.initiator.connect(links[at].initiator, run.responder, port, {.private_data = number(at)});
     }
@@ -100,17 +95,17 @@ void connect_storm(ScenarioRun& run) {
   for (std::size_t round = 0; round < rounds; ++round) {
     std::vector<Link> links(count);
     // Made first: the initiator waits for the answer to its first request meanwhile.
-    for (Link& link : links) link.initiator = run.initiator.endpoint();
+    for (Link& link : links) link.initiator = run.initiator.create_endpoint();
     for (std::size_t at = 0; at < count; ++at)
       run.initiator.connect(links[at].initiator, run.responder, port, {.private_data = number(at)});
     for (std::size_t at = 0; at < count; ++at) {
       const auto request = run.responder.request();
       const std::size_t who = asker(run, request, count);
       if (who % ways == 0) {
-        run.responder.call(iut::Reject{request.request, {}}, "reject");
+        run.responder.reject(request.request);
         continue;
       }
-      links[who].responder = run.responder.endpoint();
+      links[who].responder = run.responder.create_endpoint();
       run.responder.accept(request.request, links[who].responder);
     }
     for (std::size_t at = 0; at < count; ++at) {
@@ -138,8 +133,9 @@ void connect_storm(ScenarioRun& run) {
 void both_at_once(ScenarioRun& run) {
   const std::uint16_t at_responder = run.responder.listen();
   const std::uint16_t at_initiator = run.initiator.listen();
-  const Handle out = run.initiator.endpoint(), out_accepted = run.responder.endpoint();
-  const Handle in = run.responder.endpoint(), in_accepted = run.initiator.endpoint();
+  const Handle out = run.initiator.create_endpoint(), in = run.responder.create_endpoint();
+  const Handle out_accepted = run.responder.create_endpoint();
+  const Handle in_accepted = run.initiator.create_endpoint();
   run.initiator.connect(out, run.responder, at_responder);
   run.responder.connect(in, run.initiator, at_initiator);
   run.responder.accept(run.responder.request().request, out_accepted);

@@ -21,12 +21,12 @@ void reject(ScenarioRun& run, bool with_private_data) {
   const Octets why = with_private_data ? content(length, 8) : Octets{};
   const Octets expectation = with_private_data ? content(length, 7) : Octets{};
   const std::uint16_t port = run.responder.listen();
-  const Handle endpoint = run.initiator.endpoint();
+  const Handle endpoint = run.initiator.create_endpoint();
   run.initiator.connect(endpoint, run.responder, port, {.private_data = expectation});
   const auto request = run.responder.request_from(run.initiator, endpoint);
   run.record.expect(Side::responder, "private data of the request", count_of(expectation),
                     count_of(request.private_data));
-  run.responder.call(iut::Reject{request.request, why}, "reject");
+  run.responder.reject(request.request, why);
   const iut::Event end = run.initiator.startup_of(endpoint);
   run.record.require(Side::initiator, "startup", "rejected", word_of(end));
   run.record.expect(Side::initiator, "private data of the rejection", count_of(why),

@@ -4,21 +4,23 @@
 
 #include <algorithm>
 #include <functional>
-#include <list>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/event_loop.hpp"
 #include "plugfest/verdict.hpp"
-#include "suite/iut/iut.hpp"
+#include "suite/cases/framework/consumer.hpp"
 
 namespace plugfest {
 
+namespace access = suite::cases::access;
 namespace iut = suite::iut;
+using base::Octets;
 using iut::Handle;
-using iut::Octets;
+using suite::cases::Region;
+using suite::cases::Work;
 
 /// What is kept of a scenario while it is played.
 struct Record {
@@ -35,93 +37,64 @@ struct Record {
   void require(Side side, std::string what, std::string expected, std::string actual);
 };
 
-/// Registered memory of one side.
-struct Region {
-  Handle handle = 0;
-  std::uint32_t stag = 0;
-  std::uint64_t base = 0, length = 0;
-};
-
-/// Access rights by what they are for. Remote writing implies local writing, as verbs want it.
-namespace rights {
-inline constexpr iut::Access local{.local_write = true};
-inline constexpr iut::Access read{.local_write = true, .remote_read = true};
-inline constexpr iut::Access write{.local_write = true, .remote_write = true};
-inline constexpr iut::Access atomic{
-    .local_write = true, .remote_read = true, .remote_write = true, .remote_atomic = true};
-}  // namespace rights
-
-/// One side: its agent, one call per step. A command that is refused ends the scenario: *not
-/// applicable* where the agent cannot, *error* otherwise.
-class AgentSide {
+/// One side: the consumer of its agent, whose expectations are recorded as those of this side.
+class AgentSide final : public suite::cases::Consumer {
  public:
   AgentSide(Side side, iut::Iut& iut, std::string address, Record& record)
-      : side_(side), iut_(iut), address_(std::move(address)), record_(record) {}
+      : Consumer(iut, record.loop), side_(side), address_(std::move(address)), record_(record) {}
 
   [[nodiscard]] Side side() const { return side_; }
   [[nodiscard]] const std::string& address() const { return address_; }
-  [[nodiscard]] bool can(std::string_view capability) const;
-  iut::Reply call(iut::Command command, const std::string& what);
 
-  // -- memory --
-  [[nodiscard]] Region memory(std::uint64_t length, const iut::Access& access = rights::local);
-  [[nodiscard]] Region memory_of(const Octets& contents, const iut::Access& access = rights::local);
-  [[nodiscard]] Octets contents(const Region& region);
-
-  // -- connections --
-  [[nodiscard]] Handle endpoint(Handle shared_queue = 0);
+  using Consumer::connect;
+  using Consumer::listen;
   /// Its port; one listener for the whole scenario.
   [[nodiscard]] std::uint16_t listen();
   void connect(Handle endpoint, const AgentSide& to, std::uint16_t port,
-               const iut::ConnectParameters& parameters = {});
+               const iut::ConnectParameters& parameters = {}) {
+    Consumer::connect(endpoint, to.address(), port, parameters);
+  }
   [[nodiscard]] iut::ConnectRequestEvent request();
   /// As request(), where only that endpoint of the asker's asks: nothing is waited for any more once
   /// the asker has reported that its attempt has ended.
   [[nodiscard]] iut::ConnectRequestEvent request_from(AgentSide& asker, Handle endpoint);
-  void accept(Handle request, Handle endpoint, const iut::ConnectParameters& parameters = {});
   /// The endpoint's established, rejected or connect_failed; ends the scenario if none comes.
   [[nodiscard]] iut::Event startup_of(Handle endpoint);
-  void disconnect(Handle endpoint, bool abortive);
   /// Whether it was so. Where the other side has waited for the same in vain, this side has had its
   /// time too.
   bool expect_disconnected(Handle endpoint, bool had_its_time = false);
 
-  // -- work --
-  [[nodiscard]] iut::WorkId receive(Handle endpoint, const Region* into);
-  [[nodiscard]] Handle shared_queue(std::uint32_t depth);
-  [[nodiscard]] iut::WorkId receive_from_queue(Handle queue, const Region& into);
-  /// Number and, for a send or write, source are filled in.
-  [[nodiscard]] iut::WorkId post(iut::PostWork work);
   /// The completion; ends the scenario if none comes.
-  [[nodiscard]] iut::CompletionEvent completion(iut::WorkId work, const std::string& of);
+  [[nodiscard]] iut::CompletionEvent completion(const Work& work, const std::string& of);
   /// As completion(), which must have this status.
-  iut::CompletionEvent expect_completion(iut::WorkId work, const std::string& of,
+  iut::CompletionEvent expect_completion(const Work& work, const std::string& of,
                                          const std::string& status = "success");
-
-  using Wanted = std::function<bool(const iut::Event&)>;
-  /// The first event that fits, of those that came and those that come within the step's timeout.
-  [[nodiscard]] std::optional<iut::Event> take(const Wanted& wanted) {
-    return take(wanted, end_of_step());
-  }
+  /// The next receive of that endpoint that completes, whichever receive it took.
+  [[nodiscard]] iut::CompletionEvent next_received(Handle endpoint);
 
  private:
-  [[nodiscard]] std::optional<iut::Event> take(const Wanted& wanted, base::TimePoint deadline);
   [[nodiscard]] base::TimePoint end_of_step() const {
-    return std::min(record_.deadline, record_.loop.now() + record_.step_timeout);
+    return std::min(record_.deadline, now() + record_.step_timeout);
   }
   /// What ended the endpoint's attempt to connect without success, of the events that have come.
   [[nodiscard]] std::string failed_attempt(Handle endpoint);
-  [[nodiscard]] bool fetch(base::TimePoint deadline);
+
+  void giving(const suite::iut::Command& /*command*/) override {}
+  void note(std::string text) override { record_.note(side_, std::move(text)); }
+  [[nodiscard]] base::TimePoint reply_due() const override { return end_of_step(); }
+  [[nodiscard]] base::TimePoint completion_due() const override { return end_of_step(); }
+  [[nodiscard]] std::string_view who() const override {
+    return side_ == Side::initiator ? "the initiator" : "the responder";
+  }
+  [[noreturn]] void stop_as_gone(const iut::GoneEvent& gone) const override;
 
   Side side_;
-  iut::Iut& iut_;
   std::string address_;
   Record& record_;
-  std::list<iut::Event> events_;
-  std::uint16_t port_ = 0;
-  Handle next_handle_ = 1;
-  iut::WorkId next_work_ = 1;
 };
+
+/// Does it; how it was stopped, if it was.
+[[nodiscard]] std::optional<ScenarioStop> stop_of(const std::function<void()>& work);
 
 /// What the capture has to show besides being free of broken rules.
 struct WireExpectation {

@@ -77,22 +77,14 @@ void depths(ScenarioRun& run) {
     AgentSide &reader = run.of(by), &target = run.of(other(by));
     constexpr std::size_t length = 3000, count = 8;
     const Octets data = content(length, count);
-    const Region source = target.memory_of(data, rights::read);
-    std::vector<std::pair<iut::WorkId, Region>> posted;
-    for (std::size_t at = 0; at < count; ++at) {
-      const Region sink = reader.memory(length, rights::write);
-      iut::PostWork work;
-      work.endpoint = link.of(by);
-      work.operation = iut::operation::read;
-      work.pieces = {{sink.handle, 0, length}};
-      work.remote_stag = source.stag;
-      work.remote_offset = source.base;
-      posted.emplace_back(reader.post(work), sink);
-    }
-    for (const auto& [work, sink] : posted) {
+    const Region source = target.register_octets(data, access::remote_read);
+    std::vector<Work> posted;
+    for (std::size_t at = 0; at < count; ++at)
+      posted.push_back(reader.post_read(length, source.stag, source.base, link.of(by)));
+    for (const Work& work : posted) {
       reader.expect_completion(work, "one of eight reads");
       run.record.expect(by, "contents of one of eight reads", hash(data),
-                        hash(reader.contents(sink)));
+                        hash(reader.read_memory(work.buffer)));
     }
   }
   close(run, link);

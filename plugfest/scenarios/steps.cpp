@@ -54,11 +54,15 @@ Link connect_ends(ScenarioRun& run, const Link& link, const ConnectOptions& opti
 }  // namespace
 
 Link connect(ScenarioRun& run, const ConnectOptions& options) {
-  return connect_ends(run, {run.initiator.endpoint(), run.responder.endpoint()}, options);
+  return connect_ends(run, {run.initiator.create_endpoint(), run.responder.create_endpoint()},
+                      options);
 }
 
 Link connect_shared(ScenarioRun& run, Handle shared_queue) {
-  return connect_ends(run, {run.initiator.endpoint(), run.responder.endpoint(shared_queue)}, {});
+  return connect_ends(run,
+                      {run.initiator.create_endpoint(),
+                       run.responder.create_endpoint({.shared_queue = shared_queue})},
+                      {});
 }
 
 Link open(ScenarioRun& run, const ConnectOptions& options) {
@@ -72,24 +76,18 @@ iut::CompletionEvent send(ScenarioRun& run, const Link& link, Side from, std::si
   AgentSide &sender = run.of(from), &receiver = run.of(other(from));
   const std::string what = fmt::format("{} of {} octets", options.operation, length);
   const Octets data = content(length, length + 1);
-  Region source;
   // A receive without any room is not to be had everywhere.
-  const Region sink = receiver.memory(std::max<std::size_t>(length, 1));
-  const auto receive = receiver.receive(link.of(other(from)), &sink);
-  iut::PostWork work;
-  work.endpoint = link.of(from);
-  work.operation = options.operation;
-  work.invalidate_stag = options.invalidate_stag;
-  if (length > 0) {
-    source = sender.memory_of(data);
-    work.pieces = {{source.handle, 0, narrow(length)}};
-  }
-  const auto posted = sender.post(work);
+  const Work receive =
+      receiver.post_receive(narrow(std::max<std::size_t>(length, 1)), link.of(other(from)));
+  const Work posted = sender.post_send(data, options.operation, [&](iut::PostWork& work) {
+    work.endpoint = link.of(from);
+    work.invalidate_stag = options.invalidate_stag;
+  });
   auto received = receiver.expect_completion(receive, "the receive of a " + what);
   sender.expect_completion(posted, what);
   run.record.require(other(from), "length of a " + what, std::to_string(length),
                      std::to_string(received.length));
-  Octets came = receiver.contents(sink);
+  Octets came = receiver.read_memory(receive.buffer);
   came.resize(length);
   expect_contents(run, other(from), "contents of a " + what, data, came);
   return received;
@@ -99,42 +97,28 @@ void write(ScenarioRun& run, const Link& link, Side from, std::size_t length) {
   AgentSide &writer = run.of(from), &target = run.of(other(from));
   const std::string what = fmt::format("write of {} octets", length);
   Octets expected = content(length + 2 * guard, length + 2);
-  const Region sink = target.memory_of(expected, rights::write);
+  const Region sink = target.register_octets(expected, access::remote_write);
   const Octets data = content(length, length + 3);
   std::copy(data.begin(), data.end(), expected.begin() + guard);
-  iut::PostWork work;
-  work.endpoint = link.of(from);
-  work.operation = iut::operation::write;
-  work.remote_stag = sink.stag;
-  work.remote_offset = sink.base + guard;
-  if (length > 0) work.pieces = {{writer.memory_of(data).handle, 0, narrow(length)}};
-  writer.expect_completion(writer.post(work), what);
+  writer.expect_completion(writer.post_write(data, sink.stag, sink.base + guard, link.of(from)),
+                           what);
   // What was sent after the write is delivered only when the write is in place.
   send(run, link, from, 1);
-  expect_contents(run, other(from), "memory after a " + what, expected, target.contents(sink));
+  expect_contents(run, other(from), "memory after a " + what, expected, target.read_memory(sink));
 }
 
 void read(ScenarioRun& run, const Link& link, Side by, std::size_t length) {
   AgentSide &reader = run.of(by), &target = run.of(other(by));
   const std::string what = fmt::format("read of {} octets", length);
   const Octets data = content(length + 2 * guard, length + 4);
-  const Region source = target.memory_of(data, rights::read);
-  iut::PostWork work;
-  work.endpoint = link.of(by);
-  work.operation = iut::operation::read;
-  work.remote_stag = source.stag;
-  work.remote_offset = source.base + guard;
-  Region sink;
-  if (length > 0) {
-    // On iWARP the sink of a Read is a tagged buffer that the peer writes to.
-    sink = reader.memory(length, rights::write);
-    work.pieces = {{sink.handle, 0, narrow(length)}};
-  }
-  reader.expect_completion(reader.post(work), what);
+  const Region source = target.register_octets(data, access::remote_read);
+  const Work posted =
+      reader.post_read(narrow(length), source.stag, source.base + guard, link.of(by));
+  reader.expect_completion(posted, what);
   const auto wanted = data.begin() + guard;
   expect_contents(run, by, "contents of a " + what,
                   Octets(wanted, wanted + static_cast<std::ptrdiff_t>(length)),
-                  reader.contents(sink));
+                  reader.read_memory(posted.buffer));
 }
 
 void close(ScenarioRun& run, const Link& link, Side by) {

@@ -65,8 +65,8 @@ void gibibyte(ScenarioRun& run, bool by_reading) {
   const Link link = open(run);
   AgentSide& owner = by_reading ? run.responder : run.initiator;
   AgentSide& taker = by_reading ? run.initiator : run.responder;
-  const Region source = owner.memory(length, rights::read);
-  const Region sink = taker.memory(length, rights::write);
+  const Region source = owner.register_memory({.length = length, .access = access::remote_read});
+  const Region sink = taker.register_memory({.length = length, .access = access::remote_write});
   for (std::uint32_t at = 0; at < length; at += piece)
     owner.call(iut::WriteMemory{source.handle, at, content(piece, at)}, "fill a piece");
   const Region& remote = by_reading ? source : sink;
@@ -86,47 +86,32 @@ void gibibyte(ScenarioRun& run, bool by_reading) {
   close(run, link);
 }
 
-namespace {
-
-/// The next receive of that endpoint that completes, whichever receive of the queue it took.
-iut::CompletionEvent next_received(AgentSide& side, Handle endpoint, Record& record) {
-  const auto event = side.take([endpoint](const iut::Event& candidate) {
-    const auto* done = std::get_if<iut::CompletionEvent>(&candidate);
-    return done != nullptr && done->endpoint == endpoint &&
-           done->operation == iut::operation::receive;
-  });
-  record.require(side.side(), "completion of a receive", "one", event ? "one" : "none in time");
-  return std::get<iut::CompletionEvent>(*event);
-}
-
-}  // namespace
-
 /// Messages of both connections take receives out of one queue, each one that no other took.
 void shared_queue(ScenarioRun& run) {
   constexpr std::size_t count = 8, length = 512;
   AgentSide& taker = run.responder;
-  const Handle queue = taker.shared_queue(2 * count);
+  const Handle queue = taker.create_shared_queue(2 * count);
   const std::array<Link, 2> links{connect_shared(run, queue), connect_shared(run, queue)};
   std::map<iut::WorkId, Region> waiting;
   for (std::size_t at = 0; at < 2 * count; ++at) {
-    const Region sink = taker.memory(length);
-    waiting.emplace(taker.receive_from_queue(queue, sink), sink);
+    const Region sink = taker.register_memory(length);
+    const Work receive =
+        taker.post_receive({.shared_queue = queue, .pieces = {{sink.handle, 0, length}}});
+    waiting.emplace(receive.id, sink);
   }
   for (std::size_t at = 0; at < 2 * count; ++at) {
     const Link& link = links[at % links.size()];
     const Octets data = content(length, at);
-    iut::PostWork work;
-    work.endpoint = link.initiator;
-    work.operation = iut::operation::send;
-    work.pieces = {{run.initiator.memory_of(data).handle, 0, length}};
-    run.initiator.expect_completion(run.initiator.post(work), "a send");
-    const auto done = next_received(taker, link.responder, run.record);
+    const auto on_link = [&](iut::PostWork& work) { work.endpoint = link.initiator; };
+    run.initiator.expect_completion(run.initiator.post_send(data, iut::operation::send, on_link),
+                                    "a send");
+    const auto done = taker.next_received(link.responder);
     run.record.require(Side::responder, "status of a receive", "success", done.status);
     const auto taken = waiting.extract(done.work);
     run.record.require(Side::responder, "the receive that a message took", "one that waited",
                        taken ? "one that waited" : "another");
     run.record.require(Side::responder, "contents of a send", hash(data),
-                       hash(taker.contents(taken.mapped())));
+                       hash(taker.read_memory(taken.mapped())));
   }
   for (const Link& link : links) close(run, link);
 }
@@ -137,12 +122,12 @@ void immediate(ScenarioRun& run) {
   const Octets value = content(8, 1);
   for (const Side from : sides) {
     const Handle theirs = link.of(other(from));
-    const auto receive = run.of(other(from)).receive(theirs, nullptr);
+    const Work receive = run.of(other(from)).post_receive(0, theirs);
     iut::PostWork work;
     work.endpoint = link.of(from);
     work.operation = iut::operation::immediate;
     std::ranges::copy(value, work.immediate.begin());
-    const auto posted = run.of(from).post(work);
+    const Work posted = run.of(from).post(work);
     const auto received =
         run.of(other(from)).expect_completion(receive, "the receive of immediate data");
     run.of(from).expect_completion(posted, "immediate data");
@@ -156,9 +141,9 @@ void immediate(ScenarioRun& run) {
 /// RFC 7306 section 5: FetchAdd, then CompareSwap of what it left.
 void atomics(ScenarioRun& run) {
   const Link link = open(run);
-  const Region word = run.responder.memory_of(Octets(8), rights::atomic);
+  const Region word = run.responder.register_octets(Octets(8), access::remote_atomic);
   const auto carry_out = [&](const char* operation, std::uint64_t operand, std::uint64_t compare) {
-    const Region original = run.initiator.memory(8, rights::write);
+    const Region original = run.initiator.register_memory(8, access::remote_write);
     iut::PostWork work;
     work.endpoint = link.initiator;
     work.operation = operation;
@@ -168,7 +153,7 @@ void atomics(ScenarioRun& run) {
     work.add_or_swap = operand;
     work.compare = compare;
     run.initiator.expect_completion(run.initiator.post(work), operation);
-    return run.initiator.contents(original);
+    return run.initiator.read_memory(original);
   };
   const auto expect = [&](Side side, const std::string& what, const Octets& octets, bool zero) {
     const bool is_zero = octets == Octets(8);
@@ -177,10 +162,10 @@ void atomics(ScenarioRun& run) {
   constexpr std::uint64_t added = 0x0102030405060708;
   expect(Side::initiator, "original value of FetchAdd",
          carry_out(iut::operation::fetch_add, added, 0), true);
-  expect(Side::responder, "memory after FetchAdd", run.responder.contents(word), false);
+  expect(Side::responder, "memory after FetchAdd", run.responder.read_memory(word), false);
   expect(Side::initiator, "original value of CompareSwap",
          carry_out(iut::operation::compare_swap, 0, added), false);
-  expect(Side::responder, "memory after CompareSwap", run.responder.contents(word), true);
+  expect(Side::responder, "memory after CompareSwap", run.responder.read_memory(word), true);
   close(run, link);
 }
 

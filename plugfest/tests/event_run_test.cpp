@@ -15,6 +15,8 @@
 #include <random>
 #include <set>
 
+#include <nlohmann/json.hpp>
+
 #include "base/epoll_loop.hpp"
 #include "plugfest/event_run.hpp"
 #include "plugfest/record_json.hpp"
@@ -60,7 +62,22 @@ std::vector<Cell> synthetic_cells(int repeats) {
   return cells;
 }
 
-const json event{{"name", "synthetic"}, {"digest", "d1"}};
+EventRecord event_of(const std::string& digest) {
+  EventRecord made;
+  made.name = "synthetic";
+  made.digest = digest;
+  return made;
+}
+
+const EventRecord event = event_of("d1");
+
+CellRecord record_of(const std::string& id, Verdict verdict, const std::string& reason = "") {
+  CellRecord made;
+  made.id = id;
+  made.outcome.verdict = verdict;
+  made.outcome.reason = reason;
+  return made;
+}
 
 std::vector<std::string> lines_of(const fs::path& file) {
   std::ifstream in(file);
@@ -74,12 +91,8 @@ RunOptions options_for(std::size_t slots, const char* behaviour, const fs::path&
   options.slots = slots;
   options.capacity = std::vector<int>(hosts, 1);
   options.time_limit = [](const Cell&) { return std::chrono::seconds(5); };
-  options.order = [behaviour, folder](const Cell& cell, std::size_t, int attempt) -> json {
-    return {{"behaviour", behaviour},
-            {"cell", cell.id},
-            {"initiator", cell.initiator},
-            {"attempt", attempt},
-            {"folder", folder.string()}};
+  options.task = [behaviour, folder](const Cell& cell, std::size_t, int attempt) -> Task {
+    return synthetic_task(behaviour, cell, attempt, folder.string());
   };
   return options;
 }
@@ -98,6 +111,10 @@ bool play_on(const fs::path& folder, const std::vector<Cell>& cells) {
   if (!journal) return false;
   const auto done = run_cells(cells, *journal, options_for(3, "timed", folder));
   return done && *done;
+}
+
+Verdict verdict_in(const Journal& journal, const std::string& cell) {
+  return journal.latest(cell).outcome.verdict;
 }
 
 /// The verdict of each cell that has one.
@@ -179,13 +196,13 @@ BOOST_AUTO_TEST_CASE(what_a_process_knows_better_goes_into_the_record) {
   auto journal = Journal::open(scratch.path, event).value();
   const auto cells = synthetic_cells(1);
   auto options = options_for(2, "pass");
-  options.complete = [&](const Cell& cell, json& record) {
-    if (cell.initiator == 2) record["verdict"] = "fail";
+  options.complete = [&](const Cell& cell, Outcome& outcome) {
+    if (cell.initiator == 2) outcome.verdict = Verdict::fail;
   };
   BOOST_TEST(run_cells(cells, journal, options).value());
   for (const Cell& cell : cells)
-    BOOST_TEST(journal.latest(cell.id).value("verdict", "") ==
-               (cell.initiator == 2 ? "fail" : "pass"));
+    BOOST_TEST(
+        (verdict_in(journal, cell.id) == (cell.initiator == 2 ? Verdict::fail : Verdict::pass)));
 }
 
 /// A cell that ended in time is not late because the parent of its worker was busy.
@@ -196,11 +213,11 @@ BOOST_AUTO_TEST_CASE(a_run_that_was_busy_blames_no_cell) {
   auto options = options_for(2, "pass");
   options.time_limit = [](const Cell&) { return std::chrono::milliseconds(1500); };
   int busy = 0;
-  options.complete = [&](const Cell&, json&) {
+  options.complete = [&](const Cell&, Outcome&) {
     if (++busy == 4) wait_for(std::chrono::milliseconds(2500));
   };
   BOOST_TEST(run_cells(cells, journal, options).value());
-  for (const Cell& cell : cells) BOOST_TEST(journal.latest(cell.id).value("verdict", "") == "pass");
+  for (const Cell& cell : cells) BOOST_TEST((verdict_in(journal, cell.id) == Verdict::pass));
 }
 
 BOOST_AUTO_TEST_CASE(others_play_while_a_host_is_away) {
@@ -218,7 +235,7 @@ BOOST_AUTO_TEST_CASE(others_play_while_a_host_is_away) {
     BOOST_TEST(host != 5);  // nobody needs it
     return host == 0 && (ended.size() < without_host_0 || ++questions < patient);
   };
-  options.complete = [&](const Cell& cell, json&) { ended.push_back(cell.id); };
+  options.complete = [&](const Cell& cell, Outcome&) { ended.push_back(cell.id); };
   BOOST_TEST(run_cells(cells, journal, options).value());
   BOOST_TEST(ended.size() == cells.size());
   for (std::size_t at = 0; at < without_host_0; ++at)
@@ -235,21 +252,21 @@ BOOST_AUTO_TEST_CASE(a_long_scenario_has_its_time) {
     return std::chrono::milliseconds(cell.responder == 1 ? 60'000 : 200);
   };
   BOOST_TEST(run_cells(cells, journal, options).value());
-  BOOST_TEST(journal.latest("0/1/x#1").value("verdict", "") == "pass");
-  BOOST_TEST(journal.latest("0/2/x#1").value("verdict", "") == "error");
+  BOOST_TEST((verdict_in(journal, "0/1/x#1") == Verdict::pass));
+  BOOST_TEST((verdict_in(journal, "0/2/x#1") == Verdict::error));
 }
 
 BOOST_AUTO_TEST_CASE(a_torn_line_is_cut_off) {
   const Scratch scratch;
   {
     auto journal = Journal::open(scratch.path, event).value();
-    BOOST_REQUIRE(journal.add({{"id", "a/b/x#1"}, {"verdict", "pass"}}));
+    BOOST_REQUIRE(journal.add(record_of("a/b/x#1", Verdict::pass)));
   }
   std::ofstream(scratch.path / "cells.ndjson", std::ios::app) << R"({"cell":{"id":"a/b/y#1","ver)";
   auto journal = Journal::open(scratch.path, event).value();
   BOOST_TEST(journal.has("a/b/x#1"));
   BOOST_TEST(!journal.has("a/b/y#1"));
-  BOOST_REQUIRE(journal.add({{"id", "a/b/z#1"}, {"verdict", "pass"}}));
+  BOOST_REQUIRE(journal.add(record_of("a/b/z#1", Verdict::pass)));
   for (const std::string& line : lines_of(scratch.path / "cells.ndjson"))
     BOOST_TEST(json::accept(line));
 }
@@ -257,7 +274,7 @@ BOOST_AUTO_TEST_CASE(a_torn_line_is_cut_off) {
 BOOST_AUTO_TEST_CASE(results_of_another_event_are_left_alone) {
   const Scratch scratch;
   BOOST_REQUIRE(Journal::open(scratch.path, event));
-  const auto other = Journal::open(scratch.path, {{"name", "synthetic"}, {"digest", "d2"}});
+  const auto other = Journal::open(scratch.path, event_of("d2"));
   BOOST_REQUIRE(!other);
   BOOST_TEST(other.error().find("another event") != std::string::npos);
   std::ofstream(scratch.path / "cells.ndjson") << "rubbish\n";
@@ -268,8 +285,8 @@ BOOST_AUTO_TEST_CASE(an_expectation_may_say_what_is_seen_and_that_it_is_not_alwa
   const auto tally_of = [](const std::string& reason, bool intermittent) {
     const Scratch scratch;
     auto journal = Journal::open(scratch.path, event).value();
-    BOOST_REQUIRE(journal.add({{"id", "0/1/x#1"}, {"verdict", "fail"}, {"reason", reason}}));
-    BOOST_REQUIRE(journal.add({{"id", "1/0/x#1"}, {"verdict", "pass"}, {"reason", ""}}));
+    BOOST_REQUIRE(journal.add(record_of("0/1/x#1", Verdict::fail, reason)));
+    BOOST_REQUIRE(journal.add(record_of("1/0/x#1", Verdict::pass)));
     auto cells = synthetic_cells(1);
     std::erase_if(cells, [&](const Cell& cell) { return !journal.has(cell.id); });
     Event expecting;
@@ -305,8 +322,8 @@ BOOST_AUTO_TEST_CASE(what_goes_wrong_in_a_cell_costs_this_cell) {
   };
   BOOST_TEST(run_cells(cells, journal, options).value());
   const auto said = [&](const std::string& id, const std::string& word) {
-    BOOST_TEST(journal.latest(id).value("verdict", "") == "error");
-    const std::string reason = journal.latest(id).value("reason", "");
+    BOOST_TEST((verdict_in(journal, id) == Verdict::error));
+    const std::string reason = journal.latest(id).outcome.reason;
     BOOST_TEST(reason.find(word) != std::string::npos, reason);
   };
   said("0/1/x#1", "hung");
@@ -314,8 +331,8 @@ BOOST_AUTO_TEST_CASE(what_goes_wrong_in_a_cell_costs_this_cell) {
   said("2/3/x#1", "no such thing");
   said("3/4/x#1", "ended without a result");
   said("5/0/x#1", "nothing that can be read");
-  BOOST_TEST(journal.latest("4/5/x#1").value("verdict", "") == "pass");
-  BOOST_TEST(journal.latest("5/4/x#1").value("responder", "") == "4");
+  BOOST_TEST((verdict_in(journal, "4/5/x#1") == Verdict::pass));
+  BOOST_TEST(journal.latest("5/4/x#1").responder == "4");
   BOOST_TEST(journal.records().size() == cells.size());
 }
 
@@ -325,11 +342,11 @@ BOOST_AUTO_TEST_CASE(a_worker_that_cannot_be_understood_is_given_no_other_cell) 
   auto journal = Journal::open(scratch.path, event).value();
   const auto cells = synthetic_cells(1);
   auto options = options_for(2, "rubbish of initiator 5");
-  options.complete = [](const Cell&, json&) { wait_for(std::chrono::milliseconds(50)); };
+  options.complete = [](const Cell&, Outcome&) { wait_for(std::chrono::milliseconds(50)); };
   BOOST_TEST(run_cells(cells, journal, options).value());
   for (const Cell& cell : cells)
-    BOOST_TEST(journal.latest(cell.id).value("verdict", "") ==
-               (cell.initiator == 5 ? "error" : "pass"));
+    BOOST_TEST(
+        (verdict_in(journal, cell.id) == (cell.initiator == 5 ? Verdict::error : Verdict::pass)));
 }
 
 BOOST_AUTO_TEST_CASE(a_row_is_played_again_when_asked) {
@@ -343,7 +360,7 @@ BOOST_AUTO_TEST_CASE(a_row_is_played_again_when_asked) {
   BOOST_TEST(run_cells(cells, journal, options).value());
   for (const Cell& cell : cells)
     BOOST_TEST(journal.attempts(cell.id) == (cell.initiator == 3 ? 2 : 1));
-  BOOST_TEST(journal.latest("3/1/x#1").value("at", 0) == 2);
+  BOOST_TEST(journal.latest("3/1/x#1").outcome.reason == "attempt 2");
 }
 
 BOOST_AUTO_TEST_CASE(a_race_is_repeated_when_all_others_have_been_started) {
@@ -357,8 +374,8 @@ BOOST_AUTO_TEST_CASE(a_race_is_repeated_when_all_others_have_been_started) {
   BOOST_TEST(run_cells(cells, journal, options).value());
   BOOST_TEST(journal.attempts("0/1/x#1") == 3);
   BOOST_TEST(journal.records().size() == cells.size() + 2);
-  const auto second = std::ranges::find_if(journal.records(), [](const json& record) {
-    return record["id"] == "0/1/x#1" && record["attempt"] == 2;
+  const auto second = std::ranges::find_if(journal.records(), [](const CellRecord& record) {
+    return record.id == "0/1/x#1" && record.attempt == 2;
   });
   // One other may still have run then.
   BOOST_TEST(static_cast<std::size_t>(second - journal.records().begin()) >= cells.size() - 1);
@@ -370,7 +387,7 @@ BOOST_AUTO_TEST_CASE(an_interruption_leaves_the_rest_for_later) {
   {
     auto journal = Journal::open(scratch.path, event).value();
     auto options = options_for(2, "pass");
-    options.complete = [&](const Cell&, json&) {
+    options.complete = [&](const Cell&, Outcome&) {
       if (journal.records().size() == 5) ::raise(SIGTERM);
     };
     BOOST_TEST(!run_cells(cells, journal, options).value());

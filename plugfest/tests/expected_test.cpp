@@ -5,12 +5,15 @@
 #include "plugfest/expected.hpp"
 
 using namespace plugfest;
-using nlohmann::json;
 
 namespace {
 
-json record(const std::string& verdict, const std::string& reason = "") {
-  return {{"id", "a/b/x#1"}, {"verdict", verdict}, {"reason", reason}};
+CellRecord record(const std::string& verdict, const std::string& reason = "") {
+  CellRecord made;
+  made.id = "a/b/x#1";
+  made.outcome.verdict = verdict_named(verdict).value();
+  made.outcome.reason = reason;
+  return made;
 }
 
 Event expecting(const Expectation& one) {

@@ -10,7 +10,9 @@
 #include "plugfest/tests/synthetic_cells.hpp"
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view(argv[1]) == suite::jobs::worker_argument)
+  if (argc > 1 && std::string_view(argv[1]) == suite::jobs::worker_argument) {
+    plugfest::keep_channel_to_run();
     return plugfest::serve_cells(plugfest::play_synthetic);
+  }
   return boost::unit_test::unit_test_main(&init_unit_test, argc, argv);
 }

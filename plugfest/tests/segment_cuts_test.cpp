@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t length = 1000;
 
-/// FPDUs of one direction, one behind the other.
+/// FPDUs of one direction, one after the other.
 struct Traffic {
   SegmentCuts cuts;
   Direction direction = Direction::from_first;
@@ -48,7 +48,7 @@ BOOST_AUTO_TEST_SUITE(segment_cuts)
 BOOST_AUTO_TEST_CASE(each_segment_counts_once) {
   Traffic traffic;
   traffic.pass(true, true);
-  traffic.pass(false, true);  // packed behind it
+  traffic.pass(false, true);  // packed after it
   traffic.pass(true, true);
   BOOST_TEST(traffic.only().segments == 2U);
   BOOST_TEST(traffic.only().within == 0U);
@@ -58,7 +58,7 @@ BOOST_AUTO_TEST_CASE(each_segment_counts_once) {
 BOOST_AUTO_TEST_CASE(what_is_lost_counts_until_it_is_regained) {
   Traffic traffic;
   traffic.pass(true, false, true);  // frames 1 and 2
-  traffic.pass(false, false);       // the analyzer tells a loss once
+  traffic.pass(false, false);       // the analyzer reports a loss once
   traffic.pass(false, true);
   traffic.pass(true, true);
   BOOST_TEST(traffic.only().segments == 4U);

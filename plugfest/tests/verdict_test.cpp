@@ -96,12 +96,15 @@ BOOST_AUTO_TEST_CASE(a_scenario_that_stopped_says_how_and_the_wire_says_who) {
 }
 
 BOOST_AUTO_TEST_CASE(a_complaint_of_a_kernel_fails_the_cell) {
-  const Ruling passed{.verdict = Verdict::pass, .fault = Fault::none, .reason = ""};
-  const Ruling blamed = with_kernel_complaint(passed, Side::initiator, "BUG: at x\nCall Trace:");
-  BOOST_TEST((blamed.verdict == Verdict::fail));
-  BOOST_TEST((blamed.fault == Fault::initiator));
-  BOOST_TEST(blamed.reason == "the initiator's kernel: BUG: at x");
-  BOOST_TEST((with_kernel_complaint(blamed, Side::responder, "WARN").fault == Fault::both));
+  Outcome outcome;
+  outcome.verdict = Verdict::pass;
+  add_kernel_complaint(outcome, Side::initiator, "BUG: at x\nCall Trace:");
+  BOOST_TEST((outcome.verdict == Verdict::fail));
+  BOOST_TEST((outcome.fault == Fault::initiator));
+  BOOST_TEST(outcome.reason == "the initiator's kernel: BUG: at x");
+  BOOST_TEST(outcome.said.back().text == "kernel log:\nBUG: at x\nCall Trace:");
+  add_kernel_complaint(outcome, Side::responder, "WARN");
+  BOOST_TEST((outcome.fault == Fault::both));
 }
 
 BOOST_AUTO_TEST_SUITE_END()

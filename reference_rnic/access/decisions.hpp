@@ -39,7 +39,7 @@ struct StartupDecisions {
   virtual void startup_failed(const stream::StartupFailed&, bool& /*others_end*/) {}
 };
 
-/// Decision points of what the consumer hears.
+/// Decision points of what is reported to the consumer.
 struct ReportDecisions {
   /// The LLP connection is there; nothing is reported yet.
   virtual void llp_connected(const About&, std::vector<ConnectionEvent>& /*events*/) {}

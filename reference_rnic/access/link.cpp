@@ -11,6 +11,8 @@ namespace rnic::access {
 
 namespace {
 
+using stream::Stream;
+
 constexpr std::size_t gather_limit = 262'144;
 constexpr int reads_per_turn = 64;  ///< then others get theirs
 constexpr base::Duration emss_check_interval = std::chrono::milliseconds(100);
@@ -65,14 +67,15 @@ void Link::readable() {
 
 void Link::read_some() {
   for (int turn = 0; turn < reads_per_turn && connection_ != nullptr; ++turn) {
-    const auto targets = stream_->receive_targets();
+    const auto targets = stream_->machine().receive_targets();
     if (targets.empty()) return discard();  // the stream takes no more
     std::size_t room = 0;
     for (const wire::MutableBytes& target : targets) room += target.size();
     const auto got = connection_->receive(targets);
-    if (got.count > 0) stream_->received(got.count);
-    if (stream_->holding()) return;
-    if (got.peer_closed && !std::exchange(peer_closed_, true)) stream_->peer_closed();
+    if (got.count > 0) stream_->call(&Stream::received, got.count, loop_.now());
+    if (stream_->machine().holding()) return;
+    if (got.peer_closed && !std::exchange(peer_closed_, true))
+      stream_->call(&Stream::peer_closed, loop_.now());
     if (got.peer_closed || got.count < room) return;
   }
 }
@@ -108,10 +111,10 @@ void Link::pump() {
   do {
     pump_again_ = false;
     hand_on_events();
-    if (connection_ != nullptr) connection_->leave_unacknowledged(stream_->holding());
+    if (connection_ != nullptr) connection_->leave_unacknowledged(stream_->machine().holding());
     if (phase_ == Phase::running) write_out();
     if (phase_ == Phase::running) carry_out_closing();
-    if (phase_ == Phase::connecting && stream_->state() == stream::State::closed)
+    if (phase_ == Phase::connecting && stream_->machine().state() == stream::State::closed)
       give_up_connecting();
     hand_on_events();
   } while (pump_again_);
@@ -128,10 +131,10 @@ void Link::write_out() {
   while (!blocked_) {
     gathered_.clear();
     ends_.clear();
-    stream_->gather(gathered_, gather_limit, &ends_);
+    stream_->machine().gather(gathered_, gather_limit, &ends_);
     if (gathered_.empty()) return;
     const std::size_t sent = send_gathered();
-    if (sent > 0) stream_->transmitted(sent);
+    if (sent > 0) stream_->call(&Stream::transmitted, sent, loop_.now());
   }
 }
 
@@ -183,39 +186,39 @@ void Link::refresh_emss() {
   decisions_.ask(&Decisions::emss_found, connection_->local().family, emss);
   if (emss == 0 || emss == emss_) return;
   emss_ = emss;
-  stream_->set_emss(emss);
+  stream_->machine().set_emss(emss);
 }
 
 // ---- closing ----
 
 void Link::carry_out_closing() {
   if (blocked_) return;
-  switch (stream_->closing()) {
+  switch (stream_->machine().closing()) {
     case stream::Closing::none:
       break;
     case stream::Closing::half_close:
       if (std::exchange(fin_sent_, true)) break;
       connection_->shutdown_send();
-      stream_->close_done();
-      if (stream_->state() == stream::State::terminating) end_after_fault();
+      stream_->call(&Stream::close_done, loop_.now());
+      if (stream_->machine().state() == stream::State::terminating) end_after_fault();
       break;
     case stream::Closing::full_close:
       if (!std::exchange(fin_sent_, true)) connection_->shutdown_send();
-      stream_->close_done();
+      stream_->call(&Stream::close_done, loop_.now());
       linger();
       break;
     case stream::Closing::reset:
       connection_->reset();
-      stream_->close_done();
+      stream_->call(&Stream::close_done, loop_.now());
       finish();
       break;
   }
-  if (phase_ == Phase::running && stream_->state() == stream::State::closed) linger();
+  if (phase_ == Phase::running && stream_->machine().state() == stream::State::closed) linger();
 }
 
 /// Nothing of the peer counts any more, and the consumer need not wait until it closes.
 void Link::end_after_fault() {
-  stream_->lost();
+  stream_->call(&Stream::lost, loop_.now());
   linger();
 }
 
@@ -239,7 +242,7 @@ void Link::ended(llp::Ending ending) {
   if (before == Phase::connecting) {
     owner_.link_unreachable(*this, ending);
   } else if (before == Phase::running) {
-    stream_->lost();
+    stream_->call(&Stream::lost, loop_.now());
   }
   finish();
   pump();
@@ -268,7 +271,8 @@ void Link::finish() {
 
 void Link::set_timer() {
   std::optional<base::TimePoint> wanted;
-  if (phase_ == Phase::connecting || phase_ == Phase::running) wanted = stream_->next_wakeup();
+  if (phase_ == Phase::connecting || phase_ == Phase::running)
+    wanted = stream_->machine().next_wakeup();
   if (phase_ == Phase::lingering) wanted = linger_deadline_;
   if (timer_at_ == wanted) return;
   if (timer_at_) loop_.cancel(timer_);
@@ -282,7 +286,7 @@ void Link::timer_fired() {
     connection_->reset();
     finish();
   } else if (phase_ == Phase::connecting || phase_ == Phase::running) {
-    stream_->wakeup();
+    stream_->call(&Stream::wakeup, loop_.now());
   }
   pump();
 }

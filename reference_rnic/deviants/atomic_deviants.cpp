@@ -75,6 +75,45 @@ struct RefusesAtomicReservedBits : Decisions {
   }
 };
 
+/// Finds fault with a FetchAdd over a field that means nothing in it.
+struct RefusesFetchAdd : Decisions {
+  void atomic_checked(RuleId rule, const AtomicRequestHeader& header, const Offender& segment,
+                      Found& found) override {
+    if (rule.id == RuleId("rdmap.atomic.unsupported-aopcode-surfaced").id && is_fetch_add(header) &&
+        refused(header))
+      found = Fault{wire::cause::rdmap_operation_unspecified, "unused fields of a FetchAdd are set",
+                    segment, std::nullopt};
+  }
+  [[nodiscard]] virtual bool refused(const AtomicRequestHeader& header) const = 0;
+};
+
+struct RefusesFetchAddCompareData : RefusesFetchAdd {
+  [[nodiscard]] bool refused(const AtomicRequestHeader& header) const override {
+    return header.compare_data.value() != 0;
+  }
+};
+
+struct RefusesFetchAddCompareMask : RefusesFetchAdd {
+  [[nodiscard]] bool refused(const AtomicRequestHeader& header) const override {
+    return header.compare_mask.value() != ~std::uint64_t{0};
+  }
+};
+
+/// Refuses unaligned FetchAdds or, if not `add`, unaligned CmpSwaps only after it has changed memory.
+template <bool add>
+struct UnalignedChangesMemory : Decisions {
+  void atomic_admitted(const Context& context, const AtomicRequestHeader& header,
+                       Admission& admission) override {
+    if (is_fetch_add(header) != add || !admission.fault ||
+        admission.fault->cause != wire::cause::rdmap_catastrophic_stream)
+      return;
+    if (const auto memory =
+            context.memory.resolve(header.remote_stag.value(), header.remote_offset.value(), 1,
+                                   stream::MemoryAccess::remote_atomic))
+      memory->front() ^= std::byte{1};
+  }
+};
+
 struct UnknownAopcodeAnswered : Decisions {
   void atomic_checked(RuleId rule, const AtomicRequestHeader&, const Offender&,
                       Found& found) override {
@@ -150,6 +189,13 @@ struct FetchAddMaskIgnored : Decisions {
   }
 };
 
+struct FetchAddCarryStopsAt32Bits : Decisions {
+  void atomic_operands(const AtomicRequestHeader& header, wire::Bytes,
+                       AtomicOperands& operands) override {
+    if (is_fetch_add(header) && operands.mask == 0) operands.mask = std::uint64_t{1} << 31;
+  }
+};
+
 struct SwapMaskIgnored : Decisions {
   void atomic_operands(const AtomicRequestHeader& header, wire::Bytes,
                        AtomicOperands& operands) override {
@@ -185,6 +231,19 @@ struct FetchAddNotStored : Decisions {
   }
 };
 
+/// Loses one of so many updates by FetchAdds or, if not `add`, by CmpSwaps.
+template <bool add, int period>
+struct UpdateLostNowAndThen : Decisions {
+  void atomic_outcome(const AtomicRequestHeader& header, wire::Bytes,
+                      AtomicOutcome& outcome) override {
+    const std::uint64_t original = outcome.response.original_data.value();
+    if (is_fetch_add(header) != add || outcome.stored == original || ++updates_ % period != 0)
+      return;
+    outcome.stored = original;
+  }
+  int updates_ = 0;
+};
+
 /// Stores the result of a FetchAdd or, if not `add`, of a CmpSwap in the other byte order.
 template <bool add>
 struct StoredByteSwapped : Decisions {
@@ -198,6 +257,20 @@ struct AtomicWrongRequestId : Decisions {
   void atomic_outcome(const AtomicRequestHeader& header, wire::Bytes,
                       AtomicOutcome& outcome) override {
     outcome.response.original_request_id = header.request_id.value() + 1;
+  }
+};
+
+struct AtomicRequestIdCut : Decisions {
+  void atomic_outcome(const AtomicRequestHeader& header, wire::Bytes,
+                      AtomicOutcome& outcome) override {
+    outcome.response.original_request_id = header.request_id.value() & 0xFFFF;
+  }
+};
+
+struct CompareSwapReturnsCompared : Decisions {
+  void atomic_outcome(const AtomicRequestHeader& header, wire::Bytes,
+                      AtomicOutcome& outcome) override {
+    if (!is_fetch_add(header)) outcome.response.original_data = header.compare_data.value();
   }
 };
 
@@ -220,6 +293,10 @@ constexpr StreamRow rows[] = {
     stream_row<FetchAddCompareDataSet>(Deviation::fetch_add_compare_data_set),
     stream_row<FetchAddCompareMaskClear>(Deviation::fetch_add_compare_mask_clear),
     stream_row<RefusesAtomicReservedBits>(Deviation::refuses_atomic_reserved_bits),
+    stream_row<RefusesFetchAddCompareData>(Deviation::refuses_fetch_add_compare_data),
+    stream_row<RefusesFetchAddCompareMask>(Deviation::refuses_fetch_add_compare_mask),
+    stream_row<UnalignedChangesMemory<true>>(Deviation::unaligned_fetch_add_changes_memory),
+    stream_row<UnalignedChangesMemory<false>>(Deviation::unaligned_compare_swap_changes_memory),
     stream_row<UnknownAopcodeAnswered>(Deviation::unknown_aopcode_answered),
     stream_row<UnalignedAtomicExecuted>(Deviation::unaligned_atomic_executed),
     stream_row<UnalignedDropped<true>>(Deviation::unaligned_fetch_add_dropped),
@@ -229,14 +306,19 @@ constexpr StreamRow rows[] = {
     stream_row<WordKept>(Deviation::atomic_misses_earlier_write),
     stream_row<FetchAddDataTakenLittleEndian>(Deviation::fetch_add_data_taken_little_endian),
     stream_row<FetchAddMaskIgnored>(Deviation::fetch_add_mask_ignored),
+    stream_row<FetchAddCarryStopsAt32Bits>(Deviation::fetch_add_carry_stops_at_32_bits),
     stream_row<SwapMaskIgnored>(Deviation::swap_mask_ignored),
     stream_row<CompareMaskIgnored>(Deviation::compare_mask_ignored),
     stream_row<SwapsWithoutComparing>(Deviation::swaps_without_comparing),
     stream_row<CompareSwapNeverSwaps>(Deviation::compare_swap_never_swaps),
     stream_row<FetchAddNotStored>(Deviation::fetch_add_not_stored),
+    stream_row<UpdateLostNowAndThen<true, 400>>(Deviation::atomic_update_lost_now_and_then),
+    stream_row<UpdateLostNowAndThen<false, 20>>(Deviation::atomic_swap_lost_now_and_then),
     stream_row<StoredByteSwapped<true>>(Deviation::fetch_add_stored_byte_swapped),
     stream_row<StoredByteSwapped<false>>(Deviation::compare_swap_stored_byte_swapped),
     stream_row<AtomicWrongRequestId>(Deviation::atomic_wrong_request_id),
+    stream_row<AtomicRequestIdCut>(Deviation::atomic_request_id_cut),
+    stream_row<CompareSwapReturnsCompared>(Deviation::compare_swap_returns_compared),
     stream_row<AtomicReturnsNewValue>(Deviation::atomic_returns_new_value),
     stream_row<AtomicOriginalLittleEndian>(Deviation::atomic_original_little_endian),
 };

@@ -27,6 +27,12 @@ bool checks_rdmap_version(RuleId rule) { return same(rule, "rdmap.error.version-
 
 bool checks_opcode(RuleId rule) { return same(rule, "rdmap.error.opcode-validated"); }
 
+/// Whether it waits for its Response.
+bool answered_by(const PostedWork& entry, WorkKind kind) {
+  return entry.work.kind == kind && (entry.progress == PostedWork::Progress::issued ||
+                                     entry.progress == PostedWork::Progress::awaiting_response);
+}
+
 // ---- the bad is taken ----
 
 using Overlooks = bool(RuleId, const Incoming&);
@@ -120,6 +126,14 @@ bool unasked_read_response(RuleId rule, const Incoming&) {
 bool other_read_response(RuleId rule, const Incoming&) {
   return same(rule, "rdmap.read.response-validated-by-sink");
 }
+bool later_read_response_segment(RuleId rule, const Incoming& incoming) {
+  if (!other_read_response(rule, incoming)) return false;
+  const auto& entries = incoming.work.entries();
+  const auto read = std::ranges::find_if(
+      entries, [](const PostedWork& entry) { return answered_by(entry, WorkKind::read); });
+  return read != entries.end() &&
+         incoming.segment.tagged_header.tagged_offset.value() != read->work.sink_offset;
+}
 bool other_atomic_response(RuleId rule, const Incoming&) {
   return same(rule, "rdmap.atomic.request-identifier-reflected");
 }
@@ -135,12 +149,15 @@ constexpr StreamRow taking(Deviation deviation) {
   return stream_row<Taking<overlooks>>(deviation);
 }
 
-// ---- the good is refused ----
+struct UnknownStagInvalidated : Decisions {
+  void checked(RuleId rule, const Incoming& incoming, std::optional<Fault>& found) override {
+    if (failed_invalidation(rule, incoming) && found &&
+        found->cause == wire::cause::rdmap_invalid_stag)
+      found.reset();
+  }
+};
 
-bool answered_by(const PostedWork& entry, WorkKind kind) {
-  return entry.work.kind == kind && (entry.progress == PostedWork::Progress::issued ||
-                                     entry.progress == PostedWork::Progress::awaiting_response);
-}
+// ---- the good is refused ----
 
 /// Reads and Atomics that wait for their Responses.
 auto outstanding(const Incoming& incoming, std::initializer_list<WorkKind> kinds) {
@@ -267,9 +284,11 @@ constexpr StreamRow rows[] = {
     taking<missing_write_access>(Deviation::ignores_missing_write_access),
     taking<unasked_read_response>(Deviation::accepts_unasked_read_response),
     taking<other_read_response>(Deviation::read_response_not_matched),
+    taking<later_read_response_segment>(Deviation::first_response_segment_matched_only),
     taking<other_atomic_response>(Deviation::atomic_response_not_matched),
     taking<immediate_length>(Deviation::immediate_length_unchecked),
     taking<failed_invalidation>(Deviation::failed_invalidation_ignored),
+    stream_row<UnknownStagInvalidated>(Deviation::unknown_stag_invalidated),
     stream_row<RefusesDdpReservedBits>(Deviation::refuses_ddp_reserved_bits),
     stream_row<RefusesRdmapReservedBits>(Deviation::refuses_rdmap_reserved_bits),
     stream_row<OnlyResponseTakenAfterRequest>(Deviation::only_response_taken_after_request),

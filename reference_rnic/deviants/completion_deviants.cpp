@@ -170,6 +170,10 @@ struct LlpLossNotReported : verbs::Decisions {
   }
 };
 
+struct LowSharedQueueNotReported : verbs::Decisions {
+  void limit_passed(verbs::SharedQueueHandle, bool& reported) override { reported = false; }
+};
+
 struct GracefulCloseRaisesError : verbs::Decisions {
   void event_raised(QueuePairHandle queue_pair, StreamNews news,
                     std::optional<AsyncEvent>& event) override {
@@ -201,6 +205,7 @@ constexpr RnicRow rows[] = {
     rnic_row<FaultNotReported<is_llp_fault>>(Deviation::llp_fault_not_reported),
     rnic_row<FaultNotReported<is_read_refusal>>(Deviation::read_refusal_not_reported),
     rnic_row<LlpLossNotReported>(Deviation::llp_loss_not_reported),
+    rnic_row<LowSharedQueueNotReported>(Deviation::low_shared_queue_not_reported),
     rnic_row<GracefulCloseRaisesError>(Deviation::graceful_close_raises_error),
 };
 

@@ -12,10 +12,11 @@ using stream::Decisions;
 using stream::DisconnectReaction;
 using stream::Ending;
 using stream::Fault;
+using stream::OutgoingMessage;
 using stream::PeerCloseReaction;
+using stream::PostedWork;
 using stream::Role;
 using stream::State;
-using stream::Work;
 using stream::WorkStatus;
 
 // ---- the peer closes ----
@@ -49,13 +50,13 @@ struct HalfLeftOpen : Decisions {
 // ---- the consumer disconnects ----
 
 struct LeavesWithTerminate : Decisions {
-  void posted(const Work&) override { posted_ = true; }
+  void work_message(const PostedWork&, OutgoingMessage&) override { has_sent_ = true; }
   void disconnects(const Ending& ending, DisconnectReaction& reaction) override {
-    if (ending.role == Role::initiator && !posted_)
+    if (ending.role == Role::initiator && !has_sent_)
       reaction.fault = Fault{wire::cause::rdmap_local_catastrophic, "the consumer leaves",
                              std::nullopt, std::nullopt};
   }
-  bool posted_ = false;
+  bool has_sent_ = false;
 };
 
 struct WorkTakenAfterDisconnect : Decisions {

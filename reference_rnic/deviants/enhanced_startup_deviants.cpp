@@ -125,6 +125,13 @@ struct RtrOfUnnegotiatedKind : Decisions {
   }
 };
 
+struct RtrSentThoughNoneIsStated : Decisions {
+  void rtr_chosen(const Values& reply, const Choice<RtrKind>&,
+                  std::optional<RtrKind>& kind) override {
+    if (kinds_of(reply) == RtrKinds{false, false, false}) kind = RtrKind::write;
+  }
+};
+
 struct RtrNotSent : Decisions {
   void reply_judged(const Config&, ReplyVerdict& verdict) override { verdict.rtr.reset(); }
 };
@@ -245,6 +252,13 @@ struct ResponderIgnoresInitiatorIrd : ResponderDepths {
   }
 };
 
+struct IrdZeroTakenForOne : ResponderDepths {
+  void change(const Values& request, const AcceptedRequest& offer, Values&,
+              Negotiated& used) override {
+    if (request.ird == 0 && offer.ord != 0) used.ord = 1;
+  }
+};
+
 struct PeerDepthsNotSwapped : ResponderDepths {
   void change(const Values& request, const AcceptedRequest& offer, Values&,
               Negotiated& used) override {
@@ -257,6 +271,12 @@ struct PeerDepthsNotSwapped : ResponderDepths {
 struct RequestIrdOneTooMany : Decisions {
   void requesting(const Config&, StartupFrame& frame) override {
     if (frame.enhanced) ++frame.enhanced->ird;
+  }
+};
+
+struct RequestOrdOneTooMany : Decisions {
+  void requesting(const Config&, StartupFrame& frame) override {
+    if (frame.enhanced) ++frame.enhanced->ord;
   }
 };
 
@@ -303,14 +323,17 @@ struct InitiatorIrdNotRaised : Decisions {
 
 struct InitiatorAdjustsAfterRtr : Decisions {
   void reply_judged(const Config&, ReplyVerdict& verdict) override {
-    if (verdict.rtr) agreed_ = std::exchange(verdict.negotiated.ird, std::uint16_t{1});
+    unadjusted_ = verdict.rtr.has_value();
   }
-  void depths_in_use(Negotiated& negotiated) override {
-    if (agreed_) negotiated.ird = *std::exchange(agreed_, std::nullopt);
+  void inbound_limit(wire::Opcode, std::size_t& places) override {
+    if (unadjusted_) places = 1;
+  }
+  void next_work(const std::deque<PostedWork>&, std::size_t, std::size_t&) override {
+    unadjusted_ = false;
   }
 
  private:
-  std::optional<std::uint16_t> agreed_;
+  bool unadjusted_ = false;
 };
 
 constexpr StreamRow rows[] = {
@@ -327,6 +350,7 @@ constexpr StreamRow rows[] = {
     stream_row<ReplyWithUnmatchedRtrFlag>(Deviation::reply_with_unmatched_rtr_flag),
     stream_row<ReplyWithOneRtrFlagOnly>(Deviation::reply_with_one_rtr_flag_only),
     stream_row<RtrOfUnnegotiatedKind>(Deviation::rtr_of_unnegotiated_kind),
+    stream_row<RtrSentThoughNoneIsStated>(Deviation::rtr_sent_though_none_is_stated),
     stream_row<RtrNotSent>(Deviation::rtr_not_sent),
     stream_row<RtrNotSent>(Deviation::rtr_left_to_the_ulp),
     stream_row<RtrNotZeroLength>(Deviation::rtr_not_zero_length),
@@ -344,8 +368,10 @@ constexpr StreamRow rows[] = {
     stream_row<ReplyOrdOneTooFew>(Deviation::reply_ord_one_too_few),
     stream_row<ReplyOrdAboveInitiatorIrd>(Deviation::reply_ord_above_initiator_ird),
     stream_row<ResponderIgnoresInitiatorIrd>(Deviation::responder_ignores_initiator_ird),
+    stream_row<IrdZeroTakenForOne>(Deviation::ird_zero_taken_for_one),
     stream_row<PeerDepthsNotSwapped>(Deviation::peer_depths_not_swapped),
     stream_row<RequestIrdOneTooMany>(Deviation::request_ird_one_too_many),
+    stream_row<RequestOrdOneTooMany>(Deviation::request_ord_one_too_many),
     stream_row<InsufficientIrdIgnored>(Deviation::insufficient_ird_ignored),
     stream_row<TakesAllOnesReplyOrdAsDepth>(Deviation::takes_all_ones_reply_ord_as_depth),
     stream_row<InitiatorHidesPeerDepths>(Deviation::initiator_hides_peer_depths),

@@ -154,6 +154,14 @@ struct ReadResponsesOutOfOrder : Decisions {
   }
 };
 
+struct AtomicsServedOutOfOrder : Decisions {
+  void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>& choice,
+                     std::size_t& next) override {
+    if (choice.rfc < requests.size() && !is_read(requests[choice.rfc]) && !is_read(requests.back()))
+      next = requests.size() - 1;
+  }
+};
+
 struct ShortestReadServedFirst : Decisions {
   void next_response(const std::deque<InboundRequest>& requests, const Choice<std::size_t>& choice,
                      std::size_t& next) override {
@@ -220,6 +228,7 @@ constexpr StreamRow rows[] = {
     stream_row<ReadRequestUnanswered>(Deviation::read_request_unanswered),
     stream_row<ReadResponseTwice>(Deviation::read_response_twice),
     stream_row<ReadResponsesOutOfOrder>(Deviation::read_responses_out_of_order),
+    stream_row<AtomicsServedOutOfOrder>(Deviation::atomics_served_out_of_order),
     stream_row<ShortestReadServedFirst>(Deviation::shortest_read_served_first),
     stream_row<ReadAnsweredBeforeAtomic>(Deviation::read_answered_before_atomic),
     stream_row<ReadSourceAlignedDown>(Deviation::read_source_aligned_down),

@@ -92,6 +92,19 @@ struct ThirdPieceLeftOut : verbs::Decisions {
   }
 };
 
+struct UnsignaledWorkCutToPages : verbs::Decisions {
+  void work_made(const SendRequest& request, stream::Work& work) override {
+    constexpr std::size_t page = 4096;
+    const std::uint64_t length = verbs::total_length(request.pieces);
+    if (request.signaled || length <= page) return;
+    std::size_t left = length / page * page;
+    for (wire::Bytes& octets : work.gather) {
+      octets = octets.first(std::min(left, octets.size()));
+      left -= octets.size();
+    }
+  }
+};
+
 /// What lies after the first page boundary in a piece is taken from the piece's start.
 struct PageBoundaryRepeats : verbs::Decisions {
   void work_made(const SendRequest& request, stream::Work& work) override {
@@ -145,6 +158,7 @@ constexpr RnicRow rows[] = {
     rnic_row<LateWorkNeverCompletes>(Deviation::late_work_never_completes),
     rnic_row<PlainAtomicsWithMasksExchanged>(Deviation::plain_atomics_with_masks_exchanged),
     rnic_row<ThirdPieceLeftOut>(Deviation::third_piece_left_out),
+    rnic_row<UnsignaledWorkCutToPages>(Deviation::unsignaled_work_cut_to_pages),
     rnic_row<PageBoundaryRepeats>(Deviation::page_boundary_repeats),
     rnic_row<AtomicOriginalWithheld>(Deviation::atomic_original_withheld),
     rnic_row<ReceivePiecesReversed>(Deviation::receive_pieces_reversed),

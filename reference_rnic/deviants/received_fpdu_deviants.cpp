@@ -2,6 +2,7 @@
 // Deviations of what is done with the FPDUs that come: their CRCs, Markers and boundaries (RFC 5044
 // sections 4 to 6 and 8).
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "reference_rnic/deviants/stream_tables.hpp"
@@ -128,6 +129,16 @@ struct CrcCheckLeavesReservedBitsOut : OverlooksBadCrc {
   }
 };
 
+struct CrcCheckLeavesLeadingMarkerOut : OverlooksBadCrc {
+  void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (!arrived.options.markers || !wire::marker_at(arrived.options.position)) return;
+    const wire::Bytes octets = octets_of(arrived);
+    const auto crc = wire::crc32c_trailer(
+        octets.first(octets.size() - wire::fpdu_crc_size).subspan(wire::marker_size));
+    if (std::ranges::equal(octets.last(wire::fpdu_crc_size), crc)) take_unchecked(arrived, outcome);
+  }
+};
+
 struct PlacesBeforeCrcCheck : OverlooksBadCrc {
   void overlook(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
     if (const auto fpdu = unchecked(arrived)) outcome.ulpdus.assign(1, fpdu->ulpdu);
@@ -175,6 +186,31 @@ struct ZeroFpduptrRefused : RefusesGoodFpdu {
     if (options.markers && wire::marker_at(options.position) && options.position != 0)
       return FpduError::bad_marker;
     return std::nullopt;
+  }
+};
+
+/// Finds fault with one of the Markers of an FPDU.
+struct RefusesMarker : RefusesGoodFpdu {
+  std::optional<FpduError> fault_of(const ArrivedFpdu& arrived) override {
+    if (!arrived.options.markers) return std::nullopt;
+    for (std::size_t at = wire::octets_to_marker(arrived.options.position);
+         at + sizeof(wire::Marker) <= arrived.wire_size; at += wire::marker_interval)
+      if (refused(wire::Reader(arrived.octets.subspan(at)).read<wire::Marker>()))
+        return FpduError::bad_marker;
+    return std::nullopt;
+  }
+  [[nodiscard]] virtual bool refused(const wire::Marker& marker) const = 0;
+};
+
+struct RefusesMarkerReservedBits : RefusesMarker {
+  [[nodiscard]] bool refused(const wire::Marker& marker) const override {
+    return marker.reserved.value() != 0;
+  }
+};
+
+struct RefusesMarkerLowBits : RefusesMarker {
+  [[nodiscard]] bool refused(const wire::Marker& marker) const override {
+    return marker.fpdu_pointer.value() % 4 != 0;
   }
 };
 
@@ -239,6 +275,24 @@ struct FirstMarkerCheckedOnly : WrongMarkerTaken {
   }
 };
 
+/// What a receiver does that compares Markers as TCP segments arrive, and no more once a gap has
+/// closed.
+struct MarkerAfterAGapUnchecked : WrongMarkerTaken {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    waited_ = left_ == arrived.octets.size();
+    WrongMarkerTaken::fpdu_arrived(arrived, outcome);
+    left_.reset();
+    if (outcome.consumed != 0) left_ = arrived.octets.size() - outcome.consumed;
+  }
+  [[nodiscard]] bool overlooked(const ArrivedFpdu&) const override { return waited_; }
+
+ private:
+  /// Octets behind the FPDU that was taken last.
+  std::optional<std::size_t> left_;
+  /// The FPDU at the front has come with the one before it.
+  bool waited_ = false;
+};
+
 // ---- FPDUs of which a part has come ----
 
 /// Finds fault with the front of an FPDU.
@@ -280,16 +334,42 @@ struct FpduBeyondEmssRefused : Decisions {
   }
 };
 
-struct CrcRestartsAtEachRead : Decisions {
-  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+/// Does something else with a good FPDU that has come in pieces.
+class MistakesPieces : public Decisions {
+ public:
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome& outcome) final {
     if (failed_with(arrived, FpduError::incomplete))
       in_pieces_ = !arrived.octets.empty();
-    else if (arrived.parsed && std::exchange(in_pieces_, false) && arrived.options.crc)
-      refuse(outcome, framing_fault(FpduError::bad_crc));
+    else if (arrived.parsed && std::exchange(in_pieces_, false))
+      whole(arrived, outcome);
   }
+  virtual void whole(const ArrivedFpdu& arrived, FpduOutcome& outcome) = 0;
 
  private:
   bool in_pieces_ = false;
+};
+
+struct CrcRestartsAtEachRead : MistakesPieces {
+  void whole(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (arrived.options.crc) refuse(outcome, framing_fault(FpduError::bad_crc));
+  }
+};
+
+struct SegmentOfSeveralReadsTakenTwice : MistakesPieces {
+  void whole(const ArrivedFpdu& arrived, FpduOutcome& outcome) override {
+    if (arrived.verified()) outcome.ulpdus.push_back(outcome.ulpdus.front());
+  }
+};
+
+/// Half an FPDU counts as the Initiator's first one.
+struct HalfAnFpduLetsItSend : Decisions {
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome&) override {
+    begun_ = begun_ || !arrived.octets.empty();
+  }
+  void may_send_fpdus(State, bool& permitted) override { permitted = permitted || begun_; }
+
+ private:
+  bool begun_ = false;
 };
 
 /// What a receiver does that trusts in TCP segments to begin with FPDUs: if the octets of the last
@@ -359,13 +439,15 @@ struct TruncatedSegmentIgnored : Decisions {
 };
 
 struct RestBehindAnErrorHoldsTheClose : Decisions {
-  void octets_dropped(wire::Bytes octets) override { dropped_ = dropped_ || !octets.empty(); }
+  void fpdu_arrived(const ArrivedFpdu& arrived, FpduOutcome&) override {
+    more_follows_ = arrived.octets.size() > arrived.wire_size;
+  }
   void closes(const Ending& ending, const Choice<Closing>&, Closing& closing) override {
-    if (dropped_ && ending.state == State::terminating) closing = Closing::none;
+    if (more_follows_ && ending.state == State::terminating) closing = Closing::none;
   }
 
  private:
-  bool dropped_ = false;
+  bool more_follows_ = false;
 };
 
 constexpr StreamRow rows[] = {
@@ -377,22 +459,28 @@ constexpr StreamRow rows[] = {
     stream_row<HalfOfCrcCompared>(Deviation::crc_half_compared),
     stream_row<HalfOfCrcCompared>(Deviation::half_of_crc_checked),
     stream_row<CrcCheckLeavesReservedBitsOut>(Deviation::crc_check_leaves_reserved_bits_out),
+    stream_row<CrcCheckLeavesLeadingMarkerOut>(Deviation::crc_check_leaves_leading_marker_out),
     stream_row<PlacesBeforeCrcCheck>(Deviation::places_before_crc_check),
     stream_row<DropsBadCrcAndGoesOn>(Deviation::drops_bad_crc_and_goes_on),
     stream_row<ResynchronizesByGuess>(Deviation::resynchronizes_by_guess),
     stream_row<CrcCheckLeavesMarkersOut>(Deviation::crc_check_leaves_markers_out),
     stream_row<ZeroFpduptrRefused>(Deviation::zero_fpduptr_refused),
+    stream_row<RefusesMarkerReservedBits>(Deviation::refuses_marker_reserved_bits),
+    stream_row<RefusesMarkerLowBits>(Deviation::refuses_marker_low_bits),
     stream_row<RefusesNonzeroPad>(Deviation::refuses_nonzero_pad),
     stream_row<PadTakenForPayload>(Deviation::pad_taken_for_payload),
     stream_row<NextFpduSoughtTooEarly>(Deviation::next_fpdu_sought_too_early),
     stream_row<FpdusOfOneReadSwapped>(Deviation::fpdus_of_one_read_swapped),
     stream_row<WrongMarkerTaken>(Deviation::wrong_marker_taken),
     stream_row<FirstMarkerCheckedOnly>(Deviation::first_marker_checked_only),
+    stream_row<MarkerAfterAGapUnchecked>(Deviation::marker_after_a_gap_unchecked),
     stream_row<FirstFpduNeedsOneRead>(Deviation::first_fpdu_needs_one_read),
     stream_row<FpduCutInHeaderRefused>(Deviation::fpdu_cut_in_header_refused),
     stream_row<HeaderInPiecesRefused>(Deviation::header_in_pieces_refused),
     stream_row<FpduBeyondEmssRefused>(Deviation::fpdu_beyond_emss_refused),
     stream_row<CrcRestartsAtEachRead>(Deviation::crc_restarts_at_each_read),
+    stream_row<SegmentOfSeveralReadsTakenTwice>(Deviation::segment_of_several_reads_taken_twice),
+    stream_row<HalfAnFpduLetsItSend>(Deviation::half_an_fpdu_lets_it_send),
     stream_row<FpduSoughtAtSegmentStart>(Deviation::fpdu_sought_at_segment_start),
     stream_row<DeliversBeforeCrcField>(Deviation::delivers_before_crc_field),
     stream_row<RequestServedEarly<false>>(Deviation::request_served_before_it_is_whole),

@@ -147,7 +147,19 @@ struct PartialFpduSentAnew : Decisions {
   void fpdu_continued(std::size_t& at) override { at = 0; }
 };
 
+struct CrcNotSentForThePeer : Decisions {
+  void framing_agreed(wire::MpaFlags ours, wire::MpaFlags peers, stream::Negotiated&) override {
+    only_the_peers_wish_ = peers.crc() && !ours.crc();
+  }
+  void crc_leaves(const stream::CrcCoverage&,
+                  std::array<std::byte, wire::fpdu_crc_size>& crc) override {
+    if (only_the_peers_wish_) crc = {};
+  }
+  bool only_the_peers_wish_ = false;
+};
+
 constexpr StreamRow rows[] = {
+    stream_row<CrcNotSentForThePeer>(Deviation::crc_not_sent_for_the_peer),
     stream_row<LengthCountsPad>(Deviation::length_counts_pad),
     stream_row<LengthCountsItself>(Deviation::length_counts_itself),
     stream_row<LengthLittleEndian>(Deviation::length_little_endian),

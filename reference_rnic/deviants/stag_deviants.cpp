@@ -2,7 +2,6 @@
 // RNICs whose STags are wrong: how they are chosen, what they open, when they do so no more.
 #include <algorithm>
 #include <cstdint>
-#include <deque>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -29,14 +28,14 @@ bool transfers(Need need) { return is_remote(need) && need != Need::remote_inval
 // ---- how STags are chosen ----
 
 struct StagsPredictable : verbs::Decisions {
-  void stag_chosen(std::uint32_t& stag) override {
+  void stag_chosen(const verbs::TagMap&, std::uint32_t& stag) override {
     stag = (++counted_ & all_indices) << 8 | only_key;
   }
   std::uint32_t counted_ = 0;
 };
 
 struct StagsMostlyPredictable : verbs::Decisions {
-  void stag_chosen(std::uint32_t& stag) override {
+  void stag_chosen(const verbs::TagMap&, std::uint32_t& stag) override {
     const std::uint32_t index = stag >> 8;
     counted_ = (index % 4 == 0 ? index : counted_ + 1) & all_indices;
     stag = counted_ << 8 | only_key;
@@ -45,20 +44,19 @@ struct StagsMostlyPredictable : verbs::Decisions {
 };
 
 struct StagsCrowded : verbs::Decisions {
-  void stag_chosen(std::uint32_t& stag) override { stag &= 0xFFFFFF; }
+  void stag_chosen(const verbs::TagMap&, std::uint32_t& stag) override { stag &= 0xFFFFFF; }
 };
 
 struct StagsReusedAtOnce : verbs::Decisions {
-  void tag_released(const Tag& tag) override { freed_.push_back(tag.stag >> 8); }
-  void stag_chosen(std::uint32_t& stag) override {
-    std::uint32_t index = stag >> 8;
-    if (!freed_.empty()) {
-      index = freed_.back();
-      freed_.pop_back();
-    }
+  void stag_chosen(const verbs::TagMap& in_use, std::uint32_t& stag) override {
+    const auto freed =
+        std::ranges::find_if(chosen_.rbegin(), chosen_.rend(),
+                             [&](std::uint32_t index) { return !in_use.contains(index); });
+    const std::uint32_t index = freed == chosen_.rend() ? stag >> 8 : *freed;
+    if (index != 0 && freed == chosen_.rend()) chosen_.push_back(index);
     stag = index << 8 | only_key;
   }
-  std::deque<std::uint32_t> freed_;
+  std::vector<std::uint32_t> chosen_;
 };
 
 // ---- which tag an STag names ----
@@ -93,14 +91,15 @@ struct InvalidStagUsable : verbs::Decisions {
   }
 };
 
-/// The memory of a deregistered region is the consumer's again: the peer reaches a copy of it.
+/// The memory of a deregistered region is the consumer's again: the peer reaches what it held when it
+/// was registered.
 struct DeregisteredStagUsable : verbs::Decisions {
   struct Copy {
     std::vector<std::byte> octets;
     std::uint64_t base = 0;
   };
 
-  void tag_released(const Tag& tag) override {
+  void tag_opened(bool, Tag& tag) override {
     copies_[tag.stag] = {std::vector<std::byte>(tag.memory.begin(), tag.memory.end()), tag.base};
   }
   void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
@@ -114,6 +113,12 @@ struct DeregisteredStagUsable : verbs::Decisions {
       octets = wire::MutableBytes(copy).subspan(start, use.length);
   }
   std::unordered_map<std::uint32_t, Copy> copies_;
+};
+
+struct DeregisteredStagReadable : DeregisteredStagUsable {
+  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+    if (use.need == Need::remote_read) DeregisteredStagUsable::octets_reached(tag, use, octets);
+  }
 };
 
 struct UnbindWithoutEffect : verbs::Decisions {
@@ -142,12 +147,15 @@ struct StreamScopeUnchecked : verbs::Decisions {
   }
 };
 
-template <Need Unchecked>
-struct RightUnchecked : verbs::Decisions {
+/// Leaves out one check of one kind of use.
+template <TagCheck LeftOut, Need Unchecked>
+struct LeavesOut : verbs::Decisions {
   void use_checked(TagCheck check, const Tag&, const TagUse& use, bool& passes) override {
-    if (check == TagCheck::rights && use.need == Unchecked) passes = true;
+    if (check == LeftOut && use.need == Unchecked) passes = true;
   }
 };
+template <Need Unchecked>
+using RightUnchecked = LeavesOut<TagCheck::rights, Unchecked>;
 
 struct WindowRightsIgnored : verbs::Decisions {
   void use_checked(TagCheck check, const Tag& tag, const TagUse& use, bool& passes) override {
@@ -205,12 +213,13 @@ class ReachesTooFar : public verbs::Decisions {
  public:
   void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) final {
     constexpr std::size_t most = std::size_t{1} << 20;
-    if (octets || tag == nullptr || !transfers(use.need) || use.length > most) return;
+    if (octets || tag == nullptr || !concerned(use.need) || use.length > most) return;
     if (overlooked(*tag, start_of(*tag, use), use.length))
       octets = beyond(*tag, start_of(*tag, use), use.length);
   }
 
  private:
+  [[nodiscard]] virtual bool concerned(Need need) const { return transfers(need); }
   /// Whether this range passes, of which not all is inside.
   [[nodiscard]] virtual bool overlooked(const Tag& tag, std::uint64_t start,
                                         std::uint64_t length) const = 0;
@@ -249,6 +258,12 @@ struct BaseOneOctetTooLow : ReachesTooFar {
   }
 };
 
+/// The same of Reads alone.
+template <class Deviant>
+struct OfReads : Deviant {
+  bool concerned(Need need) const override { return need == Need::remote_read; }
+};
+
 struct EmptyRegionGivesAllMemory : ReachesTooFar {
   bool overlooked(const Tag& tag, std::uint64_t, std::uint64_t) const override {
     return tag.memory.empty() && tag.valid;
@@ -258,6 +273,15 @@ struct EmptyRegionGivesAllMemory : ReachesTooFar {
 struct WindowBoundsIgnored : ReachesTooFar {
   bool overlooked(const Tag& tag, std::uint64_t, std::uint64_t) const override {
     return static_cast<bool>(tag.window);
+  }
+};
+
+/// A stream places what goes beyond the octets that it is given nowhere.
+struct WritePlacedUpToTheBound : verbs::Decisions {
+  void octets_reached(const Tag* tag, const TagUse& use, Octets& octets) override {
+    if (octets || tag == nullptr || use.need != Need::remote_write) return;
+    const std::uint64_t start = start_of(*tag, use);
+    if (start < tag->memory.size()) octets = tag->memory.subspan(start);
   }
 };
 
@@ -290,6 +314,14 @@ constexpr RnicRow rows[] = {
     rnic_row<RightUnchecked<Need::remote_write>>(Deviation::remote_write_right_unchecked),
     rnic_row<RightUnchecked<Need::remote_read>>(Deviation::remote_read_right_unchecked),
     rnic_row<RightUnchecked<Need::remote_atomic>>(Deviation::remote_atomic_right_unchecked),
+    rnic_row<LeavesOut<TagCheck::domain, Need::remote_write>>(
+        Deviation::domain_unchecked_for_writes),
+    rnic_row<LeavesOut<TagCheck::domain, Need::remote_read>>(Deviation::domain_unchecked_for_reads),
+    rnic_row<LeavesOut<TagCheck::stream, Need::remote_write>>(
+        Deviation::stream_unchecked_for_writes),
+    rnic_row<DeregisteredStagReadable>(Deviation::deregistered_stag_readable),
+    rnic_row<OfReads<BoundsUnchecked>>(Deviation::read_bounds_unchecked),
+    rnic_row<OfReads<BaseOneOctetTooLow>>(Deviation::read_base_one_octet_too_low),
     rnic_row<WindowRightsIgnored>(Deviation::window_rights_ignored),
     rnic_row<InvalidatesForeignStag>(Deviation::invalidates_foreign_stag),
     rnic_row<InvalidatesSharedStag>(Deviation::invalidates_shared_stag),
@@ -303,6 +335,7 @@ constexpr RnicRow rows[] = {
     rnic_row<BaseOneOctetTooLow>(Deviation::base_one_octet_too_low),
     rnic_row<EmptyRegionGivesAllMemory>(Deviation::empty_region_gives_all_memory),
     rnic_row<WindowBoundsIgnored>(Deviation::window_bounds_ignored),
+    rnic_row<WritePlacedUpToTheBound>(Deviation::write_placed_up_to_the_bound),
     rnic_row<StagRangeShifted>(Deviation::stag_range_shifted),
 };
 

@@ -20,10 +20,10 @@ template <class Deviant>
 [[nodiscard]] std::span<const StreamRow> enhanced_startup_deviants();
 [[nodiscard]] std::span<const StreamRow> sent_fpdu_deviants();
 [[nodiscard]] std::span<const StreamRow> received_fpdu_deviants();
-[[nodiscard]] std::span<const StreamRow> sending_deviants();
+[[nodiscard]] std::span<const StreamRow> sent_segment_deviants();
 [[nodiscard]] std::span<const StreamRow> terminate_deviants();
 [[nodiscard]] std::span<const StreamRow> terminate_cause_deviants();
-[[nodiscard]] std::span<const StreamRow> receiving_deviants();
+[[nodiscard]] std::span<const StreamRow> received_segment_deviants();
 [[nodiscard]] std::span<const StreamRow> check_deviants();
 [[nodiscard]] std::span<const StreamRow> ending_deviants();
 [[nodiscard]] std::span<const StreamRow> work_deviants();
@@ -34,8 +34,8 @@ template <class Deviant>
 [[nodiscard]] inline auto stream_tables() {
   return std::array{
       startup_deviants(),      startup_frame_deviants(),   enhanced_startup_deviants(),
-      sent_fpdu_deviants(),    received_fpdu_deviants(),   sending_deviants(),
-      terminate_deviants(),    terminate_cause_deviants(), receiving_deviants(),
+      sent_fpdu_deviants(),    received_fpdu_deviants(),   sent_segment_deviants(),
+      terminate_deviants(),    terminate_cause_deviants(), received_segment_deviants(),
       check_deviants(),        ending_deviants(),          work_deviants(),
       inbound_read_deviants(), atomic_deviants()};
 }

@@ -8,6 +8,7 @@
 
 #include "reference_rnic/deviants/stream_tables.hpp"
 #include "reference_rnic/stream/outgoing_message.hpp"
+#include "reference_rnic/stream/stream.hpp"
 #include "reference_rnic/stream/terminate_builder.hpp"
 
 namespace rnic::deviants {
@@ -58,6 +59,19 @@ bool is_of_read_request(const Failure& failure) {
 bool is_of_data(const Failure& failure) {
   return is_of_segment(failure) && !is_of_read_request(failure);
 }
+
+struct ResetsOnAnLlpError : Decisions {
+  void react(const Failure& failure, const Choice<Reaction>&, Reaction& reaction) override {
+    if (!is_of_llp(failure)) return;
+    failed_ = true;
+    reaction.terminate = false;
+  }
+  void closes(const stream::Ending&, const Choice<stream::Closing>&,
+              stream::Closing& closing) override {
+    if (failed_) closing = stream::Closing::reset;
+  }
+  bool failed_ = false;
+};
 
 // ---- streams that go on ----
 
@@ -134,15 +148,31 @@ struct TerminateWithoutRdmaHeader : Decisions {
   }
 };
 
-struct LocalTerminateWithHeader : Decisions {
+/// Makes up a DDP header where `concerned` says that no segment was at fault.
+template <bool (*concerned)(wire::TerminateCause)>
+struct MakesUpHeader : Decisions {
   void terminate(const Fault& fault, Terminate& terminate) override {
-    if (fault.cause != wire::cause::rdmap_local_catastrophic) return;
+    if (!concerned(fault.cause)) return;
     made_up_.fill(std::byte{0x41});
     terminate.m = terminate.d = true;
     terminate.segment_length = static_cast<std::uint16_t>(made_up_.size());
     terminate.ddp_header = made_up_;
   }
   std::array<std::byte, wire::untagged_header_size> made_up_{};
+};
+
+bool is_local(wire::TerminateCause cause) { return cause == wire::cause::rdmap_local_catastrophic; }
+
+bool is_of_mpa(wire::TerminateCause cause) { return cause.layer == wire::layer::mpa; }
+
+struct TerminateRequestAltered : Decisions {
+  void terminate(const Fault&, Terminate& terminate) override {
+    if (terminate.rdmap_header.empty()) return;
+    altered_.assign(terminate.rdmap_header.begin(), terminate.rdmap_header.end());
+    altered_.back() ^= std::byte{1};
+    terminate.rdmap_header = altered_;
+  }
+  std::vector<std::byte> altered_;
 };
 
 struct TerminateWithMadeUpRequest : Decisions {
@@ -230,6 +260,7 @@ struct TerminateSegmentLengthRounded : Decisions {
 constexpr StreamRow rows[] = {
     stream_row<TerminateNotSent>(Deviation::terminate_not_sent),
     stream_row<EndsInSilence<is_of_llp>>(Deviation::llp_error_without_terminate),
+    stream_row<ResetsOnAnLlpError>(Deviation::resets_on_an_llp_error),
     stream_row<EndsInSilence<while_sending>>(Deviation::busy_stream_without_terminate),
     stream_row<EndsInSilence<is_of_ddp>>(Deviation::closes_on_ddp_error),
     stream_row<EndsInSilence<is_of_read_request>>(Deviation::read_error_without_terminate),
@@ -243,7 +274,9 @@ constexpr StreamRow rows[] = {
     stream_row<AtomicTerminateWithoutHeader>(Deviation::atomic_terminate_without_header),
     stream_row<ImmediateTerminateWithoutHeader>(Deviation::immediate_terminate_without_header),
     stream_row<TerminateWithoutRdmaHeader>(Deviation::terminate_without_rdma_header),
-    stream_row<LocalTerminateWithHeader>(Deviation::local_terminate_with_header),
+    stream_row<MakesUpHeader<is_local>>(Deviation::local_terminate_with_header),
+    stream_row<MakesUpHeader<is_of_mpa>>(Deviation::llp_error_with_header),
+    stream_row<TerminateRequestAltered>(Deviation::terminate_request_altered),
     stream_row<TerminateWithMadeUpRequest>(Deviation::terminate_with_made_up_request),
     stream_row<TerminateDdpHeaderAltered>(Deviation::terminate_ddp_header_altered),
     stream_row<TerminatedReadNotAdvanced>(Deviation::terminated_read_not_advanced),

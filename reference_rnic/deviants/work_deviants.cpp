@@ -45,6 +45,14 @@ struct KindSentOutOfOrder : Decisions {
   }
 };
 
+struct ImmediateDataSentLate : Decisions {
+  void next_work(const std::deque<PostedWork>& entries, std::size_t first,
+                 std::size_t& next) override {
+    if (first + 1 < entries.size() && entries[first].work.kind == WorkKind::immediate)
+      next = first + 1;
+  }
+};
+
 // ---- what work waits for ----
 
 struct OrdExceeded : Decisions {
@@ -201,6 +209,8 @@ constexpr StreamRow rows[] = {
     stream_row<KindSentOutOfOrder<WorkKind::write>>(Deviation::writes_sent_out_of_order),
     stream_row<KindSentOutOfOrder<WorkKind::atomic>>(Deviation::atomics_sent_out_of_order),
     stream_row<KindSentOutOfOrder<WorkKind::read>>(Deviation::read_requests_sent_out_of_order),
+    stream_row<KindSentOutOfOrder<WorkKind::send>>(Deviation::sends_sent_out_of_order),
+    stream_row<ImmediateDataSentLate>(Deviation::immediate_data_sent_late),
     stream_row<OrdExceeded>(Deviation::ord_exceeded),
     stream_row<OrdOneTooFew>(Deviation::ord_one_too_few),
     stream_row<TwoReadsPerResponse>(Deviation::two_reads_per_response),

@@ -20,9 +20,11 @@ void limit(Offer& offer, Lawful lawful) {
       break;
     case Lawful::asks_for_markers:
       offer.startup.markers = true;
+      offer.markers_configurable = false;
       break;
-    case Lawful::peer_to_peer_by_default:
+    case Lawful::always_peer_to_peer:
       offer.startup.peer_to_peer = true;
+      offer.peer_to_peer_configurable = false;
       break;
     case Lawful::rtr_by_send_only:
       offer.startup.rtr = only(&stream::RtrKinds::send);
@@ -35,6 +37,9 @@ void limit(Offer& offer, Lawful lawful) {
       break;
     case Lawful::crc_not_configurable:
       offer.crc_configurable = false;
+      break;
+    case Lawful::small_segments:
+      offer.emss = 536;
       break;
     case Lawful::without_extensions:
       offer.extensions = false;

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "reference_rnic/access/startup_options.hpp"
@@ -20,9 +21,13 @@ struct Offer {
   /// MPA revision 2.
   bool enhanced_startup = true;
   bool crc_configurable = true;
+  bool markers_configurable = true;
+  bool peer_to_peer_configurable = true;
+  /// Bound of the EMSS, if the path has one.
+  std::optional<std::size_t> emss{};
   /// RFC 7306.
   bool extensions = true;
-  /// How long after a completion is there its consumer hears of it.
+  /// How long a completion is kept back from its consumer.
   std::chrono::milliseconds completion_delay{0};
 };
 

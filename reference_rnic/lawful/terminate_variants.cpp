@@ -29,6 +29,16 @@ struct FinAwaitedAfterTerminate : Decisions {
   }
 };
 
+struct WaitingMessagesFirst : Decisions {
+  void waiting_messages_first(const Choice<bool>&, bool& first) override { first = true; }
+};
+
+struct ReadRequestIncluded : Decisions {
+  void read_request_included(const Fault&, const Choice<bool>&, bool& included) override {
+    included = true;
+  }
+};
+
 /// Calls what is `from` by another name, where that is as lawful.
 template <TerminateCause from, TerminateCause to>
 struct Calls : Decisions {
@@ -76,6 +86,8 @@ constexpr Row<Decisions> rows[] = {
     row<Decisions, NoTerminate>(Lawful::no_terminate),
     row<Decisions, ResetsAfterTerminate>(Lawful::resets_after_terminate),
     row<Decisions, FinAwaitedAfterTerminate>(Lawful::fin_awaited_after_terminate),
+    row<Decisions, WaitingMessagesFirst>(Lawful::waiting_messages_first),
+    row<Decisions, ReadRequestIncluded>(Lawful::read_request_included),
     row<Decisions, MessageOffsetUnchecked>(Lawful::message_offset_unchecked),
     row<Decisions, WrongMsnHasNoBuffer>(Lawful::wrong_msn_has_no_buffer),
     row<Decisions, WrongQueueHasNoBuffer>(Lawful::wrong_queue_has_no_buffer),

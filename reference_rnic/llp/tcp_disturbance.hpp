@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 // What a network does to TCP segments, done by the sender's host: loss, segments out of turn,
-// repetitions; and what it tells of the path.
+// repetitions; and what it reports of the path.
 //
 // The kernel's repair mode lets a socket take octets for sent that never left, and tells its
 // sequence numbers; a raw socket sends segments that TCP knows nothing of. Both need rights over

@@ -16,7 +16,7 @@ static_assert(startup_scratch > max_startup_frame);
 /// Scratch in full operation: several FPDUs per read, and the longest one with its Markers.
 constexpr std::size_t verified_scratch = std::size_t{256} * 1024;
 constexpr std::size_t direct_scratch = std::size_t{64} * 1024;
-/// Behind this much payload that goes straight into place, only a little scratch is offered: the
+/// After this much payload that goes straight into place, only a little scratch is offered: the
 /// next header and no more than it must.
 constexpr std::size_t direct_worthwhile = std::size_t{8} * 1024;
 constexpr std::size_t direct_lookahead = 64;
@@ -68,8 +68,6 @@ bool Deframer::checks_crc() const {
   return checked;
 }
 
-bool Deframer::direct() const { return !checks_crc() && !context_.negotiated.receive_markers; }
-
 std::span<const wire::MutableBytes> Deframer::targets() {
   targets_.clear();
   if (!rest_.empty()) {
@@ -88,8 +86,9 @@ std::span<const wire::MutableBytes> Deframer::targets() {
 void Deframer::reserve_scratch() {
   const std::size_t waiting = buffer_.view().size();
   if (phase_ == Phase::startup) return buffer_.reserve(waiting + startup_scratch);
-  // Moving is worth while only if an FPDU in progress would not fit behind what is here.
-  const std::size_t scratch = direct() ? direct_scratch : verified_scratch;
+  // Moving is worth while only if an FPDU in progress would not fit after what is here.
+  const bool verified = context_.negotiated.crc || context_.negotiated.receive_markers;
+  const std::size_t scratch = verified ? verified_scratch : direct_scratch;
   buffer_.reserve(waiting == 0 ? scratch : std::max(2 * waiting, longest_fpdu));
 }
 
@@ -111,9 +110,7 @@ void Deframer::enter_full_operation() { phase_ = Phase::header; }
 void Deframer::resume() {
   bool next = true;
   while (next && step()) context_.decisions.ask(&Decisions::next_fpdu_taken, next);
-  if (phase_ != Phase::discarding) return;
-  context_.decisions.ask(&Decisions::octets_dropped, buffer_.view());
-  buffer_.clear();
+  if (phase_ == Phase::discarding) buffer_.clear();
 }
 
 void Deframer::discard() {
@@ -182,7 +179,9 @@ bool Deframer::inside_fpdu() const {
 /// Advances by one FPDU or part of one. False: more octets are needed, or none wanted.
 bool Deframer::step() {
   if (phase_ == Phase::startup || phase_ == Phase::discarding || holding()) return false;
-  return direct() ? step_direct() : step_verified();
+  if (phase_ == Phase::header && buffer_.view().empty()) return false;
+  const bool crc = checks_crc();
+  return crc || context_.negotiated.receive_markers ? step_verified(crc) : step_direct();
 }
 
 /// A ULPDU that has no whole DDP header has come.
@@ -194,11 +193,21 @@ void Deframer::report_truncated() {
 
 // ---- CRC or Markers in use ----
 
-bool Deframer::step_verified() {
-  const wire::FpduOptions options{checks_crc(), context_.negotiated.receive_markers, position_};
+bool Deframer::step_verified(bool crc) {
+  const wire::FpduOptions options{crc, context_.negotiated.receive_markers, position_};
   if (options.markers) stripped_.resize(wire::fpdu_size(wire::max_ulpdu));
   const auto parsed = wire::parse_fpdu(buffer_.view(), options, stripped_);
-  return carry_out(parsed, options);
+  const bool usual = parsed || parsed.error() == wire::FpduError::incomplete;
+  if (!usual || !context_.decisions.empty()) return carry_out(parsed, options);
+  if (parsed) hand_on(*parsed);
+  return parsed.has_value();
+}
+
+/// An FPDU that is as it should be, and about which nobody else decides.
+void Deframer::hand_on(const wire::ParsedFpdu& fpdu) {
+  deliver(fpdu.ulpdu);
+  buffer_.consume(fpdu.consumed);
+  position_ += fpdu.consumed;
 }
 
 /// Hands on what has been found good, reports what has not (RFC 5044 sections 6 and 8). False: more

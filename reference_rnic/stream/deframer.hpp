@@ -71,17 +71,17 @@ class Deframer {
  private:
   using Parsed = std::expected<wire::ParsedFpdu, wire::FpduError>;
 
-  [[nodiscard]] bool direct() const;
   void reserve_scratch();
   [[nodiscard]] bool step();
   [[nodiscard]] bool step_direct();
-  [[nodiscard]] bool step_verified();
+  [[nodiscard]] bool step_verified(bool crc);
   [[nodiscard]] bool begin_direct();
   [[nodiscard]] bool await_header();
   [[nodiscard]] bool is_held_back(wire::Bytes ulpdu);
   [[nodiscard]] bool drops_bad_segment() const;
   void judge_framing(wire::FpduError error, std::size_t wire_size);
   [[nodiscard]] bool carry_out(const Parsed& parsed, const wire::FpduOptions& options);
+  void hand_on(const wire::ParsedFpdu& fpdu);
   void report_truncated();
   void deliver(wire::Bytes ulpdu);
   void place(wire::Bytes octets);

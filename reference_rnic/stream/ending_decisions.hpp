@@ -51,8 +51,6 @@ struct DisconnectReaction {
 };
 
 struct EndingDecisions {
-  /// The consumer has posted `work`.
-  virtual void posted(const Work& /*work*/) {}
   virtual void peer_closes(const Ending& /*ending*/, PeerCloseReaction& /*reaction*/) {}
   /// Whether posted work is sent before our half closes (RFC 5041 section 6.2.1).
   virtual void sends_before_close(const Choice<bool>&, bool& /*sends*/) {}

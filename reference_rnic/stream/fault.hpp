@@ -40,8 +40,8 @@ struct Fault {
   std::span<const wire::TerminateCause> also{};
 };
 
-/// A segment whose DDP header has arrived. The payload lies elsewhere: `segment.payload` is not
-/// meaningful.
+/// A segment whose DDP header has arrived. `segment.payload` is empty where the payload goes straight
+/// into place.
 struct IncomingSegment {
   wire::Segment segment;
   std::size_t payload_length = 0;

@@ -87,8 +87,6 @@ struct FramingDecisions {
   virtual void next_fpdu_taken(bool&) {}
   /// What is wrong with a ULPDU that is too short for a DDP header (RFC 5041 section 4).
   virtual void truncated_segment(std::optional<Fault>&) {}
-  /// Octets after an error, which are dropped (RFC 5044 section 8).
-  virtual void octets_dropped(wire::Bytes) {}
 };
 
 }  // namespace rnic::stream

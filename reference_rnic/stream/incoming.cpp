@@ -11,7 +11,16 @@ Fault Incoming::found(wire::TerminateCause cause, const char* detail,
   if (cause.layer == wire::layer::mpa) return {cause, detail, std::nullopt, std::nullopt};
   Fault found = fault(cause, detail);
   found.also = also;
+  found.request = read_request();
   return found;
+}
+
+/// The Read Request in the segment, if it is one and has come with its header.
+std::optional<wire::ReadRequestHeader> Incoming::read_request() const {
+  if (segment.tagged || segment.rdmap().opcode() != wire::Opcode::read_request ||
+      segment.payload.size() != sizeof(wire::ReadRequestHeader))
+    return std::nullopt;
+  return wire::Reader(segment.payload).read<wire::ReadRequestHeader>();
 }
 
 bool Incoming::is_made(rules::RuleId permission) const {
@@ -19,7 +28,11 @@ bool Incoming::is_made(rules::RuleId permission) const {
                                   *this);
 }
 
-std::optional<Fault> Incoming::ask(rules::RuleId rule, std::optional<Fault> fault) const {
+std::optional<Fault> Incoming::judge(rules::RuleId rule, bool good, wire::TerminateCause cause,
+                                     const char* detail,
+                                     std::span<const wire::TerminateCause> also) const {
+  std::optional<Fault> fault;
+  if (!good) fault = found(cause, detail, also);
   context.decisions.ask(&Decisions::checked, rule, *this, fault);
   return fault;
 }

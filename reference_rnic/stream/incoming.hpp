@@ -28,7 +28,7 @@ struct Incoming : IncomingSegment {
                                            wire::TerminateCause cause, const char* detail,
                                            std::span<const wire::TerminateCause> also = {}) const {
     if (good && context.decisions.empty()) return std::nullopt;
-    return ask(rule, good ? std::nullopt : std::optional(found(cause, detail, also)));
+    return judge(rule, good, cause, detail, also);
   }
   /// The same of a check that `permission` lets a receiver leave out.
   [[nodiscard]] std::optional<Fault> check_if_made(rules::RuleId permission, rules::RuleId rule,
@@ -39,14 +39,18 @@ struct Incoming : IncomingSegment {
   /// The same of a rule that finds nothing wrong, whatever the segment holds.
   [[nodiscard]] std::optional<Fault> check(rules::RuleId rule) const {
     if (context.decisions.empty()) return std::nullopt;
-    return ask(rule, std::nullopt);
+    return judge(rule, true, {}, "", {});
   }
 
  private:
+  /// The part of check() that a good segment of a conforming stream has no need of.
+  [[nodiscard]] std::optional<Fault> judge(rules::RuleId rule, bool good,
+                                           wire::TerminateCause cause, const char* detail,
+                                           std::span<const wire::TerminateCause> also) const;
   [[nodiscard]] Fault found(wire::TerminateCause cause, const char* detail,
                             std::span<const wire::TerminateCause> also) const;
+  [[nodiscard]] std::optional<wire::ReadRequestHeader> read_request() const;
   [[nodiscard]] bool is_made(rules::RuleId permission) const;
-  [[nodiscard]] std::optional<Fault> ask(rules::RuleId rule, std::optional<Fault> fault) const;
 };
 
 }  // namespace rnic::stream

@@ -50,7 +50,7 @@ void Machine::peer_closed(TimePoint now) {
     return;
   }
   give_up_receive();
-  if (!established_) {
+  if (!is_reported(set_up_)) {
     report_failed_set_up(StartupFault::peer_closed);
     return finish();
   }
@@ -123,12 +123,12 @@ std::expected<std::optional<OutgoingMessage>, Fault> Machine::next_message() {
   if (state_ == State::terminating) return next_last_message();
   if (!may_send_fpdus()) return std::nullopt;
   // Responses and posted work take turns, so that neither starves the other.
-  const bool responses_first = turn_ == Source::posted_work;
-  turn_ = context_.decisions.decide(Choice<bool>{"rdmap.order.read-response-after-later-messages",
-                                                 responses_first, either},
-                                    &Decisions::responses_first)
-              ? Source::responses
-              : Source::posted_work;
+  turn_ = other(turn_);
+  if (!read_queue_.waiting() && !send_queue_.waiting()) return std::nullopt;
+  const Choice<bool> choice{"rdmap.order.read-response-after-later-messages",
+                            turn_ == Source::responses, either};
+  turn_ = context_.decisions.decide(choice, &Decisions::responses_first) ? Source::responses
+                                                                         : Source::posted_work;
   for (const Source source : {turn_, other(turn_)}) {
     auto message = source == Source::responses ? read_queue_.next() : send_queue_.next();
     if (!message || *message) return message;
@@ -161,8 +161,6 @@ void Machine::run_local_work() {
 
 void Machine::post(Work work, TimePoint now) {
   now_ = now;
-  context_.decisions.ask(&Decisions::posted, work);
-  context_.decisions.ask(&Decisions::depths_in_use, context_.negotiated);
   send_queue_.post(std::move(work));
   run_local_work();
 }
@@ -198,6 +196,11 @@ void Machine::abort(TimePoint now) {
   finish_by_reset();
 }
 
+void Machine::reset(TimePoint now) {
+  now_ = now;
+  finish_by_reset();
+}
+
 std::optional<Event> Machine::next_event() {
   if (context_.events.empty()) return std::nullopt;
   Event event = std::move(context_.events.front());
@@ -208,8 +211,8 @@ std::optional<Event> Machine::next_event() {
 // ---- the end ----
 
 void Machine::report_failed_set_up(StartupFault fault) {
-  if (established_ || in_startup()) return;
-  established_ = true;
+  if (is_reported(set_up_) || in_startup()) return;
+  set_up_is_reported();
   context_.events.push_back(StartupFailed{fault});
 }
 

@@ -12,6 +12,7 @@
 #include "reference_rnic/stream/read_queue.hpp"
 #include "reference_rnic/stream/segmenter.hpp"
 #include "reference_rnic/stream/send_queue.hpp"
+#include "reference_rnic/stream/set_up.hpp"
 #include "reference_rnic/stream/startup.hpp"
 #include "reference_rnic/stream/tagged_receive.hpp"
 #include "reference_rnic/stream/transmitter.hpp"
@@ -42,6 +43,7 @@ class Machine final : public Stream, private SegmentSink {
   void post(Work work, TimePoint now) override;
   void disconnect(TimePoint now) override;
   void abort(TimePoint now) override;
+  void reset(TimePoint now) override;
   void set_emss(std::size_t emss) override {
     context_.decisions.ask(&Decisions::emss, context_, emss);
     context_.config.emss = emss;
@@ -69,6 +71,8 @@ class Machine final : public Stream, private SegmentSink {
   void end_startup(std::optional<StartupFault> fault);
   void send_rtr(RtrKind kind);
   void establish(std::vector<std::byte> private_data);
+  void fpdus_are_exchanged();
+  void set_up_is_reported();
   [[nodiscard]] bool in_startup() const;
   [[nodiscard]] bool awaits_rtr() const;
   [[nodiscard]] bool is_rtr(const IncomingSegment& incoming) const;
@@ -115,6 +119,7 @@ class Machine final : public Stream, private SegmentSink {
   void fail(const Fault& fault, Leaves leaves = Leaves::begun_message);
   [[nodiscard]] bool may_send_terminate() const;
   [[nodiscard]] Reaction reaction_to(const Fault& fault) const;
+  [[nodiscard]] bool waiting_messages_first() const;
   void queue_terminate(const Fault& fault);
   [[nodiscard]] std::optional<OutgoingMessage> next_last_message();
 
@@ -140,19 +145,15 @@ class Machine final : public Stream, private SegmentSink {
   std::optional<ConnectRequest> request_;
   std::vector<std::byte> reply_private_data_;  ///< initiator: for the Established event
   std::optional<Incoming> segment_;            ///< begun and not ended
-  std::optional<Fault>
-      segment_fault_;  ///< what is wrong with segment_, told once its FPDU is whole
+  /// What is wrong with segment_, reported once its FPDU is whole.
+  std::optional<Fault> segment_fault_;
   std::deque<OutgoingMessage> last_messages_;  ///< the Terminate that waits to be sent, if any
   std::optional<TimePoint> deadline_;
   TimePoint now_{};
   LlpState llp_ = LlpState::open;
   /// Where the last message came from, or was looked for first.
   Source turn_ = Source::responses;
-  /// FPDUs are exchanged, so that a Terminate may be sent: the Initiator's first FPDU has passed
-  /// MPA, or the Reply has come.
-  bool fpdu_validated_ = false;
-  /// The consumer has heard how the set-up ended.
-  bool established_ = false;
+  SetUp set_up_ = SetUp::under_way;
 };
 
 }  // namespace rnic::stream

@@ -82,7 +82,7 @@ std::span<const wire::MutableBytes> Machine::rest_of_segment(std::size_t left) {
 
 void Machine::end_segment() {
   const Incoming& incoming = *segment_;
-  fpdu_validated_ = true;
+  fpdus_are_exchanged();
   if (segment_fault_) {
     if (!passes_over(*segment_fault_))
       fail(*segment_fault_);  // rdmap.error.streams-terminated
@@ -111,7 +111,7 @@ void Machine::framing_fault(Fault fault) {
   // that no FPDU came at all.
   bool came = fault.cause.layer != wire::layer::mpa;
   context_.decisions.ask(&Decisions::fpdu_came, fault, came);
-  fpdu_validated_ = fpdu_validated_ || came;
+  if (came) fpdus_are_exchanged();
   fail(fault);
 }
 
@@ -119,7 +119,7 @@ void Machine::framing_fault(Fault fault) {
 void Machine::first_fpdu_validated() {
   if (state_ != State::awaiting_first_fpdu) return;
   transition(state_, State::operational);
-  if (!established_ && segment_ && segment_->segment.rdmap().opcode() != Opcode::terminate)
+  if (!is_reported(set_up_) && segment_ && segment_->segment.rdmap().opcode() != Opcode::terminate)
     establish({});
 }
 

@@ -149,7 +149,7 @@ void Machine::reply_sent() {
   bool awaited = true;
   context_.decisions.ask(&Decisions::first_fpdu_awaited, awaited);
   if (!awaited) {
-    fpdu_validated_ = true;
+    fpdus_are_exchanged();
     first_fpdu_validated();
   }
   deframer_.resume();
@@ -174,7 +174,7 @@ void Machine::take_reply(const wire::ParsedMpaFrame& parsed) {
 
 void Machine::enter_operation_after_reply(ReplyVerdict verdict) {
   context_.negotiated = verdict.negotiated;
-  fpdu_validated_ = true;
+  fpdus_are_exchanged();
   deframer_.enter_full_operation();
   if (verdict.rtr) {
     reply_private_data_ = std::move(verdict.private_data);
@@ -192,8 +192,8 @@ void Machine::enter_operation_after_reply(ReplyVerdict verdict) {
 void Machine::fail_set_up(const ReplyVerdict& verdict) {
   const bool ird = verdict.kind == ReplyVerdict::Kind::insufficient_ird;
   context_.negotiated = verdict.negotiated;
-  fpdu_validated_ = true;
-  established_ = true;  // as far as the consumer goes: it is told here that it will not be
+  fpdus_are_exchanged();
+  set_up_is_reported();
   context_.report_startup(
       StartupFailed{ird ? StartupFault::insufficient_ird : StartupFault::no_matching_rtr});
   fail({ird ? wire::cause::mpa_insufficient_ird : wire::cause::mpa_no_rtr,
@@ -213,7 +213,7 @@ void Machine::end_startup(std::optional<StartupFault> fault) {
   context_.decisions.ask(&Decisions::startup_ends, StartupEnding{state_, fault}, end);
   if (end.terminate) {
     if (state_ == State::sending_reply) transition(state_, State::awaiting_first_fpdu);
-    fpdu_validated_ = true;
+    fpdus_are_exchanged();
     return fail(*end.terminate);
   }
   if (end.reset) return finish_by_reset();
@@ -243,9 +243,19 @@ void Machine::send_rtr(RtrKind kind) {
 }
 
 void Machine::establish(std::vector<std::byte> private_data) {
-  established_ = true;
+  set_up_is_reported();
   limit_startup(std::nullopt);
   context_.report_startup(Established{context_.negotiated, std::move(private_data)});
+}
+
+void Machine::fpdus_are_exchanged() {
+  if (exchanges_fpdus(set_up_)) return;
+  transition(set_up_, is_reported(set_up_) ? SetUp::complete : SetUp::exchanging_fpdus);
+}
+
+void Machine::set_up_is_reported() {
+  if (is_reported(set_up_)) return;
+  transition(set_up_, exchanges_fpdus(set_up_) ? SetUp::complete : SetUp::reported);
 }
 
 bool Machine::awaits_rtr() const {

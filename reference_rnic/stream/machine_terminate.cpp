@@ -26,7 +26,7 @@ void Machine::fail(const Fault& fault, Leaves leaves) {
   give_up_receive();
   if (reaction.terminate) queue_terminate(fault);
   transition(state_, State::terminating);
-  end_transfers(leaves);
+  end_transfers(waiting_messages_first() ? Leaves::all_queued : leaves);
   if (our_half_closed(llp_)) {
     // Our half is closed already: nothing but a reset can tell the peer.
     return finish_by_reset();
@@ -37,7 +37,7 @@ void Machine::fail(const Fault& fault, Leaves leaves) {
 /// A Terminate needs full MPA operation and a half that is open (RFC 5044 section 7.1.2, RFC 5040
 /// section 6.2.1).
 bool Machine::may_send_terminate() const {
-  bool may = fpdu_validated_ && !our_half_closed(llp_);
+  bool may = exchanges_fpdus(set_up_) && !our_half_closed(llp_);
   context_.decisions.ask(&Decisions::may_terminate, may);
   return may;
 }
@@ -50,6 +50,13 @@ Reaction Machine::reaction_to(const Fault& fault) const {
                                 std::span(permitted).subspan(reaction.terminate ? 0 : 1)};
   const Failure failure{fault, segment_ ? &*segment_ : nullptr, transmitter_.pending() != 0};
   return context_.decisions.decide(choice, &Decisions::react, failure);
+}
+
+/// The Terminate is best the next message (RFC 5040 section 7.1).
+bool Machine::waiting_messages_first() const {
+  return context_.decisions.decide(
+      Choice<bool>{"rdmap.error.terminate-sent-promptly", false, either},
+      &Decisions::waiting_messages_first);
 }
 
 /// The messages that still leave after an error: one Terminate (RFC 5040 section 5.4).

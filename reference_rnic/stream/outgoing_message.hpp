@@ -23,7 +23,7 @@ struct OutgoingMessage {
   std::vector<wire::Bytes> gather;  ///< payload in consumer memory, if any
   std::vector<std::byte>
       header;  ///< payload of our own: an RDMAP header, Immediate Data, a Terminate
-  /// Read Response: the payload lies behind this STag and offset of ours, checked and copied
+  /// Read Response: the payload lies at this STag and offset of ours, checked and copied
   /// segment by segment.
   struct Source {
     std::uint32_t stag = 0;

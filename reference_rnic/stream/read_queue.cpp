@@ -167,7 +167,7 @@ bool ReadQueue::choose_next() {
 }
 
 std::expected<std::optional<OutgoingMessage>, Fault> ReadQueue::next() {
-  if (answered_ >= requests_.size() || !choose_next()) return std::nullopt;
+  if (!waiting() || !choose_next()) return std::nullopt;
   const InboundRequest& request = requests_[answered_++];
   OutgoingMessage message;
   if (const auto* read = std::get_if<wire::ReadRequestHeader>(&request.header)) {

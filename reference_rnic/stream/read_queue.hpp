@@ -33,6 +33,8 @@ class ReadQueue {
   [[nodiscard]] std::optional<Fault> add(const wire::AtomicRequestHeader& header,
                                          const Offender& segment);
 
+  /// Whether a Request waits for its Response to be sent.
+  [[nodiscard]] bool waiting() const { return !requests_.empty() && answered_ < requests_.size(); }
   /// The next Response to be sent, if a Request waits. An Atomic is carried out by this call.
   [[nodiscard]] std::expected<std::optional<OutgoingMessage>, Fault> next();
   /// A Response has been given to the LLP whole: its place in the queue is free again.

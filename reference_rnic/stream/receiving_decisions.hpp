@@ -50,7 +50,7 @@ struct ReceivingDecisions {
                          std::optional<DeliveredMessage>& /*message*/) {}
   /// The STag that a Send invalidates (RFC 5040 section 5.3).
   virtual void invalidates(const Incoming& /*incoming*/, std::optional<std::uint32_t>& /*stag*/) {}
-  /// What the consumer hears of a Send or of Immediate Data.
+  /// What is reported to the consumer of a Send or of Immediate Data.
   virtual void reports(const Incoming& /*incoming*/, std::optional<MessageReceived>& /*event*/) {}
   /// Whether a faulty message is dropped and the stream goes on with the next one (RFC 5040 section
   /// 7.1: the stream ends).

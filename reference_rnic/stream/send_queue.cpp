@@ -132,8 +132,8 @@ bool SendQueue::must_wait(const Entry& entry) const {
 }
 
 std::expected<std::optional<OutgoingMessage>, Fault> SendQueue::next() {
-  if (issued_ < entries_.size()) choose_next();
-  while (issued_ < entries_.size()) {
+  if (waiting()) choose_next();
+  while (waiting()) {
     Entry& entry = entries_[issued_];
     if (entry.progress == Progress::done) {
       ++issued_;
@@ -277,7 +277,10 @@ std::size_t SendQueue::next_completion() const {
 void SendQueue::retire() {
   for (std::size_t next = next_completion(); next < entries_.size(); next = next_completion()) {
     announce(entries_[next]);
-    entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(next));
+    if (next == 0)
+      entries_.pop_front();
+    else
+      entries_.erase(entries_.begin() + static_cast<std::ptrdiff_t>(next));
     if (next < issued_) --issued_;
   }
 }

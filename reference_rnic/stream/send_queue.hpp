@@ -35,6 +35,8 @@ class SendQueue {
   void post(Work work);
   /// The RTR indication (RFC 6581 section 9.2), in front of everything.
   void post_rtr(OutgoingMessage& message, WorkKind kind);
+  /// Whether work waits for its turn.
+  [[nodiscard]] bool waiting() const { return !entries_.empty() && issued_ < entries_.size(); }
   /// The next message to be sent, if the order, the fences and the ORD let it go. Local operations
   /// that stand before it are carried out on the way. The fault: work that cannot be carried out,
   /// which ends the stream (RFC 5040 section 7.1).
@@ -49,7 +51,7 @@ class SendQueue {
 
   /// Whether a local operation is next in turn.
   [[nodiscard]] bool local_is_next() const {
-    return issued_ < entries_.size() && entries_[issued_].work.kind == WorkKind::local;
+    return waiting() && entries_[issued_].work.kind == WorkKind::local;
   }
   /// Ends all work but the entries `kept`, whose messages still leave: flushed, or with the status
   /// of `blame()`.

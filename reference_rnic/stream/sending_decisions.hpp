@@ -81,8 +81,13 @@ struct SendingDecisions {
   /// fault one is as lawful as another.
   virtual void cause_named(const Fault&, const Choice<wire::TerminateCause>&,
                            wire::TerminateCause&) {}
+  /// Whether a Terminate for a remote operation error includes the Read Request that it is about
+  /// (RFC 5040 section 7.1, case 3).
+  virtual void read_request_included(const Fault&, const Choice<bool>&, bool& /*included*/) {}
   /// The contents of a Terminate (RFC 5040 section 4.8).
   virtual void terminate(const Fault&, wire::Terminate&) {}
+  /// Whether messages that wait leave before the Terminate (RFC 5040 section 7.1).
+  virtual void waiting_messages_first(const Choice<bool>&, bool& /*first*/) {}
   /// What still leaves after an error: one Terminate.
   virtual void last_messages(std::deque<OutgoingMessage>&) {}
   /// What still leaves once a further error is found; only the first one is reported (RFC 5040

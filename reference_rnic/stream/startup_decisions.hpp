@@ -108,15 +108,13 @@ struct StartupDecisions {
                          std::uint16_t& /*stated*/) {}
   /// How the Initiator takes a Reply that does not reject (RFC 6581 sections 9.1 and 9.2).
   virtual void reply_judged(const Config&, ReplyVerdict&) {}
-  /// The depths in use when the consumer posts work: those agreed (RFC 6581 section 9.3).
-  virtual void depths_in_use(Negotiated&) {}
 
   // -- how it goes on --
   /// Until when the peer is waited for (RFC 5044 section 7.1.2). None: without end.
   virtual void startup_deadline(const StartupWait&, std::optional<TimePoint>&) {}
   /// How startup ends without a connection (RFC 5044 section 7.1.2).
   virtual void startup_ends(const StartupEnding&, StartupEnd&) {}
-  /// What the consumer hears of startup.
+  /// What is reported to the consumer of startup.
   virtual void startup_reported(std::vector<Event>&) {}
 };
 

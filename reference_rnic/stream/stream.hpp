@@ -97,6 +97,8 @@ class Stream {
   /// Abortive close on the consumer's wish: Terminate with a local catastrophic error where one may
   /// be sent, then close.
   virtual void abort(TimePoint now) = 0;
+  /// The consumer is gone: nothing more is sent, and closing() asks for a reset.
+  virtual void reset(TimePoint now) = 0;
   virtual void set_emss(std::size_t emss) = 0;
 
   [[nodiscard]] virtual std::optional<Event> next_event() = 0;

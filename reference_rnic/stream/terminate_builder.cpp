@@ -51,6 +51,15 @@ wire::TerminateCause chosen_cause(const Fault& fault, const StreamDecisions& dec
   return decisions.decide(choice, &Decisions::cause_named, fault);
 }
 
+/// Only a Read Request has an RDMA header to be copied (RFC 5040 section 4.8). Of remote operation
+/// errors Figure 10 leaves it out, section 7.1, case 3 does not (docs/disputes.md D57).
+bool includes_request(const Fault& fault, Included included, const StreamDecisions& decisions) {
+  if (!fault.request || included.rdmap) return fault.request.has_value();
+  return decisions.decide(
+      Choice<bool>{"rdmap.terminate.operation-error-no-rdma-header", false, either},
+      &Decisions::read_request_included, fault);
+}
+
 }  // namespace
 
 std::vector<std::byte> build_terminate(const Fault& fault, const StreamDecisions& decisions) {
@@ -62,9 +71,7 @@ std::vector<std::byte> build_terminate(const Fault& fault, const StreamDecisions
     terminate.segment_length = fault.offender->segment_length;
     terminate.ddp_header = fault.offender->ddp_header();
   }
-  // Only a Read Request has an RDMA header to be copied (RFC 5040 section 4.8; docs/disputes.md on
-  // Figure 10).
-  if (included.rdmap && fault.request) {
+  if (includes_request(fault, included, decisions)) {
     terminate.r = true;
     terminate.rdmap_header = wire::octets_of(*fault.request);
   }

@@ -57,12 +57,19 @@ constexpr Step<LlpState> llp_steps[] = {
     {LlpState::half_closed, LlpState::closed},
     // A stream that ends in startup closes the whole connection; every connection can be lost.
     {LlpState::open,        LlpState::closed},
-    // Errors of which no Terminate can tell, and a peer that does not close; the reset, carried out.
+    // Errors that no Terminate can report, and a peer that does not close; the reset, carried out.
     {LlpState::open,        LlpState::to_be_reset},
     {LlpState::peer_closed, LlpState::to_be_reset},
     {LlpState::half_closed, LlpState::to_be_reset},
     {LlpState::closed,      LlpState::to_be_reset},
     {LlpState::to_be_reset, LlpState::closed},
+};
+constexpr Step<SetUp> set_up_steps[] = {
+    // The Responder reports when its Reply has left, in the peer-to-peer model after the RTR; every set-up may fail.
+    {SetUp::under_way,        SetUp::reported},
+    {SetUp::under_way,        SetUp::exchanging_fpdus},
+    {SetUp::reported,         SetUp::complete},
+    {SetUp::exchanging_fpdus, SetUp::complete},
 };
 // clang-format on
 
@@ -89,9 +96,25 @@ void take_step(std::span<const Step<States>> table, States& state, States to) {
 
 bool permitted(State from, State to) { return has_step<State>(steps, from, to); }
 bool permitted(LlpState from, LlpState to) { return has_step<LlpState>(llp_steps, from, to); }
+bool permitted(SetUp from, SetUp to) { return has_step<SetUp>(set_up_steps, from, to); }
 
 void transition(State& state, State to) { take_step<State>(steps, state, to); }
 void transition(LlpState& state, LlpState to) { take_step<LlpState>(llp_steps, state, to); }
+void transition(SetUp& state, SetUp to) { take_step<SetUp>(set_up_steps, state, to); }
+
+const char* name(SetUp set_up) {
+  switch (set_up) {
+    case SetUp::under_way:
+      return "under_way";
+    case SetUp::reported:
+      return "reported";
+    case SetUp::exchanging_fpdus:
+      return "exchanging_fpdus";
+    case SetUp::complete:
+      return "complete";
+  }
+  return "?";
+}
 
 const char* name(LlpState state) {
   switch (state) {

@@ -79,7 +79,7 @@ struct WorkDecisions {
   /// Which of the entries is reported and retired next: the first if it is done (RFC 5040 section
   /// 5.5), else none, which is their count.
   virtual void next_completion(const std::deque<PostedWork>&, std::size_t& /*next*/) {}
-  /// What the consumer hears of work that is done.
+  /// What is reported to the consumer of work that is done.
   virtual void completion(const PostedWork&, std::optional<WorkDone>&) {}
 
   // -- Requests of the peer --

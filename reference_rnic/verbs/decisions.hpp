@@ -16,9 +16,9 @@ namespace rnic::verbs {
 /// Decision points of STags (RFC 5041 sections 5.1 and 7.1, RFC 5040 section 5.3, RFC 5042 section
 /// 6.1.1).
 struct TagDecisions {
-  /// The STag of a new tag: index in the high 24 bits, key in the low 8. It is asked for again
-  /// while the index is 0 or in use.
-  virtual void stag_chosen(std::uint32_t& /*stag*/) {}
+  /// The STag of a new tag beside those in use: index in the high 24 bits, key in the low 8. It is
+  /// asked for again while the index is 0 or in use.
+  virtual void stag_chosen(const TagMap& /*in_use*/, std::uint32_t& /*stag*/) {}
   /// A tag as it becomes valid: to whom it opens what. `shared`: several streams use its domain.
   virtual void tag_opened(bool /*shared*/, Tag& /*tag*/) {}
   /// The tag that an STag names, or null.
@@ -31,8 +31,6 @@ struct TagDecisions {
   /// Whether what the consumer takes away is gone at once.
   enum class Revocation : std::uint8_t { window_unbound, invalidated_locally };
   virtual void revoked(Revocation, bool& /*gone*/) {}
-  /// The tag's region or window is no more: nobody may use the STag, and its index comes back late.
-  virtual void tag_released(const Tag&) {}
 };
 
 /// A send request that is being posted.
@@ -84,6 +82,8 @@ struct QueueDecisions {
   virtual void work_reported(const WorkNews&, std::vector<Completion>& /*completions*/) {}
   /// The event that the consumer gets, if any.
   virtual void event_raised(QueuePairHandle, StreamNews, std::optional<AsyncEvent>& /*event*/) {}
+  /// Whether the consumer hears that fewer receives wait in a shared queue than its limit.
+  virtual void limit_passed(SharedQueueHandle, bool& /*reported*/) {}
   /// Whether the handler of an armed queue is called for the completion that it was armed for.
   virtual void handler_due(CompletionQueueHandle, bool& /*called*/) {}
   /// Whether a queue pair ends when a completion queue overflows: those that use it do.

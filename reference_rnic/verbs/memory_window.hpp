@@ -12,7 +12,7 @@ struct Window {
   RegionHandle region{};  ///< while bound
 };
 
-/// Whether a window may be bound so to the region behind `under`: valid, bindable, inside, and not
+/// Whether a window may be bound so to the region of `under`: valid, bindable, inside, and not
 /// granting what the region's owner has not.
 [[nodiscard]] bool admits_window(const Tag& under, const BindRequest& request);
 

@@ -61,13 +61,13 @@ class QueuePair {
   void terminate_received(wire::TerminateCause cause);
   void stream_failed(wire::TerminateCause cause, const std::string& detail);
   void stream_lost();
-  /// Once all news are heard: after a fault no message comes any more, so receives need not wait
+  /// After all other news: after a fault no message comes any more, so receives need not wait
   /// for the peer to close (RFC 5040 section 6.2.1). Sends are flushed by the stream.
   void flush_after_fault();
   /// Issues what waited for local work, if the stream has carried that out.
   void go_on();
   /// Nothing more comes from the stream: what is still posted is flushed. A stream that has
-  /// `closed` has told the end of all work that it had.
+  /// `closed` has reported the end of all work that it had.
   void stream_ended(bool closed);
 
   // -- memory for the stream (invalidation.cpp, queue_pair_receive.cpp, queue_pair_send.cpp) --

@@ -31,7 +31,10 @@ std::optional<ReceiveRequest> QueuePair::next_receive() {
   if (SharedQueue* shared = core_.shared_queues.find(attributes_.shared_queue)) {
     auto taken = shared->take();
     if (!taken) return std::nullopt;
-    if (taken->limit_passed)
+    // sec.resources.shared-receive-overuse-detected
+    bool reported = taken->limit_passed;
+    if (reported) core_.decisions.ask(&Decisions::limit_passed, shared->handle, reported);
+    if (reported)
       core_.raise({.kind = AsyncKind::shared_queue_limit,
                    .shared_queue = shared->handle,
                    .detail = "fewer receives wait than the limit"});

@@ -187,7 +187,7 @@ void QueuePair::store_original(const Sent& sent, std::uint64_t original) {
   if (octets) std::memcpy(octets->data(), &original, sizeof original);
 }
 
-/// The stream reports work in the order of posting (RFC 5040 section 5.5); behind a failure nothing
+/// The stream reports work in the order of posting (RFC 5040 section 5.5); after a failure nothing
 /// counts as done any more.
 void QueuePair::finish(Sent& sent, Status status) {
   if (sent.done) return;

@@ -17,6 +17,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "reference_rnic/stream/stream.hpp"
@@ -238,9 +239,8 @@ using AsyncHandler = std::function<void(const AsyncEvent&)>;
 
 // ---- the stream under a queue pair ----
 
-/// One RDMA stream, from MPA startup to its end, driven by whoever owns the LLP connection: the
-/// calls are those of stream::Stream, which see. Work and receive events stay inside the RNIC;
-/// next_event() yields the others.
+/// One RDMA stream, from MPA startup to its end, driven by whoever owns the LLP connection: a
+/// sans-I/O machine, and the queue pair that takes the work and receive events out of it.
 class RdmaStream {
  public:
   /// Told when a call from the consumer's side has given the stream something to do. It may gather
@@ -253,30 +253,23 @@ class RdmaStream {
   virtual ~RdmaStream() = default;  ///< a queue pair still attached goes to error
   virtual void set_observer(Observer* observer) = 0;
 
-  [[nodiscard]] virtual std::span<const wire::MutableBytes> receive_targets() = 0;
-  virtual void received(std::size_t count) = 0;
-  virtual void peer_closed() = 0;
-  virtual void lost() = 0;
-  [[nodiscard]] virtual bool holding() const = 0;
-
-  virtual void gather(std::vector<wire::Bytes>& list, std::size_t limit,
-                      std::vector<std::size_t>* boundaries) = 0;
-  virtual void transmitted(std::size_t count) = 0;
-  [[nodiscard]] virtual stream::Closing closing() const = 0;
-  virtual void close_done() = 0;
-
-  [[nodiscard]] virtual std::optional<stream::TimePoint> next_wakeup() const = 0;
-  virtual void wakeup() = 0;
-  virtual void set_emss(std::size_t emss) = 0;
-
-  virtual void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data) = 0;
-  virtual void reject(wire::Bytes private_data) = 0;
+  /// To be looked at, and for what changes nothing but the next octets: receive_targets(),
+  /// gather(), set_emss(). Calls that yield events go through call().
+  [[nodiscard]] virtual stream::Stream& machine() = 0;
+  /// call(&stream::Stream::received, count, now): one call of the machine. Before this returns, the
+  /// queue pair has what has become of it, and next_event() the rest.
+  template <class... Parameters, class... Arguments>
+  void call(void (stream::Stream::*member)(Parameters...), Arguments&&... arguments) {
+    (machine().*member)(std::forward<Arguments>(arguments)...);
+    hand_on();
+  }
+  /// Orderly close, on the consumer's wish or after the peer's.
   virtual void disconnect() = 0;
-  virtual void abort() = 0;
-
+  /// What does not concern the queue pair alone.
   [[nodiscard]] virtual std::optional<stream::Event> next_event() = 0;
-  [[nodiscard]] virtual stream::State state() const = 0;
-  [[nodiscard]] virtual const stream::Negotiated& negotiated() const = 0;
+
+ protected:
+  virtual void hand_on() = 0;
 };
 
 /// An RNIC whose LLP is the host's: it makes streams and attaches queue pairs to them.

@@ -33,49 +33,10 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     return true;
   }
 
-  std::span<const wire::MutableBytes> receive_targets() override {
-    return machine_->receive_targets();
-  }
-  void received(std::size_t count) override {
-    during([&] { machine_->received(count, now()); });
-  }
-  void peer_closed() override {
-    during([&] { machine_->peer_closed(now()); });
-  }
-  void lost() override {
-    during([&] { machine_->lost(now()); });
-  }
-  bool holding() const override { return machine_->holding(); }
-  void gather(std::vector<wire::Bytes>& list, std::size_t limit,
-              std::vector<std::size_t>* boundaries) override {
-    if (!abandoned_) machine_->gather(list, limit, boundaries);
-  }
-  void transmitted(std::size_t count) override {
-    during([&] { machine_->transmitted(count, now()); });
-  }
-  stream::Closing closing() const override {
-    return abandoned_ ? stream::Closing::reset : machine_->closing();
-  }
-  void close_done() override {
-    during([&] { machine_->close_done(now()); });
-  }
-  std::optional<stream::TimePoint> next_wakeup() const override { return machine_->next_wakeup(); }
-  void wakeup() override {
-    during([&] { machine_->wakeup(now()); });
-  }
-  void set_emss(std::size_t emss) override { machine_->set_emss(emss); }
-  void accept(std::uint16_t ird, std::uint16_t ord, wire::Bytes private_data) override {
-    during([&] { machine_->accept(ird, ord, private_data, now()); });
-  }
-  void reject(wire::Bytes private_data) override {
-    during([&] { machine_->reject(private_data, now()); });
-  }
+  stream::Stream& machine() override { return *machine_; }
   void disconnect() override {
     if (pair_ != nullptr) pair_->closing();
-    during([&] { machine_->disconnect(now()); });
-  }
-  void abort() override {
-    during([&] { machine_->abort(now()); });
+    call(&stream::Stream::disconnect, now());
   }
   std::optional<stream::Event> next_event() override {
     if (events_.empty()) return std::nullopt;
@@ -83,21 +44,19 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     events_.pop_front();
     return event;
   }
-  stream::State state() const override { return machine_->state(); }
-  const stream::Negotiated& negotiated() const override { return machine_->negotiated(); }
 
  private:
   [[nodiscard]] stream::TimePoint now() const { return core_.host.now(); }
 
-  // StreamLink: what the queue pair asks of us. Its owner is told, and gathers.
+  // StreamLink: what the queue pair asks of us. The observer is notified, and gathers.
   void post(stream::Work work) override { machine_->post(std::move(work), now()); }
   void posted() override {
-    during([] {});
+    hand_on();
     attention();
   }
   void receives_posted() override {
     if (!machine_->holding()) return;
-    during([&] { machine_->buffers_posted(now()); });
+    call(&stream::Stream::buffers_posted, now());
     attention();
   }
   void close_from_pair() override {
@@ -108,34 +67,31 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
     bool ends = true;
     core_.decisions.ask(&Decisions::abort_asked, ends);
     if (!ends) return;
-    abort();
+    call(&stream::Stream::abort, now());
     attention();
   }
   void abandon() override {
     pair_ = nullptr;
-    abandoned_ = true;
+    call(&stream::Stream::reset, now());
     attention();
   }
   void attention() {
     if (observer_ != nullptr) observer_->attention();
   }
 
-  /// Runs one call into the machine, then hands on what became of it.
-  template <typename Call>
-  void during(Call&& call) {
-    std::forward<Call>(call)();
+  void hand_on() override {
     if (pair_ != nullptr) pair_->go_on();
-    hand_on();
+    hand_on_events();
     if (abort_due_ && machine_->state() == stream::State::operational) {
       machine_->abort(now());
-      hand_on();
+      hand_on_events();
     }
     abort_due_ = false;
     if (pair_ != nullptr) pair_->flush_after_fault();
   }
-  /// The end is told last: what the queue pair has held back behind work that ends now is posted
-  /// then, and ends as well.
-  void hand_on() {
+  /// The end is reported last: what the queue pair has held back until other work ends is posted
+  /// after that work, and ends as well.
+  void hand_on_events() {
     std::optional<stream::Event> end;
     while (auto event = machine_->next_event()) {
       if (std::holds_alternative<stream::Closed>(*event))
@@ -210,7 +166,6 @@ class SoftStream final : public RdmaStream, private stream::Memory, public Strea
   QueuePair* pair_ = nullptr;
   Observer* observer_ = nullptr;
   std::deque<stream::Event> events_;
-  bool abandoned_ = false;  ///< the queue pair was destroyed under it
   bool ended_ = false;
   bool abort_due_ = false;
   std::unique_ptr<stream::Stream> machine_;  ///< last: it may call us while it dies

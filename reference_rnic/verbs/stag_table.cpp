@@ -65,7 +65,7 @@ Tag& StagTable::allocate() {
   std::uint32_t stag = 0;
   do {
     stag = draw_stag();
-    decisions_.ask(&Decisions::stag_chosen, stag);
+    decisions_.ask(&Decisions::stag_chosen, tags_, stag);
   } while (stag >> 8 == 0 || tags_.contains(stag >> 8));
   Tag& tag = tags_[stag >> 8];
   tag.stag = stag;
@@ -84,7 +84,6 @@ std::uint32_t StagTable::draw_stag() {
 void StagTable::release(std::uint32_t stag) {
   const auto found = tags_.find(stag >> 8);
   if (found == tags_.end()) return;
-  decisions_.ask(&Decisions::tag_released, found->second);
   retired_.push_back(stag >> 8);
   if (retired_.size() > retirement) retired_.pop_front();
   tags_.erase(found);

@@ -18,7 +18,7 @@ std::size_t mulpdu(std::size_t emss, bool markers) {
 
 namespace {
 
-/// Where ULPDU_Length begins in an FPDU with these options: behind a Marker that stands before it.
+/// Where ULPDU_Length begins in an FPDU with these options: after a Marker, if one stands before it.
 std::size_t length_field_offset(const FpduOptions& options) {
   return options.markers && marker_at(options.position) ? marker_size : 0;
 }

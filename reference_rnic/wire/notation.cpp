@@ -38,7 +38,7 @@ std::string immediate_text(Bytes payload) {
   return " | " + hex(payload);
 }
 
-/// What the octets behind the DDP header say, for the messages whose payload is a header.
+/// What the octets after the DDP header say, for the messages whose payload is a header.
 std::string payload_text(const Segment& segment) {
   switch (segment.rdmap().opcode()) {
     case Opcode::read_request:

@@ -52,7 +52,7 @@ def of_case(case: Case, catalogue, place: Place, strict):
         "known": case.is_known, "reason": case.reason, "why": case.why, "attempt": case.attempt, "worker": case.worker,
         "when": f"{words.when(case.start)}, {words.duration(case.duration)}", "gate": [case.gate.result, case.gate.reason, case.gate.entry], "rerun": case.rerun,
         "seen": case.seen_to_fail_by,
-        "advisories": [[advisory.rule, advisory.text, why.advises(catalogue.rule(advisory.rule))] for advisory in untold_advisories(case)],
+        "advisories": [[advisory.rule, advisory.text, why.advises(catalogue.rule(advisory.rule))] for advisory in other_advisories(case)],
         "rows": [[row.name, row.verdict, row.reason] for row in case.rows],
         "rules": _rules(case),
         "judgements": [_judgement(one, shown.place.get(number), limit, why.of(one, catalogue.rule(one.rule), strict))
@@ -65,8 +65,8 @@ def of_case(case: Case, catalogue, place: Place, strict):
     }
 
 
-def untold_advisories(case):
-    """Those that no judgement of the case tells as well."""
+def other_advisories(case):
+    """Those that no judgement of the case reports as well."""
     told = {(found.rule, found.actual) for found in case.judgements if found.verdict == "advisory"}
     return [advisory for advisory in case.advisories if (advisory.rule, advisory.text) not in told]
 

@@ -107,13 +107,14 @@ class Rfc:
         return "Unknown" if self.number < 0 else f"RFC {self.number}" if self.number else "DAT 2.0"
 
 
-def states_of(case):
+def states_of(case, known_findings=frozenset()):
     """The state that one case gives to each rule that it names, worst judgement first."""
     of_verdict = {"pass": "kept", "advisory": "advisory", "inconclusive": "inconclusive", "error": "error",
                   "fail": "known" if case.is_known else "broken"}
     found = collections.defaultdict(list)
     for judgement in case.judgements:
-        found[judgement.rule].append(of_verdict[judgement.verdict])
+        also = "known" if judgement.rule in known_findings else "broken"
+        found[judgement.rule].append(also if judgement.verdict == "also_seen" else of_verdict[judgement.verdict])
     for advisory in case.advisories:
         if advisory.rule:
             found[advisory.rule].append("advisory")
@@ -127,9 +128,10 @@ def states_of(case):
 def coverage(report, catalogue):
     """One Rfc for each in the catalogue, and a last one for rules that it does not have."""
     uses, in_frames, seen = collections.defaultdict(list), collections.Counter(), collections.defaultdict(set)
+    known = {finding.rule for finding in report.findings if not finding.is_new_failure}
     for case in report.cases:
         in_frames.update(case.judged_in_frames)
-        for rule, state in states_of(case).items():
+        for rule, state in states_of(case, known).items():
             uses[rule].append((case, state))
             if state in JUDGED:
                 seen[rule].update(case.seen_to_fail_at.get(rule, ()))

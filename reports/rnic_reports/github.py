@@ -17,6 +17,9 @@ def annotations(report, catalogue, location=""):
         yield _line("error", _words(finding, catalogue), title=f"RNIC conformance: {finding.rule or finding.cases[0].verdict}", **place)
     if len(causes) >= LIMIT:
         yield _line("error", f"{len(causes) - LIMIT + 1} more causes of new failures are in the report", title="RNIC conformance", **place)
+    for finding in report.new_findings:
+        yield _line("error", f"{finding.observed[0]}, admissible: {' or '.join(finding.admissible[:4])}; in {finding.cases} cases that are about "
+                    f"something else\nrun again: {finding.rerun}", title=f"RNIC conformance: {finding.id}", **place)
     if report.stale_entries:
         yield _line("warning", "stale known issues: " + ", ".join(report.stale_entries[:20]), title="RNIC conformance", **place)
 

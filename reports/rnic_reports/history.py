@@ -81,7 +81,13 @@ def read(folder):
     version = ", ".join(filter(None, (f"{iut.driver} {iut.driver_version}".strip(), iut.firmware and f"firmware {iut.firmware}",
                                       iut.kernel and f"kernel {iut.kernel}")))
     return Run(pathlib.Path(folder), run.id, run.start, iut.implementation or iut.kind, version, f"{run.suite_version} at {run.suite_commit[:12]}",
-               sum(case.duration for case in report.cases), report.complete, {case.id: _outcome(case) for case in report.cases})
+               sum(case.duration for case in report.cases), report.complete,
+               {**{case.id: _outcome(case) for case in report.cases}, **{found.id: _of_finding(found) for found in report.findings}})
+
+
+def _of_finding(found):
+    """A finding is an item of the run as a case is, and fails."""
+    return Outcome("fail", found.rule, found.observed[0], found.gate.result, ("fail",))
 
 
 def _outcome(case):

@@ -64,7 +64,21 @@ def _run_suite(root, report):
     if report.stale_entries:
         outcome(current, "failure", "stale", "stale known issues: their cases pass or do not exist",
                  "\n".join(report.stale_entries))
+    for finding in report.findings:
+        _finding(suite, finding)
     return finish(suite, 0)
+
+
+def _finding(suite, finding):
+    element = tree.SubElement(suite, "testcase", classname="rnic.findings", name=finding.id, time="0.000")
+    if finding.is_new_failure:
+        lines = [finding.gate.reason, "  admissible: " + "\n          or: ".join(finding.admissible),
+                 "  actual:     " + "\n          or: ".join(finding.observed),
+                 f"seen in {finding.cases} cases that are about something else, first in {finding.first_case}",
+                 f"run again: {finding.rerun}"]
+        outcome(element, "failure", "finding", f"{finding.rule}: {finding.observed[0]}", "\n".join(lines))
+    else:
+        outcome(element, "skipped", "known issue", f"known issue: {finding.gate.reason} ({finding.gate.entry})", None)
 
 
 def _layer_suite(root, report, layer, number):
@@ -101,7 +115,7 @@ def evidence(case: Case):
     """What a failure says, as plain lines."""
     lines = [f"{case.verdict}: {case.title}", *([case.reason] if case.reason else []), f"rules: {', '.join(case.rules)}"]
     for found in case.judgements:
-        if found.verdict in ("pass", "advisory"):
+        if found.verdict in ("pass", "advisory", "also_seen"):
             continue
         lines += ["", f"{found.rule}" + (f" [{found.row}]" if found.row else "") + f": {found.verdict}",
                   "  admissible: " + "\n          or: ".join(found.admissible), f"  actual:     {found.actual}"]

@@ -18,8 +18,8 @@ class Rung:
 
     @property
     def worst(self):
-        """fail, error, inconclusive, advisory, pass, or empty where nothing was judged."""
-        order = ("fail", "error", "inconclusive", "advisory", "pass")
+        """fail, error, inconclusive, also_seen, advisory, pass, or empty where nothing was judged."""
+        order = ("fail", "error", "inconclusive", "also_seen", "advisory", "pass")
         return min((mark.verdict for _, mark in self.marks), key=order.index, default="")
 
 

@@ -44,7 +44,8 @@ def _document(path):
     root = Node(found, path.name)
     root.nodes("cases")  # is there, and a list
     run, stale = model.Run.of(root.node("run")), root.node("summary").lines("stale_entries")
-    report = model.Report.of(run, attempts, stale, [])
+    findings = [model.RunFinding.of(node) for node in root.nodes_since("findings")]
+    report = model.Report.of(run, attempts, stale, [], findings)
     if run.complete and len(report.cases) < run.selected:
         report.notes.append(f"{run.selected} cases were selected, {len(report.cases)} have a verdict")
     return report
@@ -58,7 +59,7 @@ def _check_schema(path, members):
 
 def _journal(path):
     """Takes every line that can be read; what cannot is told in the notes, since evidence is worth more than form."""
-    run, attempts, stale, lost = None, [], None, []
+    run, attempts, stale, findings, lost = None, [], None, [], []
     lines = _content(path).split(b"\n")
     for number, line in enumerate(lines, 1):
         if not line.strip(b" \r\0"):
@@ -72,6 +73,7 @@ def _journal(path):
             holder = root if kind == "run" else root.node("end")
             # A run that goes on has another end to come.
             stale = holder.lines("stale_entries") if kind == "end" else None
+            findings = [model.RunFinding.of(node) for node in holder.nodes_since("findings")] if kind == "end" else []
             run = model.Run.of(holder.node("run"))
         except Unreadable as fault:
             if run is None:
@@ -79,10 +81,10 @@ def _journal(path):
             lost.append("the last line is torn" if number == len(lines) else f"{fault}")
     if run is None:
         raise Unreadable(f"{path}: holds no run")
-    return _of_journal(run, attempts, stale, lost)
+    return _of_journal(run, attempts, stale, findings, lost)
 
 
-def _of_journal(run, attempts, stale, lost):
+def _of_journal(run, attempts, stale, findings, lost):
     notes = []
     if stale is None:
         run = run.killed()
@@ -90,7 +92,7 @@ def _of_journal(run, attempts, stale, lost):
     if lost:
         more = f" and {len(lost) - 3} more" if len(lost) > 3 else ""
         notes.append(f"left out of {JOURNAL}: {'; '.join(lost[:3])}{more}")
-    report = model.Report.of(run, attempts, stale or [], notes)
+    report = model.Report.of(run, attempts, stale or [], notes, findings)
     if stale is None:
         report.stale_entries.extend(f"{case.gate.entry} {case.id}" for case in report.cases if case.gate.result == "stale")
     return report

@@ -16,6 +16,7 @@ def markdown(report: Report, catalogue):
     """The summary as text; at most LIST_LIMIT entries in each list."""
     lines = [f"## RNIC conformance: {', '.join(report.headline)}", "", _about(report), "", *_warnings(report), *_table(report)]
     lines += _list("New failures", len(report.new_failures), [_cause(found, catalogue) for found in attention.findings(report.new_failures)])
+    lines += _list("New findings", len(report.new_findings), [_finding(finding, catalogue) for finding in report.new_findings])
     lines += _list("Stale known issues", len(report.stale_entries), [f"- {code(entry)}" for entry in report.stale_entries])
     lines += _list("Advisories", report.advisories, [_advisory(*found, catalogue) for found in attention.advisories(report)])
     return "\n".join(lines).rstrip() + "\n"
@@ -81,6 +82,13 @@ def _cause(finding, catalogue):
     others = len(finding.ways) - 1
     more = f"; {others} other way{'s' if others > 1 else ''} to break it" if others else ""
     return f"{head}: admissible {admissible}, actual {code(way.judgement.actual)}{frame}{more}{_cases(cases)}"
+
+
+def _finding(finding, catalogue):
+    rule = catalogue.rule(finding.rule)
+    place = f" ({rule.place}, {rule.level.upper()})" if rule.known else ""
+    return (f"- {code(finding.id)}{place}: admissible {' or '.join(code(line) for line in finding.admissible[:4])}, "
+            f"actual {code(finding.observed[0])}; in {finding.cases} cases, first in {code(finding.first_case)}")
 
 
 def _advisory(told, cases, catalogue):

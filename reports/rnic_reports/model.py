@@ -6,7 +6,7 @@ import dataclasses
 import re
 
 VERDICTS = ("pass", "fail", "inconclusive", "error", "not_applicable")
-JUDGEMENTS = ("pass", "advisory", "fail", "inconclusive", "error")
+JUDGEMENTS = ("pass", "advisory", "also_seen", "fail", "inconclusive", "error")
 GATES = ("as_expected", "known", "new_failure", "stale", "superseded")
 ENDINGS = ("running", "finished", "interrupted", "aborted", "killed")
 DIRECTIONS = ("to_iut", "from_iut", "none")
@@ -309,6 +309,32 @@ class Run:
 
 
 @dataclasses.dataclass(frozen=True)
+class RunFinding:
+    """A rule that was broken in cases that are about something else: one item of the run."""
+
+    rule: str
+    cases: int
+    first_case: str
+    observed: list
+    admissible: list
+    gate: Gate
+    rerun: str
+
+    @staticmethod
+    def of(node):
+        return RunFinding(node.line("rule"), node.whole("cases"), node.line("first_case"), node.lines("observed"),
+                          node.lines("admissible"), Gate.of(node.node("gate")), node.line("rerun"))
+
+    @property
+    def id(self):
+        return f"finding:{self.rule}"
+
+    @property
+    def is_new_failure(self):
+        return self.gate.result == "new_failure"
+
+
+@dataclasses.dataclass(frozen=True)
 class Report:
     """A run, the attempts that count, and what the reader of the results has to tell."""
 
@@ -316,10 +342,11 @@ class Report:
     cases: list  # in order of layer, file, id
     stale_entries: list
     notes: list  # one line each: what was wrong with the results as found
+    findings: list
 
     @staticmethod
-    def of(run, attempts, stale_entries, notes):
-        return Report(run, counting(attempts), stale_entries, notes)
+    def of(run, attempts, stale_entries, notes, findings):
+        return Report(run, counting(attempts), stale_entries, notes, findings)
 
     @property
     def complete(self):
@@ -329,6 +356,10 @@ class Report:
     @property
     def new_failures(self):
         return [case for case in self.cases if case.is_new_failure]
+
+    @property
+    def new_findings(self):
+        return [finding for finding in self.findings if finding.is_new_failure]
 
     @property
     def known(self):
@@ -357,6 +388,8 @@ class Report:
         new = len(self.new_failures)
         so_far = "" if self.complete else " so far"
         words.append((f"{new} new failure{'s' if new > 1 else ''}" if new else "no new failure") + so_far)
+        if self.new_findings:
+            words.append(f"{len(self.new_findings)} new finding{'s' if len(self.new_findings) > 1 else ''}")
         if self.stale_entries:
             words.append(f"{len(self.stale_entries)} stale known issue{'s' if len(self.stale_entries) > 1 else ''}")
         return words

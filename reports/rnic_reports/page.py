@@ -12,9 +12,10 @@ from . import words
 from .model import VERDICTS
 
 TEMPLATES = pathlib.Path(__file__).resolve().parents[1] / "templates"
-GLYPHS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "not_applicable": "–", "advisory": "△"}
+GLYPHS = {"pass": "✓", "fail": "✗", "inconclusive": "?", "error": "!", "not_applicable": "–", "advisory": "△",
+          "also_seen": "△"}
 WORDS = {"pass": "pass", "fail": "fail", "inconclusive": "inconclusive", "error": "error", "not_applicable": "not applicable",
-         "advisory": "advisory"}
+         "advisory": "advisory", "also_seen": "also seen"}
 
 
 def environment():

@@ -3,6 +3,7 @@
 
 import hashlib
 import json
+import urllib.parse
 
 from . import attention
 
@@ -14,6 +15,8 @@ def sarif(report, catalogue, location=""):
     """The document as text. `location`: the file of the driver that findings are shown at; empty: the source of the case."""
     results = [_failure(case, location) for case in report.cases if case.is_new_failure or case.is_known]
     results += [_advisory(case, advisory, location) for case in report.cases for advisory in case.advisories if advisory.rule]
+    first = {case.id: case for case in report.cases}
+    results += [_finding(finding, first[finding.first_case], location) for finding in report.findings if finding.first_case in first]
     named = sorted({result["ruleId"] for result in results})
     for result in results:
         result["ruleIndex"] = named.index(result["ruleId"])
@@ -48,6 +51,13 @@ def _failure(case, location):
     return result
 
 
+def _finding(finding, case, location):
+    result = _result(case, finding.rule, "error", f"{finding.id}: {finding.observed[0]}; admissible: {' or '.join(finding.admissible)}", location)
+    if not finding.is_new_failure:
+        result["suppressions"] = [{"kind": "external", "status": "accepted", "justification": f"{finding.gate.reason} ({finding.gate.entry})"}]
+    return result
+
+
 def _advisory(case, advisory, location):
     return _result(case, advisory.rule, "note", f"{case.id}: {advisory.text}", location)
 
@@ -57,6 +67,6 @@ def _result(case, rule, level, words, location):
     # Alike in two runs, so that a service knows a finding again.
     fingerprint = hashlib.sha256(f"{case.id}\0{rule}\0{attention.alike(words)}".encode(errors="replace")).hexdigest()
     return {"ruleId": rule, "level": level, "message": {"text": words},
-            "locations": [{"physicalLocation": {"artifactLocation": {"uri": file}, "region": {"startLine": line}},
+            "locations": [{"physicalLocation": {"artifactLocation": {"uri": urllib.parse.quote(file)}, "region": {"startLine": line}},
                            "logicalLocations": [{"fullyQualifiedName": case.id, "kind": "function"}]}],
             "partialFingerprints": {"rnicCase/v1": fingerprint}, "properties": {"rerun": case.rerun, "layer": case.layer}}

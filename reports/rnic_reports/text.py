@@ -6,6 +6,7 @@ import re
 
 LINE_LIMIT = 2_000
 LOG_LIMIT = 20_000
+SHORT = 200
 
 # Controls, bidirectional overrides, invisible characters, lone surrogates and non-characters: they hide or reorder what
 # is read, and XML allows few of them.
@@ -30,9 +31,17 @@ def visible(text):
     return _UNSEEN.sub(_escaped, text)
 
 
-@functools.lru_cache(maxsize=1 << 15)  # a run says the same things again and again
 def line(text, limit=LINE_LIMIT):
     """One line of at most `limit` characters, and a note of what was left out."""
+    return _short_line(text) if len(text) <= min(limit, SHORT) else _cut_line(text, limit)
+
+
+@functools.lru_cache(maxsize=1 << 15)  # a run says the same things again and again
+def _short_line(text):
+    return visible(text)
+
+
+def _cut_line(text, limit):
     left_out = len(text) - limit
     return visible(text if left_out <= 0 else text[:limit]) + (_left_out(left_out) if left_out > 0 else "")
 

@@ -6,6 +6,8 @@ def of(judgement, rule, strict):
     """A sentence where the verdict does not follow from a MUST alone; else empty."""
     if judgement.verdict == "advisory":
         return advises(rule)
+    if judgement.verdict == "also_seen":
+        return "The case is about something else: the run reports it once, as a finding."
     if judgement.verdict == "fail" and rule.level == "should" and strict:
         return "A SHOULD that is not kept fails, since the run is --strict."
     if judgement.verdict == "inconclusive":

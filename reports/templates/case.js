@@ -173,7 +173,7 @@ const caseView = (rules, words) => {
 
   const body = (one, anchor) => el("div", { class: "body" },
     el("div", { class: "story" },
-      el("p", { class: "purpose" }, span("place", "Test purpose: "), one.title),
+      el("p", { class: "purpose" }, span("place", "Test purpose: "), span("title", one.title)),
       one.reason ? el("p", { class: `lead l-${one.known ? "known" : one.verdict}` }, one.reason) : "",
       gate(one), one.advisories.map(advisory), rows(one.rows), judgements(one, anchor), exchange(one, anchor),
       one.logs.map(([title, log]) => [el("h4", null, title), el("pre", { class: "log", tabindex: "0" }, log)]),

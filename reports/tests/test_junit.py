@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 """JUnit XML: of the form that continuous integration reads, with the right outcome for each case."""
 
+import json
 import re
 import unittest
 import xml.etree.ElementTree as tree
@@ -51,6 +52,15 @@ class JUnit(FolderTest):
             "ddp.tagged.write-beyond-bounds-is-terminated@ipv6": "failure", "ddp.untagged.segments-in-order": "pass",
             "rdmap.write.large-write-arrives": "pass", "rdmap.write.cut-reached-the-wire": "failure",
             "rdmap.read.zero-length-read-is-answered": "failure", "rdmap.read.hung-agent": "error"})
+
+    def test_a_finding_is_an_item_of_its_own(self):
+        document = json.loads((SAMPLES / "clean" / "results.json").read_text())
+        seen = {"rule": "mpa.framing.pad-sent-as-zero", "cases": 2, "first_case": document["cases"][0]["id"], "observed": ["pad 01"],
+                "admissible": ["zeros"], "rerun": "rnic-suite run"}
+        for result, outcome in (("new_failure", "failure"), ("known", "skipped")):
+            document["findings"] = [seen | {"gate": {"result": result, "entry": "a.yaml:3", "reason": "it is so"}}]
+            root = self.checked(junit(load.load(self.put(document))))
+            self.assertEqual(self.outcomes(root)["finding:mpa.framing.pad-sent-as-zero"], outcome)
 
     def test_a_skip_gives_its_reason(self):
         reasons = {case.get("name"): case.find("skipped").get("message") for case in self.of("mixed").findall(".//skipped/..")}

@@ -17,15 +17,16 @@ namespace suite::expectations {
 namespace {
 
 constexpr std::uint32_t most_tries = 40;
-constexpr std::array<std::string_view, 13> members{
-    "case", "tries",    "verdict", "observed", "rule", "also", "intermittent",
-    "iut",  "versions", "harm",    "reason",   "date", "link"};
+constexpr std::array<std::string_view, 14> members{
+    "case",  "tries", "verdict",  "observed", "rule",   "also", "intermittent",
+    "hangs", "iut",   "versions", "harm",     "reason", "date", "link"};
 constexpr std::array<std::string_view, 7> isolation_members{"case",   "iut",  "versions", "harm",
                                                             "reason", "date", "link"};
 constexpr std::array<std::string_view, 7> incident_members{"observed", "iut",  "versions", "harm",
                                                            "reason",   "date", "link"};
-constexpr std::array<std::string_view, 7> recurring_members{"rule",   "observed", "iut", "versions",
-                                                            "reason", "date",     "link"};
+constexpr std::array<std::string_view, 10> finding_members{
+    "rule",     "observed", "case",   "intermittent", "iut",
+    "versions", "harm",     "reason", "date",         "link"};
 
 // What is said in public of a fault that an attacker could use: docs/SECURITY.md.
 struct Harm {
@@ -79,13 +80,13 @@ class Loader {
     const auto lists = [&](const char* name) { return is_list(root[name]) ? 1U : 0U; };
     const bool good = root.IsMap() && lists("entries") == 1 &&
                       root.size() == 1 + lists("kernel_messages") + lists("random_crashes") +
-                                         lists("throughout") + lists("isolated") +
+                                         lists("findings") + lists("isolated") +
                                          (root["private"] ? 1U : 0U);
     if (!good)
       return fault(
           1,
           "must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
-          "`throughout` and `isolated`, maybe `private: true`, and nothing else");
+          "`findings` and `isolated`, maybe `private: true`, and nothing else");
     listed_.is_private = flag(root, "private");
     for (const YAML::Node& node : root["entries"]) take_entry(node);
     if (lists("kernel_messages"))
@@ -94,8 +95,8 @@ class Loader {
     if (lists("random_crashes"))
       for (const YAML::Node& node : root["random_crashes"])
         take_incident(node, listed_.random_crashes);
-    if (lists("throughout"))
-      for (const YAML::Node& node : root["throughout"]) take_recurring(node);
+    if (lists("findings"))
+      for (const YAML::Node& node : root["findings"]) take_finding(node);
     if (lists("isolated"))
       for (const YAML::Node& node : root["isolated"]) take_isolation(node);
   }
@@ -125,7 +126,7 @@ class Loader {
     return true;
   }
 
-  // What a KnownIncident and a RecurringFault have in common; false if it is not as it must be.
+  // What a KnownIncident and a KnownFinding have in common; false if it is not as it must be.
   bool take_pattern(const YAML::Node& node, std::span<const std::string_view> allowed, auto& one) {
     const std::size_t before = yaml_.faults().size();
     if (!check_members(node, allowed)) return false;
@@ -147,14 +148,20 @@ class Loader {
     if (take_pattern(node, incident_members, incident)) list.push_back(std::move(incident));
   }
 
-  void take_recurring(const YAML::Node& node) {
-    RecurringFault recurring;
-    if (!take_pattern(node, recurring_members, recurring)) return;
-    recurring.rule = word(node, "rule");
-    if (recurring.rule.empty()) return;
-    if (!known_.is_rule(recurring.rule))
-      return fault(line(node["rule"]), fmt::format("there is no rule '{}'", recurring.rule));
-    listed_.throughout.push_back(std::move(recurring));
+  void take_finding(const YAML::Node& node) {
+    KnownFinding finding;
+    if (!take_pattern(node, finding_members, finding)) return;
+    const std::size_t before = yaml_.faults().size();
+    finding.rule = word(node, "rule");
+    finding.case_id = case_id(node);
+    finding.intermittent = flag(node, "intermittent");
+    if (yaml_.faults().size() != before) return;
+    if (!known_.is_rule(finding.rule))
+      return fault(line(node["rule"]), fmt::format("there is no rule '{}'", finding.rule));
+    if (!known_.is_case(finding.case_id))
+      return fault(line(node["case"]), fmt::format("there is no case '{}'", finding.case_id));
+    finding.place = fmt::format("{}:{}", file_.string(), line(node));
+    listed_.findings.push_back(std::move(finding));
   }
 
   void take_isolation(const YAML::Node& node) {
@@ -200,6 +207,7 @@ class Loader {
     if (node["link"]) entry.link = word(node, "link");
     entry.tries = number(node, "tries");
     entry.intermittent = flag(node, "intermittent") || entry.tries > 1;
+    entry.hangs = flag(node, "hangs");
     entry.also = words(node, "also");
     entry.versions_text = word(node, "versions");
     const std::string verdict = word(node, "verdict");

@@ -12,6 +12,9 @@
 //       intermittent: true                                 # optional: it may pass as well
 //       tries: 6                                           # optional: so many attempts until it
 //                                                          # fails; it may pass in all of them
+//       hangs: true                                        # optional: a call of the API does not
+//                                                          # return, or may not; it is waited for
+//                                                          # less long then
 //       iut: siw-vm                                        # kind of IUT, or shell pattern for its
 //                                                          # implementation
 //       versions: kernel >= 6.1, kernel < 6.13             # or any
@@ -27,10 +30,13 @@
 //   random_crashes:                                        # optional: crashes in any case
 //     - observed: "*was ended by SIGSEGV in *"             # shell pattern or a list of them
 //       iut, versions, harm, reason, date, link            # as above
-//   throughout:                                            # optional: may go along with any entry
+//   findings:                                              # optional: what the judge finds in cases
+//                                                          # that are about something else
 //     - rule: rdmap.terminate.reserved-zero                # the rule that is broken ...
-//       observed: "*(seen in the capture*"                 # ... and how, shell pattern or a list
-//       iut, versions, reason, date, link                  # as above
+//       observed: "Terminate*"                             # ... and how, shell pattern or a list
+//       case: rdmap.terminate.bad_opcode                   # a case that shows it
+//       intermittent: true                                 # optional: it may not show in a run
+//       iut, versions, harm, reason, date, link            # as above
 //   isolated:                                              # optional
 //     - case: mpa.startup_responder.half_a_request         # exact id
 //       iut, versions, harm, reason, date, link            # as above
@@ -47,8 +53,9 @@
 // seen. A listed kernel message that no case provokes when it runs alone leaves the verdicts of
 // those repetitions standing; a case without an entry in which it appears runs again, and fails for
 // it only if it appears each time. So does a case that a listed random crash ends, where no entry of
-// its own covers it; a crash in every attempt is a new failure. What is wrong throughout, in every
-// Terminate say, excuses no case that has no entry of its own.
+// its own covers it; a crash in every attempt is a new failure. A finding is one item of the run: it
+// is known if every wording of it is listed, and an entry is stale if its case was judged and the run
+// holds nothing that the entry describes.
 #pragma once
 
 #include <cstdint>
@@ -75,6 +82,7 @@ struct Entry {
   bool intermittent = false;
   /// Attempts that a race is given to show, so that one run finds what another found.
   std::uint32_t tries = 1;
+  bool hangs = false;
   std::string iut;
   std::string versions_text;
   VersionRange versions;
@@ -90,10 +98,13 @@ struct KnownIncident {
   std::string reason, date, link;
 };
 
-/// A rule that is broken again and again, along with what the cases look at.
-struct RecurringFault {
+/// A rule that is broken in cases that are about something else (results::FindingRecord).
+struct KnownFinding {
+  std::string place;  ///< file:line
   std::string rule;
   std::vector<std::string> observed;
+  std::string case_id;  ///< shows it
+  bool intermittent = false;
   std::string iut;
   VersionRange versions;
   std::string reason, date, link;
@@ -109,7 +120,7 @@ struct Isolation {
 struct KnownIssues {
   std::vector<Entry> entries;
   std::vector<KnownIncident> kernel_messages, random_crashes;
-  std::vector<RecurringFault> throughout;
+  std::vector<KnownFinding> findings;
   std::vector<Isolation> isolated;
   bool is_private = false;  ///< may hold what is not public yet
   /// What the author of the file should know: one line each, beginning with file:line.

@@ -19,7 +19,7 @@ using results::GateResult;
 using results::Judgement;
 using results::Verdict;
 
-// To an Entry, a KnownIncident or a RecurringFault.
+// To an Entry, a KnownIncident or a KnownFinding.
 bool applies(const auto& one, const results::IutRecord& iut) {
   const bool named = one.iut == iut.kind || base::matches_glob(one.iut, iut.implementation);
   return named && one.versions.holds({iut.kernel, iut.firmware, iut.driver_version});
@@ -41,42 +41,38 @@ std::vector<std::string> observations(const results::CaseRecord& record, const s
   return list;
 }
 
-bool is_recurring(const results::ExpectationRecord& one,
-                  const std::vector<RecurringFault>& throughout) {
-  return std::ranges::any_of(throughout, [&](const RecurringFault& recurring) {
-    return recurring.rule == one.rule && fits(recurring, one.actual);
-  });
-}
-
-// A race may hide what the entry is about, and leave of the failure what is wrong throughout.
-bool fails_by_recurring_faults_alone(const results::CaseRecord& record,
-                                     const std::vector<RecurringFault>& throughout) {
-  bool failed = false;
-  for (const results::ExpectationRecord& one : record.outcome.expectations) {
-    if (one.judgement == Judgement::pass || one.judgement == Judgement::advisory) continue;
-    if (!is_recurring(one, throughout)) return false;
-    failed = true;
-  }
-  return failed;
-}
-
-// A rule that is broken in this case besides those of the entry and what is wrong throughout.
-const results::ExpectationRecord* another(const results::CaseRecord& record, const Entry& entry,
-                                          const std::vector<RecurringFault>& throughout) {
+// A rule that is broken in this case besides those of the entry.
+const results::ExpectationRecord* another(const results::CaseRecord& record, const Entry& entry) {
   const auto unknown = [&](const results::ExpectationRecord& one) {
     return one.judgement == Judgement::fail && one.rule != entry.rule &&
-           std::ranges::find(entry.also, one.rule) == entry.also.end() &&
-           !is_recurring(one, throughout);
+           std::ranges::find(entry.also, one.rule) == entry.also.end();
   };
   const auto found = std::ranges::find_if(record.outcome.expectations, unknown);
   return found == record.outcome.expectations.end() ? nullptr : &*found;
+}
+
+// Whether the run holds what the entry describes.
+bool is_shown(const KnownFinding& known, const std::vector<results::FindingRecord>& findings) {
+  return std::ranges::any_of(findings, [&](const results::FindingRecord& finding) {
+    return finding.rule == known.rule &&
+           std::ranges::any_of(finding.observed,
+                               [&](const std::string& text) { return fits(known, text); });
+  });
+}
+
+bool was_judged(const std::string& case_id, const results::Document& run) {
+  return std::ranges::any_of(run.cases, [&](const results::CaseRecord& record) {
+    return record.id == case_id && record.gate.result != GateResult::superseded &&
+           record.outcome.verdict != Verdict::not_applicable &&
+           record.outcome.verdict != Verdict::error;
+  });
 }
 
 }  // namespace
 
 Gate::Gate(KnownIssues known, const results::IutRecord& iut) : known_(std::move(known)) {
   std::erase_if(known_.entries, [&](const Entry& one) { return !applies(one, iut); });
-  std::erase_if(known_.throughout, [&](const RecurringFault& one) { return !applies(one, iut); });
+  std::erase_if(known_.findings, [&](const KnownFinding& one) { return !applies(one, iut); });
   std::erase_if(known_.kernel_messages,
                 [&](const KnownIncident& one) { return !applies(one, iut); });
   std::erase_if(known_.random_crashes,
@@ -145,19 +141,39 @@ results::Gate Gate::judge(const results::CaseRecord& record, std::uint32_t attem
             fmt::format("{} is recorded, {} came", results::name(entry->verdict),
                         results::name(record.outcome.verdict))};
   }
-  if (fails_by_recurring_faults_alone(record, known_.throughout))
-    return {GateResult::known, entry->place, entry->reason};
   const auto came = observations(record, entry->rule);
   if (std::ranges::none_of(came, [&](const std::string& text) { return fits(*entry, text); })) {
     return {GateResult::new_failure, entry->place,
             fmt::format("'{}' is recorded, '{}' came", fmt::join(entry->observed, "' or '"),
                         came.front())};
   }
-  if (const auto* more = another(record, *entry, known_.throughout)) {
+  if (const auto* more = another(record, *entry)) {
     return {GateResult::new_failure, entry->place,
             fmt::format("{} is broken too, which is not recorded: {}", more->rule, more->actual)};
   }
   return {GateResult::known, entry->place, entry->reason};
+}
+
+results::Gate Gate::judge(const results::FindingRecord& finding) const {
+  const KnownFinding* first = nullptr;
+  for (const std::string& text : finding.observed) {
+    const auto known = std::ranges::find_if(known_.findings, [&](const KnownFinding& one) {
+      return one.rule == finding.rule && fits(one, text);
+    });
+    if (known == known_.findings.end())
+      return {GateResult::new_failure, "",
+              fmt::format("'{}' came, and no entry of `findings` says so", text)};
+    if (first == nullptr) first = &*known;
+  }
+  return {GateResult::known, first->place, first->reason};
+}
+
+std::vector<std::string> Gate::stale_findings(const results::Document& run) const {
+  std::vector<std::string> stale;
+  for (const KnownFinding& known : known_.findings)
+    if (!known.intermittent && was_judged(known.case_id, run) && !is_shown(known, run.findings))
+      stale.push_back(fmt::format("{} finding:{}", known.place, known.rule));
+  return stale;
 }
 
 }  // namespace suite::expectations

@@ -25,6 +25,11 @@ class Gate {
   /// The same for a record that is the `attempt`-th in its session.
   [[nodiscard]] results::Gate judge(const results::CaseRecord& record, std::uint32_t attempt) const;
 
+  /// Judges a finding of the run: known if each wording of it is listed.
+  [[nodiscard]] results::Gate judge(const results::FindingRecord& finding) const;
+  /// The listed findings whose case was judged and that the run does not show, `file:line finding:RULE`.
+  [[nodiscard]] std::vector<std::string> stale_findings(const results::Document& run) const;
+
   /// The listed message that this excerpt of the kernel's log is, or null.
   [[nodiscard]] const KnownIncident* known_kernel_message(const std::string& excerpt) const;
 

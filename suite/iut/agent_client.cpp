@@ -22,7 +22,7 @@ using Why = GoneEvent::Why;
 constexpr std::size_t kept_diagnostics = std::size_t{64} * 1024;
 constexpr std::size_t last_lines = 8;
 /// Events, replies aside, that nobody has fetched;
-/// an agent that sends more than this tells of no test.
+/// an agent that sends more than this reports no test.
 constexpr std::size_t flood = std::size_t{16} * 1024 * 1024;
 /// Between the end of an agent's output and the end of its process.
 constexpr std::chrono::seconds timeout{2};

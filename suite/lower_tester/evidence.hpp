@@ -23,8 +23,14 @@ using results::StreamPlace;
 struct Evidence {
   std::vector<Step> exchange;
   std::vector<ConnectionRecord> connections;
+  /// A connection with the IUT was asked for and did not come up.
+  bool connect_failed = false;
   /// The rules that the judge evaluated on what the IUT sent: octets that could have broken them came.
   std::set<std::string_view> judged;
+  /// The tester has sent an RDMA Read Request.
+  bool asked_to_read = false;
+  /// A case has posted an RDMA Read to the IUT.
+  bool iut_read = false;
 };
 
 }  // namespace suite::lower_tester

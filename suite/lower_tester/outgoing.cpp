@@ -126,7 +126,8 @@ StartupFrame mpa_reply() {
 }
 
 StartupFrame mpa_reply_to(const wire::MpaFrame& request) {
-  StartupFrame reply = mpa_reply().with_revision(request.revision);
+  // Revision 0 is that of no RFC, whoever asks with it: the tester's own frames conform.
+  StartupFrame reply = mpa_reply().with_revision(std::max<std::uint8_t>(request.revision, 1));
   const auto asked = request.enhanced();
   if (!asked) return reply;
   wire::EnhancedWords::Values words = *asked;  // A echoed, the RTR kinds as offered

@@ -135,6 +135,7 @@ std::vector<Fpdu> Peer::prepare(const Outgoing& message) {
 
 void Peer::send_octets(wire::Bytes octets, const Cut& cut) {
   if (in_rdma_mode() && !described()) means_nothing_readable();
+  if (in_rdma_mode()) sending_.position += octets.size();
   put(octets, cut);
 }
 

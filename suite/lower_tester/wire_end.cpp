@@ -9,7 +9,6 @@
 #include "reference_rnic/wire/fpdu.hpp"
 #include "reference_rnic/wire/notation.hpp"
 #include "suite/lower_tester/sender_judge.hpp"
-#include "suite/lower_tester/silence.hpp"
 
 namespace suite::lower_tester {
 
@@ -57,7 +56,8 @@ std::expected<void, std::string> WireEnd::connect(const base::Address& iut) {
   begin(MpaRole::initiator);
   context_.loop.run_until(context_.deadline, [this] { return is_connected_ || broken_; });
   if (is_connected_) return {};
-  return std::unexpected(fmt::format("{} at {}: {}", cannot_connect, iut.text(),
+  context_.evidence.connect_failed = true;
+  return std::unexpected(fmt::format("cannot connect to the IUT at {}: {}", iut.text(),
                                      broken_ ? arrivals_.front().text() : "no answer"));
 }
 
@@ -120,8 +120,13 @@ void WireEnd::sent_frame() {
 void WireEnd::sent_fpdu(wire::Bytes ulpdu, bool intact) {
   described_ = false;
   judge_->sent_fpdu(ulpdu, intact);
-  if (!ulpdu.empty())
-    within_message_ = !wire::DdpControl{static_cast<std::uint8_t>(ulpdu.front())}.last();
+  if (ulpdu.empty()) return;
+  const wire::DdpControl control{static_cast<std::uint8_t>(ulpdu.front())};
+  within_message_ = !control.last();
+  if (ulpdu.size() > 1 && !control.tagged() &&
+      wire::RdmapControl{static_cast<std::uint8_t>(ulpdu[1])}.opcode() ==
+          wire::Opcode::read_request)
+    context_.evidence.asked_to_read = true;
 }
 
 void WireEnd::means_to_send(wire::Bytes ulpdu) {

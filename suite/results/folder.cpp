@@ -121,9 +121,10 @@ Result<void> Folder::sync() {
 }
 
 Result<void> Folder::end(const Document& document) {
-  auto ended = append({.run = {},
-                       .attempt = {},
-                       .end = JournalLine::End{document.run, document.summary.stale_entries}});
+  auto ended = append(
+      {.run = {},
+       .attempt = {},
+       .end = JournalLine::End{document.run, document.summary.stale_entries, document.findings}});
   if (ended) ended = sync();
   if (ended) ended = write_document(path_, document);
   return ended;

@@ -22,6 +22,8 @@ namespace {
 struct Gathered {
   Journal journal;
   bool begun = false, ended = false;
+  /// With what the gate said of them.
+  std::vector<FindingRecord> compared;
 
   void take(JournalLine line) {
     Document& document = journal.document;
@@ -34,6 +36,7 @@ struct Gathered {
       journal.sessions.push_back(std::max<std::size_t>(document.run.sessions.size(), 1) - 1);
     } else {
       document.run = std::move(line.end->run);
+      compared = std::move(line.end->findings);
       ended = true;
     }
   }
@@ -85,7 +88,11 @@ Result<Journal> read_journal(const fs::path& path) {
   if (!gathered.begun && torn) return std::unexpected(*torn);
   if (!gathered.begun) return std::unexpected(fmt::format("{} holds no run", path.string()));
   if (!gathered.ended) mark_as_killed(gathered.journal.document.run);
-  gathered.journal.document.summary = summarise(gathered.journal.document.cases);
+  Document& document = gathered.journal.document;
+  document.summary = summarise(document.cases);
+  document.findings =
+      gathered.ended ? std::move(gathered.compared) : gather_findings(document.cases);
+  document.summary.findings = document.findings.size();
   return std::move(gathered.journal);
 }
 

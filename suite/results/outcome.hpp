@@ -26,10 +26,11 @@ constexpr auto names_of(Verdict) {
 }
 
 /// How one expectation was met. An advisory is a lawful outcome that is worth knowing, or a SHOULD
-/// not followed.
-enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail };
+/// not followed. Also seen: a MUST that the IUT broke in a case that is about something else; it
+/// counts once for the run (FindingRecord).
+enum class Judgement : std::uint8_t { pass, advisory, inconclusive, fail, also_seen };
 constexpr auto names_of(Judgement) {
-  return std::array{"pass", "advisory", "inconclusive", "fail"};
+  return std::array{"pass", "advisory", "inconclusive", "fail", "also_seen"};
 }
 
 /// None: at the IUT's API, or a remark.
@@ -96,6 +97,21 @@ constexpr auto names_of(ConnectionRecord::Mark::Kind) {
   return std::array{"opened", "data", "fin", "reset"};
 }
 
+/// Nobody answered, which says nothing of the IUT by itself: its host or the way to it may be gone.
+enum class Silence : std::uint8_t {
+  /// The upper tester ended, or its transport did.
+  agent_gone,
+  /// It gave no reply to a command.
+  no_reply,
+  /// None could be started.
+  no_agent,
+  /// No connection with the IUT came up.
+  no_connection,
+};
+constexpr auto names_of(Silence) {
+  return std::array{"agent_gone", "no_reply", "no_agent", "no_connection"};
+}
+
 struct CaseOutcome {
   Verdict verdict = Verdict::error;
   std::string reason;                           ///< one line; empty only for pass
@@ -109,6 +125,8 @@ struct CaseOutcome {
   std::vector<ConnectionRecord> connections;
   /// In the event loop's time.
   std::chrono::nanoseconds duration{};
+  /// Why this says no more than that nobody answered. Known to the run, and no part of the document.
+  std::optional<Silence> silence{};
 };
 
 }  // namespace suite::results

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/results/record.hpp"
 
+#include <algorithm>
+
 namespace suite::results {
 
 namespace {
@@ -17,6 +19,27 @@ void count(Summary& summary, const CaseRecord& record) {
   } else if (record.pcap->source == PcapSource::tester) {
     ++summary.tester_pcaps;
   }
+}
+
+void add_once(std::vector<std::string>& list, const std::string& text) {
+  if (std::ranges::find(list, text) == list.end()) list.push_back(text);
+}
+
+void add(std::vector<FindingRecord>& findings, const CaseRecord& record,
+         const ExpectationRecord& seen) {
+  auto found = std::ranges::find(findings, seen.rule, &FindingRecord::rule);
+  if (found == findings.end()) {
+    findings.push_back({.rule = seen.rule,
+                        .cases = 0,
+                        .first_case = record.id,
+                        .observed = {},
+                        .admissible = {},
+                        .gate = {GateResult::new_failure, "", "not compared with the known issues"},
+                        .rerun = record.rerun});
+    found = std::prev(findings.end());
+  }
+  add_once(found->observed, seen.actual);
+  for (const std::string& text : seen.admissible) add_once(found->admissible, text);
 }
 
 }  // namespace
@@ -39,6 +62,21 @@ Summary summarise(std::vector<CaseRecord>& cases) {
     }
   }
   return summary;
+}
+
+std::vector<FindingRecord> gather_findings(const std::vector<CaseRecord>& cases) {
+  std::vector<FindingRecord> findings;
+  for (const CaseRecord& record : cases) {
+    // The sentinel asks whether the IUT lives, and nothing else.
+    if (record.gate.result == GateResult::superseded || record.layer == "harness") continue;
+    for (const ExpectationRecord& one : record.outcome.expectations)
+      if (one.judgement == Judgement::also_seen) add(findings, record, one);
+    for (FindingRecord& finding : findings)
+      finding.cases += std::ranges::any_of(record.outcome.expectations, [&](const auto& one) {
+        return one.judgement == Judgement::also_seen && one.rule == finding.rule;
+      });
+  }
+  return findings;
 }
 
 }  // namespace suite::results

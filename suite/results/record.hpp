@@ -78,6 +78,18 @@ struct CaseRecord {
   DecidedBy decided_by = DecidedBy::the_case;
 };
 
+/// A rule that the IUT broke, for certain, in cases that are about something else: one fault of the
+/// run, however many cases show it. Its name at the gate is `finding:RULE`.
+struct FindingRecord {
+  std::string rule;
+  std::uint64_t cases = 0;  ///< that show it
+  std::string first_case;   ///< has the octets and the frame
+  /// Each wording once, in the order in which they came.
+  std::vector<std::string> observed, admissible;
+  Gate gate;
+  std::string rerun;  ///< of the first case
+};
+
 struct IutRecord {
   std::string kind, driver, driver_version, firmware, kernel, implementation;
   std::vector<std::string> capabilities;
@@ -146,7 +158,7 @@ struct RunRecord {
 struct Summary {
   std::uint64_t cases = 0, attempts = 0;
   std::map<std::string, std::uint64_t> verdicts, gate;
-  std::uint64_t advisories = 0, tester_pcaps = 0, without_pcap = 0;
+  std::uint64_t advisories = 0, findings = 0, tester_pcaps = 0, without_pcap = 0;
   std::map<std::string, std::map<std::string, std::uint64_t>> layers;
   std::vector<std::string> stale_entries;
 };
@@ -154,6 +166,7 @@ struct Summary {
 struct Document {
   RunRecord run;
   std::vector<CaseRecord> cases;
+  std::vector<FindingRecord> findings;
   Summary summary;
 };
 
@@ -162,6 +175,7 @@ struct JournalLine {
   struct End {
     RunRecord run;
     std::vector<std::string> stale_entries;
+    std::vector<FindingRecord> findings;
   };
   std::optional<RunRecord> run;
   std::optional<CaseRecord> attempt;
@@ -170,5 +184,9 @@ struct JournalLine {
 
 /// Marks all but the last attempt of each case as superseded and counts the others.
 [[nodiscard]] Summary summarise(std::vector<CaseRecord>& cases);
+
+/// What the attempts that count show besides what their cases are about, in the order in which it was
+/// first seen. None of it is compared with the known issues yet: each is a new failure.
+[[nodiscard]] std::vector<FindingRecord> gather_findings(const std::vector<CaseRecord>& cases);
 
 }  // namespace suite::results

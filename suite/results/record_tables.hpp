@@ -59,7 +59,8 @@ constexpr auto table_of(const CaseOutcome*) {
                required("rows", &CaseOutcome::rows), required("exchange", &CaseOutcome::exchange),
                defaulted("judged_in_frames", &CaseOutcome::judged_in_frames),
                internal("connections", &CaseOutcome::connections),
-               required("duration", &CaseOutcome::duration));
+               required("duration", &CaseOutcome::duration),
+               internal("silence", &CaseOutcome::silence));
 }
 constexpr auto table_of(const Pcap*) {
   return table("pcap", required("file", &Pcap::file),
@@ -85,6 +86,14 @@ constexpr auto table_of(const CaseRecord*) {
       required("stderr", &CaseRecord::stderr_text),
       required("seen_to_fail_by", &CaseRecord::seen_to_fail_by),
       defaulted("seen_to_fail_at", &CaseRecord::seen_to_fail_at));
+}
+constexpr auto table_of(const FindingRecord*) {
+  return table("finding", required("rule", &FindingRecord::rule),
+               required("cases", &FindingRecord::cases).from(1),
+               required("first_case", &FindingRecord::first_case),
+               required("observed", &FindingRecord::observed).nonempty(),
+               required("admissible", &FindingRecord::admissible).nonempty(),
+               required("gate", &FindingRecord::gate), required("rerun", &FindingRecord::rerun));
 }
 constexpr auto table_of(const IutRecord*) {
   return table("iut", required("kind", &IutRecord::kind), required("driver", &IutRecord::driver),
@@ -142,21 +151,23 @@ constexpr auto table_of(const RunRecord*) {
                defaulted("sessions", &RunRecord::sessions));
 }
 constexpr auto table_of(const Summary*) {
-  return table("summary", required("cases", &Summary::cases),
-               required("attempts", &Summary::attempts), required("verdicts", &Summary::verdicts),
-               required("gate", &Summary::gate), required("advisories", &Summary::advisories),
-               required("tester_pcaps", &Summary::tester_pcaps),
-               required("without_pcap", &Summary::without_pcap),
-               required("layers", &Summary::layers),
-               required("stale_entries", &Summary::stale_entries));
+  return table(
+      "summary", required("cases", &Summary::cases), required("attempts", &Summary::attempts),
+      required("verdicts", &Summary::verdicts), required("gate", &Summary::gate),
+      required("advisories", &Summary::advisories), defaulted("findings", &Summary::findings),
+      required("tester_pcaps", &Summary::tester_pcaps),
+      required("without_pcap", &Summary::without_pcap), required("layers", &Summary::layers),
+      required("stale_entries", &Summary::stale_entries));
 }
 constexpr auto table_of(const Document*) {
   return table("document", constant("schema", schema_name), required("run", &Document::run),
-               required("cases", &Document::cases), required("summary", &Document::summary));
+               required("cases", &Document::cases), defaulted("findings", &Document::findings),
+               required("summary", &Document::summary));
 }
 constexpr auto table_of(const JournalLine::End*) {
   return table("end", required("run", &JournalLine::End::run),
-               required("stale_entries", &JournalLine::End::stale_entries));
+               required("stale_entries", &JournalLine::End::stale_entries),
+               defaulted("findings", &JournalLine::End::findings));
 }
 constexpr auto table_of(const JournalLine*) {
   return table("line", defaulted("run", &JournalLine::run),

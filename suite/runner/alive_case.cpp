@@ -15,12 +15,36 @@ CONFORMANCE_CASE(alive, rules("rdmap.send.untagged-buffer")) {
   expect(sent, completes());
 }
 
+CONFORMANCE_CASE(lone_read, rules("rdmap.read.valid-request-answered")) { expect_still_working(); }
+
+CONFORMANCE_CASE(iut_reads, rules("rdmap.read.request-header-format")) {
+  let_iut_send();
+  const Work read = iut.post_read(16, 0x52454144, 0x1000);
+  const auto request = expect_message(Opcode::read_request).read_request();
+  expect_that(request.has_value(), "28 octets that ask for a Read", "a Request of another length");
+  peer.send(read_response(request->sink_stag, request->sink_offset, payload(16)));
+  expect(read, completes(), "rdmap.read.response-delivered-to-ulp");
+}
+
+CONFORMANCE_CASE(iut_connects, rules("rdmap.send.untagged-buffer"), as_initiator) {
+  const Work received = iut.post_receive(64);
+  peer.send(send_message(payload(16)));
+  expect(received, completes().with_length(16));
+}
+
 CASES_OF_FILE(harness, sentinel)
 
 }  // namespace suite::cases
 
 namespace suite::runner {
 
-cases::Case alive_case() { return cases::harness_sentinel().front(); }
+cases::Case alive_case() { return cases::harness_sentinel().at(0); }
+
+std::vector<Control> control_cases() {
+  const std::vector<cases::Case> all = cases::harness_sentinel();
+  return {{all.at(1), &cases::Controls::read},
+          {all.at(2), &cases::Controls::iut_read},
+          {all.at(3), &cases::Controls::initiator}};
+}
 
 }  // namespace suite::runner

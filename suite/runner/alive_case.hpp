@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The case that runs first and last and proves the IUT alive: the sentinel of a run.
+// The case that runs first and last and proves the IUT alive: the sentinel of a run. After the first
+// come the positive controls: cases that try once what many others rest on.
 #pragma once
 
-#include "suite/cases/framework/case.hpp"
+#include <vector>
+
+#include "suite/runner/suite_parts.hpp"
 
 namespace suite::runner {
 
 [[nodiscard]] cases::Case alive_case();
+[[nodiscard]] std::vector<Control> control_cases();
 
 }  // namespace suite::runner

@@ -11,7 +11,7 @@
 #include "base/hex.hpp"
 #include "dissectors/analyzer/analyzer.hpp"
 #include "dissectors/analyzer/checked_rules.hpp"
-#include "rules/catalogue.hpp"
+#include "suite/cases/framework/verdict.hpp"
 
 namespace suite::runner {
 
@@ -50,10 +50,8 @@ class IutsFaults final : public analyzer::Sink {
       ++known->count;
       return;
     }
-    const rules::Rule* rule = rules::find(found.rule.id);
     CaptureFinding one{.rule = std::string(found.rule.id),
                        .also = {},
-                       .must = rule == nullptr || rule->level == rules::Level::must,
                        .actual = found.actual,
                        .admissible = found.admissible,
                        .hex = {},
@@ -159,25 +157,30 @@ CaptureJudgement judge_capture(dissectors::capture::LinkType link,
 
 void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> findings,
                   std::uint64_t start, bool strict) {
+  const std::vector<std::string_view> aims(record.rules.begin(), record.rules.end());
   std::vector<results::ExpectationRecord> added;
   for (const CaptureFinding& found : findings) {
     if (is_recorded(record.outcome.expectations, found)) continue;
-    const bool fails = found.must || strict;
+    const cases::FindingRuling ruling =
+        cases::rule_on_finding({.rule = found.rule,
+                                .also = {found.also.begin(), found.also.end()},
+                                .aims = aims,
+                                .strict = strict});
     results::ExpectationRecord one;
-    one.rule = found.rule;
+    one.rule = ruling.rule;
     one.admissible = {found.admissible};
     one.actual = told(found);
     one.hex = found.hex;
-    one.judgement = fails ? results::Judgement::fail : results::Judgement::advisory;
+    one.judgement = ruling.judgement;
     one.direction = results::Direction::from_iut;
     one.at = std::chrono::nanoseconds(found.time - std::min(start, found.time));
     if (found.frame > 0) one.frame = found.frame;
-    if (!fails) record.advisories.push_back({one.rule, one.actual});
-    if (fails && record.outcome.verdict != Verdict::fail &&
+    if (one.judgement == results::Judgement::advisory)
+      record.advisories.push_back({one.rule, one.actual});
+    if (one.judgement == results::Judgement::fail && record.outcome.verdict != Verdict::fail &&
         record.outcome.verdict != Verdict::error) {
       record.outcome.verdict = Verdict::fail;
-      record.outcome.reason =
-          fmt::format("{}: {} in place of {}", one.rule, one.actual, found.admissible);
+      record.outcome.reason = cases::failure_text(one);
     }
     added.push_back(std::move(one));
   }

@@ -18,7 +18,6 @@ namespace suite::runner {
 struct CaptureFinding {
   std::string rule;
   std::vector<std::string> also;  ///< rules that the same fault breaks
-  bool must = true;
   std::string actual, admissible;
   std::string hex;          ///< digits; the startup frame or ULPDU that it is about, if any
   std::uint32_t frame = 0;  ///< in the case's pcap, from 1
@@ -41,10 +40,9 @@ struct CaptureJudgement {
                                              std::span<const dissectors::capture::Frame> frames,
                                              std::span<const dissectors::capture::Flow> to_iut);
 
-/// Adds them to a completed record as expectations that were not met: a MUST fails the case, the
-/// rest is an advisory unless `strict`. Those that were found at the same place for the same
-/// rule while the case ran are in the record already. `start` is the attempt's, in nanoseconds since
-/// 1970.
+/// Adds them to a completed record as expectations that were not met, judged as those of the live case
+/// are (cases::rule_on_finding). Those that were found at the same place for the same rule while the
+/// case ran are in the record already. `start` is the attempt's, in nanoseconds since 1970.
 void add_findings(results::CaseRecord& record, std::span<const CaptureFinding> findings,
                   std::uint64_t start, bool strict);
 

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include "suite/runner/case_record.hpp"
-#include "suite/runner/outage_detector.hpp"
 
 namespace suite::runner {
 
@@ -56,9 +55,9 @@ std::chrono::nanoseconds tolerated_silence(const cases::Case& one, double deadli
 }
 
 jobs::Order order_of(const cases::Case& one, const jobs::Job& job, double deadline_scale,
-                     double usual_scale) {
+                     double usual_scale, const cases::Controls& controls) {
   const auto silence = tolerated_silence(one, usual_scale);
-  return {.message = format(RunMessage{one.id, job.attempt, job.group, deadline_scale}),
+  return {.message = format(RunMessage{one.id, job.attempt, job.group, deadline_scale, controls}),
           .silence = silence,
           .total = silence * most_rows};
 }
@@ -74,7 +73,8 @@ cases::CaseOutcome outcome_of(const jobs::WorkerDeath& death) {
       break;
     case Cause::unreachable:
       outcome = outcome_without_evidence(cases::Verdict::error,
-                                         fmt::format("{}: {}", cannot_be_reached, death.why));
+                                         "the IUT cannot be reached: " + death.why);
+      outcome.silence = cases::Silence::no_agent;
       break;
     case Cause::broke_protocol:
       outcome =

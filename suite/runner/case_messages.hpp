@@ -19,7 +19,8 @@ namespace suite::runner {
 /// The case's deadlines are multiplied by `deadline_scale`, those of other cases by
 /// `usual_scale`.
 [[nodiscard]] jobs::Order order_of(const cases::Case& one, const jobs::Job& job,
-                                   double deadline_scale, double usual_scale);
+                                   double deadline_scale, double usual_scale,
+                                   const cases::Controls& controls);
 
 /// The result of a Done is a cases::CaseOutcome.
 [[nodiscard]] jobs::WorkerReport report_of(WorkerMessage message);

@@ -10,7 +10,7 @@
 #include "base/did_you_mean.hpp"
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
-#include "suite/cases/framework/renamed_cases.hpp"
+#include "suite/cases/renamed_cases.hpp"
 #include "suite/expectations/expectations_file.hpp"
 #include "suite/runner/coverage.hpp"
 

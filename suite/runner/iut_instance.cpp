@@ -124,7 +124,13 @@ void IutInstance::pool_changed() {
 
 // ---------------------------------------------------------------- attempts
 
-// The first instance's sentinels are those of the run; those of others name their instance.
+// The first instance's sentinels and controls are those of the run; those of others name their
+// instance.
+std::string IutInstance::control_name(const Attempt& attempt) const {
+  const std::string& id = case_of(attempt).id;
+  return place_ == 0 ? id : fmt::format("{}.of_copy_{}", id, place_ + 1);
+}
+
 std::string IutInstance::sentinel_name(const Attempt& attempt) const {
   const char* when = attempt.job.number == 0 ? "first" : "last";
   return place_ == 0 ? fmt::format("{}.{}", case_of(attempt).id, when)
@@ -137,6 +143,8 @@ results::CaseRecord IutInstance::describe(const Attempt& attempt) const {
   words.insert(words.begin(), {base::typed_command(), "run"});
   if (&case_of(attempt) == &around_.parts.sentinel) {
     record.id = sentinel_name(attempt);
+  } else if (control_of(attempt) != nullptr) {
+    record.id = control_name(attempt);
   } else {
     words.insert(words.end(), {"--select", record.id});
   }
@@ -163,7 +171,7 @@ std::optional<jobs::Message> IutInstance::setup(std::uint32_t worker) {
 jobs::Order IutInstance::order(const Attempt& attempt) {
   const double usual = network_->setup(0).deadline_scale;
   const double scale = attempt.job.known_to_hang ? network_->scale_of_known_hang() : usual;
-  return order_of(case_of(attempt), attempt.job, scale, usual);
+  return order_of(case_of(attempt), attempt.job, scale, usual, controls_);
 }
 
 std::optional<jobs::WorkerReport> IutInstance::read(const jobs::Message& text) {
@@ -193,7 +201,7 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
   if (attempt.job.probe) return sentinel_answered(attempt, outcome);
   const bool may_be_lost =
       network_->may_go_away() && outage_.state() != OutageDetector::State::unmet;
-  if (may_be_lost && is_unanswered(outcome)) {
+  if (may_be_lost && outcome.silence) {
     outage_.unanswered(outcome.reason);
     if (attempt.job.once_lost) outage_.doubt();  // it ran alone: the sentinel decides
     observer_.case_returned(describe(attempt).id);
@@ -201,7 +209,7 @@ void IutInstance::attempt_over(Attempt attempt, cases::CaseOutcome outcome) {
     return pump();
   }
   const bool good = outcome.verdict == cases::Verdict::pass;
-  if (!is_unanswered(outcome))
+  if (!outcome.silence)
     outage_.answered(case_of(attempt).id, good, std::chrono::system_clock::now());
   conclude(std::move(attempt), std::move(outcome));
   if (!held_.empty() && outage_.state() == OutageDetector::State::standing) release_held(false);
@@ -218,6 +226,10 @@ void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
   record.outcome.verdict = decision.ruling.verdict;
   record.outcome.reason = std::move(decision.ruling.reason);
   record.decided_by = decision.by;
+  const Control* control = control_of(attempt);
+  const bool works = record.outcome.verdict == cases::Verdict::pass ||
+                     record.outcome.verdict == cases::Verdict::not_applicable;
+  if (control != nullptr) controls_.*control->place = works ? "" : record.outcome.reason;
   record.kernel_log = inputs.kernel.excerpt;
   const bool complaint = !record.kernel_log.empty();
   evidence_->complete(std::move(record), attempt,
@@ -226,6 +238,13 @@ void IutInstance::conclude(Attempt attempt, cases::CaseOutcome outcome) {
                         settle(std::move(*completed), job, complaint);
                       });
   recent_.push_back({std::move(attempt), around_.loop.now()});
+}
+
+const Control* IutInstance::control_of(const Attempt& attempt) const {
+  const auto& all = around_.parts.controls;
+  const auto found = std::ranges::find_if(
+      all, [&](const Control& control) { return &control.one == &case_of(attempt); });
+  return found == all.end() ? nullptr : &*found;
 }
 
 // ---------------------------------------------------------------- contact with a foreign host

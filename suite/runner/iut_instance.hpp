@@ -122,6 +122,8 @@ class IutInstance final : jobs::WorkerPool::Client {
   void repeat_suspect(const jobs::Attempt& attempt);
   [[nodiscard]] results::CaseRecord describe(const jobs::Attempt& attempt) const;
   [[nodiscard]] std::string sentinel_name(const jobs::Attempt& attempt) const;
+  [[nodiscard]] std::string control_name(const jobs::Attempt& attempt) const;
+  [[nodiscard]] const Control* control_of(const jobs::Attempt& attempt) const;
   void settle(results::CaseRecord record, const jobs::Job& job, bool complaint);
   void judge(results::CaseRecord record);
 
@@ -135,6 +137,7 @@ class IutInstance final : jobs::WorkerPool::Client {
   jobs::Schedule schedule_;
   jobs::WorkerPool pool_;
   std::optional<iut::Hello> hello_;
+  cases::Controls controls_;
   std::string no_capture_;
   std::optional<CasePcaps> evidence_;
   Incidents incidents_;

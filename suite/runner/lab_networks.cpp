@@ -13,7 +13,7 @@
 
 #include "base/shipped_file.hpp"
 #include "suite/lab/guest.hpp"
-#include "suite/lab/kernel_log.hpp"
+#include "suite/lab/guest_kernel_log.hpp"
 #include "suite/lab/namespaces.hpp"
 
 namespace suite::runner {
@@ -95,7 +95,6 @@ constexpr double dat_deadline_scale = 10;
 /// More than those 10 s, and many times what such a case usually takes. If the host is so busy that
 /// a case takes longer, this counts as its known hang, and not as another failure.
 constexpr double dat_deadline_scale_with_known_hang = 3;
-constexpr auto dying_time = std::chrono::seconds(3);
 constexpr auto rest_of_an_answer = std::chrono::seconds(2);  // that has begun to arrive
 
 class GuestNetwork final : public TestNetwork {
@@ -137,28 +136,7 @@ class GuestNetwork final : public TestNetwork {
   bool configuration_is_shared() const override { return true; }
   void at_tester(const std::function<void()>& make) const override { at(lab_.tester(), make); }
 
-  std::string kernel_complaints() override {
-    guest_->flush_log();
-    std::string log = guest_->log_since(position_);
-    position_ = guest_->log_position();
-    const auto faults = lab::find_kernel_faults(log);
-    // An oops ends this kernel. What it reports until its end belongs to the same complaint, and no
-    // other case may begin meanwhile.
-    const bool fatal = std::ranges::any_of(faults, [](const lab::KernelFault& fault) {
-      return fault.kind == lab::KernelFaultKind::bug || fault.kind == lab::KernelFaultKind::panic;
-    });
-    if (fatal && guest_->dies_within(dying_time)) {
-      log += guest_->log_since(position_);
-      position_ = guest_->log_position();
-      mourned_ = true;
-    }
-    if (!faults.empty()) return lab::kernel_log_excerpt(log, faults.front().offset);
-    if (!guest_->alive() && !mourned_) {
-      mourned_ = true;
-      return "the guest died: " + guest_->obituary();
-    }
-    return {};
-  }
+  std::string kernel_complaints() override { return kernel_log_.look().complaint; }
   bool up() override { return !coming_up_ && guest_->alive(); }
   void bring_up(base::EpollLoop& loop, BroughtUp done) override {
     if (auto started = guest_->start(lab_.tap()); !started) {
@@ -168,8 +146,7 @@ class GuestNetwork final : public TestNetwork {
     coming_up_ = true;
     const auto answered =
         std::make_shared<BroughtUp>([this, done = std::move(done)](Result<void> up) {
-          position_ = guest_->log_position();
-          mourned_ = false;
+          kernel_log_.begin();
           coming_up_ = false;
           done(std::move(up));
         });
@@ -192,9 +169,8 @@ class GuestNetwork final : public TestNetwork {
   std::unique_ptr<lab::Guest> guest_;
   results::LabRecord record_;
   WorkerSetup setup_;
-  std::string ia_;              ///< of the DAT provider under test; else siw itself is
-  std::uint64_t position_ = 0;  ///< of the kernel log, after what was looked at
-  bool mourned_ = false;
+  std::string ia_;  ///< of the DAT provider under test; else siw itself is
+  lab::GuestKernelLog kernel_log_{*guest_};
   bool coming_up_ = false;
 };
 

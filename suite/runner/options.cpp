@@ -336,8 +336,8 @@ std::string read_claims(Options& o) {
 
 // The first word is a command; without one it is `run`.
 std::vector<std::string> with_command(std::vector<std::string> arguments) {
-  constexpr std::array<std::string_view, 8> commands{"run",     "list",     "probe",   "doctor",
-                                                     "explain", "coverage", "collect", "--help"};
+  constexpr std::array<std::string_view, 9> commands{
+      "run", "list", "probe", "doctor", "explain", "coverage", "collect", "dispute", "--help"};
   const bool given =
       !arguments.empty() && (std::ranges::find(commands, arguments.front()) != commands.end() ||
                              arguments.front() == "-h" || arguments.front() == "--version");
@@ -391,6 +391,13 @@ class CommandLine {
     CLI::App& collect =
         command("collect", "make results.json of a run that was killed", Command::collect);
     collect.add_option("DIR", options_.subject, "its output folder")->required();
+    CLI::App& dispute = command(
+        "dispute", "bundle all that a verdict rests on, for whoever disputes it", Command::dispute);
+    dispute.add_option("CASE|finding:RULE", options_.subject, "a case of a run, or a finding")
+        ->required();
+    dispute.add_option("--results", options_.results, "the folder of the run (default: out)");
+    dispute.add_option("--out", options_.out, "the folder to write (default: dispute-CASE)")
+        ->each([this](const std::string&) { options_.out_given = true; });
   }
 
   std::expected<Options, Stop> parse(std::vector<std::string> arguments) {

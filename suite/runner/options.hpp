@@ -16,7 +16,7 @@
 
 namespace suite::runner {
 
-enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect };
+enum class Command : std::uint8_t { run, list, probe, doctor, explain, coverage, collect, dispute };
 
 /// Another host, as `--host` names it: by one of the two.
 struct OtherHost {
@@ -77,9 +77,11 @@ struct Options {
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates in place of rules
   bool every_rule = false;        ///< coverage: rule by rule in place of their numbers
-  std::string results;            ///< coverage: the folder of a run; empty: the reference
+  std::string results;            ///< coverage, dispute: the folder of a run; coverage, empty: the
+                                  ///< reference
   bool json = false;              ///< list: with all that is known of each case
-  std::string subject;            ///< explain: a rule id; collect: a folder; probe: a file
+  std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file; dispute: a
+                        ///< case id or finding:RULE
 };
 
 /// The result of a command line that leaves nothing to run:

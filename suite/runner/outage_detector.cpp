@@ -6,22 +6,7 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "suite/lower_tester/silence.hpp"
-
 namespace suite::runner {
-
-bool is_unanswered(const cases::CaseOutcome& outcome) {
-  const auto says = [&](std::string_view words) {
-    return outcome.reason.find(words) != std::string::npos;
-  };
-  if (outcome.verdict == cases::Verdict::error &&
-      (says(lower_tester::upper_tester_gone) || says(lower_tester::no_reply) ||
-       says(cannot_be_reached)))
-    return true;
-  const bool good =
-      outcome.verdict == cases::Verdict::pass || outcome.verdict == cases::Verdict::not_applicable;
-  return !good && outcome.connections.empty() && says(lower_tester::cannot_connect);
-}
 
 void OutageDetector::answered(const std::string& id, bool good, WallTime now) {
   unanswered_ = 0;

@@ -8,15 +8,8 @@
 #include <string>
 
 #include "base/event_loop.hpp"
-#include "suite/cases/framework/outcome.hpp"
 
 namespace suite::runner {
-
-/// Whether this outcome says only that nobody answered.
-[[nodiscard]] bool is_unanswered(const cases::CaseOutcome& outcome);
-
-/// How the reason of an attempt begins if no agent could be started for it.
-inline constexpr std::string_view cannot_be_reached = "the IUT cannot be reached";
 
 class OutageDetector {
  public:

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 
-#include "suite/cases/dat/framework/dat_process.hpp"
-
 namespace suite::runner {
 
 namespace {
@@ -14,7 +12,7 @@ using Cases = std::vector<const cases::Case*>;
 // To bring up another copy of the IUT takes as long as some dozens of cases.
 constexpr std::size_t worth_another_copy = 40;
 
-Plan plan_of(const cases::Case& sentinel, const Cases& together, const Cases& apart) {
+Plan plan_of(const SuiteParts& parts, const Cases& together, const Cases& apart) {
   Plan plan;
   std::vector<cases::Configuration> groups;
   const auto add = [&](const cases::Case* one, bool alone) {
@@ -26,10 +24,14 @@ Plan plan_of(const cases::Case& sentinel, const Cases& together, const Cases& ap
                          .alone = alone});
     plan.list.push_back(one);
   };
-  add(&sentinel, true);
+  const auto rests_on_controls = [](const cases::Case* one) { return one->layer != "dat"; };
+  add(&parts.sentinel, true);
+  if (std::ranges::any_of(together, rests_on_controls) ||
+      std::ranges::any_of(apart, rests_on_controls))
+    for (const Control& control : parts.controls) add(&control.one, true);
   for (const cases::Case* one : together) add(one, false);
   for (const cases::Case* one : apart) add(one, true);
-  add(&sentinel, true);
+  add(&parts.sentinel, true);
   return plan;
 }
 
@@ -50,23 +52,18 @@ std::vector<Plan> make_plans(const SuiteParts& parts, const Cases& selected,
   }
   const std::size_t others = configured.size() + alone.size();
   if (copies > 1 && plain.size() >= worth_another_copy && others >= worth_another_copy)
-    return {plan_of(parts.sentinel, plain, {}), plan_of(parts.sentinel, configured, alone)};
+    return {plan_of(parts, plain, {}), plan_of(parts, configured, alone)};
   Cases together;  // in the order in which they were selected
   std::ranges::copy_if(selected, std::back_inserter(together), [&](const cases::Case* one) {
     return std::ranges::find(alone, one) == alone.end();
   });
-  return {plan_of(parts.sentinel, together, alone)};
+  return {plan_of(parts, together, alone)};
 }
 
 void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entries) {
-  const auto reports_a_hang = [](const std::string& observed) {
-    return observed.ends_with(cases::dat::did_not_return);
-  };
-  for (const expectations::Entry& entry : entries) {
-    if (std::ranges::none_of(entry.observed, reports_a_hang)) continue;
+  for (const expectations::Entry& entry : entries)
     for (jobs::Job& job : plan.jobs)
-      if (plan.list[job.number]->id == entry.case_id) job.known_to_hang = true;
-  }
+      if (entry.hangs && plan.list[job.number]->id == entry.case_id) job.known_to_hang = true;
 }
 
 }  // namespace suite::runner

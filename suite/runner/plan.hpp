@@ -12,8 +12,8 @@
 
 namespace suite::runner {
 
-/// The cases of one copy of the IUT by the schedule's numbers: the sentinel first and last, its
-/// share of the selected ones between them.
+/// The cases of one copy of the IUT by the schedule's numbers: the sentinel first and last, the
+/// controls after the first, its share of the selected ones between them.
 struct Plan {
   std::vector<const cases::Case*> list;
   std::vector<jobs::Job> jobs;
@@ -27,7 +27,7 @@ struct Plan {
                                            const std::vector<expectations::Isolation>& apart,
                                            std::size_t copies);
 
-/// Marks the jobs whose entry lists a hang as observed.
+/// Marks the jobs whose entry says that the case hangs.
 void mark_known_hangs(Plan& plan, const std::vector<expectations::Entry>& entries);
 
 }  // namespace suite::runner

@@ -11,12 +11,13 @@
 
 #include "base/shipped_file.hpp"
 #include "base/standard_streams.hpp"
-#include "suite/cases/framework/renamed_cases.hpp"
+#include "suite/cases/renamed_cases.hpp"
 #include "suite/jobs/worker_process.hpp"
 #include "suite/results/folder.hpp"
 #include "suite/runner/case_record.hpp"
 #include "suite/runner/coverage.hpp"
 #include "suite/runner/descendants.hpp"
+#include "suite/runner/dispute.hpp"
 #include "suite/runner/doctor_and_probe.hpp"
 #include "suite/runner/explain.hpp"
 #include "suite/runner/options.hpp"
@@ -85,7 +86,7 @@ ExitCode list(const SuiteParts& parts, const Options& options) {
   return ExitCode::good;
 }
 
-ExitCode collect(const SuiteParts& parts, const Options& options) {
+ExitCode collect(const Options& options) {
   const auto complain = [](ExitCode code, const std::string& why) {
     base::say(stderr, "rnic-suite: {}\n", why);
     return code;
@@ -108,7 +109,7 @@ ExitCode collect(const SuiteParts& parts, const Options& options) {
     return ExitCode::harness;
   }
   base::say(stdout, "report: {}\n", (report.out / "report.html").string());
-  return exit_code(findings_of(*document, parts.sentinel.id));
+  return exit_code(findings_of(*document));
 }
 
 ExitCode coverage(const SuiteParts& parts, const Options& options) {
@@ -153,8 +154,10 @@ ExitCode perform(const SuiteParts& parts, const Options& options,
       end_with_the_reader();
       if (options.terminate_matrix) return printed(print_terminate_matrix());
       return printed(coverage(parts, options));
+    case Command::dispute:
+      return printed(bundle_dispute(options));
     case Command::collect:
-      return collect(parts, options);
+      return collect(options);
     case Command::probe:
       return printed(probe(parts, options));
     case Command::doctor:
@@ -185,6 +188,9 @@ ExitCode cannot_go_on(const std::string& why) {
 
 const cases::Case* SuiteParts::find(const std::string& id) const {
   if (id == sentinel.id) return &sentinel;
+  for (const Control& control : controls) {
+    if (control.one.id == id) return &control.one;
+  }
   for (const cases::Case& one : table) {
     if (one.id == id) return &one;
   }

@@ -12,7 +12,7 @@
 #include "base/standard_streams.hpp"
 #include "base/time_text.hpp"
 #include "rules/catalogue.hpp"
-#include "suite/cases/framework/renamed_cases.hpp"
+#include "suite/cases/renamed_cases.hpp"
 #include "suite/expectations/gate.hpp"
 #include "suite/iut/pics/pics.hpp"
 #include "suite/jobs/ending_signals.hpp"
@@ -432,7 +432,12 @@ results::Document Run::conclude(results::Document document) {
   if (!over_ && missing > 0)
     record_.ending_reason = fmt::format("{} of {} cases have no verdict", missing, whole_.size());
   document.run = record_;
-  const jobs::Findings findings = findings_of(document, parts_.sentinel.id);
+  document.findings = results::gather_findings(document.cases);
+  for (results::FindingRecord& finding : document.findings) finding.gate = gate_->judge(finding);
+  document.summary.findings = document.findings.size();
+  for (std::string& entry : gate_->stale_findings(document))
+    document.summary.stale_entries.push_back(std::move(entry));
+  const jobs::Findings findings = findings_of(document);
   if (record_.complete && findings.harness)
     record_.ending_reason = "no case was judged: all are not applicable";
   record_.exit_code = static_cast<int>(exit_code(findings));

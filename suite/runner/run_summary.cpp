@@ -49,6 +49,20 @@ std::string failure_text(const results::CaseRecord& record, const std::string& f
   return text + fmt::format("  again      {}\n", record.rerun);
 }
 
+std::string finding_text(const results::FindingRecord& finding) {
+  const rules::Rule* rule = rules::find(finding.rule);
+  return fmt::format(
+      "fail: finding:{}{} - {}\n"
+      "  admissible {}\n"
+      "  came       {}\n"
+      "  seen in    {} cases that are about something else, first in {}\n"
+      "  again      {}\n",
+      finding.rule, rule == nullptr ? "" : fmt::format(" ({})", rules::place(*rule)),
+      whole_line(finding.gate.reason), fmt::join(finding.admissible, "; or "),
+      whole_line(fmt::format("{}", fmt::join(finding.observed, "; or "))), finding.cases,
+      finding.first_case, finding.rerun);
+}
+
 // The run in one or two lines.
 std::string summary_text(const results::Document& document) {
   const auto& summary = document.summary;
@@ -62,6 +76,7 @@ std::string summary_text(const results::Document& document) {
   };
   text += fmt::format("; {} new failures, {} known, {} stale", count("new_failure"), count("known"),
                       count("stale"));
+  if (summary.findings > 0) text += fmt::format(", {} findings", summary.findings);
   if (summary.advisories > 0) text += fmt::format(", {} advisories", summary.advisories);
   const auto total = document.run.timings.find("total");
   if (total != document.run.timings.end()) text += fmt::format("; {:.1f} s", total->second);
@@ -79,16 +94,19 @@ std::string completing_command(const results::RunRecord& run) {
 
 }  // namespace
 
-jobs::Findings findings_of(const results::Document& document, const std::string& sentinel) {
+jobs::Findings findings_of(const results::Document& document) {
   jobs::Findings findings{.harness = !document.run.complete, .new_failure = false, .stale = false};
   bool judged = false;
   for (const results::CaseRecord& record : document.cases) {
     if (record.gate.result == GateResult::superseded) continue;
     findings.new_failure |= record.gate.result == GateResult::new_failure;
     findings.stale |= record.gate.result == GateResult::stale;
-    judged |= record.outcome.verdict != results::Verdict::not_applicable &&
-              !record.id.starts_with(sentinel);
+    judged |=
+        record.outcome.verdict != results::Verdict::not_applicable && record.layer != "harness";
   }
+  for (const results::FindingRecord& finding : document.findings)
+    findings.new_failure |= finding.gate.result == GateResult::new_failure;
+  findings.stale |= !document.summary.stale_entries.empty();
   findings.harness |= !judged;
   return findings;
 }
@@ -97,8 +115,10 @@ std::string outcome_text(const results::Document& document, const std::string& f
   std::string text;
   for (const results::CaseRecord& record : document.cases)
     if (record.gate.result == GateResult::new_failure) text += "\n" + failure_text(record, folder);
+  for (const results::FindingRecord& finding : document.findings)
+    if (finding.gate.result == GateResult::new_failure) text += "\n" + finding_text(finding);
   for (const std::string& entry : document.summary.stale_entries)
-    text += fmt::format("\nstale: {} passes now; remove the entry\n", entry);
+    text += fmt::format("\nstale: {} passes, or shows no more; remove the entry\n", entry);
   if (!text.empty()) text += "\n";
   text += summary_text(document) + "\n";
   if (!document.run.complete && !document.run.command.empty())

@@ -9,10 +9,9 @@
 
 namespace suite::runner {
 
-/// Over the attempts that count. A run that is not complete, or of which no case but the sentinel
-/// was judged, is a finding too.
-[[nodiscard]] jobs::Findings findings_of(const results::Document& document,
-                                         const std::string& sentinel);
+/// Over the attempts that count. A run that is not complete, or of which no case but those of the
+/// harness was judged, is a finding too.
+[[nodiscard]] jobs::Findings findings_of(const results::Document& document);
 
 /// Each new failure and stale entry, then the run in some lines; `folder` is where its files are.
 [[nodiscard]] std::string outcome_text(const results::Document& document,

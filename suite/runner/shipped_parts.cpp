@@ -22,6 +22,7 @@ SuiteParts shipped_wire_suite() {
   SuiteParts parts;
   parts.table = cases::all_cases();
   parts.sentinel = alive_case();
+  parts.controls = control_cases();
   // Made where cases run: Boost.Test is one per process.
   parts.execute = [executor = std::make_shared<std::unique_ptr<cases::BoostExecutor>>()](
                       const cases::Case& one, cases::Environment& environment) {

@@ -9,22 +9,31 @@
 #include <vector>
 
 #include "suite/cases/framework/case.hpp"
+#include "suite/cases/framework/environment.hpp"
 #include "suite/iut/iut.hpp"
 #include "suite/upper_tester/reference/behaviour.hpp"
 
 namespace suite::runner {
+
+/// A case of which others need to know whether it passes.
+struct Control {
+  cases::Case one;
+  std::string cases::Controls::* place = nullptr;
+};
 
 struct SuiteParts {
   std::vector<cases::Case> table;
   /// Shows that the IUT answers, first and last in every run: a connection, and one Send each way.
   /// Not part of the table.
   cases::Case sentinel;
+  /// Run once, before all but the sentinel. Not part of the table either.
+  std::vector<Control> controls;
   std::function<cases::CaseOutcome(const cases::Case&, cases::Environment&)> execute;
   std::function<std::unique_ptr<iut::Iut>(base::EventLoop&, rnic::llp::Network&,
                                           const upper_tester::reference::Behaviour&)>
       make_reference;
 
-  /// A case of the table, or the sentinel; nullptr if there is none of this id.
+  /// A case of the table, the sentinel or a control; nullptr if there is none of this id.
   [[nodiscard]] const cases::Case* find(const std::string& id) const;
 };
 

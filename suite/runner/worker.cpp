@@ -75,6 +75,7 @@ class Worker {
     if (run.group != group_) environment.current_configuration.reset();
     group_ = run.group;
     environment.deadline_scale = run.deadline_scale;
+    environment.controls = run.controls;
     OutcomeMessage message;
     {
       const Pulse pulse(environment.loop, [this] { send(AliveMessage{}); });

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
 #include "suite/runner/worker_messages.hpp"
 
-#include "base/record/json_reader.hpp"
-#include "base/record/json_writer.hpp"
 #include "suite/iut/message_tables.hpp"
+#include "suite/jobs/record_message.hpp"
 #include "suite/results/record_tables.hpp"
 
 namespace suite::cases {
@@ -14,12 +13,17 @@ constexpr auto table_of(const DatAccess*) {
                              required("ia", &DatAccess::ia),
                              required("address", &DatAccess::address));
 }
+constexpr auto table_of(const Controls*) {
+  using base::record::required;
+  return base::record::table("controls", required("read", &Controls::read),
+                             required("iut_read", &Controls::iut_read),
+                             required("initiator", &Controls::initiator));
+}
 
 }  // namespace suite::cases
 
 namespace suite::runner {
 
-using base::record::Json;
 using base::record::required;
 using base::record::table;
 
@@ -46,7 +50,8 @@ constexpr auto table_of(const WorkerSetup*) {
 constexpr auto table_of(const RunMessage*) {
   return table("run", required("id", &RunMessage::id), required("attempt", &RunMessage::attempt),
                required("group", &RunMessage::group),
-               required("deadline_scale", &RunMessage::deadline_scale));
+               required("deadline_scale", &RunMessage::deadline_scale),
+               required("controls", &RunMessage::controls));
 }
 constexpr auto table_of(const ReadyMessage*) {
   return table("ready", required("hello", &ReadyMessage::hello));
@@ -64,28 +69,8 @@ constexpr auto table_of(const DiedMessage*) {
                required("in_iut", &DiedMessage::in_iut));
 }
 
-namespace {
-
-// What went over the wire is attached: much of it would be slow as text.
-template <typename Messages>
-Message to_message(const Messages& content) {
-  Message message;
-  message.line = base::record::one_line(
-      base::record::to_json(content, {.internal = true, .attachment = &message.attachment}));
-  return message;
-}
-
-template <typename Messages>
-std::optional<Messages> from_message(const Message& message) {
-  const Json json = Json::parse(message.line, nullptr, false);
-  Messages content;
-  if (json.is_discarded() ||
-      base::record::from_json(json, content, {.internal = true, .attachment = &message.attachment}))
-    return std::nullopt;
-  return content;
-}
-
-}  // namespace
+using jobs::from_message;
+using jobs::to_message;
 
 Message format(const ParentMessage& message) { return to_message(message); }
 Message format(const WorkerMessage& message) { return to_message(message); }

@@ -76,6 +76,7 @@ struct RunMessage {
   std::uint64_t group = 0;
   /// That of the setup, or another one for this case.
   double deadline_scale = 1;
+  cases::Controls controls{};
 };
 
 struct ReadyMessage {

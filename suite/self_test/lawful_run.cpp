@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/glob.hpp"
+#include "reference_rnic/lawful/offer.hpp"
 
 namespace suite::self_test {
 
@@ -43,10 +44,22 @@ std::vector<std::string> taken_away(const iut::Hello& usual, const iut::Hello& v
   return names;
 }
 
+/// All that the IUT has sent on a connection: CRCs and pads stand in no line of the exchange.
+base::Octets sent_by_iut(const results::ConnectionRecord& connection) {
+  base::Octets octets;
+  for (const auto& mark : connection.marks)
+    if (mark.direction == results::Direction::from_iut)
+      octets.insert(octets.end(), mark.octets.begin(), mark.octets.end());
+  return octets;
+}
+
 bool same_exchange(const CaseOutcome& a, const CaseOutcome& b) {
-  return std::ranges::equal(a.exchange, b.exchange, [](const auto& one, const auto& other) {
-    return one.text == other.text && one.hex == other.hex && one.direction == other.direction;
-  });
+  return std::ranges::equal(a.exchange, b.exchange,
+                            [](const auto& one, const auto& other) {
+                              return one.text == other.text && one.hex == other.hex &&
+                                     one.direction == other.direction;
+                            }) &&
+         std::ranges::equal(a.connections, b.connections, {}, sent_by_iut, sent_by_iut);
 }
 
 std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
@@ -56,34 +69,15 @@ std::vector<std::string> failed_rules(const CaseOutcome& outcome) {
   return {rules.begin(), rules.end()};
 }
 
-/// Whether a case is not applicable because a variant offers less of `name`: the reason names it, or
-/// a consequence of it.
-bool explains(const std::string& name, const std::string& reason) {
-  struct Consequence {
-    std::string_view limit, words;
-  };
-  static constexpr Consequence consequences[] = {
-      {"max_pieces", "no work request has pieces enough"},
-      {"max_send_depth", "no work request has pieces enough"},
-      {"max_send_depth", "the IUT refuses even one of its pieces"},
-      {"max_receive_depth", "the IUT refuses even one of its pieces"},
-      {"max_shared_depth", "the IUT refuses even one of its shared pieces"},
-      {"max_ord", "the API takes no ORD above the Initiator's IRD"},
-  };
-  return reason.find(name) != std::string::npos ||
-         std::ranges::any_of(consequences, [&](const Consequence& one) {
-           return one.limit == name && reason.find(one.words) != std::string::npos;
-         });
-}
-
 /// Counts one outcome, and keeps it if it is not as it should be.
 void judge(const Case& one, const CaseOutcome& usual, const CaseOutcome& varied,
            const std::vector<std::string>& lacking, LawfulResult& result) {
   ++result.cases_run;
   if (!same_exchange(usual, varied)) ++result.changed;
   if (varied.verdict == Verdict::pass || varied.verdict == usual.verdict) return;
+  // A reason names the limit or capability that it follows from.
   const bool lacks = std::ranges::any_of(
-      lacking, [&](const std::string& name) { return explains(name, varied.reason); });
+      lacking, [&](const std::string& name) { return varied.reason.contains(name); });
   if (varied.verdict == Verdict::not_applicable && lacks) {
     ++result.not_applicable;
     return;
@@ -95,6 +89,14 @@ void judge(const Case& one, const CaseOutcome& usual, const CaseOutcome& varied,
 }
 
 }  // namespace
+
+std::vector<std::string> deny_what_is_missing(const iut::Hello& usual,
+                                              cases::Environment& environment) {
+  std::vector<std::string> names = taken_away(usual, environment.iut.hello());
+  for (const std::string& name : names)
+    if (!usual.limits.contains(name)) environment.pics[name] = false;
+  return names;
+}
 
 std::string name_of(const LawfulSet& set) {
   std::string text;
@@ -139,12 +141,12 @@ std::expected<std::vector<LawfulResult>, std::string> run_lawful(
   for (const LawfulSet& set : plan.sets) {
     auto test_bed = test_bed_with(parts, plan.setup, set);
     if (!test_bed) return std::unexpected(test_bed.error());
-    const auto lacking =
-        taken_away((*usual)->environment().iut.hello(), (*test_bed)->environment().iut.hello());
-    // What a vendor's PICS says of it.
-    for (const std::string& name : lacking)
-      if (!(*usual)->environment().iut.hello().limits.contains(name))
-        (*test_bed)->environment().pics[name] = false;
+    auto lacking =
+        deny_what_is_missing((*usual)->environment().iut.hello(), (*test_bed)->environment());
+    // No hello says which RTR kinds there are.
+    if (rnic::lawful::offer_of(set).startup.rtr != rnic::lawful::offer_of({}).startup.rtr ||
+        std::ranges::find(lacking, iut::capability::configure_rtr) != lacking.end())
+      lacking.emplace_back("RTR");
     LawfulResult result{.set = set, .wrong = {}};
     for (const Case& one : parts.table)
       if (const auto before = baseline.find(one.id); before != baseline.end())

@@ -47,6 +47,11 @@ struct LawfulResult {
 /// `count` sets of two to six variants, drawn by `seed`: equal seeds give equal sets.
 [[nodiscard]] std::vector<LawfulSet> random_sets(std::size_t count, unsigned seed);
 
+/// What the traits of the reference take from its hello, compared with `usual`, its vendor's PICS denies as
+/// well. The names: capabilities, and limits that are lower.
+std::vector<std::string> deny_what_is_missing(const iut::Hello& usual,
+                                              cases::Environment& environment);
+
 /// The error is one line: the test bed could not be made.
 [[nodiscard]] std::expected<std::vector<LawfulResult>, std::string> run_lawful(
     const runner::SuiteParts& parts, const LawfulPlan& plan,

@@ -20,6 +20,7 @@
 #include "suite/self_test/deviation_captures.hpp"
 #include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/report.hpp"
+#include "suite/self_test/strangers.hpp"
 
 namespace {
 
@@ -34,6 +35,7 @@ struct Arguments {
   bool every_case = false, complete = false;
   std::vector<std::string> deviations;
   bool lawful = false, list_lawful = false;
+  std::filesystem::path strangers;
   std::vector<std::string> variants;
   std::size_t combinations = 200;
   unsigned seed = 1;
@@ -54,13 +56,19 @@ constexpr const char* footer =
     "                                                one combination\n"
     "  rnic-self-test --variant no_terminate         the deviations, noticed under this variant "
     "too?\n"
+    "  rnic-self-test --strangers suite/self_test/strangers.yaml\n"
+    "                                                implementations of another hand: are the "
+    "rules "
+    "blamed\n"
+    "                                                that they break, and no others?\n"
     "  rnic-self-test --captures out/deviations      also a pcap of what each deviation puts on "
     "the "
     "wire\n"
     "exit: 0 every deviation is noticed at its rule (with --matrix also: every case fails for some "
     "deviation;\n"
-    "      with --lawful: no case fails),\n"
-    "      1 not so, 2 usage, 3 the test_bed could not be made\n";
+    "      with --lawful: no case fails, and each variant shows in some case; with --strangers:\n"
+    "      exactly the listed rules are blamed),\n"
+    "      1 not so, 2 usage, 3 the test bed could not be made\n";
 
 // The deviations that are known to go unnoticed: one name a line, # begins a comment.
 std::set<std::string> read_known(const std::filesystem::path& path) {
@@ -186,8 +194,8 @@ std::vector<self_test::LawfulSet> lawful_sets(const Arguments& arguments) {
   return chosen;
 }
 
-// The cases with lawful variants: 0 if none of them fails. That a variant has any effect is tested by
-// the variants' own test; some have an effect that no case looks at.
+// The cases with lawful variants: 0 if none of them fails, and if each set changes what some case
+// sees. With --select the second is not asked for: a few cases may look elsewhere.
 int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
                     const Arguments& arguments) {
   std::size_t wrong = 0, unseen = 0;
@@ -196,7 +204,7 @@ int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& 
     for (const auto& verdict : result.wrong)
       base::say(stdout, "  {:<14} {}: {}\n", verdict.verdict, verdict.id, verdict.reason);
     wrong += result.wrong.size();
-    if (result.changed == 0) ++unseen;
+    if (result.changed == 0 && arguments.select == Arguments{}.select) ++unseen;
   };
   const auto results = self_test::run_lawful(
       parts, {.setup = setup, .sets = lawful_sets(arguments), .select = arguments.select}, show);
@@ -206,6 +214,29 @@ int run_lawful_sets(const runner::SuiteParts& parts, const runner::WorkerSetup& 
   }
   base::say(stdout, "{} sets of lawful variants, {} verdicts wrong, {} unseen; seed {}\n",
             results->size(), wrong, unseen, arguments.seed);
+  return wrong == 0 && unseen == 0 ? 0 : 1;
+}
+
+// Each stranger of the file: 0 if the cases blame what it breaks and nothing else.
+int run_all_strangers(const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
+                      const std::filesystem::path& file) {
+  const auto strangers = self_test::load_strangers(file);
+  if (!strangers) {
+    for (const std::string& fault : strangers.error())
+      base::say(stderr, "rnic-self-test: --strangers: {}\n", fault);
+    return 2;
+  }
+  const auto results = self_test::run_strangers(parts, setup, *strangers);
+  if (!results) {
+    base::say(stderr, "rnic-self-test: {}\n", results.error());
+    return 3;
+  }
+  std::size_t wrong = 0;
+  for (const self_test::StrangerResult& result : *results) {
+    base::say(stdout, "{}", text_of(result));
+    if (!result.good()) ++wrong;
+  }
+  base::say(stdout, "{} strangers, {} judged wrongly\n", results->size(), wrong);
   return wrong == 0 ? 0 : 1;
 }
 
@@ -225,6 +256,8 @@ int run(const Arguments& arguments) {
                        .chosen = arguments.deviations,
                        .progress = {},
                        .observe = {}};
+  if (!arguments.strangers.empty())
+    return run_all_strangers(parts, plan.setup, arguments.strangers);
   if (arguments.lawful) return run_lawful_sets(parts, plan.setup, arguments);
   plan.setup.lawful = arguments.variants;
   plan.shard = arguments.shard_number;
@@ -270,6 +303,9 @@ int main(int argc, char** argv) {
   app.add_option("--deviation", arguments.deviations, "only this one; may be repeated");
   app.add_flag("--lawful", arguments.lawful,
                "each lawful variant, and combinations of them, against every case");
+  app.add_option("--strangers", arguments.strangers,
+                 "file of implementations of another hand, against every case")
+      ->check(CLI::ExistingFile);
   app.add_flag("--list-lawful", arguments.list_lawful, "list the lawful variants");
   app.add_option("--variant", arguments.variants,
                  "these lawful variants together; without --lawful, they are on for each deviation")

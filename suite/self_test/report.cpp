@@ -43,6 +43,19 @@ std::string line_of(const LawfulResult& result) {
                      result.wrong.size());
 }
 
+std::string text_of(const StrangerResult& result) {
+  std::string text =
+      fmt::format("{:<9} {:<28} {} rules blamed: {}\n", result.good() ? "right" : "WRONG",
+                  result.stranger->name, result.blamed.size(), result.stranger->what);
+  const auto add = [&](const char* heading, const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) text += fmt::format("  {}: {}\n", heading, line);
+  };
+  add("blamed, and not broken", result.wrongly_blamed());
+  add("listed, and not blamed", result.not_blamed());
+  add("no rule", result.unexplained);
+  return text;
+}
+
 nlohmann::ordered_json json_of(const Matrix& matrix) {
   nlohmann::ordered_json deviations = nlohmann::ordered_json::object();
   std::map<std::string, std::vector<std::string>> seen;

@@ -7,6 +7,7 @@
 
 #include "suite/self_test/lawful_run.hpp"
 #include "suite/self_test/matrix.hpp"
+#include "suite/self_test/strangers.hpp"
 
 namespace suite::self_test {
 
@@ -14,6 +15,8 @@ namespace suite::self_test {
 [[nodiscard]] std::string line_of(const DeviationResult& result);
 /// One line for a lawful set: how many cases it changed, and how many went wrong for it.
 [[nodiscard]] std::string line_of(const LawfulResult& result);
+/// A line for a stranger, and one for each rule that is blamed or left out wrongly.
+[[nodiscard]] std::string text_of(const StrangerResult& result);
 /// {"deviations": {name: {rule, text, caught_by: [case], collateral: [{case, rules, reason,
 /// divergence}]}},
 ///  "seen_to_fail_by": {case: [deviation]},

@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t portion = 4096;
 
 /// A reply with more octets than a line may have could never be read;
-/// the client is told so instead.
+/// that is reported to the client instead.
 std::string line_of(const iut::Event& event) {
   std::string line = iut::format(event);
   if (line.size() <= iut::max_line) return line;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The reference RNIC behind the agent's program: its own event loop over kernel sockets.
+// The reference RNIC as the agent's driver: an event loop of its own over kernel sockets.
 #include <sys/epoll.h>
 
 #include <system_error>

@@ -87,6 +87,7 @@ rnic_install_folder(reports/templates *.j2 *.css *.js)
 rnic_install_folder(reports/schema *.json)
 rnic_install_folder(reference_rnic/deviants deviations.def)
 rnic_install_folder(suite/lab/siw_vm README.md)
+rnic_install_folder(docs disputes.md)  # which `rnic-suite dispute` quotes
 rnic_install_shipped(reports/render.py reports/render_plugfest.py reports/bundle_plugfest.py reports/compare_runs.py reports/render_history.py reports/render_statement.py
                      tools/gate.sh)
 foreach(script build_siw.sh fetch_kernel.sh make_initramfs.sh prepare.sh unpack_vmlinux.sh guest/init guest/siw-configure guest/siw-variant)
@@ -120,3 +121,4 @@ file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/docs/*.md")
 install(FILES "${PROJECT_SOURCE_DIR}/README.md" "${PROJECT_SOURCE_DIR}/CONTRIBUTING.md" "${PROJECT_SOURCE_DIR}/LICENSE"
         DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT doc)
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT doc)
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/docs/pictures" "${PROJECT_SOURCE_DIR}/docs/ci" DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT doc)

@@ -4,7 +4,7 @@
 
 # The commands of a program, or the options of one of its commands.
 _rnic_commands() { "$1" --help 2>/dev/null | sed -n '/^Subcommands:/,/^$/s/^  \([a-z][a-z-]*\) .*/\1/p'; }
-_rnic_options() { "$@" --help 2>/dev/null | grep -oE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u; }
+_rnic_options() { "$@" --help 2>/dev/null | grep -aoE -- '(^|[ ,])--[a-z][a-z-]*' | tr -d ' ,' | sort -u; }
 
 # What may follow an option, one word a line; status 1 if it is not from a list.
 _rnic_values() {

@@ -57,6 +57,61 @@ BOOST_AUTO_TEST_CASE(a_reset_ends_both_directions) {
   BOOST_TEST(link.record.connections == 1);
 }
 
+/// Taps that were merged: what a segment acknowledges comes after it.
+struct Merged {
+  Merged() {
+    pair.client.send(10);
+    pair.server.send(20);
+    pair.start(link);
+    capture::Segment answer = link.blank(to_client);
+    answer.ack = true;
+    answer.sequence += static_cast<std::uint32_t>(pair.server.origin);
+    answer.acknowledgement =
+        link.blank(to_server).sequence + static_cast<std::uint32_t>(pair.client.octets.size());
+    answer.payload = wire::Bytes(pair.server.octets).subspan(pair.server.origin);
+    answer.payload_length = answer.payload.size();
+    link.pass(answer);
+  }
+  void question() { link.carry_all(to_server, pair.client.octets, pair.client.origin); }
+  [[nodiscard]] std::vector<Direction> order() const {
+    std::vector<Direction> directions;
+    for (const Record::Fpdu& fpdu : link.record.fpdus) directions.push_back(fpdu.direction);
+    return directions;
+  }
+  Pair pair{false, false};
+  Link link;
+};
+
+BOOST_AUTO_TEST_CASE(what_was_answered_is_judged_before_the_answer) {
+  Merged soon;
+  soon.question();
+  BOOST_TEST((soon.order() == std::vector{to_server, to_client}));
+  BOOST_TEST(soon.link.record.fpdus.back().seen.place.last_frame == 5U);
+  BOOST_TEST(soon.link.record.notes.empty());
+
+  Merged never;
+  never.link.analyzer.finish();
+  BOOST_TEST((never.order() == std::vector{to_client}));
+  BOOST_TEST(never.link.record.noted(NoteKind::octets_missing) == 1U);
+
+  Merged late;
+  late.link.time += 2 * capture_disorder;
+  late.question();
+  BOOST_TEST((late.order() == std::vector{to_client}));
+  BOOST_TEST(late.link.record.noted(NoteKind::octets_missing) == 1U);
+}
+
+BOOST_AUTO_TEST_CASE(ends_that_wait_for_each_other_wait_no_longer) {
+  Merged merged;  // the answer waits for the question, which the capture has lost
+  capture::Segment next = merged.link.blank(to_server);
+  next.ack = true;
+  next.sequence += static_cast<std::uint32_t>(merged.pair.client.octets.size());
+  next.acknowledgement = merged.link.blank(to_client).sequence +
+                         static_cast<std::uint32_t>(merged.pair.server.octets.size());
+  merged.link.pass(next);
+  BOOST_TEST((merged.order() == std::vector{to_client}));
+}
+
 BOOST_AUTO_TEST_CASE(idle_connections_age_out) {
   Link link({.idle_limit = 1000000});
   link.open();

@@ -39,6 +39,9 @@ class Judge final : public StreamReceiver {
     require(offset == next_ && length > 0, "a hole continues the stream");
     next_ += length;
   }
+  void out_of_window(const SegmentFacts& what) override {
+    require(what.end > next_, "what was handed on was within the window");
+  }
   void differs(std::uint64_t, std::uint64_t, const SegmentFacts&) override {
     require(false, "the same octets do not differ");
   }

@@ -27,6 +27,7 @@ struct RecordedStream final : StreamReceiver {
     text.append(static_cast<std::size_t>(length), '-');
     bounded += for_want_of_room ? 1 : 0;
   }
+  void out_of_window(const SegmentFacts&) override { ++outside; }
   void differs(std::uint64_t offset, std::uint64_t length, const SegmentFacts&) override {
     differing.emplace_back(offset, length);
   }
@@ -38,7 +39,7 @@ struct RecordedStream final : StreamReceiver {
   std::vector<std::uint32_t> frames;
   std::vector<std::pair<std::uint64_t, std::uint64_t>> differing;
   const std::byte* last_data = nullptr;
-  int bounded = 0;
+  int bounded = 0, outside = 0;
 };
 
 struct Direction {
@@ -167,6 +168,25 @@ BOOST_AUTO_TEST_CASE(what_waits_is_bounded) {
   BOOST_TEST(std::ranges::count(to.recorded.text, 'x') == 1000);
 }
 
+BOOST_AUTO_TEST_CASE(what_lies_outside_the_window_is_passed_over) {
+  constexpr std::uint32_t far = 5000;
+  for (const std::uint64_t reach : {std::uint64_t{1000}, std::uint64_t{far}}) {
+    Direction to(1);
+    to.stream.reach(reach);
+    to.syn();
+    to.data(0, "ab");
+    to.data(far, "X");
+    to.data(4, "ef");
+    to.data(2, "cd");
+    to.stream.finish(to.recorded);
+    const bool within = reach == far;
+    BOOST_TEST(to.recorded.text ==
+               (within ? "abcdef" + std::string(far - 6, '-') + "X" : "abcdef"));
+    BOOST_TEST(to.recorded.outside == (within ? 0 : 1));
+    BOOST_TEST(to.stream.memory() == 0U);
+  }
+}
+
 BOOST_AUTO_TEST_CASE(cut_segments_tell_how_much_is_missing) {
   Direction to(1);
   to.syn();
@@ -216,6 +236,20 @@ BOOST_AUTO_TEST_CASE(an_acknowledgement_may_be_captured_before_its_data) {
   to.acknowledge(12);
   to.stream.finish(to.recorded);
   BOOST_TEST(to.recorded.text == "abcdef--ij--");
+}
+
+BOOST_AUTO_TEST_CASE(an_acknowledgement_says_what_is_lacking) {
+  Direction to(1);
+  BOOST_TEST(!to.stream.lacks(7));  // nothing is known yet
+  to.syn();
+  to.data(0, "ab");
+  BOOST_TEST(!to.stream.lacks(3));
+  BOOST_TEST(!to.stream.lacks(4));  // a FIN, perhaps
+  BOOST_TEST(to.stream.lacks(5));
+  to.data(3, "d");
+  BOOST_TEST(to.stream.lacks(4));
+  BOOST_TEST(!to.stream.lacks(2));
+  BOOST_TEST(!to.stream.lacks(0x70000000));  // nonsense
 }
 
 BOOST_AUTO_TEST_CASE(a_reset_is_reported_at_once) {

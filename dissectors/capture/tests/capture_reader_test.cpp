@@ -209,6 +209,16 @@ BOOST_AUTO_TEST_CASE(several_link_types_in_one_pcapng_are_one_clear_error) {
   BOOST_TEST(result.tear->reason.find("one interface at a time") != std::string::npos);
 }
 
+BOOST_AUTO_TEST_CASE(sections_of_both_byte_orders_are_one_clear_error) {
+  const auto result =
+      read(octets(section + ethernet_interface +
+                  "0a0d0d0a 0000001c 1a2b3c4d 0001 0000 ffffffffffffffff 0000001c"));
+  BOOST_REQUIRE(result.tear.has_value());
+  BOOST_TEST(result.tear->unsupported);
+  BOOST_TEST(result.tear->reason.find("tshark -r FILE -w WHOLE.pcapng") != std::string::npos,
+             result.tear->reason);
+}
+
 BOOST_AUTO_TEST_CASE(packed_files) {
   expect_two(read(gzip(plain)));
   expect_two(read(zstd(plain)));

@@ -172,7 +172,7 @@ BOOST_AUTO_TEST_CASE(what_a_syn_offers) {
 BOOST_AUTO_TEST_CASE(the_links_of_other_systems) {
   const auto plain = octets(ipv4_frame);
   const base::Bytes packet = base::Bytes(plain).subspan(14);
-  const auto behind = [&](const char* header) {
+  const auto after = [&](const char* header) {
     auto frame = octets(header);
     frame.insert(frame.end(), packet.begin(), packet.end());
     return frame;
@@ -181,15 +181,15 @@ BOOST_AUTO_TEST_CASE(the_links_of_other_systems) {
     const auto segment = parse_segment(link, frame);
     return segment && segment->flow == a_flow() && segment->payload_length == 2;
   };
-  BOOST_TEST(holds(LinkType::null_loopback, behind("02000000")));
-  BOOST_TEST(holds(LinkType::loop, behind("00000002")));
-  BOOST_TEST(holds(LinkType::linux_sll, behind("0000 0001 0006 02000a4d0001 0000 0800")));
-  BOOST_TEST(holds(LinkType::linux_sll, behind("0000 0001 0006 02000a4d0001 0000 8100 0007 0800")));
-  BOOST_TEST(holds(LinkType::linux_sll2, behind("0800 0000 00000002 0001 00 06 02000a4d00010000")));
-  BOOST_TEST(holds(LinkType::raw_ipv4, behind("")));
-  BOOST_TEST((
-      parse_segment(LinkType::linux_sll, behind("0000 0001 0006 02000a4d0001 0000 0806")).error() ==
-      NoSegment::other_protocol));
+  BOOST_TEST(holds(LinkType::null_loopback, after("02000000")));
+  BOOST_TEST(holds(LinkType::loop, after("00000002")));
+  BOOST_TEST(holds(LinkType::linux_sll, after("0000 0001 0006 02000a4d0001 0000 0800")));
+  BOOST_TEST(holds(LinkType::linux_sll, after("0000 0001 0006 02000a4d0001 0000 8100 0007 0800")));
+  BOOST_TEST(holds(LinkType::linux_sll2, after("0800 0000 00000002 0001 00 06 02000a4d00010000")));
+  BOOST_TEST(holds(LinkType::raw_ipv4, after("")));
+  BOOST_TEST(
+      (parse_segment(LinkType::linux_sll, after("0000 0001 0006 02000a4d0001 0000 0806")).error() ==
+       NoSegment::other_protocol));
   BOOST_TEST(
       (parse_segment(LinkType::null_loopback, octets("0200")).error() == NoSegment::malformed));
   BOOST_TEST((link_of_datalink(12) == LinkType::raw_ip));  // DLT_RAW
@@ -231,6 +231,34 @@ BOOST_AUTO_TEST_CASE(packets_too_large_for_their_length_field) {
   auto frame = octets(ipv4_frame);
   frame[16] = frame[17] = std::byte{0};
   BOOST_TEST(parse_segment(LinkType::ethernet, frame)->payload_length == 6U);  // with the padding
+}
+
+BOOST_AUTO_TEST_CASE(checksums_are_right_wrong_or_not_known) {
+  for (const bool ipv6 : {false, true})
+    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{1439}}) {
+      Synthesizer maker;
+      maker.opened(a_flow(1000, ipv6), 10);
+      maker.data(a_flow(1000, ipv6), 20, pattern(size));
+      for (const Frame& frame : maker.frames()) {
+        const auto checked = [](const std::vector<std::byte>& octets) {
+          return check_checksum(*parse_segment(LinkType::ethernet, octets));
+        };
+        BOOST_TEST((checked(frame.octets) == Checksum::right));
+        auto damaged = frame.octets;
+        damaged.back() ^= std::byte{0x10};
+        BOOST_TEST((checked(damaged) == Checksum::wrong));
+        const std::size_t tcp = ipv6 ? 54 : 34;
+        if (damaged.size() == tcp + 20) continue;
+        const auto cut = std::vector(frame.octets.begin(), frame.octets.end() - 1);
+        BOOST_TEST((checked(cut) == Checksum::unknown));
+      }
+    }
+  // 10.77.0.1 and 10.77.0.2, protocol 6, 22 octets: what a host writes that leaves the rest to its adapter.
+  auto left_to_the_adapter = octets(ipv4_frame);
+  left_to_the_adapter[50] = std::byte{0x14};
+  left_to_the_adapter[51] = std::byte{0xB9};
+  const auto segment = parse_segment(LinkType::ethernet, left_to_the_adapter);
+  BOOST_TEST((check_checksum(*segment) == Checksum::unknown));
 }
 
 BOOST_AUTO_TEST_CASE(hostile_frames_are_no_segments_and_read_nothing_outside) {

@@ -65,7 +65,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   require(totals.frames.frames == reader->frames(), "every frame is counted");
   require(totals.iwarp_connections <= totals.connections, "of connections some are iWARP");
   totals.tear = reader->tear();
-  require(!totals.tear || totals.tear->frames == reader->frames(), "a tear is behind all frames");
+  require(!totals.tear || totals.tear->frames == reader->frames(), "a tear is after all frames");
   for_people->finish(totals);
   for_programs->finish(totals);
   return 0;

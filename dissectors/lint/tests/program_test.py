@@ -231,6 +231,29 @@ class Exit(unittest.TestCase):
         self.assertEqual(lint(folder / "connection-000001.pcap").returncode, 0)
         self.assertEqual(lint(folder / "connection-000002.pcap").returncode, 1)
 
+    def test_no_iwarp_is_4(self):
+        connection = Connection(80)
+        connection.segment(True, flags=0x02)
+        connection.segment(False, flags=0x12)
+        connection.segment(True, b"GET / HTTP/1.1\r\n\r\n")
+        for frames in ([], connection.closed().frames, [(1, b"\xff" * 60)]):
+            result = lint(self.file("a.pcap", pcap(frames)))
+            self.assertEqual(result.returncode, 4, result.stdout)
+            self.assertTrue(result.stdout.endswith(b"\nno iWARP in this capture: nothing was judged\n"), result.stdout)
+
+    def test_levels_choose_and_decide_the_exit_code(self):
+        connection = Connection(4002).established()
+        # A Terminate (local catastrophic error) and a reset where a graceful close should follow (RFC 5040 section 5.4).
+        connection.segment(True, fpdu(struct.pack(">BBIIII", 0x41, 0x47, 0, 2, 1, 0) + bytes(4)))
+        connection.segment(True, flags=0x14)
+        path = self.file("a.pcap", pcap(connection.frames))
+        levels = {line["level"] for line in map(json.loads, lint("--json", path).stdout.splitlines()) if line["type"] == "violation"}
+        self.assertEqual(levels, {"should"})
+        for level, code in (("may", 1), ("should", 1), ("must", 0)):
+            self.assertEqual(lint("--level", level, path).returncode, code, level)
+        self.assertEqual(lint("--level", "must", self.file("b.pcap", pcap(broken().frames))).returncode, 1)
+        self.stops(2, "--level", "--level", "perhaps", path)
+
     def test_full_output_is_an_error(self):
         with open("/dev/full", "wb") as full:
             result = subprocess.run([LINT, self.file("a.pcap", pcap(clean().frames))], stdout=full, stderr=subprocess.PIPE,
@@ -258,7 +281,7 @@ class Exit(unittest.TestCase):
             self.assertLess(time.monotonic(), deadline, "it does not begin")
         program.send_signal(signal.SIGINT)
         out, error = program.communicate(timeout=60)
-        self.assertEqual(program.returncode, 0, error)
+        self.assertEqual(program.returncode, 4, error)  # lo has other traffic, or none
         self.assertEqual(json.loads(out.splitlines()[-1])["type"], "summary")
 
 

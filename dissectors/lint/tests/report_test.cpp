@@ -69,7 +69,7 @@ void tell_all(Report& report) {
   totals.connections = 7;
   totals.iwarp_connections = 1;
   totals.notes[0] = 5;
-  totals.violations["ddp.terminate.tagged-base-or-bounds"] = 1;
+  totals.violations["ddp.terminate.tagged-base-or-bounds"] = {.times = 1, .first_frame = 9};
   totals.tear = capture::Tear{.offset = 812, .frames = 20, .reason = hostile};
   totals.live = capture::CaptureCounts{.received = 20, .dropped = 3, .interface_dropped = 1};
   report.finish(totals);
@@ -114,9 +114,43 @@ BOOST_AUTO_TEST_CASE(text_for_people) {
   expect(text, "further ones of this connection are only counted");
   expect(text, "20 frames: 15 TCP, 3 other\n");
   expect(text, "not judged: 1 fragment of IP packets");
-  expect(text, "the capture is torn at octet 812 of the file, behind frame 20: \\x1b]0;owned");
+  expect(text, "the capture is torn at octet 812 of the file, after frame 20: \\x1b]0;owned");
   expect(text, "4 frames dropped by the capture");
+  expect(text,
+         "1 x ddp.terminate.tagged-base-or-bounds  RFC 5041 section 7.2, MUST, first at frame 9\n");
   BOOST_TEST(text.ends_with("\n1 violation\n"));
+}
+
+BOOST_AUTO_TEST_CASE(violations_of_one_rule_are_shown_up_to_a_bound) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* file = ::open_memstream(&text, &size);
+  const auto report = text_report(file, {});
+  for (int count = 0; count < 166; ++count) report->record(record_of(a_violation()));
+  Totals totals;
+  totals.iwarp_connections = 1;
+  totals.violations["ddp.terminate.tagged-base-or-bounds"] = {.times = 166, .first_frame = 9};
+  report->finish(totals);
+  std::fclose(file);
+  const std::string said(text, size);
+  std::free(text);
+  const std::string sign = "  admissible  ";
+  std::size_t shown = 0;
+  for (auto at = said.find(sign); at != std::string::npos; at = said.find(sign, at + 1)) ++shown;
+  BOOST_TEST(shown == 5U);
+  expect(said, "further violations of this rule are only counted");
+  expect(said, "166 x ddp.terminate.tagged-base-or-bounds");
+  BOOST_TEST(said.ends_with("\n166 violations\n"));
+}
+
+BOOST_AUTO_TEST_CASE(a_capture_without_iwarp_is_not_called_clean) {
+  char* text = nullptr;
+  std::size_t size = 0;
+  std::FILE* file = ::open_memstream(&text, &size);
+  text_report(file, {})->finish({});
+  std::fclose(file);
+  BOOST_TEST(std::string(text, size).ends_with("\nno iWARP in this capture: nothing was judged\n"));
+  std::free(text);
 }
 
 BOOST_AUTO_TEST_CASE(a_summary_leaves_the_single_things_out) {

@@ -20,7 +20,9 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
-import plugin_test as tests  # noqa: E402  tshark as a plain user has it, messages of upper layers
+import messages_test  # noqa: E402  messages of upper layers
+import plugin  # noqa: E402  tshark as a plain user has it
+import plugin_test  # noqa: E402  the captures of the corpus
 
 INTERESTING = [0, 1, 2, 3, 4, 7, 8, 0x0F, 0x10, 0x1F, 0x3F, 0x40, 0x41, 0x43, 0x7F, 0x80, 0xC1, 0xFE, 0xFF]
 # What it reassembles in a second pass is gone by then; tshark says so of such captures without the plugin as well.
@@ -43,7 +45,7 @@ def pcap_of(header, frames):
 
 
 def reseal(frame):
-    """Puts the right CRC behind what looks like one FPDU, so that what is in it is believed."""
+    """Puts the right CRC after what looks like one FPDU, so that what is in it is believed."""
     payload = 54
     if len(frame) < payload + 10:
         return frame
@@ -51,7 +53,7 @@ def reseal(frame):
     end = payload + (2 + length + 3) // 4 * 4
     if end + 4 != len(frame):
         return frame
-    return frame[:end] + tests.made.checksum(frame[payload:end])
+    return frame[:end] + plugin.made.checksum(frame[payload:end])
 
 
 def changed_frame(chance, frame):
@@ -87,15 +89,15 @@ def mutated(chance, pool):
 
 
 def seeds(suite):
-    paths = [*sorted(tests.CORPUS.rglob("*.pcap.gz")), *sorted(tests.FUZZED.glob("*.pcap.gz"))]
+    paths = [*sorted(plugin_test.CORPUS.rglob("*.pcap.gz")), *sorted(plugin_test.FUZZED.glob("*.pcap.gz"))]
     found = [gzip.decompress(path.read_bytes()) for path in paths]
-    for deviations in tests.DEVIATIONS[:2] if suite else []:
-        out = tests.reference_run(deviations)
+    for deviations in plugin_test.DEVIATIONS[:2] if suite else []:
+        out = plugin_test.reference_run(deviations)
         header, frames = frames_of(out.read_bytes())
         found += [pcap_of(header, frames[begin:begin + 200]) for begin in range(0, min(len(frames), 6000), 200)]
     for name in ("test_writes_and_reads_are_joined", "test_smb_direct", "test_rpc_over_rdma", "test_nvme", "test_iser"):
-        case = tests.Messages(name)
-        case.shown = lambda talk, *_: found.append(tests.made.pcap(talk.closed().frames)) or []
+        case = messages_test.Messages(name)
+        case.shown = lambda talk, *_: found.append(plugin.made.pcap(talk.closed().frames)) or []
         try:
             getattr(case, name)()
         except (AssertionError, IndexError, KeyError, ValueError, TypeError):
@@ -107,19 +109,19 @@ class Runner:
     def __init__(self, arguments, runtime):
         self.arguments, self.edges = arguments, b""
         self.environment = {"LD_PRELOAD": runtime, "ASAN_OPTIONS": "detect_leaks=0:abort_on_error=1", "UBSAN_OPTIONS": "halt_on_error=1",
-                            "RNIC_EDGES": str(tests.SCRATCH / "edges")}
+                            "RNIC_EDGES": str(plugin.SCRATCH / "edges")}
 
     def run(self, capture, words):
         """What tshark said if it died or found a dissector at fault, and whether an edge was new."""
-        file = tests.SCRATCH / "input.pcap"
+        file = plugin.SCRATCH / "input.pcap"
         file.write_bytes(capture)
-        edges = tests.SCRATCH / "edges"
+        edges = plugin.SCRATCH / "edges"
         edges.write_bytes(b"")
         edges.chmod(0o666)
-        environment = dict(os.environ, HOME=str(tests.SCRATCH / "home"), WIRESHARK_PLUGIN_DIR=str(tests.SCRATCH / "plugins"),
+        environment = dict(os.environ, HOME=str(plugin.SCRATCH / "home"), WIRESHARK_PLUGIN_DIR=str(plugin.SCRATCH / "plugins"),
                            LC_ALL="C.UTF-8")
         preload = ["env", *(f"{name}={value}" for name, value in self.environment.items())]
-        run = subprocess.run([*tests.plain_user(), *preload, self.arguments.tshark, *words, "-r", str(file)], env=environment,
+        run = subprocess.run([*plugin.plain_user(), *preload, self.arguments.tshark, *words, "-r", str(file)], env=environment,
                              capture_output=True, timeout=300)
         hit = edges.read_bytes()
         merged = bytes(map(max, self.edges.ljust(len(hit), b"\0"), hit))
@@ -142,10 +144,10 @@ def main():
     parser.add_argument("--finds", type=pathlib.Path, default=pathlib.Path("."), help="folder for the captures of finds")
     arguments = parser.parse_args()
     arguments.root = arguments.lint = ""
-    tests.PROGRAMS = arguments
+    plugin.PROGRAMS = arguments
     with tempfile.TemporaryDirectory() as folder:
-        tests.SCRATCH = pathlib.Path(folder)
-        tests.prepare()
+        plugin.SCRATCH = pathlib.Path(folder)
+        plugin.prepare()
         pool, chance = seeds(arguments.suite), random.Random(arguments.seed)
         runner, runs, finds, begun = Runner(arguments, arguments.runtime), 0, 0, len(pool)
         queue = list(pool)

@@ -146,12 +146,21 @@ void send_three_pieces(TwoRnics& two) {
               .pieces = {piece(0, 12), piece(20, 0), piece(30, 12), piece(50, 8)}});
   two.settle();
 }
+void send_more_than_a_page_unsignaled(TwoRnics& two) {
+  two.b.receive(1, {two.b.piece(0, 4096), two.b.piece(0, 100)});
+  two.a.send({.id = 11,
+              .operation = Operation::send,
+              .pieces = {two.a.piece(0, 4096), two.a.piece(0, 100)},
+              .signaled = false});
+  two.settle();
+}
 void send_to_shared_queue(TwoRnics& two) {
   const SharedQueueHandle queue = *two.b.rnic->create_shared_queue(two.b.domain, {});
   for (std::uint64_t id = 1; id <= 2; ++id) {
     const ReceiveRequest request{.id = id, .pieces = {two.b.piece(64 * id, 64)}};
     BOOST_REQUIRE(two.b.rnic->post_receive(queue, std::span(&request, 1)).has_value());
   }
+  BOOST_REQUIRE(two.b.rnic->arm_limit(queue, 2).has_value());
   two.b.pair = *two.b.rnic->create_queue_pair({.domain = two.b.domain,
                                                .send_completions = two.b.queue,
                                                .receive_completions = two.b.queue,
@@ -182,11 +191,11 @@ void wrong_crc(TwoRnics& two) {
   fpdu[1] = std::byte{18};
   std::size_t used = 0;
   while (used < fpdu.size()) {
-    const auto targets = two.b.stream->receive_targets();
+    const auto targets = two.b.stream->machine().receive_targets();
     BOOST_REQUIRE(!targets.empty());
     const std::size_t count = std::min(targets.front().size(), fpdu.size() - used);
     std::memcpy(targets.front().data(), fpdu.data() + used, count);
-    two.b.stream->received(count);
+    two.b.stream->call(&rnic::stream::Stream::received, count, rnic::stream::TimePoint{});
     used += count;
   }
   two.settle();
@@ -229,6 +238,8 @@ const Row rows[] = {
     {Deviation::page_boundary_repeats, true, send_three_pieces},
     {Deviation::receive_pieces_reversed, false, send_three_pieces},
     {Deviation::shared_receive_not_consumed, false, send_to_shared_queue, false},
+    {Deviation::low_shared_queue_not_reported, false, send_to_shared_queue, false},
+    {Deviation::unsignaled_work_cut_to_pages, true, send_more_than_a_page_unsignaled},
     {Deviation::abort_leaves_the_connection, true, abort_and_go_on},
     {Deviation::read_completes_as_send, true, read_and_settle},
     {Deviation::long_message_delivered_late, false, long_and_short_message},

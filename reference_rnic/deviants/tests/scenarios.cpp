@@ -2,12 +2,11 @@
 #include "reference_rnic/deviants/tests/scenarios.hpp"
 
 #include <functional>
-#include <numeric>
 #include <string>
 
 #include "reference_rnic/deviants/stream_decisions.hpp"
+#include "reference_rnic/deviants/tests/operational.hpp"
 #include "reference_rnic/deviants/tests/transcript.hpp"
-#include "reference_rnic/stream/startup.hpp"
 #include "reference_rnic/stream/tests/bad_messages.hpp"
 #include "reference_rnic/stream/tests/raw_peer.hpp"
 #include "reference_rnic/stream/tests/startup_frames.hpp"
@@ -18,181 +17,6 @@ using namespace stream;        // NOLINT(google-build-using-namespace): the subj
 using namespace stream::test;  // NOLINT(google-build-using-namespace)
 
 namespace {
-
-// ---- two streams ----
-
-void furnish_for_transfer(TestMemory& memory) {
-  furnish(memory);
-  memory.add_region(0x1001, 0x10000, 4096, every_access);
-  memory.add_region(0x1002, 0x20000, 4096, every_access);
-  auto& source = memory.region(0x1002).octets;
-  std::iota(reinterpret_cast<unsigned char*>(source.data()),  // NOLINT: octets to be counted up
-            reinterpret_cast<unsigned char*>(source.data()) + source.size(), 0);  // NOLINT
-  for (std::uint64_t id = 1; id <= 12; ++id) memory.post_receive(id, id <= 2 ? 4000 : 16);
-}
-
-Work work_of(std::uint64_t id, WorkKind kind) {
-  Work work;
-  work.id = id;
-  work.kind = kind;
-  work.remote_stag = 0x1001;
-  work.remote_offset = 0x10000;
-  return work;
-}
-
-/// One work of every kind and shape.
-template <typename Stream>
-void post_everything(Stream& stream, const std::vector<std::byte>& message) {
-  const auto post = [&](Work work) { stream.post(std::move(work), TimePoint{}); };
-  std::uint64_t id = 100;
-  Work send = work_of(id++, WorkKind::send);
-  send.gather = {wire::Bytes(message).first(1500), wire::Bytes(message).subspan(1500, 1501)};
-  post(send);
-  send = work_of(id++, WorkKind::send);
-  send.gather = {wire::Bytes(message).first(5)};
-  send.solicited = true;
-  post(send);
-  send.id = id++;
-  send.invalidate = 0x101;
-  post(send);
-  post(work_of(id++, WorkKind::send));
-  Work write = work_of(id++, WorkKind::write);
-  write.gather = {wire::Bytes(message).first(3003)};
-  write.remote_offset += 9;
-  post(write);
-  for (const std::uint32_t length : {2000U, 0U, 7U, 100U}) {
-    Work read = work_of(id++, WorkKind::read);
-    read.remote_stag = 0x1002;
-    read.remote_offset = 0x20000 + length % 100;
-    read.sink_stag = 0x1001;
-    read.sink_offset = 0x10000 + length;
-    read.length = length;
-    post(read);
-  }
-  for (int i = 0; i < 4; ++i) {
-    Work atomic = work_of(id++, WorkKind::atomic);
-    atomic.remote_stag = 0x1002;
-    atomic.remote_offset = 0x20000 + 8U * static_cast<unsigned>(i);
-    atomic.operation =
-        i < 2 ? wire::AtomicOperation::fetch_add : wire::AtomicOperation::compare_swap;
-    atomic.add_or_swap = 0x80FF80FF80FF80FF;
-    atomic.add_or_swap_mask = i % 2 == 0 ? 0x00FF0000FF000080 : i == 1 ? 0 : ~std::uint64_t{0};
-    atomic.compare = i == 2 ? 0x1716151413121110 : 0;  // what stands there, or not
-    atomic.compare_mask = i == 2 ? 0x00000000FFFFFFFF : ~std::uint64_t{0};
-    if (i == 2) atomic.compare |= 0xAAAA000000000000;
-    post(atomic);
-  }
-  Work immediate = work_of(id++, WorkKind::immediate);
-  std::ranges::copy(text_octets("12345678"), immediate.immediate.begin());
-  post(immediate);
-  immediate.id = id++;
-  immediate.solicited = true;
-  post(immediate);
-}
-
-struct PairOptions {
-  Config initiator, responder;
-  bool initiator_is_subject = true;
-  bool accepted = true;
-};
-
-std::string run_pair(const PairOptions& options, const Decide& decide) {
-  Pair pair(options.initiator, options.responder,
-            options.initiator_is_subject ? decide() : StreamDecisions(),
-            options.initiator_is_subject ? StreamDecisions() : decide());
-  pair.accepting = options.accepted;
-  pair.accept_ird = options.responder.ird;
-  pair.accept_ord = options.responder.ord;
-  pair.reply_private_data = text_octets("welcome");
-  furnish_for_transfer(pair.initiator.memory);
-  furnish_for_transfer(pair.responder.memory);
-  const auto message = pattern(4000);
-  const Work early = work_of(99, WorkKind::send);
-  pair.initiator.stream.post(early, pair.now);
-  pair.responder.stream.post(early, pair.now);
-  pair.run();
-  if (pair.initiator.stream.state() == State::operational) {
-    post_everything(pair.initiator.stream, message);
-    pair.run();
-    pair.initiator.stream.set_emss(600);
-    pair.responder.stream.set_emss(600);
-    post_everything(pair.responder.stream, message);
-    pair.run();
-    pair.initiator.stream.set_emss(60);
-    pair.responder.stream.set_emss(60);
-    pair.responder.stream.post(early, pair.now);
-    Work write = work_of(98, WorkKind::write);
-    write.gather = {wire::Bytes(message).first(300)};
-    pair.initiator.stream.post(write, pair.now);
-    pair.responder.stream.post(write, pair.now);
-    pair.run();
-  }
-  pair.initiator.stream.disconnect(pair.now);
-  pair.initiator.stream.post(early, pair.now);
-  pair.run();
-  pair.responder.stream.disconnect(pair.now);
-  pair.run();
-  return "initiator\n" + transcript(pair.initiator) + "responder\n" + transcript(pair.responder);
-}
-
-PairOptions options_of(bool markers, bool crc, std::optional<RtrKind> rtr,
-                       bool initiator_is_subject) {
-  PairOptions options;
-  for (Config* config : {&options.initiator, &options.responder}) {
-    config->markers = markers;
-    config->crc = crc;
-    config->ird = 3;
-    config->ord = 3;
-    config->emss = 1001;
-  }
-  options.initiator.private_data = text_octets("hello");
-  options.initiator.peer_to_peer = rtr.has_value();
-  if (rtr)
-    options.initiator.rtr = {*rtr == RtrKind::send, *rtr == RtrKind::write, *rtr == RtrKind::read};
-  options.initiator_is_subject = initiator_is_subject;
-  return options;
-}
-
-void add_pairs(std::vector<Scenario>& list) {
-  for (const bool initiator : {true, false}) {
-    const std::string side = initiator ? "initiator" : "responder";
-    const auto add = [&](const std::string& what, const PairOptions& options) {
-      list.push_back({"pair, " + side + ", " + what,
-                      [=](const Decide& decide) { return run_pair(options, decide); }});
-    };
-    add("CRC", options_of(false, true, std::nullopt, initiator));
-    add("nothing", options_of(false, false, std::nullopt, initiator));
-    add("Markers", options_of(true, true, std::nullopt, initiator));
-    add("RTR Send", options_of(false, true, RtrKind::send, initiator));
-    add("RTR Write", options_of(false, true, RtrKind::write, initiator));
-    add("RTR Read", options_of(true, false, RtrKind::read, initiator));
-    PairOptions options = options_of(false, true, std::nullopt, initiator);
-    options.accepted = false;
-    add("rejected", options);
-    options = options_of(false, true, std::nullopt, initiator);
-    (initiator ? options.responder : options.initiator).crc = false;
-    add("CRC wanted by the subject", options);
-    options = options_of(false, true, std::nullopt, initiator);
-    options.initiator.revision = options.responder.revision = 1;
-    add("revision 1", options);
-    options = options_of(false, true, std::nullopt, initiator);
-    options.initiator.ird = 1;
-    options.initiator.ord = 9;
-    options.responder.ird = 2;
-    options.responder.ord = 9;
-    add("unequal depths", options);
-    options = options_of(false, true, std::nullopt, initiator);
-    options.initiator.first_sent =
-        options.initiator.first_expected = {0xFFFFFFFE, 0xFFFFFFFE, 1, 0xFFFFFFFE};
-    options.responder.first_sent = options.responder.first_expected = options.initiator.first_sent;
-    add("wrap", options);
-    options.initiator.first_sent = options.initiator.first_expected = {255, 255, 1, 255};
-    options.responder.first_sent = options.responder.first_expected = options.initiator.first_sent;
-    add("count beyond eight bits", options);
-  }
-}
-
-// ---- hand-typed peers ----
 
 void add_bad_messages(std::vector<Scenario>& list) {
   for (const BadMessage& bad : bad_messages())
@@ -209,49 +33,6 @@ void add_bad_messages(std::vector<Scenario>& list) {
                       return transcript(subject);
                     }});
 }
-
-void add_startup_frames(std::vector<Scenario>& list) {
-  for (const RequestRow& row : request_rows())
-    list.push_back({std::string("request ") + row.name, [&row](const Decide& decide) {
-                      Subject subject(enhanced_config(Role::responder), decide());
-                      subject.feed(row.request);
-                      subject.stream.accept(8, 4, {}, subject.now);
-                      (void)subject.output();
-                      return transcript(subject);
-                    }});
-  for (const ReplyRow& row : reply_rows())
-    list.push_back({std::string("reply ") + row.name, [&row](const Decide& decide) {
-                      Config config = enhanced_config(Role::initiator);
-                      config.peer_to_peer = row.peer_to_peer;
-                      Subject subject(config, decide());
-                      (void)subject.output();
-                      subject.feed(row.reply);
-                      (void)subject.output();
-                      return transcript(subject);
-                    }});
-}
-
-/// A responder in full operation, fed with FPDUs, and some time to look at it afterwards.
-template <typename Body>
-Scenario operational(std::string name, Body body, bool crc = false, bool markers = false) {
-  return {std::move(name), [=](const Decide& decide) {
-            Config config = plain_config(Role::responder, crc);
-            config.markers = markers;
-            config.ird = config.ord = 2;
-            config.emss = 136;
-            Subject subject(config, decide());
-            furnish(subject.memory);
-            for (std::uint64_t id = 1; id <= 4; ++id) subject.memory.post_receive(id, 32);
-            subject.feed(request(crc ? "40 01 0000" : "00 01 0000"));
-            subject.stream.accept(2, 2, {}, subject.now);
-            (void)subject.output();
-            body(subject);
-            (void)subject.output();
-            return transcript(subject);
-          }};
-}
-
-constexpr std::string_view empty_write = "c1 40 00000000 0000000000000000";
 
 void add_framing(std::vector<Scenario>& list) {
   list.push_back(operational(
@@ -513,7 +294,7 @@ void add_atomics(std::vector<Scenario>& list) {
     atomic.remote_offset = 0x1003;
     subject.stream.post(atomic, subject.now);
   }));
-  list.push_back(operational("Read answered behind a Send", [](Subject& subject) {
+  list.push_back(operational("Read answered after a Send", [](Subject& subject) {
     subject.feed(fpdu(empty_write));
     Work read = work_of(1, WorkKind::read);
     read.sink_stag = 0x101;
@@ -564,128 +345,6 @@ void add_endings(std::vector<Scenario>& list) {
   }));
 }
 
-void add_startup_oddities(std::vector<Scenario>& list) {
-  list.push_back({"startup timer", [](const Decide& decide) {
-                    Subject subject(plain_config(Role::responder), decide());
-                    return transcript(subject);
-                  }});
-  list.push_back({"RTR of another kind", [](const Decide& decide) {
-                    Config config = enhanced_config(Role::responder);
-                    config.crc = false;
-                    Subject subject(config, decide());
-                    subject.memory.post_receive(1, 8);
-                    subject.feed(request("10 02 0004 c004 0004"));
-                    subject.stream.accept(4, 4, {}, subject.now);
-                    (void)subject.output();
-                    subject.feed(fpdu("41 43 00000000 00000000 00000001 00000000 aa"));
-                    (void)subject.output();
-                    return transcript(subject);
-                  }});
-  list.push_back({"octets behind the reply", [](const Decide& decide) {
-                    Subject subject(enhanced_config(Role::initiator), decide());
-                    subject.memory.post_receive(1, 8);
-                    (void)subject.output();
-                    auto input = octets(reply("50 02 0004 0004 0004"));
-                    const auto message =
-                        fpdu("41 43 00000000 00000000 00000001 00000000 aabb", true);
-                    input.insert(input.end(), message.begin(), message.end());
-                    subject.feed(input);
-                    return transcript(subject);
-                  }});
-}
-
-void add_split_frames(std::vector<Scenario>& list) {
-  list.push_back({"request octet by octet", [](const Decide& decide) {
-                    Subject subject(plain_config(Role::responder), decide());
-                    for (const std::byte octet : octets(request("00 01 0000")))
-                      subject.feed(wire::Bytes(&octet, 1));
-                    return transcript(subject);
-                  }});
-  list.push_back({"request cut short", [](const Decide& decide) {
-                    Subject subject(plain_config(Role::responder), decide());
-                    subject.feed(request("00 01 0004 6162"));
-                    return transcript(subject);
-                  }});
-  list.push_back({"plain request of revision 2 with private data", [](const Decide& decide) {
-                    Subject subject(enhanced_config(Role::responder), decide());
-                    subject.feed(request("00 02 0006 616263646566"));
-                    return transcript(subject);
-                  }});
-  list.push_back(operational(
-      "first FPDU with a bad CRC",
-      [](Subject& subject) {
-        auto bad = fpdu(empty_write, true);
-        bad.back() ^= std::byte{1};
-        subject.feed(bad);
-      },
-      true));
-  list.push_back({"private data of 300 octets", [](const Decide& decide) {
-                    Subject subject(plain_config(Role::responder), decide());
-                    auto input = octets(request("00 01 012c"));
-                    input.resize(input.size() + 300, std::byte{7});
-                    subject.feed(input);
-                    return transcript(subject);
-                  }});
-}
-
-void add_terms_of_startup(std::vector<Scenario>& list) {
-  list.push_back({"reply cut short", [](const Decide& decide) {
-                    Subject subject(enhanced_config(Role::initiator), decide());
-                    (void)subject.output();
-                    subject.feed(reply("50 02 0010 0004"));
-                    subject.stream.peer_closed(subject.now);
-                    return transcript(subject);
-                  }});
-  list.push_back({"initiator that leaves at once", [](const Decide& decide) {
-                    Subject subject(enhanced_config(Role::initiator), decide());
-                    (void)subject.output();
-                    subject.feed(reply("50 02 0004 0004 0004"));
-                    subject.stream.disconnect(subject.now);
-                    (void)subject.output();
-                    return transcript(subject);
-                  }});
-  list.push_back({"reply with more RTR kinds than offered", [](const Decide& decide) {
-                    Config config = enhanced_config(Role::initiator);
-                    config.peer_to_peer = true;
-                    config.rtr = {false, true, false};
-                    Subject subject(config, decide());
-                    (void)subject.output();
-                    subject.feed(reply("50 02 0004 c004 c004"));
-                    (void)subject.output();
-                    return transcript(subject);
-                  }});
-  list.push_back({"Read as RTR of an initiator without ORD", [](const Decide& decide) {
-                    Config config = enhanced_config(Role::responder);
-                    config.crc = false;
-                    Subject subject(config, decide());
-                    subject.feed(request("10 02 0004 8004 4000"));
-                    subject.stream.accept(4, 4, {}, subject.now);
-                    (void)subject.output();
-                    subject.feed(
-                        fpdu("41 41 00000000 00000001 00000001 00000000 00000000"
-                             "0000000000000000 00000000 00000000 0000000000000000"));
-                    (void)subject.output();
-                    return transcript(subject);
-                  }});
-  list.push_back({"enhanced request to revision 1", [](const Decide& decide) {
-                    Subject subject(plain_config(Role::responder), decide());
-                    subject.feed(request("10 02 0004 0003 0002"));
-                    subject.stream.accept(1, 1, {}, subject.now);
-                    (void)subject.output();
-                    return transcript(subject);
-                  }});
-  list.push_back({"bad CRC where only the peer asked for CRCs", [](const Decide& decide) {
-                    Subject subject(plain_config(Role::responder), decide());
-                    subject.feed(request("40 01 0000"));
-                    subject.stream.accept(1, 1, {}, subject.now);
-                    (void)subject.output();
-                    auto bad = fpdu(empty_write, true);
-                    bad.back() ^= std::byte{1};
-                    subject.feed(bad);
-                    return transcript(subject);
-                  }});
-}
-
 /// Where several answers are lawful and the usual runs leave no room for another one.
 void add_choices(std::vector<Scenario>& list) {
   list.push_back({"reply with every RTR kind", [](const Decide& decide) {
@@ -708,6 +367,27 @@ void add_choices(std::vector<Scenario>& list) {
         subject.feed(fpdu(send, true));
       },
       true));
+  list.push_back(operational(
+      "Read Request of another version",
+      [](Subject& subject) {
+        subject.feed(
+            fpdu("41 81 00000000 00000001 00000001 00000000"
+                 "00000909 0000000000000000 00000004 00000101 0000000000001000",
+                 true));
+      },
+      true));
+  list.push_back(operational("error while messages wait for the LLP", [](Subject& subject) {
+    subject.feed(fpdu(empty_write));
+    static const auto message = pattern(4);
+    for (std::uint64_t id = 1; id <= 2; ++id) {
+      Work work = work_of(id, WorkKind::send);
+      work.gather = {wire::Bytes(message)};
+      subject.stream.post(std::move(work), subject.now);
+    }
+    std::vector<wire::Bytes> not_taken;
+    subject.stream.gather(not_taken, 1024, nullptr);
+    subject.feed(fpdu("41 43 00000000 00000009 00000001 00000000 aabb"));
+  }));
   list.push_back(operational("Responses and posted work at one time", [](Subject& subject) {
     subject.feed(
         fpdu("41 41 00000000 00000001 00000001 00000000"

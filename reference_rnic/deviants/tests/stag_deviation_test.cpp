@@ -41,6 +41,7 @@ BOOST_AUTO_TEST_CASE(deviations_of_the_table_each_let_through_what_is_refused_ot
       {Deviation::deregistered_stag_usable,
        [](Bench& b) {
          const auto stag = b.tag.stag;
+         b.decisions.ask(&Decisions::tag_opened, false, b.tag);  // as at its registration
          b.table.release(stag);
          return b.fault(stag, region_base, 8);
        }},

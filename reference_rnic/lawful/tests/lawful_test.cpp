@@ -64,7 +64,8 @@ auto facts_of(const Offer& offer) {
                     offer.rnic.max_queue_depth, offer.startup.revision, offer.startup.markers,
                     offer.startup.peer_to_peer, offer.startup.rtr.send, offer.startup.rtr.write,
                     offer.startup.rtr.read, offer.max_private_data, offer.enhanced_startup,
-                    offer.crc_configurable, offer.extensions, offer.completion_delay.count());
+                    offer.crc_configurable, offer.emss, offer.extensions,
+                    offer.completion_delay.count());
 }
 
 BOOST_AUTO_TEST_CASE(every_variant_is_of_a_stream_a_connection_or_the_offer) {

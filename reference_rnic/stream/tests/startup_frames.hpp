@@ -3,6 +3,7 @@
 // must take each of them.
 #pragma once
 
+#include <boost/test/unit_test.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,6 +106,14 @@ inline const std::vector<ReplyRow>& reply_rows() {
       {"a Request", false, request("50 02 0004 0004 0008"), "", false, StartupFault::invalid_frame},
   };
   return table;
+}
+
+/// A responder in the peer-to-peer model that takes the kinds asked for.
+inline void start_peer_to_peer(Subject& subject, std::string_view words) {
+  subject.feed(request("10 02 0004" + std::string(words)));
+  subject.stream.accept(4, 4, {}, subject.now);
+  (void)subject.output();
+  BOOST_TEST(subject.find<Established>() == nullptr);
 }
 
 }  // namespace rnic::stream::test

@@ -51,5 +51,21 @@ BOOST_AUTO_TEST_CASE(every_step_of_the_connection_below) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(every_step_of_the_set_up) {
+  using enum SetUp;
+  const std::map<SetUp, std::set<SetUp>> admitted{{under_way, {reported, exchanging_fpdus}},
+                                                  {reported, {complete}},
+                                                  {exchanging_fpdus, {complete}},
+                                                  {complete, {}}};
+  for (const auto& [from, steps] : admitted)
+    for (const auto& [to, unused] : admitted) {
+      BOOST_TEST(permitted(from, to) == steps.contains(to), name(from) << " to " << name(to));
+      if (!steps.contains(to)) continue;
+      SetUp state = from;
+      transition(state, to);
+      BOOST_TEST((state == to));
+    }
+}
+
 }  // namespace
 }  // namespace rnic::stream::test

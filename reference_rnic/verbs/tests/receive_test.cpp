@@ -50,7 +50,7 @@ BOOST_AUTO_TEST_CASE(a_receive_that_a_message_has_begun_to_fill_is_outstanding) 
   two.a.send({.id = 1, .operation = Operation::send, .pieces = {two.a.piece(0, 2000)}});
   two.deliver_to(two.b, 100);
   BOOST_TEST(two.b.rnic->query_queue_pair(two.b.pair)->receives_outstanding == 2U);
-  two.b.stream->lost();
+  two.b.stream->call(&rnic::stream::Stream::lost, rnic::stream::TimePoint{});
   const auto completions = two.b.completions();
   BOOST_REQUIRE(completions.size() == 2U);
   BOOST_TEST((completions[0].id == 5U && completions[0].status == Status::flushed));

@@ -79,9 +79,10 @@ void TwoRnics::connect(stream::Config base) {
   a.stream = a.rnic->streams()->open_stream(initiator);
   BOOST_REQUIRE(a.rnic->streams()->attach(a.pair, *a.stream).has_value());
   settle();
-  BOOST_REQUIRE(b.stream->state() == stream::State::awaiting_decision);
+  BOOST_REQUIRE(b.stream->machine().state() == stream::State::awaiting_decision);
   BOOST_REQUIRE(b.rnic->streams()->attach(b.pair, *b.stream).has_value());
-  b.stream->accept(16, 16, {});
+  b.stream->call(&stream::Stream::accept, std::uint16_t{16}, std::uint16_t{16}, wire::Bytes(),
+                 stream::TimePoint{});
   settle();
   BOOST_REQUIRE(a.state() == QueuePairState::rts);
   // Without the peer-to-peer model the responder may only send once the initiator has.
@@ -90,35 +91,35 @@ void TwoRnics::connect(stream::Config base) {
 
 bool TwoRnics::carry(Side& from, Side& to, std::size_t limit) {
   std::vector<wire::Bytes> list;
-  from.stream->gather(list, limit, nullptr);
+  from.stream->machine().gather(list, limit, nullptr);
   std::vector<std::byte> octets;
   for (const wire::Bytes& piece : list) octets.insert(octets.end(), piece.begin(), piece.end());
   if (octets.empty()) return false;
-  from.stream->transmitted(octets.size());
+  from.stream->call(&stream::Stream::transmitted, octets.size(), stream::TimePoint{});
   for (std::size_t used = 0; used < octets.size();) {
     std::size_t count = 0;
-    for (const wire::MutableBytes& target : to.stream->receive_targets()) {
+    for (const wire::MutableBytes& target : to.stream->machine().receive_targets()) {
       const std::size_t part = std::min(target.size(), octets.size() - used - count);
       std::memcpy(target.data(), octets.data() + used + count, part);
       count += part;
     }
     if (count == 0) break;
-    to.stream->received(count);
+    to.stream->call(&stream::Stream::received, count, stream::TimePoint{});
     used += count;
   }
   return true;
 }
 
 bool TwoRnics::close(Side& from, Side& to) {
-  const stream::Closing closing = from.stream->closing();
+  const stream::Closing closing = from.stream->machine().closing();
   bool& fin_sent = fin_sent_[&from == &a ? 0 : 1];
   if (closing == stream::Closing::none || fin_sent) return false;
   fin_sent = true;
-  from.stream->close_done();
+  from.stream->call(&stream::Stream::close_done, stream::TimePoint{});
   if (closing == stream::Closing::reset) {
-    to.stream->lost();
+    to.stream->call(&stream::Stream::lost, stream::TimePoint{});
   } else {
-    to.stream->peer_closed();
+    to.stream->call(&stream::Stream::peer_closed, stream::TimePoint{});
   }
   return true;
 }
@@ -145,8 +146,8 @@ bool TwoRnics::deliver_to(Side& side, std::size_t limit) {
 }
 
 void TwoRnics::lose() {
-  a.stream->lost();
-  b.stream->lost();
+  a.stream->call(&stream::Stream::lost, stream::TimePoint{});
+  b.stream->call(&stream::Stream::lost, stream::TimePoint{});
   settle();
 }
 

@@ -196,13 +196,13 @@ BOOST_AUTO_TEST_CASE(a_window_of_one_queue_pair_is_not_another_s_to_use) {
   BOOST_TEST((bench.bind(0, 64, write_only) == Status::success));
   const QueuePairHandle first = bench.b.pair;
   Side& b = bench.b;
-  b.stream->lost();
+  b.stream->call(&rnic::stream::Stream::lost, rnic::stream::TimePoint{});
   bench.loop.run();
   static_cast<void>(b.completions());
   // The window stays bound; the next queue pair can neither unbind nor invalidate it.
   b.pair = *b.rnic->create_queue_pair(
       {.domain = b.domain, .send_completions = b.queue, .receive_completions = b.queue});
-  bench.a.stream->lost();
+  bench.a.stream->call(&rnic::stream::Stream::lost, rnic::stream::TimePoint{});
   BOOST_TEST(bench.a.rnic->reset_queue_pair(bench.a.pair).has_value());
   bench.connect();
   bench.a.send({.id = 1, .operation = Operation::write});

@@ -254,7 +254,7 @@ BOOST_AUTO_TEST_CASE(a_loss_is_news_until_the_stream_has_ended_by_a_terminate) {
       BOOST_TEST(two.a.rnic->abort(two.a.pair).has_value());
     two.loop.run();
     two.a.async.clear();
-    two.a.stream->lost();
+    two.a.stream->call(&rnic::stream::Stream::lost, rnic::stream::TimePoint{});
     two.loop.run();
     BOOST_TEST(two.a.saw(AsyncKind::queue_pair_fatal) == closing);
     BOOST_TEST((two.a.state() == QueuePairState::error));
@@ -334,9 +334,9 @@ BOOST_AUTO_TEST_CASE(a_destroyed_queue_pair_leaves_a_stream_that_wants_a_reset) 
   two.connect();
   two.a.send({.id = 1, .operation = Operation::write, .pieces = {two.a.piece(0, 4096)}});
   BOOST_TEST(two.a.rnic->destroy_queue_pair(two.a.pair).has_value());
-  BOOST_TEST((two.a.stream->closing() == rnic::stream::Closing::reset));
+  BOOST_TEST((two.a.stream->machine().closing() == rnic::stream::Closing::reset));
   std::vector<rnic::wire::Bytes> list;
-  two.a.stream->gather(list, 65536, nullptr);
+  two.a.stream->machine().gather(list, 65536, nullptr);
   BOOST_TEST(list.empty());
 }
 

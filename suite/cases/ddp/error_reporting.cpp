@@ -48,9 +48,9 @@ std::optional<rnic::wire::Terminate> take_terminate(Body& body, Arrival& kept, R
 }  // namespace
 
 CONFORMANCE_CASE(ddp_error_is_reported_to_rdmap_in_full,
-                 rules("ddp.terminate.error-reported", "ddp.terminate.report-has-error-type",
-                       "ddp.terminate.report-has-header", "ddp.terminate.report-has-segment-length",
-                       "ddp.security.invalid-access-passed-up"),
+                 rules("ddp.terminate.error-reported", "ddp.security.invalid-access-passed-up",
+                       "ddp.terminate.report-has-error-type", "ddp.terminate.report-has-header",
+                       "ddp.terminate.report-has-segment-length"),
                  in_both_roles) {
   for (const DdpError& error : ddp_errors) {
     row(error.name, [&] {

@@ -64,7 +64,8 @@ CONFORMANCE_CASE(full_buffer_without_a_last_segment_is_not_delivered,
   expect(receive, completes_in_error());
 }
 
-CONFORMANCE_CASE(opcode_of_a_tagged_segment_reaches_rdmap, rules("ddp.tagged.rsvdulp-given-to-ulp"),
+CONFORMANCE_CASE(opcode_of_a_tagged_segment_reaches_rdmap,
+                 rules("ddp.tagged.rsvdulp-given-to-ulp", "rdmap.terminate.code-unexpected-opcode"),
                  in_both_roles) {
   // All but Write (0) and Read Response (2) belong to untagged messages or to none.
   for (const std::uint8_t opcode : std::initializer_list<std::uint8_t>{1, 3, 4, 5, 6, 7, 12, 15}) {
@@ -161,10 +162,12 @@ CONFORMANCE_CASE(message_of_four_gibibytes_is_not_sent,
   constexpr std::uint32_t pieces = 256;
   constexpr std::uint64_t length = (std::uint64_t{1} << 32) / pieces + 1;
   const iut::Handle endpoint = iut.new_handle();
-  iut::CreateEndpoint wanted{.endpoint = endpoint};
-  wanted.max_pieces = pieces;
+  // One work request alone is posted, so that the pieces are all that the IUT may lack.
+  const iut::CreateEndpoint wanted{
+      .endpoint = endpoint, .send_depth = 1, .receive_depth = 1, .max_pieces = pieces};
   if (iut.try_call(wanted, "create an endpoint").outcome != iut::Outcome::ok)
-    stop(Verdict::not_applicable, "no work request has pieces enough for so long a message");
+    stop(Verdict::not_applicable,
+         fmt::format("max_pieces: the IUT has no {} for a work request", pieces));
   establish({.endpoint = endpoint, .opening = true});
   const Region region = iut.register_memory(length);
   iut::PostWork command;

@@ -19,6 +19,24 @@ CONFORMANCE_CASE(unknown_queue_is_rejected,
   }
 }
 
+CONFORMANCE_CASE(send_on_queue_three_is_rejected,
+                 rules("ddp.untagged.check-qn-valid", "ddp.terminate.untagged-invalid-qn"),
+                 in_both_roles) {
+  // RFC 7306 has that queue for Atomic Responses: who implements it may find the opcode wrong there,
+  // or no buffer (docs/disputes.md D54, D55), whatever its API offers.
+  const Work receive = iut.post_receive(64);
+  peer.send(send_message(payload(16)).with_queue(3));
+  if (iut.can(capability::atomics))
+    expect_rejection({cause::ddp_untagged_invalid_queue, cause::ddp_untagged_no_buffer,
+                      cause::rdmap_unexpected_opcode},
+                     "ddp.untagged.check-qn-valid", "ddp.terminate.untagged-invalid-qn");
+  else
+    expect_rejection({cause::ddp_untagged_invalid_queue}, "ddp.untagged.check-qn-valid",
+                     "ddp.terminate.untagged-invalid-qn",
+                     {cause::ddp_untagged_no_buffer, cause::rdmap_unexpected_opcode});
+  expect(receive.buffer, unchanged, "ddp.untagged.check-qn-valid");
+}
+
 CONFORMANCE_CASE(message_without_a_buffer_is_rejected,
                  rules("ddp.untagged.check-buffer-available", "ddp.terminate.untagged-no-buffer")) {
   peer.send(send_message(payload(16)));

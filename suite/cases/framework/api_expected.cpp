@@ -17,7 +17,7 @@ namespace {
 const std::vector<std::string> all_errors(std::next(iut::completion_status_words.begin()),
                                           iut::completion_status_words.end());
 
-/// Verbs hand out private data in a buffer of fixed size, zeros behind what came (rdma_cm does):
+/// Verbs hand out private data in a buffer of fixed size, zeros after what came (rdma_cm does):
 /// zeros at the end do not count.
 bool same_private_data(const Octets& seen, const Octets& wanted) {
   if (seen.size() < wanted.size()) return false;

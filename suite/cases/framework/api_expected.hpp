@@ -59,7 +59,7 @@ struct ExpectedEvent {
 [[nodiscard]] ExpectedEvent connect_failed();
 [[nodiscard]] ExpectedEvent disconnected();
 [[nodiscard]] ExpectedEvent asynchronous(std::string kind);
-/// An asynchronous event that tells of an error of the stream, whichever the API has for it.
+/// An asynchronous event that reports an error of the stream, whichever the API has for it.
 [[nodiscard]] ExpectedEvent asynchronous_error();
 /// A completion of this work, whatever its status.
 [[nodiscard]] ExpectedEvent completion_of(const Work& work);

@@ -3,10 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "rules/catalogue.hpp"
-
 namespace suite::cases {
 
 namespace {
@@ -72,33 +68,32 @@ Judgement Body::weighed(Judgement judgement) const {
 void Body::on_record(ExpectationRecord& made) { made.at = context_.now(); }
 
 void Body::note_fault(const SenderFault& fault) {
-  // Of the rules that one fault breaks the record names one that the case is about, if there is one.
-  const auto is_aim = [this](std::string_view rule) {
-    return std::ranges::find(case_.rules, rule) != case_.rules.end();
-  };
-  const auto other = std::ranges::find_if(fault.also, is_aim, &::rules::RuleId::id);
-  const std::string_view id =
-      is_aim(fault.rule) || other == fault.also.end() ? fault.rule : other->id;
+  std::vector<std::string_view> also;
+  for (const ::rules::RuleId other : fault.also) also.push_back(other.id);
+  const FindingRuling ruling = rule_on_finding({.rule = fault.rule,
+                                                .also = std::move(also),
+                                                .aims = case_.rules,
+                                                .strict = environment_.strict});
   // One record per rule and row is enough: a wrong sender is wrong in every segment.
-  if (!faults_noted_.insert(row_name() + "/" + std::string(id)).second) return;
-  const auto* rule = ::rules::find(id);
-  const bool must = rule == nullptr || rule->level == ::rules::Level::must;
-  outcome_.expectations.push_back(
-      {std::string(id),
-       row_name(),
-       {fault.expected},
-       fault.actual,
-       fault.hex,
-       must ? Judgement::fail : cases::weighed(Judgement::advisory, environment_.strict),
-       Direction::from_iut,
-       context_.now(),
-       fault.place});
+  if (!faults_noted_.insert(row_name() + "/" + std::string(ruling.rule)).second) return;
+  outcome_.expectations.push_back({std::string(ruling.rule),
+                                   row_name(),
+                                   {fault.expected},
+                                   fault.actual,
+                                   fault.hex,
+                                   ruling.judgement,
+                                   Direction::from_iut,
+                                   context_.now(),
+                                   fault.place});
 }
 
 // ---------------------------------------------------------------- rows
 
 CaseStop Body::judged(CaseStop stop) {
-  if (stop.verdict == Verdict::error && stop.refused && peer.ended_by_iut())
+  if (stop.verdict != Verdict::error || !stop.refused) return stop;
+  if (partner_ && !partner_->trouble().empty())
+    return {Verdict::fail, fmt::format("{}: {}", partner_->trouble(), stop.reason)};
+  if (peer.ended_by_iut())
     return {Verdict::fail, "the IUT has ended the connection: " + stop.reason};
   return stop;
 }
@@ -124,7 +119,7 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   if (rows_used_) prepare_next_row();
   rows_used_ = true;
   context_.note(Direction::none, "row: " + name);
-  auto [verdict, reason] = rule_on_row(name, row_body);
+  auto [verdict, reason, silence] = rule_on_row(name, row_body);
   if (row_was_late_ && !shortened_since_.empty() && verdict != Verdict::fail) {
     verdict = Verdict::inconclusive;
     reason = fmt::format("a tenth of the deadline is up, the rest went to row {}{}{}",
@@ -134,7 +129,8 @@ void Body::row(const std::string& name, const std::function<void()>& row_body) {
   if (row_was_late_ && verdict != Verdict::pass && shortened_since_.empty())
     shortened_since_ = name;
   // The next row would find the same harness broken.
-  if (verdict == Verdict::error) throw CaseStop{verdict, reason};
+  if (verdict == Verdict::error)
+    throw CaseStop{.verdict = verdict, .reason = reason, .silence = silence};
 }
 
 }  // namespace suite::cases

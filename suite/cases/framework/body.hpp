@@ -16,8 +16,8 @@
 
 #include "suite/cases/framework/api_expected.hpp"
 #include "suite/cases/framework/case.hpp"
+#include "suite/cases/framework/case_consumer.hpp"
 #include "suite/cases/framework/case_peer.hpp"
-#include "suite/cases/framework/consumer.hpp"
 #include "suite/cases/framework/establish.hpp"
 #include "suite/cases/framework/judging.hpp"
 #include "suite/cases/framework/refusal.hpp"
@@ -38,7 +38,7 @@ class Body : public Judging {
   Body(const Case& a_case, Environment& environment, Context& context, CaseOutcome& outcome);
   ~Body() override;
 
-  Consumer iut;
+  CaseConsumer iut;
   CasePeer peer;
 
   // -- establishing --
@@ -106,14 +106,14 @@ class Body : public Judging {
   void watch() { watch(peer.ready()); }
   void watch(WireEnd& which);
   /// The same after an FPDU that MPA has to refuse. Nothing that follows it is passed on or
-  /// answered (RFC 5044 section 8), so nothing is asked on this connection any more.
+  /// answered (RFC 5044 section 8), so nothing more is asked on this connection.
   void watch_refused_fpdu() {
     watch();
     unanswering_ = true;
   }
   /// The IUT ends the connection, having sent nothing more.
   void expect_teardown(WireEnd& from);
-  /// A Terminate that was sent takes effect: the IUT ends the connection, or tells its consumer and
+  /// A Terminate that was sent takes effect: the IUT ends the connection or notifies its consumer and
   /// waits for our FIN (it MAY tear down at once, RFC 5040 section 6.2.1).
   void expect_end_by_terminate(RuleRef rule = {});
   /// Messages of the IUT, in this order, posted after a Read or Atomic of its own that is not answered
@@ -183,6 +183,8 @@ class Body : public Judging {
   void connect_to_responder(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters);
   void open_partner();
+  void need_initiator() const;
+  void await_established();
   Arrival need(WireEnd& from, const Expected& expected, const char* what);
   Arrival expect_until(base::TimePoint until, WireEnd& from, const Expected& expected,
                        const RuleRef& rule);
@@ -199,6 +201,7 @@ class Body : public Judging {
   }
   void settle(const RuleRef& rule);
   void settle_with_partner(const RuleRef& rule);
+  void settle_by_send(const RuleRef& rule);
   [[nodiscard]] base::TimePoint deadline() const { return context_.deadline; }
   [[nodiscard]] bool time_is_up() const { return context_.loop.now() >= context_.deadline; }
 

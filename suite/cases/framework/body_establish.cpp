@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "suite/cases/framework/revision.hpp"
+
 namespace suite::cases {
 
 namespace {
@@ -14,8 +16,8 @@ constexpr int default_depth = 4;
 }  // namespace
 
 base::Address Body::iut_address() {
-  return iut.listen(case_.family, case_.family == base::Family::ipv4 ? environment_.iut_ipv4
-                                                                     : environment_.iut_ipv6);
+  return iut.listen(case_.family == base::Family::ipv4 ? environment_.iut_ipv4
+                                                       : environment_.iut_ipv6);
 }
 
 Peer& Body::another_peer() {
@@ -53,6 +55,7 @@ void Body::not_established(const std::string& why) {
 /// otherwise leaves the case without its object.
 Arrival Body::need(WireEnd& from, const Expected& expected, const char* what) {
   Arrival arrival = from.next(deadline());
+  need_wanted_revision(arrival, case_, environment_);
   iut.poll();
   if (expected.judge(arrival) == Judgement::fail)
     not_established(fmt::format("{} in place of {}", arrival.text(), what));
@@ -71,7 +74,28 @@ void Body::establish_responder(Peer& which, const Establish& options, iut::Handl
   if (options.opening) open_as_initiator(which);
 }
 
+/// A case about the connection itself is judged all the same.
+void Body::need_initiator() const {
+  if (!environment_.controls.initiator.empty() && establishing_by_.id.empty())
+    stop(Verdict::inconclusive, "the IUT opens no connection: " + environment_.controls.initiator);
+}
+
+/// The API tells at once where a connection does not come up.
+void Body::await_established() {
+  const auto end = iut.take(
+      [](const iut::Event& event) {
+        return std::holds_alternative<iut::EstablishedEvent>(event) ||
+               std::holds_alternative<iut::RejectedEvent>(event) ||
+               std::holds_alternative<iut::ConnectFailedEvent>(event);
+      },
+      deadline());
+  if (!end) not_established("no established event; " + iut.untaken());
+  if (!std::holds_alternative<iut::EstablishedEvent>(*end))
+    not_established("no established event; " + describe(*end));
+}
+
 void Body::establish_initiator(Peer& which, const Establish& options, iut::Handle endpoint) {
+  need_initiator();
   if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
   if (!acceptor_->error().empty()) stop(Verdict::error, acceptor_->error());
   iut.connect(endpoint, acceptor_->address(), options.parameters);
@@ -88,8 +112,7 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
   // Cases of the peer-to-peer model that answer for themselves look at the indication as well.
   const bool agreed = reply.enhanced && reply.enhanced->peer_to_peer;
   if (agreed && !(options.reply && case_.configuration.peer_to_peer)) take_rtr(which);
-  if (!iut.take<iut::EstablishedEvent>(deadline()))
-    not_established("no established event; " + iut.untaken());
+  await_established();
   const auto words = request.enhanced();
   if (!options.opening || (words && words->peer_to_peer)) return;
   // A responder may not send before it has received
@@ -102,6 +125,8 @@ void Body::establish_initiator(Peer& which, const Establish& options, iut::Handl
 StreamPeer& Body::connect_partner(const Partner& terms) {
   StreamPeerTerms own;
   own.deviations = terms.deviations;
+  // What the IUT's own frames say is judged by itself: the case goes on whatever their revision.
+  own.deviations.push_back(Deviation::accepts_any_revision);
   const bool initiator = iut_is_responder();
   own.config.revision = initiator ? terms.revision : 2;
   own.config.enhanced = terms.revision > 1;
@@ -138,18 +163,19 @@ void Body::connect_to_responder(iut::Handle endpoint, const iut::ConnectParamete
 }
 
 void Body::let_initiator_connect(iut::Handle endpoint, const iut::ConnectParameters& parameters) {
+  need_initiator();
   if (!acceptor_) acceptor_ = std::make_unique<Acceptor>(context_, case_.family);
   if (!acceptor_->error().empty()) stop(Verdict::error, acceptor_->error());
   iut.connect(endpoint, acceptor_->address(), parameters);
   auto connection = acceptor_->next(deadline());
   if (!connection) not_established("the IUT does not connect; " + iut.untaken());
   partner_->adopt(std::move(connection));
-  if (!iut.take<iut::EstablishedEvent>(deadline()))
-    not_established("no established event; " + iut.untaken());
+  await_established();
 }
 
-/// The first FPDU, which the MPA initiator has to send, by an empty Write. In the peer-to-peer
-/// model the RTR indication was it.
+/// The first FPDU, which the MPA initiator has to send, by a Write: an empty one of the tester's, one of
+/// an octet by an IUT, which may be unable to send nothing. In the peer-to-peer model the RTR indication
+/// was it.
 void Body::open_partner() {
   if (iut_is_responder()) {
     const Region target = iut.register_memory(1, access::remote_write);
@@ -157,7 +183,7 @@ void Body::open_partner() {
   } else if (const auto words = partner_->received_frame()->frame().enhanced();
              !words || !words->peer_to_peer) {
     const TesterBuffer& target = partner_->add_buffer(Octets(1));
-    const Work opening = iut.post_write({}, target.stag, target.base);
+    const Work opening = iut.post_write(Octets(1), target.stag, target.base);
     need(*partner_, mpa_frame(), "an MPA Request");
     need(*partner_, message(Opcode::rdma_write), "the IUT's first Write");
     if (!iut.take(completion_of(opening).matches, deadline()))

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/framework/revision.hpp"
 
 namespace suite::cases {
 
@@ -23,6 +24,7 @@ Arrival Body::expect_by_deadline(WireEnd& from, const Expected& expected, RuleRe
 Arrival Body::expect_until(base::TimePoint until, WireEnd& from, const Expected& expected,
                            const RuleRef& rule) {
   Arrival arrival = from.next(until);
+  need_wanted_revision(arrival, case_, environment_);
   const Judgement judgement = expected.judge(arrival);
   if (arrival.message(Opcode::terminate) != nullptr) terminate_seen_ = true;
   // An IUT that died explains more than its silence.

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "suite/cases/framework/conformance_case.hpp"
+#include "suite/cases/framework/revision.hpp"
 
 namespace suite::cases {
 
@@ -33,18 +34,13 @@ std::string lack_of(std::string_view capability, const Environment& environment)
   return {};
 }
 
-/// Its vendor says that it knows nothing of RFC 6581.
-bool speaks_revision_one_only(const Environment& environment) {
-  const auto claim = environment.pics.find(std::string(iut::capability::enhanced_startup));
-  return claim != environment.pics.end() && !claim->second;
-}
-
-/// The capabilities that it takes to configure an IUT so, unless it stands so by nature.
+/// The capabilities that it takes to configure an IUT so, unless that is its own configuration, or may
+/// be: what it sends shows that (need_wanted_revision).
 std::vector<std::string_view> needs_of(const Configuration& wanted,
                                        const Environment& environment) {
   const Configuration normal;
   std::vector<std::string_view> list;
-  if (wanted.revision != normal.revision && !speaks_revision_one_only(environment))
+  if (wanted.revision != normal.revision && revision_two_of(environment) == RevisionTwo::claimed)
     list.push_back(iut::capability::configure_revision_1);
   if (wanted.crc != normal.crc) list.push_back(iut::capability::configure_crc);
   if (wanted.markers != normal.markers) list.push_back(iut::capability::configure_markers);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// The head of a case: what stands behind its name in CONFORMANCE_CASE(...) and DAT_CASE(...).
+// The head of a case: what follows its name in CONFORMANCE_CASE(...) and DAT_CASE(...).
 #pragma once
 
 #include <array>

@@ -38,8 +38,10 @@ Octets CasePeer::send_all_but_the_crc(const Fpdu& fpdu) {
 
 bool CasePeer::ended_by_iut() {
   if (ended_by_us_ || !peer_->was_opened()) return false;
+  if (peer_->is_open()) peer_->pause_receiving(false);  // it may be stalled
+  const auto until = context_.loop.now() + body_.environment().quiet_window;
   while (true) {
-    Arrival arrival = peer_->next(context_.loop.now());
+    Arrival arrival = peer_->next(until);
     if (arrival.as<Nothing>() != nullptr) return false;
     if (!arrival.is_end()) continue;
     peer_->put_back(std::move(arrival));

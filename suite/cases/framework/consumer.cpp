@@ -5,20 +5,12 @@
 
 #include <algorithm>
 
-#include "suite/lower_tester/silence.hpp"
-
 namespace suite::cases {
 
 using base::TimePoint;
-using lower_tester::Direction;
 
 namespace {
 
-// For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
-// for what configures it, which may load a driver anew.
-constexpr auto reset_timeout = std::chrono::seconds(12);
-// However little is left to the row: how slow the IUT was before says nothing of the agent.
-constexpr auto least_reply_timeout = std::chrono::seconds(3);
 // A line of the agent holds two digits an octet and has a greatest length
 // (suite/iut/message_lines.hpp).
 constexpr std::size_t longest_memory_command = std::size_t{1} << 20;
@@ -55,14 +47,6 @@ struct DescribeEvent {
   }
 };
 
-[[noreturn]] void stop_as_gone(const iut::GoneEvent& gone) {
-  const bool died = gone.why == iut::GoneEvent::Why::crashed;
-  throw CaseStop{
-      died ? Verdict::fail : Verdict::error,
-      fmt::format("{}: {}", died ? "the IUT's code died" : lower_tester::upper_tester_gone,
-                  gone.detail)};
-}
-
 }  // namespace
 
 std::string describe(const iut::Event& event) { return std::visit(DescribeEvent{}, event); }
@@ -70,8 +54,7 @@ std::string describe(const iut::Event& event) { return std::visit(DescribeEvent{
 // ---------------------------------------------------------------- commands and events
 
 void Consumer::keep(iut::Event event) {
-  if (!std::holds_alternative<iut::Reply>(event))
-    context_.note(Direction::none, "IUT: " + describe(event));
+  if (!std::holds_alternative<iut::Reply>(event)) note(describe(event));
   if (const auto* gone = std::get_if<iut::GoneEvent>(&event)) stop_as_gone(*gone);
   events_.push_back(std::move(event));
 }
@@ -84,7 +67,7 @@ bool Consumer::fetch(TimePoint deadline) {
 }
 
 void Consumer::poll() {
-  while (fetch(context_.loop.now())) {
+  while (fetch(now())) {
   }
 }
 
@@ -111,12 +94,12 @@ std::string Consumer::untaken() const {
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what) {
-  const TimePoint soon = context_.loop.now() + least_reply_timeout;
-  return supported(
-      try_call(std::move(command), what, std::max({answers_due_, context_.deadline, soon})), what);
+  return supported(try_call(std::move(command), what, reply_due()), what);
 }
 
 iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimePoint deadline) {
+  const ObjectChange objects = change_of(command);
+  giving(command);
   const std::uint64_t number = iut_.post(std::move(command));
   const auto is_reply = [number](const iut::Event& event) {
     const auto* reply = std::get_if<iut::Reply>(&event);
@@ -124,17 +107,35 @@ iut::Reply Consumer::try_call(iut::Command command, std::string_view what, TimeP
   };
   const auto event = take(is_reply, deadline);
   if (!event)
-    throw CaseStop{Verdict::error, fmt::format("{} to: {}", lower_tester::no_reply, what)};
+    throw CaseStop{.verdict = Verdict::error,
+                   .reason = fmt::format("no reply of {} to: {}", who(), what),
+                   .silence = Silence::no_reply};
   const iut::Reply& reply = std::get<iut::Reply>(*event);
-  context_.note(Direction::none,
-                fmt::format("IUT: {}{}{}", what,
-                            reply.outcome == iut::Outcome::ok ? "" : " failed: ", reply.error));
+  note(fmt::format("{}{}{}", what,
+                   reply.outcome == iut::Outcome::ok ? "" : " failed: ", reply.error));
+  if (objects.limit != nullptr && reply.outcome == iut::Outcome::ok)
+    objects_[objects.limit] += objects.change;
   return reply;
+}
+
+Consumer::ObjectChange Consumer::change_of(const iut::Command& command) {
+  if (std::holds_alternative<iut::RegisterMemory>(command)) return {"max_regions", 1};
+  if (std::holds_alternative<iut::DeregisterMemory>(command)) return {"max_regions", -1};
+  if (std::holds_alternative<iut::CreateEndpoint>(command)) return {"max_endpoints", 1};
+  if (std::holds_alternative<iut::DestroyEndpoint>(command)) return {"max_endpoints", -1};
+  return {};
 }
 
 iut::Reply Consumer::call(iut::Command command, std::string_view what) {
   if (const std::string beyond = beyond_limits(command, limits()); !beyond.empty())
-    throw CaseStop{Verdict::not_applicable, fmt::format("{}: {}", what, beyond)};
+    throw CaseStop{Verdict::not_applicable, fmt::format("{} cannot {}: {}", who(), what, beyond)};
+  if (const ObjectChange objects = change_of(command); objects.change > 0) {
+    const auto limit = limits().find(objects.limit);
+    if (limit != limits().end() && objects_[objects.limit] >= limit->second)
+      throw CaseStop{Verdict::not_applicable,
+                     fmt::format("{} cannot {}: the IUT states {} {}, and the case wants more",
+                                 who(), what, objects.limit, limit->second)};
+  }
   const auto* receive = std::get_if<iut::PostReceive>(&command);
   const auto* work = std::get_if<iut::PostWork>(&command);
   Posts* posts = receive != nullptr ? posts_to(receives_, receive->endpoint)
@@ -161,31 +162,25 @@ void Consumer::count(Posts& posts, const iut::Reply& reply, std::string_view wha
   }
 }
 
-// Whatever a case makes of an IUT's refusal, this is none.
-iut::Reply Consumer::supported(iut::Reply reply, std::string_view what) {
+// Whatever a case makes of a refusal, this is none.
+iut::Reply Consumer::supported(iut::Reply reply, std::string_view what) const {
   if (reply.outcome == iut::Outcome::unsupported)
     throw CaseStop{Verdict::not_applicable,
-                   fmt::format("the upper tester cannot {}: {}", what, reply.error)};
+                   fmt::format("{} cannot {}: {}", who(), what, reply.error)};
   return reply;
 }
 
-iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) {
+iut::Reply Consumer::checked(iut::Reply reply, std::string_view what) const {
   if (supported(reply, what).outcome != iut::Outcome::ok)
-    throw CaseStop{Verdict::error, fmt::format("could not {}: {}", what, reply.error), true};
+    throw CaseStop{.verdict = Verdict::error,
+                   .reason = fmt::format("{} could not {}: {}", who(), what, reply.error),
+                   .refused = true};
   return reply;
 }
 
-TimePoint Consumer::reset_deadline() const {
-  return std::max(context_.deadline, context_.loop.now() + reset_timeout);
-}
-
-iut::Reply Consumer::configure(iut::Configure command, std::string_view what) {
-  return try_call(std::move(command), what, reset_deadline());
-}
-
-void Consumer::reset() {
-  checked(try_call(iut::Reset{}, "reset", reset_deadline()), "reset");
+void Consumer::forget_all() {
   events_.clear();
+  objects_.clear();
   listening_.clear();
   next_handle_ = 1;
   endpoint_ = 0;
@@ -198,13 +193,18 @@ bool Consumer::can(std::string_view capability) const {
 
 // ---------------------------------------------------------------- memory
 
-Region Consumer::register_as(iut::RegisterMemory command) {
+Region Consumer::register_memory(iut::RegisterMemory command) {
   command.region = new_handle();
   const iut::Reply reply = call(command, fmt::format("register {} octets", command.length));
   if (!reply.stag || !reply.base)
     throw CaseStop{Verdict::error, "a registration without STag or base"};
-  return {command.region, *reply.stag, *reply.base, command.length,
-          Octets(command.length, std::byte{command.fill})};
+  return {command.region, *reply.stag, *reply.base, command.length, {}};
+}
+
+Region Consumer::register_filled(const iut::RegisterMemory& command) {
+  Region region = register_memory(command);
+  region.contents.assign(command.length, std::byte{command.fill});
+  return region;
 }
 
 Region Consumer::register_memory(std::uint64_t length, const iut::Access& access, std::uint8_t fill,
@@ -214,7 +214,13 @@ Region Consumer::register_memory(std::uint64_t length, const iut::Access& access
   command.access = access;
   command.fill = fill;
   command.domain = domain;
-  return register_as(command);
+  return register_filled(command);
+}
+
+Region Consumer::register_octets(const Octets& octets, const iut::Access& access) {
+  Region region = register_memory(octets.size(), access);
+  write_memory(region, octets);
+  return region;
 }
 
 Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& access) {
@@ -223,7 +229,7 @@ Region Consumer::register_zero_based(std::uint64_t length, const iut::Access& ac
   command.access = access;
   command.zero_based = true;
   command.fill = 0xA5;
-  return register_as(command);
+  return register_filled(command);
 }
 
 Region Consumer::register_at(std::uint64_t base, std::uint64_t length, const iut::Access& access) {
@@ -232,7 +238,7 @@ Region Consumer::register_at(std::uint64_t base, std::uint64_t length, const iut
   command.access = access;
   command.base = base;
   command.fill = 0xA5;
-  return register_as(command);
+  return register_filled(command);
 }
 
 Region Consumer::register_nothing(const iut::Access& access) {
@@ -272,7 +278,8 @@ void Consumer::write_memory(Region& region, const Octets& octets, std::uint64_t 
          fmt::format("write {} octets to memory", length));
     done += length;
   }
-  std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
+  if (!region.contents.empty())
+    std::ranges::copy(octets, region.contents.begin() + static_cast<std::ptrdiff_t>(offset));
 }
 
 iut::Handle Consumer::create_domain() {
@@ -289,7 +296,7 @@ iut::Reply Consumer::carry_out(iut::PostWork command) {
         const auto* completion = std::get_if<iut::CompletionEvent>(&candidate);
         return completion != nullptr && completion->work == command.work;
       },
-      context_.deadline);
+      completion_due());
   const std::string status =
       event ? std::get<iut::CompletionEvent>(*event).status : "no completion";
   if (status != "success")
@@ -309,7 +316,7 @@ Window Consumer::bind_window(const Region& under, std::uint64_t offset, std::uin
   command.window = handle;
   command.window_access = access;
   const iut::Reply bound = carry_out(command);
-  // Where binding does not change the STag, its reply need not tell it.
+  // Where binding does not change the STag, its reply need not state it.
   const auto stag = bound.stag ? bound.stag : allocated.stag;
   if (!stag) throw CaseStop{Verdict::error, "a window without STag"};
   return {handle, command.endpoint, *stag, under.base + offset};
@@ -359,19 +366,18 @@ std::string Consumer::state(iut::Handle endpoint) {
   return call(iut::QueryEndpoint{endpoint}, "query the endpoint").state.value_or("");
 }
 
-base::Address Consumer::listen(base::Family family, const base::Address& own) {
-  if (const auto found = listening_.find(family); found != listening_.end()) return found->second;
-  const iut::Listen command{new_handle(), own.host(),
-                            family == base::Family::ipv4 ? "ipv4" : "ipv6", 0};
-  const iut::Reply reply = call(command, "listen on " + own.host());
+std::uint16_t Consumer::listen(const std::string& own, base::Family family) {
+  if (const auto found = listening_.find(own); found != listening_.end()) return found->second;
+  const iut::Listen command{new_handle(), own, family == base::Family::ipv4 ? "ipv4" : "ipv6", 0};
+  const iut::Reply reply = call(command, "listen on " + own);
   if (!reply.port) throw CaseStop{Verdict::error, "a listener without a port"};
-  return listening_[family] = own.with_port(*reply.port);
+  return listening_[own] = *reply.port;
 }
 
-void Consumer::connect(iut::Handle endpoint, const base::Address& remote,
+void Consumer::connect(iut::Handle endpoint, const std::string& remote, std::uint16_t port,
                        const iut::ConnectParameters& parameters) {
-  call(iut::Connect{endpoint, remote.host(), remote.port, parameters},
-       "connect to " + remote.text());
+  call(iut::Connect{endpoint, remote, port, parameters},
+       fmt::format("connect endpoint {} to {} port {}", endpoint, remote, port));
 }
 
 void Consumer::accept(iut::Handle request, iut::Handle endpoint,
@@ -392,33 +398,47 @@ void Consumer::disconnect(iut::Handle endpoint, bool abortive) {
 Work Consumer::post_receive(std::uint32_t length) { return post_receive(length, endpoint()); }
 
 Work Consumer::post_receive(std::uint32_t length, iut::Handle endpoint) {
-  Work work{next_work_++, endpoint, {}};
   iut::PostReceive command;
   command.endpoint = endpoint;
-  command.work = work.id;
+  Region buffer;
   if (length > 0) {
-    work.buffer = register_memory(length);
-    command.pieces = {{work.buffer.handle, 0, length}};
+    buffer = register_memory(length);
+    command.pieces = {{buffer.handle, 0, length}};
   }
-  call(command, fmt::format("post a receive of {} octets", length));
+  Work work = post_receive(std::move(command));
+  work.buffer = std::move(buffer);
   return work;
 }
 
 Work Consumer::post_receive(std::vector<iut::Piece> pieces) {
-  const Work work{next_work_++, endpoint(), {}};
   iut::PostReceive command;
-  command.endpoint = work.endpoint;
-  command.work = work.id;
+  command.endpoint = endpoint();
   command.pieces = std::move(pieces);
-  call(command, "post a receive");
+  return post_receive(std::move(command));
+}
+
+Work Consumer::post_receive(iut::PostReceive command) {
+  command.work = next_work_++;
+  const Work work{command.work, command.endpoint, {}};
+  std::uint64_t length = 0;
+  for (const iut::Piece& piece : command.pieces) length += piece.length;
+  call(std::move(command), fmt::format("post receive {} of {} octets", work.id, length));
   return work;
+}
+
+iut::Handle Consumer::create_shared_queue(std::uint32_t depth) {
+  iut::CreateSharedQueue command;
+  command.queue = new_handle();
+  command.depth = depth;
+  call(command, "create a shared receive queue");
+  return command.queue;
 }
 
 Work Consumer::post(iut::PostWork command) {
   if (command.endpoint == 0) command.endpoint = endpoint();
   if (command.work == 0) command.work = next_work_++;
   const Work work{command.work, command.endpoint, {}};
-  call(command, "post " + command.operation);
+  call(command, fmt::format("post {} {}", command.operation, command.work));
   return work;
 }
 
@@ -428,8 +448,7 @@ Work Consumer::post_send(const Octets& data, const char* operation,
   command.operation = operation;
   Region source;
   if (!data.empty()) {
-    source = register_memory(data.size());
-    write_memory(source, data);
+    source = register_octets(data);
     command.pieces = {{source.handle, 0, static_cast<std::uint32_t>(data.size())}};
   }
   if (change) change(command);
@@ -439,16 +458,18 @@ Work Consumer::post_send(const Octets& data, const char* operation,
 }
 
 Work Consumer::post_write(const Octets& data, std::uint32_t remote_stag,
-                          std::uint64_t remote_offset) {
+                          std::uint64_t remote_offset, iut::Handle endpoint) {
   return post_send(data, iut::operation::write, [&](iut::PostWork& work) {
+    work.endpoint = endpoint;
     work.remote_stag = remote_stag;
     work.remote_offset = remote_offset;
   });
 }
 
 Work Consumer::post_read(std::uint32_t length, std::uint32_t remote_stag,
-                         std::uint64_t remote_offset) {
+                         std::uint64_t remote_offset, iut::Handle endpoint) {
   iut::PostWork command;
+  command.endpoint = endpoint;
   command.operation = iut::operation::read;
   command.remote_stag = remote_stag;
   command.remote_offset = remote_offset;

@@ -26,6 +26,18 @@ struct DatAccess {
   std::string address;
 };
 
+/// What a run tries once, before its cases, and many of them rest on. Each says in one line why it does
+/// not work; empty if it works or was not tried.
+struct Controls {
+  /// A lone RDMA Read of the tester's: where none is answered, a Read that is rejected shows nothing,
+  /// and no Read shows that all sent before has been taken.
+  std::string read;
+  /// A lone RDMA Read of the IUT's.
+  std::string iut_read;
+  /// A connection that the IUT opens.
+  std::string initiator;
+};
+
 struct Environment {
   base::EventLoop& loop;
   rnic::llp::Network& tester;
@@ -44,6 +56,8 @@ struct Environment {
 
   /// If the IUT is a DAT provider.
   std::optional<DatAccess> dat{};
+
+  Controls controls{};
 
   /// How the IUT is configured now; kept up by the executor, so that cases of one configuration
   /// need no command. Empty: not known.

@@ -15,6 +15,7 @@ using results::Judgement;
 using results::name;
 using results::Offset;
 using results::RowOutcome;
+using results::Silence;
 using results::Step;
 using results::StreamPlace;
 using results::Verdict;

@@ -2,18 +2,18 @@
 // Runs one case: whether it applies, configuring the IUT, the body, and all the evidence of it.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <exception>
 
 #include "suite/cases/framework/body.hpp"
 #include "suite/cases/framework/verdict.hpp"
-#include "suite/lower_tester/silence.hpp"
 
 namespace suite::cases {
 
 namespace {
 
 /// Of these kinds of RTR indication the ones that the IUT has: what it refuses alone, it has not.
-std::vector<std::string> supported_kinds(Consumer& iut, std::vector<std::string> kinds) {
+std::vector<std::string> supported_kinds(CaseConsumer& iut, std::vector<std::string> kinds) {
   std::erase_if(kinds, [&](const std::string& kind) {
     iut::Configure alone;
     alone.rtr = {kind};
@@ -28,11 +28,11 @@ bool is_configurable(const Consumer& iut) {
          iut.can(iut::capability::configure_rtr);
 }
 
-void configure(const Case& a_case, Environment& environment, Consumer& iut) {
+void configure(const Case& a_case, Environment& environment, CaseConsumer& iut) {
   if (environment.current_configuration == a_case.configuration) return;
   const Configuration& wanted = a_case.configuration;
-  // What cannot be changed needs no asking: the case may run as the IUT stands by nature, or
-  // why_not_applicable has told.
+  // What cannot be changed is not asked for: the case may run with the IUT's own configuration, or
+  // why_not_applicable has reported it.
   if (!is_configurable(iut)) {
     environment.current_configuration = wanted;
     return;
@@ -48,7 +48,7 @@ void configure(const Case& a_case, Environment& environment, Consumer& iut) {
   environment.current_configuration.reset();
   iut::Reply reply = iut.configure(command, "configure " + wanted.text());
   if (reply.outcome != iut::Outcome::ok && command.rtr && wanted.rtr == Configuration{}.rtr) {
-    // A case that names no kinds is content with those that there are.
+    // A case that names no kinds takes those that there are.
     command.rtr = supported_kinds(iut, wanted.rtr);
     reply = iut.configure(command, "configure what the IUT has of it");
   }
@@ -70,6 +70,39 @@ void prove_alive(Context& context, Body& body, std::optional<CaseStop>& end) {
     body.iut.reset();
   } catch (const CaseStop& stop) {
     keep_worse(end, stop);
+  }
+}
+
+/// What came after something that does not work for this IUT at all says nothing of the case's matter,
+/// be it a pass or a failure, unless the case is about just that. What the judge found stands.
+void heed_controls(const Case& a_case, const Environment& environment,
+                   const lower_tester::Evidence& evidence, CaseOutcome& outcome) {
+  struct Rest {
+    bool used;
+    const std::string& why_not;
+    const char* words;
+  };
+  const Rest rests[] = {
+      {evidence.asked_to_read, environment.controls.read, "the IUT answers no lone RDMA Read"},
+      {evidence.iut_read, environment.controls.iut_read, "no lone RDMA Read of the IUT succeeds"}};
+  const auto failed = [&](bool found_by_judge) {
+    return std::ranges::any_of(outcome.expectations, [&](const ExpectationRecord& one) {
+      return one.judgement == Judgement::fail && one.place.has_value() == found_by_judge;
+    });
+  };
+  // A death of the IUT's code fails no expectation.
+  const bool judged_by_case = outcome.verdict == Verdict::pass ||
+                              (outcome.verdict == Verdict::fail && failed(false) && !failed(true));
+  for (const Rest& rest : rests) {
+    // The control's reason begins with the rule at which it failed.
+    const bool about_it = std::ranges::any_of(a_case.rules, [&](std::string_view rule) {
+      return rest.why_not.starts_with(fmt::format("{}: ", rule));
+    });
+    if (!rest.used || rest.why_not.empty() || about_it || !judged_by_case) continue;
+    outcome.reason =
+        fmt::format("{}, so what came of one shows nothing: {}", rest.words, rest.why_not);
+    outcome.verdict = Verdict::inconclusive;
+    return;
   }
 }
 
@@ -97,10 +130,14 @@ void run_body(const Case& a_case, Environment& environment, Context& context,
     keep_worse(end, {Verdict::error, fmt::format("fault of the harness: {}", error.what())});
   }
   // An agent that gives no reply has had its time; the next case asks it again.
-  if (!end || !end->reason.starts_with(lower_tester::no_reply)) prove_alive(context, *body, end);
-  auto [verdict, reason] = verdict_of("case", end, outcome.rows, outcome.expectations);
+  if (!end || end->silence != Silence::no_reply) prove_alive(context, *body, end);
+  auto [verdict, reason, silence] = verdict_of("case", end, outcome.rows, outcome.expectations);
   outcome.verdict = verdict;
   outcome.reason = std::move(reason);
+  const bool good = verdict == Verdict::pass || verdict == Verdict::not_applicable;
+  const bool never_met = context.evidence.connect_failed && context.evidence.connections.empty();
+  outcome.silence = !silence && !good && never_met ? Silence::no_connection : silence;
+  heed_controls(a_case, environment, context.evidence, outcome);
 }
 
 }  // namespace

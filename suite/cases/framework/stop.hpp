@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// How a case's body ends before its last line: with a verdict and one line that says why.
+// How the body of a case, or a scenario, ends before its last line: with a verdict and one line that
+// says why.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "suite/cases/framework/outcome.hpp"
@@ -14,6 +16,8 @@ struct CaseStop {
   std::string reason;
   /// The IUT's API has refused a command that had to succeed.
   bool refused = false;
+  /// Nobody answered.
+  std::optional<Silence> silence{};
 };
 
 }  // namespace suite::cases

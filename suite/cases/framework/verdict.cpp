@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "rules/catalogue.hpp"
+
 namespace suite::cases {
 
 namespace {
@@ -40,10 +42,33 @@ void consider(Ruling& ruling, std::span<const RowOutcome> rows) {
     ruling = {Verdict::not_applicable, rows.front().reason};
 }
 
+/// What the IUT got wrong before its upper tester fell silent stands: the silence may well follow from
+/// it.
+void unhide(Ruling& ruling, std::span<const ExpectationRecord> made) {
+  const auto failed = std::ranges::find(made, Judgement::fail, &ExpectationRecord::judgement);
+  if (ruling.verdict != Verdict::error || !ruling.silence || failed == made.end()) return;
+  ruling.verdict = Verdict::fail;
+  ruling.reason = fmt::format("{}; after that: {}", failure_text(*failed), ruling.reason);
+}
+
 }  // namespace
 
 Judgement weighed(Judgement judgement, bool strict) {
   return judgement == Judgement::advisory && strict ? Judgement::fail : judgement;
+}
+
+FindingRuling rule_on_finding(const FindingInputs& inputs) {
+  const auto is_aim = [&](std::string_view rule) {
+    return std::ranges::find(inputs.aims, rule) != inputs.aims.end();
+  };
+  const auto other = std::ranges::find_if(inputs.also, is_aim);
+  const bool aimed = is_aim(inputs.rule) || other != inputs.also.end();
+  const std::string_view named =
+      is_aim(inputs.rule) || other == inputs.also.end() ? inputs.rule : *other;
+  const auto* rule = ::rules::find(named);
+  const bool must = rule == nullptr || rule->level == ::rules::Level::must;
+  if (!must && !inputs.strict) return {.rule = named, .judgement = Judgement::advisory};
+  return {.rule = named, .judgement = aimed ? Judgement::fail : Judgement::also_seen};
 }
 
 std::string failure_text(const ExpectationRecord& made) {
@@ -57,10 +82,11 @@ void keep_worse(std::optional<CaseStop>& end, CaseStop another) {
 Ruling verdict_of(const char* what, const std::optional<CaseStop>& end,
                   std::span<const RowOutcome> rows, std::span<const ExpectationRecord> made) {
   Ruling ruling;
-  if (end) ruling = {end->verdict, end->reason};
+  if (end) ruling = {end->verdict, end->reason, end->silence};
   consider(ruling, rows);
   for (const ExpectationRecord& one : made)
     if (one.judgement == Judgement::fail) worsen(ruling, Verdict::fail, failure_text(one));
+  unhide(ruling, made);
   if (ruling.verdict == Verdict::pass && made.empty())
     ruling = {Verdict::error, fmt::format("the {} expected nothing", what)};
   return ruling;

@@ -6,6 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "suite/cases/framework/stop.hpp"
 
@@ -15,10 +17,31 @@ namespace suite::cases {
 struct Ruling {
   Verdict verdict = Verdict::pass;
   std::string reason;
+  /// It comes of this.
+  std::optional<Silence> silence{};
 };
 
 /// What an expectation counts for: in a strict run an advisory fails.
 [[nodiscard]] Judgement weighed(Judgement judgement, bool strict);
+
+/// What the judge found wrong in what the IUT sent, as far as the verdict of a case depends on it.
+struct FindingInputs {
+  std::string_view rule;
+  /// Rules that the same fault breaks.
+  std::vector<std::string_view> also;
+  /// The rules in the head of the case.
+  std::span<const std::string_view> aims;
+  bool strict = false;
+};
+struct FindingRuling {
+  /// Of the rules that the fault breaks: one that the case is about, if there is one.
+  std::string_view rule;
+  /// A broken MUST fails a case that is about it. Of a case about something else it says nothing: it
+  /// is one fault of the IUT, however many cases it shows in.
+  Judgement judgement = Judgement::fail;
+};
+/// What a finding counts for in a case, live or of its capture.
+[[nodiscard]] FindingRuling rule_on_finding(const FindingInputs& inputs);
 
 /// The reason that a failed expectation gives.
 [[nodiscard]] std::string failure_text(const ExpectationRecord& made);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// RFC 6581 sections 6, 9 and 10: enhanced set-up with the IUT as Responder.
+// RFC 6581 sections 6, 9.1 and 10: enhanced set-up with the IUT as Responder: its frames, IRD and
+// ORD. Connection models are in responder_rtr.cpp.
 #include "reference_rnic/wire/notation.hpp"
+#include "suite/cases/framework/limits.hpp"
 #include "suite/cases/mpa/startup_steps.hpp"
 
 namespace suite::cases {
@@ -10,25 +12,6 @@ using namespace startup;  // NOLINT(google-build-using-namespace): the steps are
 namespace {
 
 constexpr std::uint16_t all_ones = 0x3FFF;
-constexpr Words client_server{.ird = 4, .ord = 4};
-
-Words with_depths_of(Words words, std::uint16_t ird, std::uint16_t ord) {
-  words.ird = ird;
-  words.ord = ord;
-  return words;
-}
-
-/// A Reply whose enhanced words are such.
-Expected reply_words(const std::string& condition, const std::function<bool(const Words&)>& holds) {
-  return mpa_frame(condition, [holds](const wire::MpaFrame& frame) {
-    const auto words = frame.enhanced();
-    return words && holds(*words);
-  });
-}
-
-bool any_rtr_flag(const Words& words) {
-  return words.rtr_send || words.rtr_write || words.rtr_read;
-}
 
 /// An ORD that an Initiator of this IRD can live with. All ones in answer to a number leave it to the
 /// consumers, which RFC 6581 section 9.1 neither grants nor forbids (docs/disputes.md D59).
@@ -38,45 +21,8 @@ Expected reply_ord_within(std::uint16_t ird) {
          advisory(reply_words("ORD 0x3fff", [](const Words& w) { return w.ord == all_ones; }));
 }
 
-/// The one RTR indication of the three that is offered, and how it is made.
-struct RtrKind {
-  const char* name;
-  bool Words::* flag;
-  Outgoing indication;
-};
-const std::vector<RtrKind>& rtr_kinds() {
-  static const std::vector<RtrKind> kinds{
-      {"send", &Words::rtr_send, send_message({})},
-      {"write", &Words::rtr_write, rdma_write(0x1234, 0, {})},
-      {"read", &Words::rtr_read, read_request({.sink_stag = 0x1234, .source_stag = 0x5678})}};
-  return kinds;
-}
-Words offering(const RtrKind& kind) {
-  Words words{.peer_to_peer = true, .ird = 4, .ord = 4};
-  words.*kind.flag = true;
-  return words;
-}
-
-/// Goes on as the Reply asks, so that a case that looks at the Reply alone leaves a connection that
-/// has come up. What the IUT makes of it is for other cases.
-void go_on_behind(Body& on, const Words& reply) {
-  const auto kind =
-      std::ranges::find_if(rtr_kinds(), [&](const RtrKind& one) { return reply.*one.flag; });
-  if (kind == rtr_kinds().end()) return;
-  on.peer.send(kind->indication);
-  static_cast<void>(on.iut.take(established().matches, on.context().deadline));
-}
-
-/// The kind that the Reply to a Request for it names; otherwise nothing is said of the IUT.
-void need_kind(Body& on, const RtrKind& kind, const std::optional<Words>& reply) {
-  if (reply && *reply.*kind.flag) return;
-  if (reply) go_on_behind(on, *reply);
-  on.stop(Verdict::not_applicable,
-          fmt::format("the IUT takes no {} for an RTR indication", kind.name));
-}
-
-/// What the IUT has sent behind its Reply, undecoded.
-Octets octets_behind_reply(Body& on) {
+/// What the IUT has sent after its Reply, undecoded.
+Octets octets_after_reply(Body& on) {
   Octets all;
   for (const auto& mark : on.context().evidence.connections.back().marks) {
     if (mark.kind == ConnectionRecord::Mark::Kind::data && mark.direction == Direction::from_iut)
@@ -89,6 +35,8 @@ Octets octets_behind_reply(Body& on) {
 /// Accepts with more ORD than the Initiator's IRD allows, which an API may refuse.
 void accept_wanting(Body& on, int ird, int ord) {
   const iut::Accept command{asked(on).request, on.iut.endpoint(), with_depths(ird, ord)};
+  if (std::string beyond = beyond_limits(command, on.iut.limits()); !beyond.empty())
+    on.stop(Verdict::not_applicable, std::move(beyond));
   if (on.iut.try_call(command, fmt::format("accept with ORD {}", ord)).outcome != iut::Outcome::ok)
     on.stop(Verdict::not_applicable, "the API takes no ORD above the Initiator's IRD");
 }
@@ -101,7 +49,6 @@ CONFORMANCE_CASE(enhanced_request_gets_an_enhanced_reply,
                  rules("mpa.enhanced.enhanced-request-gets-enhanced-reply",
                        "mpa.enhanced.revision-two-or-higher",
                        "mpa.enhanced.private-data-starts-with-enhanced-data"),
-                 rules("mpa.enhanced.s-one-answered-by-s-one"),
                  needs(capability::enhanced_startup)) {
   send_request(*this, enhanced_request(client_server));
   accept(*this, std::get<iut::ConnectRequestEvent>(expect(iut, connect_request())));
@@ -115,8 +62,7 @@ CONFORMANCE_CASE(enhanced_request_gets_an_enhanced_reply,
 }
 
 CONFORMANCE_CASE(plain_request_gets_a_plain_reply,
-                 rules("mpa.enhanced.unenhanced-request-gets-unenhanced-reply"),
-                 rules("mpa.enhanced.s-zero-answered-by-s-zero")) {
+                 rules("mpa.enhanced.unenhanced-request-gets-unenhanced-reply")) {
   const auto plain =
       mpa_frame("S clear", [](const wire::MpaFrame& f) { return !f.flags.enhanced(); });
   row("revision 1", [&] {
@@ -134,8 +80,7 @@ CONFORMANCE_CASE(plain_request_gets_a_plain_reply,
 }
 
 CONFORMANCE_CASE(reserved_flags_of_the_enhanced_request_are_ignored,
-                 rules("mpa.startup.reserved-bits-ignored", "mpa.enhanced.reserved-bits-ignored"),
-                 needs(capability::enhanced_startup)) {
+                 rules("mpa.startup.reserved-bits-ignored"), needs(capability::enhanced_startup)) {
   for (const std::uint8_t bit : std::initializer_list<std::uint8_t>{0x01, 0x02, 0x04, 0x08}) {
     row(fmt::format("flag {:#04x}", bit), [&] {
       send_request(*this, enhanced_request(client_server).with_flag(bit));
@@ -215,7 +160,6 @@ CONFORMANCE_CASE(consumer_learns_the_initiators_depths,
 
 CONFORMANCE_CASE(reply_ord_is_at_most_the_initiators_ird,
                  rules("mpa.enhanced.responder-ord-at-most-initiator-ird"),
-                 rules("mpa.enhanced.responder-ord-should-fit"),
                  needs(capability::enhanced_startup)) {
   for (const std::uint16_t ird : std::initializer_list<std::uint16_t>{0, 1, 3}) {
     const Expected fits = reply_ord_within(ird);
@@ -243,9 +187,29 @@ CONFORMANCE_CASE(responder_respects_the_initiators_ird,
   expect_one_read_at_a_time(*this);
 }
 
+CONFORMANCE_CASE(responder_sends_no_read_to_an_initiator_with_ird_zero,
+                 rules("mpa.enhanced.responder-ord-within-initiator-ird"),
+                 needs(capability::enhanced_startup)) {
+  send_request(*this, enhanced_request(with_depths_of(client_server, 0, 4)));
+  accept_wanting(*this, 4, 4);
+  if (expect(peer.raw(), mpa_frame() | torn_down()).is_end() || !peer.raw().in_rdma_mode())
+    stop(Verdict::not_applicable, "the IUT declines an Initiator with so small an IRD");
+  let_responder_send(*this);
+  const Region sink = iut.register_memory(8, access::remote_write);
+  iut::PostWork read;
+  read.endpoint = iut.endpoint();
+  read.work = 1000;
+  read.operation = operation::read;
+  read.pieces = {{sink.handle, 0, 8}};
+  read.remote_stag = 0x1234;
+  // It may be refused, fail, or wait for good.
+  static_cast<void>(iut.try_call(read, "post a Read that the peer has no room for"));
+  const std::size_t reads = reads_coming(*this).size();
+  expect_that(reads == 0, "no Read Request", fmt::format("{}", reads));
+}
+
 CONFORMANCE_CASE(reads_are_served_up_to_the_stated_ird,
-                 rules("mpa.enhanced.responder-ird-is-actual",
-                       "mpa.enhanced.negotiated-values-used"),
+                 rules("mpa.enhanced.responder-ird-is-actual"),
                  needs(capability::enhanced_startup)) {
   const ReceivedFrame reply = reply_to(*this, enhanced_request(client_server), with_depths(4, 4));
   const auto words = words_of(reply);
@@ -348,7 +312,7 @@ CONFORMANCE_CASE(rejection_over_a_small_ird_has_no_other_code,
   expect(peer.raw(), rejecting_reply());
   expect(peer.raw(), torn_down() | silence());
   // Section 9.1 asks for a Terminate that nobody can send outside of MPA (docs/disputes.md D5).
-  const Octets more = octets_behind_reply(*this);
+  const Octets more = octets_after_reply(*this);
   constexpr std::size_t cause_at = 2 + wire::untagged_header_size;
   const bool code_six = more.size() > cause_at + 1 && more[cause_at] == std::byte{0x20} &&
                         more[cause_at + 1] == std::byte{0x06};
@@ -372,176 +336,6 @@ CONFORMANCE_CASE(large_depths_do_not_change_the_flags,
       advise_that(words->ord > 0, "an ORD of at least 1", "ORD 0");
     });
   }
-}
-
-// ---------------------------------------------------------------- the connection model (9.2)
-
-CONFORMANCE_CASE(flag_a_is_echoed, rules("mpa.enhanced.flag-a-echoed"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  const auto echoed = reply_words("A set", [](const Words& words) { return words.peer_to_peer; });
-  for (const RtrKind& kind : rtr_kinds()) {
-    row(fmt::format("offering {}", kind.name), [&] {
-      ask(*this, enhanced_request(offering(kind)));
-      const Arrival reply = expect(peer.raw(), echoed);
-      go_on_behind(*this, *words_of(*reply.as<ReceivedFrame>()));
-    });
-  }
-}
-
-CONFORMANCE_CASE(rejection_states_the_rtr_kinds_too,
-                 rules("mpa.enhanced.matching-rtr-flags-set", "mpa.enhanced.flag-a-echoed"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  ask(*this, enhanced_request(any_rtr));
-  const Arrival accepted = expect(
-      peer.raw(), reply_words("A set", [](const Words& words) { return words.peer_to_peer; }),
-      "mpa.enhanced.flag-a-echoed");
-  const Words supported = *words_of(*accepted.as<ReceivedFrame>());
-  go_on_behind(*this, supported);
-  Peer& other = another_peer();
-  if (const auto done = other.connect(iut_address()); !done)
-    stop(Verdict::inconclusive, done.error());
-  other.send(enhanced_request(any_rtr));
-  iut.reject(asked(*this).request);
-  const Arrival rejection = expect(other, rejecting_reply(), "mpa.startup.reply-r-tells-rejection");
-  const auto words = words_of(*rejection.as<ReceivedFrame>());
-  // RFC 6581 9.2 speaks of any Reply, and of what the Responder supports.
-  expect_that(words && words->peer_to_peer, "A set", rejection.text(),
-              "mpa.enhanced.flag-a-echoed");
-  advise_that(words->rtr_send == supported.rtr_send && words->rtr_write == supported.rtr_write &&
-                  words->rtr_read == supported.rtr_read,
-              "the RTR kinds of the accepting Reply", rejection.text());
-}
-
-CONFORMANCE_CASE(client_server_request_gets_a_client_server_reply,
-                 rules("mpa.enhanced.flag-a-zero-echoed", "mpa.enhanced.rtr-flags-zero-without-a"),
-                 needs(capability::enhanced_startup)) {
-  ask(*this, enhanced_request(client_server));
-  const Arrival reply =
-      expect(peer.raw(), reply_words("A clear", [](const Words& w) { return !w.peer_to_peer; }));
-  expect_that(!any_rtr_flag(*words_of(*reply.as<ReceivedFrame>())), "B, C and D clear",
-              reply.text(), "mpa.enhanced.rtr-flags-zero-without-a");
-}
-
-CONFORMANCE_CASE(rtr_flags_without_flag_a_have_no_effect,
-                 rules("mpa.enhanced.rtr-flags-ignored-without-a"),
-                 needs(capability::enhanced_startup)) {
-  Words words = any_rtr;
-  words.peer_to_peer = false;
-  ask(*this, enhanced_request(words));
-  expect(peer.raw(), reply_words("A clear", [](const Words& w) { return !w.peer_to_peer; }));
-  const Work receive = iut.post_receive(64);
-  peer.send(send_message(payload(8)));  // no RTR goes before it
-  expect(receive, completes().with_length(8));
-}
-
-CONFORMANCE_CASE(reply_has_an_rtr_kind_that_was_offered,
-                 rules("mpa.enhanced.one-matching-rtr-flag-at-least"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
-  const bool any = words && any_rtr_flag(*words);
-  // The MUST is for those that support more than one kind.
-  if (iut.can(capability::configure_rtr))
-    expect_that(any, "B, C or D set", "none of them set");
-  else
-    advise_that(any, "B, C or D set", "none of them set");
-  if (words) go_on_behind(*this, *words);
-}
-
-CONFORMANCE_CASE(reply_has_all_rtr_kinds_in_common, rules("mpa.enhanced.matching-rtr-flags-set"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer),
-                 configured({.rtr = {"write", "read"}})) {
-  const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
-  advise_that(words && words->rtr_write && words->rtr_read, "C and D, which both sides support",
-              "fewer");
-  if (words) go_on_behind(*this, *words);
-}
-
-CONFORMANCE_CASE(reply_names_an_rtr_kind_though_none_matches,
-                 rules("mpa.enhanced.no-match-still-sets-a-flag"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer),
-                 configured({.rtr = {"write"}})) {
-  ask(*this, enhanced_request({.peer_to_peer = true, .rtr_read = true, .ird = 4, .ord = 4}));
-  expect(peer.raw(), reply_words("B, C or D set", any_rtr_flag));
-}
-
-CONFORMANCE_CASE(responder_accepts_an_rtr_indication,
-                 rules("mpa.enhanced.responder-supports-one-rtr-kind"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  int agreed = 0;
-  for (const RtrKind& kind : rtr_kinds()) {
-    row(fmt::format("zero-length {}", kind.name), [&] {
-      const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
-      need_kind(*this, kind, words);
-      ++agreed;
-      peer.send(kind.indication);
-      if (kind.flag == &Words::rtr_read)
-        expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
-      expect(iut, established());
-      expect_still_working();
-    });
-  }
-  expect_that(agreed > 0, "at least one of the three kinds agreed to", "none");
-}
-
-CONFORMANCE_CASE(rtr_indication_may_have_stag_zero,
-                 rules("mpa.enhanced.responder-supports-one-rtr-kind"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  // It transfers nothing, so that no STag is looked at (RFC 5041 section 5.2, RFC 5040 section 5.2).
-  const std::pair<std::size_t, Outgoing> kinds[] = {{1, rdma_write(0, 0, {})},
-                                                    {2, read_request({})}};
-  for (const auto& [number, indication] : kinds) {
-    const RtrKind& kind = rtr_kinds()[number];
-    row(fmt::format("zero-length {}", kind.name), [&, &indication = indication] {
-      const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
-      need_kind(*this, kind, words);
-      peer.send(indication);
-      if (kind.flag == &Words::rtr_read)
-        expect(peer, tagged_message(Opcode::read_response, 0, 0, {}));
-      expect(iut, established());
-      expect_still_working();
-    });
-  }
-}
-
-CONFORMANCE_CASE(read_as_rtr_is_accepted_from_an_initiator_with_ord_zero,
-                 rules("mpa.enhanced.responder-ird-may-grow-for-rtr"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  const RtrKind& kind = rtr_kinds()[2];
-  const auto words =
-      words_of(reply_to(*this, enhanced_request(with_depths_of(offering(kind), 4, 0))));
-  need_kind(*this, kind, words);
-  if (words->ird == 0) stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
-  peer.send(kind.indication);
-  expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
-  expect(iut, established());
-}
-
-CONFORMANCE_CASE(rtr_indication_does_not_touch_the_receive_queue,
-                 rules("mpa.enhanced.startup-gives-no-completion"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  const RtrKind& kind = rtr_kinds().front();  // a Send: the one that could use up a receive
-  const Work receive = iut.post_receive(64);
-  const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
-  need_kind(*this, kind, words);
-  peer.send(kind.indication);
-  peer.send(send_message(payload(8)));
-  expect(receive, completes().with_length(8));
-}
-
-CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
-                 rules("mpa.enhanced.rtr-sent-after-accept"),
-                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
-  static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
-  const Region target = iut.register_memory(16, access::remote_read_write);
-  peer.send(rdma_write(target.stag, target.base, payload(8)));
-  peer.send(read_request({.sink_stag = 0x1234,
-                          .length = 1,
-                          .source_stag = target.stag,
-                          .source_offset = target.base}));
-  // The RFC binds the Initiator and leaves open what the Responder does.
-  const Arrival answer = peer.raw().next(context().deadline);
-  advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
-              answer.text());
 }
 
 // ---------------------------------------------------------------- without the enhancement (10)

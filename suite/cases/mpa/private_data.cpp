@@ -120,8 +120,7 @@ CONFORMANCE_CASE(no_private_data_is_shown_where_none_came,
 }
 
 CONFORMANCE_CASE(enhanced_data_is_hidden_from_the_consumer,
-                 rules("mpa.private-data.no-more-than-length-or-buffer",
-                       "mpa.enhanced.pd-length-includes-enhanced-data"),
+                 rules("mpa.private-data.no-more-than-length-or-buffer"),
                  needs(capability::enhanced_startup)) {
   for (const std::size_t length : {0, 8}) {
     row(fmt::format("{} octets of the ULP", length), [&] {
@@ -147,7 +146,7 @@ CONFORMANCE_CASE(plain_private_data_of_revision_two_is_the_ulps,
 // ---------------------------------------------------------------- too much of it
 
 CONFORMANCE_CASE(request_with_more_than_512_octets_is_refused,
-                 rules("mpa.private-data.oversize-closes", "mpa.private-data.oversize-reported")) {
+                 rules("mpa.private-data.oversize-closes")) {
   for (const std::size_t length : {513, 516, 1024, 65535}) {
     row(fmt::format("{} octets", length), [&] {
       // An IUT need not read on once it has seen PD_Length.

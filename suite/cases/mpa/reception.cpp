@@ -16,9 +16,7 @@ void change_by(std::byte& octet, int difference) {
 
 }  // namespace
 
-CONFORMANCE_CASE(header_is_cut_at_every_octet,
-                 rules("mpa.receive.works-without-alignment",
-                       "mpa.receive.boundaries-by-length-field"),
+CONFORMANCE_CASE(header_is_cut_at_every_octet, rules("mpa.receive.works-without-alignment"),
                  in_both_roles) {
   // FPDU after FPDU in one stream, each cut one octet later than the one before.
   const auto cut_later_and_later = [&](const std::vector<Fpdu>& fpdus, std::size_t size) {
@@ -51,9 +49,7 @@ CONFORMANCE_CASE(header_is_cut_at_every_octet,
 }
 
 CONFORMANCE_CASE(fpdus_of_every_remainder_follow_one_another,
-                 rules("mpa.receive.boundaries-by-length-field",
-                       "mpa.receive.validated-ulpdu-passed-with-length"),
-                 in_both_roles) {
+                 rules("mpa.receive.boundaries-by-length-field"), in_both_roles) {
   // Each length mod 4 behind each other one, all in one TCP segment.
   std::vector<Outgoing> messages;
   std::vector<Work> receives;
@@ -127,9 +123,7 @@ CONFORMANCE_CASE(payload_that_looks_like_an_fpdu_stays_payload,
 }
 
 CONFORMANCE_CASE(no_fpdu_is_guessed_after_an_invalid_one,
-                 rules("mpa.receive.start-by-chained-lengths-or-marker",
-                       "mpa.terminate.nothing-passed-after-error"),
-                 in_both_roles) {
+                 rules("mpa.receive.start-by-chained-lengths-or-marker"), in_both_roles) {
   const auto taken = [&](const std::function<void(Fpdu&)>& spoil) {
     const Region region = iut.register_memory(4096, access::remote_write);
     peer.ready();

@@ -46,8 +46,7 @@ CONFORMANCE_CASE(ulpdus_fit_into_a_segment,
 
 CONFORMANCE_CASE(ulpdus_with_markers_fit_into_a_segment,
                  rules("mpa.segmentation.mulpdu-formula-with-markers",
-                       "mpa.segmentation.records-within-mulpdu",
-                       "mpa.segmentation.mulpdu-formula-without-markers")) {
+                       "mpa.segmentation.records-within-mulpdu")) {
   establish({.request = mpa_request().with_markers(true)});
   let_iut_send();
   const auto sizes = sizes_of_a_long_send(*this, "mpa.segmentation.records-within-mulpdu");

@@ -59,7 +59,24 @@ ReceivedFrame reply_to(Body& on, const StartupFrame& request,
   return need_frame(on, "an MPA Reply");
 }
 
+Words with_depths_of(Words words, std::uint16_t ird, std::uint16_t ord) {
+  words.ird = ird;
+  words.ord = ord;
+  return words;
+}
+
+bool any_rtr_flag(const Words& words) {
+  return words.rtr_send || words.rtr_write || words.rtr_read;
+}
+
 StartupFrame enhanced_request(const Words& words) { return mpa_request().with_enhanced(words); }
+
+Expected reply_words(const std::string& condition, const std::function<bool(const Words&)>& holds) {
+  return mpa_frame(condition, [holds](const wire::MpaFrame& frame) {
+    const auto words = frame.enhanced();
+    return words && holds(*words);
+  });
+}
 
 ReceivedFrame request_of(Body& on, iut::ConnectParameters parameters) {
   fill_depths(on, parameters);

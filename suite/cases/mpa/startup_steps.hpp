@@ -27,8 +27,16 @@ constexpr Words any_rtr{.peer_to_peer = true,
                         .rtr_read = true,
                         .ird = 4,
                         .ord = 4};
+/// Client-server, and small depths.
+constexpr Words client_server{.ird = 4, .ord = 4};
+[[nodiscard]] Words with_depths_of(Words words, std::uint16_t ird, std::uint16_t ord);
+[[nodiscard]] bool any_rtr_flag(const Words& words);
 /// An enhanced Request with these words.
 [[nodiscard]] StartupFrame enhanced_request(const Words& words);
+
+/// A Reply whose enhanced words are such.
+[[nodiscard]] Expected reply_words(const std::string& condition,
+                                   const std::function<bool(const Words&)>& holds);
 
 // ---- the IUT as Initiator ----
 

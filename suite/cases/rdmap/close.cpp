@@ -22,9 +22,7 @@ Outgoing read_all_of(const Region& source) {
 }  // namespace
 
 CONFORMANCE_CASE(peer_close_is_reported_to_the_consumer,
-                 rules("mpa.close.graceful-close-indicated",
-                       "mpa.close.tcp-half-close-ends-mpa-half"),
-                 in_both_roles) {
+                 rules("mpa.close.graceful-close-indicated"), in_both_roles) {
   const Work receive = iut.post_receive(64);
   peer.send(send_message(payload(4)));
   peer.half_close();
@@ -84,7 +82,7 @@ CONFORMANCE_CASE(sends_left_at_a_close_are_flushed, rules("ddp.close.outstanding
 }
 
 CONFORMANCE_CASE(lost_connection_is_reported_to_the_consumer,
-                 rules("ddp.close.llp-lost-indicated", "mpa.terminate.tcp-loss-detected")) {
+                 rules("ddp.close.llp-lost-indicated")) {
   static_cast<void>(peer.ready());
   peer.reset();
   expect(iut, or_at_least(asynchronous("qp_fatal"), disconnected()));
@@ -108,8 +106,9 @@ CONFORMANCE_CASE(abortive_disconnect_ends_the_connection,
 }
 
 CONFORMANCE_CASE(messages_queued_for_the_llp_are_sent_before_the_close,
-                 rules("ddp.close.graceful-sends-pending-data"), in_both_roles,
-                 over_both_families) {
+                 rules("ddp.close.graceful-sends-pending-data",
+                       "ddp.close.half-closed-close-graceful"),
+                 in_both_roles, over_both_families) {
   see_iut_send();
   peer.stall();
   const Work work = post_much(iut);
@@ -148,7 +147,8 @@ CONFORMANCE_CASE(work_posted_after_the_close_is_refused,
   expect_refused_or(reply, Work{command.work, command.endpoint, source}, completes_in_error());
 }
 
-CONFORMANCE_CASE(sending_goes_on_after_the_peers_close, rules("ddp.close.half-close-still-sends"),
+CONFORMANCE_CASE(sending_goes_on_after_the_peers_close,
+                 rules("ddp.close.half-close-still-sends", "ddp.close.half-closed-close-graceful"),
                  in_both_roles) {
   row("a Send", [&] {
     see_iut_send();
@@ -174,7 +174,9 @@ CONFORMANCE_CASE(sending_goes_on_after_the_peers_close, rules("ddp.close.half-cl
 }
 
 CONFORMANCE_CASE(receiving_goes_on_after_the_consumers_close,
-                 rules("ddp.close.local-half-close-still-receives"), in_both_roles) {
+                 rules("ddp.close.local-half-close-still-receives",
+                       "ddp.close.half-closed-close-graceful"),
+                 in_both_roles) {
   const Work receive = iut.post_receive(64);
   see_iut_send();
   iut.disconnect();
@@ -190,7 +192,8 @@ CONFORMANCE_CASE(receiving_goes_on_after_the_consumers_close,
 
 CONFORMANCE_CASE(close_during_transfers_in_both_directions_loses_no_data,
                  rules("ddp.close.graceful-sends-pending-data",
-                       "ddp.close.local-half-close-still-receives"),
+                       "ddp.close.local-half-close-still-receives",
+                       "ddp.close.half-closed-close-graceful"),
                  in_both_roles) {
   const Work receive = iut.post_receive(32768);
   see_iut_send();
@@ -235,8 +238,7 @@ CONFORMANCE_CASE(read_that_waits_at_the_peers_close_does_not_succeed,
 }
 
 CONFORMANCE_CASE(fenced_work_does_not_wait_for_a_peer_that_has_closed,
-                 rules("mpa.close.graceful-close-indicated",
-                       "ddp.close.half-closed-close-graceful"),
+                 rules("mpa.close.graceful-close-indicated", "ddp.close.outstanding-requests-fail"),
                  in_both_roles) {
   see_iut_send();
   const Work read = iut.post_read(8, some_stag, 0x1000);
@@ -255,7 +257,8 @@ CONFORMANCE_CASE(fenced_work_does_not_wait_for_a_peer_that_has_closed,
 }
 
 CONFORMANCE_CASE(error_after_the_consumers_close_ends_the_connection,
-                 rules("rdmap.stream.connection-torn-down"), in_both_roles) {
+                 rules("rdmap.stream.connection-torn-down", "ddp.close.half-closed-close-graceful"),
+                 in_both_roles) {
   see_iut_send();
   iut.disconnect();
   expect(peer, fin() | advisory(connection_reset()), "ddp.close.half-closed-close-graceful");

@@ -24,8 +24,7 @@ StreamPeer& trusted_partner(Body& test, const Partner& terms = {}) {
 
 }  // namespace
 
-CONFORMANCE_CASE(crc_that_turns_wrong_changes_no_memory,
-                 rules("mpa.crc.mismatch-invalidates-fpdu", "mpa.receive.fpdu-verified-before-ddp"),
+CONFORMANCE_CASE(crc_that_turns_wrong_changes_no_memory, rules("mpa.crc.mismatch-invalidates-fpdu"),
                  in_both_roles, over_both_families) {
   StreamPeer& partner = trusted_partner(*this);
   const Region region = iut.register_memory(5000, access::remote_write);
@@ -40,8 +39,8 @@ CONFORMANCE_CASE(crc_that_turns_wrong_changes_no_memory,
 }
 
 CONFORMANCE_CASE(crc_that_leaves_markers_out_changes_no_memory,
-                 rules("mpa.crc.mismatch-invalidates-fpdu", "mpa.receive.fpdu-verified-before-ddp"),
-                 in_both_roles, configured({.markers = true})) {
+                 rules("mpa.crc.mismatch-invalidates-fpdu"), in_both_roles,
+                 configured({.markers = true})) {
   StreamPeer& partner = trusted_partner(*this);
   const Region region = iut.register_memory(5000, access::remote_write);
   partner.deviate(Deviation::crc_excludes_markers);
@@ -52,7 +51,8 @@ CONFORMANCE_CASE(crc_that_leaves_markers_out_changes_no_memory,
 }
 
 CONFORMANCE_CASE(msn_that_skips_is_rejected,
-                 rules("ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range"),
+                 rules("ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range",
+                       "ddp.untagged.msn-increments-per-message"),
                  in_both_roles) {
   StreamPeer& partner = trusted_partner(*this);
   const Work right = iut.post_receive(100), wrong = iut.post_receive(100);
@@ -169,7 +169,8 @@ CONFORMANCE_CASE(nothing_is_placed_after_an_error, rules("ddp.terminate.later-se
 // ---------------------------------------------------------------- wrong Responses
 
 CONFORMANCE_CASE(read_whose_response_goes_to_another_place_fails,
-                 rules("rdmap.read.error-passed-up-and-terminated", "ddp.tagged.check-stag-valid"),
+                 rules("rdmap.read.error-passed-up-and-terminated", "ddp.tagged.check-stag-valid",
+                       "rdmap.terminate.control-values-defined"),
                  in_both_roles, deadline_of(10s)) {
   const auto astray = [&](Deviation deviation,
                           std::initializer_list<rnic::wire::TerminateCause> causes) {

@@ -94,7 +94,8 @@ CONFORMANCE_CASE(endpoint_that_is_aborted_before_it_connects_flushes,
 CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
                  rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer",
                        "rdmap.order.messages-in-submission-order",
-                       "rdmap.order.read-completes-after-response"),
+                       "rdmap.order.read-completes-after-response",
+                       "ddp.close.outstanding-requests-fail"),
                  needs(capability::endpoint_reset), in_both_roles) {
   const auto first_life = [&](const std::function<void(Peer&)>& end) {
     const iut::Handle endpoint = iut.create_endpoint();
@@ -155,7 +156,8 @@ CONFORMANCE_CASE(stream_on_an_endpoint_that_was_reset_begins_anew,
 }
 
 CONFORMANCE_CASE(endpoint_that_never_was_connected_can_be_reset,
-                 rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer"),
+                 rules("ddp.untagged.msn-starts-at-one", "rdmap.send.consumes-one-buffer",
+                       "rdmap.order.messages-in-submission-order"),
                  needs(capability::endpoint_reset)) {
   row("with a receive that nobody has taken", [&] {
     const iut::Handle endpoint = iut.create_endpoint();

@@ -14,8 +14,7 @@ constexpr std::size_t long_message = 300'000;
 
 CONFORMANCE_CASE(sends_cross_sends,
                  rules("rdmap.send.delivered-in-order", "rdmap.send.in-submission-order",
-                       "ddp.delivery.in-sent-order", "ddp.delivery.messages-sent-in-order",
-                       "rdmap.order.completed-in-submission-order"),
+                       "ddp.delivery.in-sent-order", "rdmap.order.completed-in-submission-order"),
                  in_both_roles, over_both_families, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
   PayloadGenerator generator(41);
@@ -39,7 +38,8 @@ CONFORMANCE_CASE(sends_cross_sends,
 }
 
 CONFORMANCE_CASE(long_writes_cross_long_writes,
-                 rules("ddp.tagged.placed-at-to", "ddp.segmentation.to-is-initial-plus-offset"),
+                 rules("ddp.tagged.placed-at-to", "ddp.segmentation.to-is-initial-plus-offset",
+                       "rdmap.order.completed-in-submission-order"),
                  in_both_roles, over_both_families, deadline_of(20s)) {
   StreamPeer& partner = connect_partner();
   PayloadGenerator generator(42);
@@ -137,8 +137,8 @@ CONFORMANCE_CASE(operations_of_all_kinds_cross_one_another,
 }
 
 CONFORMANCE_CASE(hundreds_of_messages_are_counted,
-                 rules("ddp.untagged.msn-increments-per-message", "ddp.untagged.check-msn-in-range",
-                       "rdmap.send.delivered-in-order"),
+                 rules("ddp.untagged.msn-increments-per-message", "rdmap.send.delivered-in-order",
+                       "rdmap.order.completed-in-submission-order"),
                  in_both_roles, deadline_of(60s)) {
   constexpr std::size_t rounds = 11, at_once = 25, place = 64;
   StreamPeer& partner = connect_partner();

@@ -5,7 +5,8 @@
 namespace suite::cases {
 
 // It asks for no capability: where remote invalidation is missing, this is the case that fails.
-CONFORMANCE_CASE(invalidated_stag_refuses_writes, rules("rdmap.invalidate.stag-invalidated"),
+CONFORMANCE_CASE(invalidated_stag_refuses_writes,
+                 rules("rdmap.invalidate.stag-invalidated", "ddp.terminate.tagged-invalid-stag"),
                  in_both_roles) {
   for (const bool solicited : {false, true}) {
     row(solicited ? "Send with SE and Invalidate" : "Send with Invalidate", [&] {
@@ -22,7 +23,8 @@ CONFORMANCE_CASE(invalidated_stag_refuses_writes, rules("rdmap.invalidate.stag-i
   }
 }
 
-CONFORMANCE_CASE(invalidated_stag_refuses_reads, rules("rdmap.invalidate.stag-invalidated"),
+CONFORMANCE_CASE(invalidated_stag_refuses_reads,
+                 rules("rdmap.invalidate.stag-invalidated", "rdmap.terminate.code-invalid-stag"),
                  needs(capability::remote_invalidate)) {
   const Region region = iut.register_memory(64, access::remote_read);
   const Work receive = iut.post_receive(16);
@@ -30,6 +32,31 @@ CONFORMANCE_CASE(invalidated_stag_refuses_reads, rules("rdmap.invalidate.stag-in
   expect(receive, completes().with_length(8));
   peer.send(read_request(
       {.sink_stag = 7, .length = 16, .source_stag = region.stag, .source_offset = region.base}));
+  expect_rejection({cause::rdmap_invalid_stag}, "rdmap.invalidate.stag-invalidated",
+                   "rdmap.terminate.code-invalid-stag");
+}
+
+CONFORMANCE_CASE(only_the_named_stag_is_invalidated,
+                 rules("rdmap.invalidate.stag-invalidated", "rdmap.terminate.code-invalid-stag"),
+                 needs(capability::remote_invalidate), in_both_roles) {
+  std::vector<Region> regions;
+  for (int i = 0; i < 3; ++i) regions.push_back(iut.register_memory(64, access::remote_read_write));
+  const auto read_all_but = [&](std::size_t gone) {
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+      if (i == gone) continue;
+      peer.send(read_of(regions[i].stag, regions[i].base, 8));
+      expect(peer, message(Opcode::read_response, payload(8, static_cast<std::uint8_t>(i))));
+    }
+  };
+  for (std::size_t i = 0; i < regions.size(); ++i)
+    peer.send(
+        rdma_write(regions[i].stag, regions[i].base, payload(8, static_cast<std::uint8_t>(i))));
+  read_all_but(regions.size());
+  const Work receive = iut.post_receive(16);
+  peer.send(send_invalidate(regions[1].stag, payload(8)));
+  expect(receive, completes().with_length(8));
+  read_all_but(1);
+  peer.send(read_of(regions[1].stag, regions[1].base, 8));
   expect_rejection({cause::rdmap_invalid_stag}, "rdmap.invalidate.stag-invalidated",
                    "rdmap.terminate.code-invalid-stag");
 }

@@ -4,6 +4,7 @@
 //
 // An API may give more than it was asked for, so that this is an advisory; depths are powers of two,
 // which rounding leaves alone.
+#include "suite/cases/framework/limits.hpp"
 #include "suite/cases/framework/conformance_case.hpp"
 
 namespace suite::cases {
@@ -28,24 +29,29 @@ iut::Reply create(Body& body, iut::CreateEndpoint wanted) {
 }
 
 /// Tries `create` with as many as the IUT states, and with half as many while it refuses: what an API
-/// states as a limit need not be had in full at every time, which is an advisory.
-std::uint32_t most_to_be_had(Body& body, std::uint32_t stated, const char* what,
+/// states as a limit need not be had in full at every time, which is an advisory. `limit`: its name.
+std::uint32_t most_to_be_had(Body& body, std::uint32_t stated, const char* limit,
                              const std::function<iut::Reply(std::uint32_t)>& create) {
   for (std::uint32_t count = stated; count > 0; count /= 2) {
     const iut::Reply reply = create(count);
     if (count == stated)
-      body.advise_that(reply.outcome == iut::Outcome::ok, fmt::format("{} {}", stated, what),
+      body.advise_that(reply.outcome == iut::Outcome::ok, fmt::format("{} {}", limit, stated),
                        reply.error);
     if (reply.outcome == iut::Outcome::ok) return count;
   }
-  body.stop(Verdict::not_applicable, fmt::format("the IUT refuses even one of its {}", what));
+  body.stop(Verdict::not_applicable,
+            fmt::format("the IUT refuses even 1 of its {} {}", limit, stated));
 }
 
 /// An endpoint of the smallest depths, for as many pieces as can be had.
 std::pair<iut::Handle, std::uint32_t> endpoint_of_pieces(Body& body, std::uint32_t stated) {
   iut::CreateEndpoint wanted;
-  wanted.send_depth = wanted.receive_depth = depth;
-  const std::uint32_t most = most_to_be_had(body, stated, "pieces", [&](std::uint32_t pieces) {
+  const auto fitting = [&](const char* name) {
+    return static_cast<std::uint32_t>(within_limit(body.iut.limits(), name, depth));
+  };
+  wanted.send_depth = fitting("max_send_depth");
+  wanted.receive_depth = fitting("max_receive_depth");
+  const std::uint32_t most = most_to_be_had(body, stated, "max_pieces", [&](std::uint32_t pieces) {
     wanted.endpoint = body.iut.new_handle();
     wanted.max_pieces = pieces;
     return body.iut.try_call(wanted, "create an endpoint");
@@ -116,13 +122,15 @@ CONFORMANCE_CASE(shared_receive_scatters_into_all_pieces_that_the_iut_has,
                  rules("ddp.untagged.placed-at-mo"), needs(capability::shared_receive_queue)) {
   const std::uint32_t stated = limit_of(*this, "max_shared_pieces", 4096);
   const auto make_queue = [&](std::uint32_t pieces) {
-    const iut::CreateSharedQueue command{
-        .queue = iut.new_handle(), .depth = depth, .max_pieces = pieces};
+    const auto fitting = within_limit(iut.limits(), "max_shared_depth", depth);
+    const iut::CreateSharedQueue command{.queue = iut.new_handle(),
+                                         .depth = static_cast<std::uint32_t>(fitting),
+                                         .max_pieces = pieces};
     return std::pair(command.queue, iut.try_call(command, "create a shared receive queue"));
   };
   iut::Handle queue = 0;
   const std::uint32_t most =
-      most_to_be_had(*this, stated, "shared pieces", [&](std::uint32_t pieces) {
+      most_to_be_had(*this, stated, "max_shared_pieces", [&](std::uint32_t pieces) {
         auto [handle, reply] = make_queue(pieces);
         queue = handle;
         return reply;

@@ -32,14 +32,15 @@ CONFORMANCE_CASE(receive_does_not_complete_before_the_last_segment,
 }
 
 CONFORMANCE_CASE(send_does_not_complete_before_the_stream_can_send_it,
-                 rules("rdmap.order.completion-after-ddp")) {
+                 rules("rdmap.order.completion-after-ddp",
+                       "mpa.startup.responder-silent-before-first-fpdu")) {
   // The Responder may not send before the Initiator's first FPDU
   // (RFC 5044 7.1.2), so its Send has to wait.
   establish();
   if (!iut_is_responder())
     stop(Verdict::not_applicable, "only a Responder can be kept from sending");
   const Work send = iut.post_send(payload(16));
-  expect(peer, silence());
+  expect(peer, silence(), "mpa.startup.responder-silent-before-first-fpdu");
   const auto early = iut.take(completion_of(send).matches, context().loop.now());
   expect_that(!early.has_value(), "no completion", early ? describe(*early) : "none");
 }
@@ -98,6 +99,31 @@ CONFORMANCE_CASE(request_that_only_lacks_its_crc_is_not_served,
   };
   row("of eight octets", [&] { withhold(8, "rdmap.order.read-request-not-early"); });
   row("of no octets", [&] { withhold(0, "rdmap.order.zero-length-read-not-early"); });
+}
+
+CONFORMANCE_CASE(request_without_its_last_segment_is_not_served,
+                 rules("rdmap.order.read-request-not-early",
+                       "rdmap.order.response-starts-after-request"),
+                 in_both_roles) {
+  let_iut_send();
+  const Region source = iut.register_memory(64, access::remote_read);
+  // All its octets come with L = 0: DDP delivers it with the empty segment that has L = 1.
+  const Outgoing request = read_of(source.stag, source.base, 8);
+  const std::uint32_t msn = peer.next_msn(Queue::read_request);
+  Outgoing end = request.with_msn(msn);
+  const auto size = static_cast<std::uint32_t>(request.payload.size());
+  end.payload.clear();
+  peer.send(request.with_untagged([](std::size_t, wire::UntaggedHeader& header) {
+    header.ddp = wire::DdpControl::make(false, false);
+  }));
+  expect(peer, silence(), "rdmap.order.read-request-not-early");
+  peer.send(end.with_untagged(
+      [=](std::size_t, wire::UntaggedHeader& header) { header.message_offset = size; }));
+  // No text obliges a receiver to take a last segment of nothing.
+  expect(peer,
+         message(Opcode::read_response, part_of(source.contents, 0, 8)) |
+             advisory(silence() | any_terminate() | torn_down()),
+         "rdmap.order.response-starts-after-request");
 }
 
 CONFORMANCE_CASE(response_that_only_lacks_its_crc_completes_nothing,

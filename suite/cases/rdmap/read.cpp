@@ -88,10 +88,17 @@ CONFORMANCE_CASE(source_of_a_zero_length_read_is_not_validated,
   expect(peer, message(Opcode::read_response, {}));
 }
 
+CONFORMANCE_CASE(invalidate_stag_of_a_read_request_is_ignored,
+                 rules("rdmap.header.invalidate-stag-ignored")) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  for (int i = 0; i < 2; ++i) {
+    peer.send(read_from(region, 0, 8).with_ulp_word(region.stag));
+    expect(peer, message(Opcode::read_response, part_of(region.contents, 0, 8)));
+  }
+}
+
 CONFORMANCE_CASE(reads_are_answered_in_their_order,
-                 rules("rdmap.read.responses-in-request-order",
-                       "rdmap.resources.read-queue-holds-ird",
-                       "rdmap.order.responses-in-delivery-order")) {
+                 rules("rdmap.read.responses-in-request-order")) {
   establish({.parameters = {.private_data = {}, .ird = 4}});
   Region region = iut.register_memory(4096, access::remote_read);
   iut.write_memory(region, payload(4096));
@@ -111,8 +118,7 @@ CONFORMANCE_CASE(reads_are_answered_in_their_order,
 }
 
 CONFORMANCE_CASE(as_many_reads_as_granted_are_served,
-                 rules("rdmap.resources.read-queue-holds-ird",
-                       "rdmap.resources.inbound-reads-provided")) {
+                 rules("rdmap.resources.read-queue-holds-ird")) {
   const Region region = iut.register_memory(64, access::remote_read);
   establish({.parameters = {.private_data = {}, .ird = 4, .ord = 4}, .opening = true});
   peer.send_together(std::vector<Outgoing>(4, read_from(region, 0, 8)));
@@ -161,8 +167,7 @@ CONFORMANCE_CASE(read_sees_what_a_write_before_it_wrote,
 }
 
 CONFORMANCE_CASE(read_of_an_unknown_stag_is_rejected,
-                 rules("rdmap.error.read-source-stag-valid", "rdmap.terminate.code-invalid-stag",
-                       "rdmap.read.invalid-request-surfaced"),
+                 rules("rdmap.terminate.code-invalid-stag", "rdmap.read.invalid-request-surfaced"),
                  in_both_roles) {
   Region region = iut.register_memory(64, access::remote_read);
   region.stag = region.stag_with_other_key();
@@ -206,6 +211,16 @@ CONFORMANCE_CASE(read_beyond_bounds_is_rejected, rules("rdmap.error.read-source-
       const Region region = iut.register_memory(64, access::remote_read);
       peer.send(read_from(region, offset, 8));
       expect_rejection({cause::rdmap_base_or_bounds}, "rdmap.error.read-source-end-in-range",
+                       "rdmap.terminate.code-base-or-bounds");
+    });
+  }
+  // Eight octets, of which none or seven lie in the source.
+  for (const std::uint64_t before : {8, 1}) {
+    row(fmt::format("{} octets before the base", before), [&] {
+      const Region region = iut.register_memory(64, access::remote_read);
+      if (region.base < before) stop(Verdict::inconclusive, "the region begins at offset 0");
+      peer.send(read_from(region, 0 - before, 8));
+      expect_rejection({cause::rdmap_base_or_bounds}, "rdmap.error.read-source-start-in-range",
                        "rdmap.terminate.code-base-or-bounds");
     });
   }
@@ -263,9 +278,7 @@ CONFORMANCE_CASE(read_whose_offset_wraps_is_rejected,
 CONFORMANCE_CASE(terminate_for_a_bad_read_request_is_complete,
                  rules("rdmap.error.read-request-fields",
                        "rdmap.terminate.protection-error-rdma-header",
-                       "rdmap.terminate.protection-error-ddp-header",
-                       "rdmap.terminate.r-bit-per-figure",
-                       "rdmap.terminate.read-header-original")) {
+                       "rdmap.terminate.r-bit-per-figure")) {
   const Region region = iut.register_memory(64, access::remote_write);
   peer.send(read_from(region, 0, 8));
   const Arrival arrival =
@@ -279,7 +292,8 @@ CONFORMANCE_CASE(terminate_for_a_bad_read_request_is_complete,
 CONFORMANCE_CASE(posted_read_becomes_one_request,
                  rules("rdmap.read.request-header-format", "rdmap.read.request-qn-field-one",
                        "rdmap.read.request-carries-no-payload",
-                       "rdmap.order.read-completes-after-response"),
+                       "rdmap.order.read-completes-after-response",
+                       "rdmap.order.response-suffices-to-complete"),
                  in_both_roles) {
   let_iut_send();
   const Work work = iut.post_read(3000, 0x01020304, 0x1122334455667788);
@@ -369,6 +383,40 @@ CONFORMANCE_CASE(response_that_answers_another_read_does_not_complete_it,
   expect(peer, any_terminate() | torn_down() | advisory(silence()));
 }
 
+CONFORMANCE_CASE(later_segment_of_a_response_to_another_place_is_detected,
+                 rules("rdmap.read.response-validated-by-sink")) {
+  using Change = std::function<void(wire::TaggedHeader&, const Region& other)>;
+  const auto answer_by = [&](const char* name, std::size_t octets, const Change& change) {
+    row(name, [&] {
+      const Region other = iut.register_memory(64, access::remote_write);
+      // The sink is the first half of its region.
+      const Region region = iut.register_memory(128, access::remote_write);
+      let_iut_send();
+      iut::PostWork command;
+      command.operation = operation::read;
+      command.pieces = {{region.handle, 0, 64}};
+      command.remote_stag = 0x01020304;
+      const Work read = iut.post(command);
+      const auto asked = expect_message(Opcode::read_request).read_request();
+      peer.send(read_response(asked->sink_stag, asked->sink_offset, payload(octets))
+                    .with_segments_of(32)
+                    .with_tagged([&](std::size_t index, wire::TaggedHeader& header) {
+                      if (index != 0) change(header, other);
+                    }));
+      // To check is a MAY; one who does not completes the Read.
+      expect(peer, any_terminate() | torn_down() | advisory(silence()));
+    });
+  };
+  answer_by("another buffer", 64, [](wire::TaggedHeader& header, const Region& other) {
+    header.stag = other.stag;
+    header.tagged_offset = other.base;
+  });
+  answer_by("beyond the sink", 64, [](wire::TaggedHeader& header, const Region&) {
+    header.tagged_offset = header.tagged_offset.value() + 32;
+  });
+  answer_by("one octet too few", 63, [](wire::TaggedHeader&, const Region&) {});
+}
+
 CONFORMANCE_CASE(terminated_read_completes_in_error,
                  rules("rdmap.terminate.outstanding-completed-in-error")) {
   let_iut_send();
@@ -381,7 +429,7 @@ CONFORMANCE_CASE(terminated_read_completes_in_error,
 CONFORMANCE_CASE(terminate_for_a_read_carries_its_headers,
                  rules("rdmap.terminate.protection-error-rdma-header",
                        "rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value",
-                       "rdmap.terminate.r-bit-per-figure")) {
+                       "rdmap.terminate.r-bit-per-figure", "rdmap.terminate.header-format")) {
   const Region source = iut.register_memory(64, access::remote_read);
   const Outgoing request = read_from(source, 0, 65);
   const Octets ulpdu = peer.prepare(request).front().ulpdu;

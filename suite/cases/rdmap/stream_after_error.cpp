@@ -43,7 +43,7 @@ CONFORMANCE_CASE(stream_ends_gracefully_after_a_terminate,
 }
 
 CONFORMANCE_CASE(nothing_after_an_error_takes_effect,
-                 rules("rdmap.error.streams-terminated", "ddp.terminate.later-segments-dropped")) {
+                 rules("ddp.terminate.later-segments-dropped")) {
   const Region region = iut.register_memory(100, access::remote_write);
   peer.send_together({rdma_write(region.stag, region.base + 90, payload(33)),
                       rdma_write(region.stag, region.base, payload(10))});
@@ -53,7 +53,8 @@ CONFORMANCE_CASE(nothing_after_an_error_takes_effect,
 }
 
 CONFORMANCE_CASE(message_after_an_error_is_not_delivered,
-                 rules("ddp.terminate.later-segments-dropped"), in_both_roles) {
+                 rules("ddp.terminate.later-segments-dropped", "rdmap.error.streams-terminated"),
+                 in_both_roles) {
   const Work receive = iut.post_receive(64);
   peer.send_together({bad_write(), send_message(payload(16))});
   expect(peer, any_terminate() | torn_down(), "rdmap.error.streams-terminated");
@@ -69,7 +70,8 @@ CONFORMANCE_CASE(connection_is_closed_after_an_error, rules("rdmap.error.streams
 }
 
 CONFORMANCE_CASE(consumer_learns_of_an_error,
-                 rules("rdmap.error.local-ulp-informed", "ddp.close.invalid-header-indicated")) {
+                 rules("rdmap.error.local-ulp-informed", "ddp.close.invalid-header-indicated",
+                       "rdmap.terminate.outstanding-completed-in-error")) {
   const auto learns_of = [&](const Outgoing& message, RuleRef rule) {
     const Work receive = iut.post_receive(64);
     peer.send(message);
@@ -100,7 +102,10 @@ CONFORMANCE_CASE(posted_work_is_flushed_by_an_error,
 }
 
 CONFORMANCE_CASE(nothing_follows_a_terminate_of_any_layer,
-                 rules("rdmap.terminate.nothing-sent-after"), in_both_roles) {
+                 rules("rdmap.terminate.nothing-sent-after",
+                       "rdmap.error.incoming-message-terminate",
+                       "rdmap.terminate.pending-completed-in-error"),
+                 in_both_roles) {
   const auto last_words = [&](const std::function<void()>& offend) {
     establish({.parameters = {.private_data = {}, .ird = 4, .ord = 1}});
     see_iut_send();

@@ -110,15 +110,11 @@ void expect_told_without_headers(Body& test, TerminateCause cause, const Arrival
 // ---------------------------------------------------------------- layer 1: DDP
 
 CONFORMANCE_CASE(tagged_errors_are_reported_with_the_segments_header,
-                 rules("rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value",
-                       "rdmap.terminate.ddp-header-size", "ddp.terminate.report-has-header",
-                       "ddp.terminate.report-has-segment-length",
-                       "ddp.terminate.report-has-error-type"),
+                 rules("rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value"),
                  rules("ddp.terminate.tagged-invalid-stag", "ddp.terminate.tagged-base-or-bounds",
                        "ddp.terminate.tagged-stag-not-associated", "ddp.terminate.tagged-to-wrap",
-                       "ddp.terminate.tagged-invalid-version",
-                       "rdmap.terminate.ddp-error-no-rdma-header",
-                       "rdmap.terminate.d-bit-per-figure", "rdmap.terminate.r-bit-per-figure"),
+                       "ddp.terminate.tagged-invalid-version", "rdmap.terminate.d-bit-per-figure",
+                       "rdmap.terminate.r-bit-per-figure"),
                  in_both_roles) {
   row("1/1/00 invalid STag", [&] {
     expect_told(
@@ -150,16 +146,14 @@ CONFORMANCE_CASE(tagged_errors_are_reported_with_the_segments_header,
   });
 }
 
-CONFORMANCE_CASE(
-    untagged_errors_are_reported_with_the_segments_header,
-    rules("rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value",
-          "rdmap.terminate.ddp-header-size", "ddp.terminate.report-has-header",
-          "ddp.terminate.report-has-segment-length", "ddp.terminate.report-has-error-type"),
-    rules("ddp.terminate.untagged-invalid-qn", "ddp.terminate.untagged-msn-range",
-          "ddp.terminate.untagged-invalid-mo", "ddp.terminate.untagged-message-too-long",
-          "ddp.terminate.untagged-invalid-version", "rdmap.terminate.ddp-error-no-rdma-header",
-          "rdmap.terminate.d-bit-per-figure", "rdmap.terminate.r-bit-per-figure"),
-    in_both_roles) {
+CONFORMANCE_CASE(untagged_errors_are_reported_with_the_segments_header,
+                 rules("rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value"),
+                 rules("ddp.terminate.untagged-invalid-qn", "ddp.terminate.untagged-msn-range",
+                       "ddp.terminate.untagged-invalid-mo",
+                       "ddp.terminate.untagged-message-too-long",
+                       "ddp.terminate.untagged-invalid-version", "rdmap.terminate.d-bit-per-figure",
+                       "rdmap.terminate.r-bit-per-figure"),
+                 in_both_roles) {
   const Outgoing send = send_message(payload(17));
   const auto with_receive = [&](const char* name, const Outgoing& message, const Wrong& wrong) {
     row(name, [&, message, wrong] {
@@ -185,7 +179,8 @@ CONFORMANCE_CASE(
 
 CONFORMANCE_CASE(missing_buffer_is_reported_with_the_segments_header,
                  rules("ddp.terminate.untagged-no-buffer", "rdmap.terminate.ddp-header-copied",
-                       "rdmap.terminate.segment-length-value")) {
+                       "rdmap.terminate.segment-length-value", "rdmap.terminate.d-bit-per-figure",
+                       "rdmap.terminate.r-bit-per-figure")) {
   let_iut_send();
   const Octets ulpdu = peer.prepare(send_message(payload(9))).front().ulpdu;
   peer.send(Fpdu{.ulpdu = ulpdu});
@@ -196,8 +191,10 @@ CONFORMANCE_CASE(missing_buffer_is_reported_with_the_segments_header,
 }
 
 CONFORMANCE_CASE(header_of_the_segment_at_fault_is_copied,
-                 rules("rdmap.terminate.ddp-header-copied",
-                       "rdmap.terminate.segment-length-value")) {
+                 rules("rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value",
+                       "ddp.terminate.tagged-invalid-stag", "ddp.terminate.untagged-invalid-qn",
+                       "ddp.terminate.untagged-message-too-long",
+                       "rdmap.terminate.d-bit-per-figure", "rdmap.terminate.r-bit-per-figure")) {
   row("third segment of a Write", [&] {
     const Region region = iut.register_memory(100, access::remote_write);
     auto fpdus =
@@ -228,9 +225,8 @@ CONFORMANCE_CASE(header_of_the_segment_at_fault_is_copied,
 // ---------------------------------------------------------------- layer 0: RDMAP
 
 CONFORMANCE_CASE(read_errors_are_reported_with_both_headers,
-                 rules("rdmap.terminate.read-header-original", "rdmap.terminate.rdma-header-size",
-                       "rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value",
-                       "rdmap.terminate.protection-error-ddp-header",
+                 rules("rdmap.terminate.read-header-original", "rdmap.terminate.ddp-header-copied",
+                       "rdmap.terminate.segment-length-value",
                        "rdmap.terminate.protection-error-rdma-header"),
                  rules("rdmap.terminate.code-invalid-stag", "rdmap.terminate.code-base-or-bounds",
                        "rdmap.terminate.code-access-rights",
@@ -274,7 +270,7 @@ CONFORMANCE_CASE(read_errors_are_reported_with_both_headers,
 CONFORMANCE_CASE(invalidation_errors_are_reported_with_the_segments_header,
                  rules("rdmap.terminate.ddp-header-copied",
                        "rdmap.terminate.code-cannot-invalidate-protection",
-                       "rdmap.terminate.code-cannot-invalidate-operation"),
+                       "rdmap.terminate.d-bit-per-figure"),
                  needs(capability::remote_invalidate), in_both_roles) {
   const auto told = [&](const Outgoing& message, const std::vector<TerminateCause>& causes) {
     const Work receive = iut.post_receive(32);
@@ -304,9 +300,7 @@ CONFORMANCE_CASE(invalidation_errors_are_reported_with_the_segments_header,
 }
 
 CONFORMANCE_CASE(operation_errors_are_reported_with_the_ddp_header_alone,
-                 rules("rdmap.terminate.operation-error-ddp-header",
-                       "rdmap.terminate.operation-error-no-rdma-header",
-                       "rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value"),
+                 rules("rdmap.terminate.ddp-header-copied", "rdmap.terminate.segment-length-value"),
                  rules("rdmap.terminate.code-invalid-version",
                        "rdmap.terminate.code-unexpected-opcode", "rdmap.terminate.d-bit-per-figure",
                        "rdmap.terminate.r-bit-per-figure", "rdmap.read.invalid-response-surfaced"),
@@ -345,7 +339,8 @@ CONFORMANCE_CASE(operation_errors_are_reported_with_the_ddp_header_alone,
 
 CONFORMANCE_CASE(unaligned_atomic_is_reported_with_the_ddp_header_alone,
                  rules("rdmap.atomic.alignment-terminate-code", "rdmap.terminate.ddp-header-copied",
-                       "rdmap.terminate.segment-length-value", "rdmap.terminate.r-bit-per-figure"),
+                       "rdmap.terminate.segment-length-value", "rdmap.terminate.r-bit-per-figure",
+                       "rdmap.terminate.d-bit-per-figure"),
                  needs(capability::atomics), in_both_roles) {
   const Region region = iut.register_memory(64, access::remote_atomic);
   const std::uint64_t unaligned = region.base % 8 == 0 ? region.base + 1 : region.base;
@@ -369,8 +364,8 @@ CONFORMANCE_CASE(crc_error_is_reported_without_a_header,
 }
 
 CONFORMANCE_CASE(marker_error_is_reported_without_a_header,
-                 rules("mpa.terminate.marker-mismatch-code", "rdmap.terminate.llp-error-no-headers",
-                       "rdmap.terminate.d-bit-per-figure"),
+                 rules("mpa.terminate.marker-mismatch-code",
+                       "rdmap.terminate.llp-error-no-headers"),
                  configured({.markers = true})) {
   expect_still_working();  // as above
   const Region region = iut.register_memory(1000, access::remote_write);
@@ -394,7 +389,10 @@ CONFORMANCE_CASE(local_error_is_reported_as_such,
     see_iut_send();
     iut.disconnect(true);
     // The MUST of RFC 5040 section 7.1, as far as a Terminate can be sent (docs/disputes.md D7).
-    expect(peer, local_error() | advisory(torn_down()));
+    const Arrival arrival = expect(peer, local_error() | advisory(torn_down()));
+    if (const auto told = arrival.terminate())
+      expect_that(!told->d && !told->r, "D and R clear", arrival.text(),
+                  "rdmap.error.local-error-no-headers");
   });
   row("Read whose sink is gone before its turn", [&] {
     establish({.parameters = {.private_data = {}, .ird = 1, .ord = 1}});

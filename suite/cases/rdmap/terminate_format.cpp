@@ -55,7 +55,7 @@ CONFORMANCE_CASE(terminate_about_a_write_is_well_formed,
                  rules("rdmap.terminate.m-bit-per-figure", "rdmap.terminate.d-bit-per-figure",
                        "rdmap.terminate.ddp-header-present-with-d",
                        "rdmap.terminate.segment-length-present-with-d",
-                       "rdmap.terminate.nothing-sent-after", "rdmap.error.incoming-message-fields"),
+                       "rdmap.terminate.nothing-sent-after"),
                  in_both_roles) {
   const Region region = iut.register_memory(100, access::remote_write);
   peer.send(rdma_write(region.stag, region.base + 90, payload(33)));
@@ -109,7 +109,7 @@ CONFORMANCE_CASE(terminate_for_a_ddp_error_carries_the_ddp_header,
                        "rdmap.terminate.segment-length-present-with-d",
                        "rdmap.terminate.ddp-header-present-with-d",
                        "rdmap.terminate.d-bit-per-figure", "rdmap.terminate.m-bit-per-figure",
-                       "rdmap.terminate.segment-length-value")) {
+                       "rdmap.terminate.segment-length-value", "rdmap.terminate.header-format")) {
   const Octets ulpdu = peer.prepare(bad_write()).front().ulpdu;
   peer.send(Fpdu{.ulpdu = ulpdu});
   const Arrival arrival = expect(peer, any_terminate() | advisory(torn_down()));
@@ -182,7 +182,8 @@ CONFORMANCE_CASE(terminate_holds_what_its_bits_say,
 
 CONFORMANCE_CASE(terminate_about_data_holds_no_read_request,
                  rules("rdmap.terminate.rdma-header-only-for-reads",
-                       "rdmap.terminate.segment-length-valid-with-m"),
+                       "rdmap.terminate.segment-length-valid-with-m",
+                       "rdmap.terminate.header-format"),
                  in_both_roles) {
   const auto look = [&](const Outgoing& message) {
     const Fpdu fpdu = peer.prepare(message).front();

@@ -9,8 +9,7 @@ namespace suite::cases {
 
 CONFORMANCE_CASE(received_terminate_ends_the_stream,
                  rules("rdmap.terminate.delivered-to-rdmap",
-                       "rdmap.terminate.outstanding-completed-in-error",
-                       "rdmap.terminate.placement-guaranteed"),
+                       "rdmap.terminate.outstanding-completed-in-error"),
                  in_both_roles) {
   const Work receive = iut.post_receive(64);
   peer.send(terminate_message(cause::rdmap_local_catastrophic));
@@ -35,15 +34,44 @@ CONFORMANCE_CASE(reserved_bits_of_a_terminate_are_ignored,
 }
 
 CONFORMANCE_CASE(received_terminate_consumes_no_receive,
-                 rules("rdmap.terminate.consumes-one-buffer"), in_both_roles) {
+                 rules("rdmap.terminate.consumes-one-buffer", "rdmap.terminate.delivered-to-rdmap"),
+                 in_both_roles) {
   const Work first = iut.post_receive(64), second = iut.post_receive(64);
   peer.send(terminate_message(cause::rdmap_operation_unspecified));
-  expect_end_by_terminate();
+  expect_end_by_terminate("rdmap.terminate.delivered-to-rdmap");
   if (peer.raw().is_open()) peer.half_close();
   expect(first, completes_in_error());
   expect(second, completes_in_error());
   expect_that(iut.read_memory(first.buffer) == first.buffer.contents, "the buffer unchanged",
               "octets placed");
+}
+
+CONFORMANCE_CASE(terminate_is_taken_though_all_queues_are_full,
+                 rules("rdmap.terminate.placement-guaranteed"), in_both_roles) {
+  constexpr int granted = 2;
+  const Region region = iut.register_memory(much_data().size(), access::remote_read);
+  establish({.parameters = {.private_data = {}, .ird = granted, .ord = granted}, .opening = true});
+  // No Receive is posted, and no Response gets through, so that none of the Requests is done with.
+  peer.stall();
+  const auto length = static_cast<std::uint32_t>(region.length);
+  peer.send_together(std::vector<Outgoing>(granted, read_of(region.stag, region.base, length)));
+  peer.send(terminate_message(cause::rdmap_local_catastrophic));
+  watch();
+  peer.resume();
+  watch();
+  expect_end_by_terminate();
+}
+
+CONFORMANCE_CASE(invalidate_stag_of_a_terminate_is_ignored,
+                 rules("rdmap.header.invalidate-stag-ignored",
+                       "rdmap.terminate.delivered-to-rdmap")) {
+  const Region region = iut.register_memory(64, access::remote_read);
+  peer.send(terminate_message(cause::rdmap_local_catastrophic).with_ulp_word(region.stag));
+  expect_end_by_terminate("rdmap.terminate.delivered-to-rdmap");
+  Peer& next = another_peer();
+  establish(next, {.endpoint = iut.create_endpoint(), .opening = true});
+  next.send(read_of(region.stag, region.base, 8));
+  expect(next, message(Opcode::read_response, part_of(region.contents, 0, 8)));
 }
 
 CONFORMANCE_CASE(malformed_terminate_ends_the_stream_too, rules("rdmap.terminate.invalid-surfaced"),
@@ -98,7 +126,7 @@ CONFORMANCE_CASE(connection_may_close_immediately_after_a_terminate,
 }
 
 CONFORMANCE_CASE(terminate_of_every_cause_ends_the_stream,
-                 rules("rdmap.terminate.delivered-to-rdmap", "rdmap.terminate.nothing-sent-after",
+                 rules("rdmap.terminate.delivered-to-rdmap",
                        "rdmap.terminate.outstanding-completed-in-error")) {
   const auto ended = [&](const Octets& payload) {
     const Work receive = iut.post_receive(32);

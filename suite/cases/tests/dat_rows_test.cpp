@@ -6,7 +6,7 @@
 #include <set>
 
 #include "suite/cases/dat/framework/dat_process.hpp"
-#include "suite/cases/framework/renamed_cases.hpp"
+#include "suite/cases/renamed_cases.hpp"
 
 using namespace suite::cases;
 

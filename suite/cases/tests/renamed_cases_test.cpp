@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <set>
 
-#include "suite/cases/framework/renamed_cases.hpp"
+#include "suite/cases/renamed_cases.hpp"
 
 using namespace suite::cases;
 

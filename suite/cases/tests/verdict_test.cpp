@@ -3,6 +3,7 @@
 // the worst counts, of equals the first.
 #include <boost/test/unit_test.hpp>
 
+#include <utility>
 #include <vector>
 
 #include "suite/cases/framework/verdict.hpp"
@@ -43,6 +44,31 @@ BOOST_AUTO_TEST_CASE(what_was_sent_wrongly_fails_a_body_that_reached_its_end) {
   BOOST_TEST(ruling.reason == "a.rule: a lie in place of truth");
 }
 
+BOOST_AUTO_TEST_CASE(a_finding_fails_the_cases_that_are_about_it_alone) {
+  using Rules = std::vector<std::string_view>;
+  const char* must = "mpa.framing.pad-sent-as-zero";
+  const char* should = "mpa.segmentation.segments-begin-with-fpdu";
+  const char* aim = "mpa.startup.revision-one-sent";
+  const auto ruling = [](std::string_view rule, const Rules& also, const Rules& aims, bool strict) {
+    return rule_on_finding({.rule = rule, .also = also, .aims = aims, .strict = strict});
+  };
+  BOOST_TEST((ruling(must, {}, Rules{aim, must}, false).judgement == Judgement::fail));
+  const FindingRuling passing = ruling(must, {}, Rules{aim}, false);
+  BOOST_TEST((passing.judgement == Judgement::also_seen && passing.rule == must));
+  // Of the rules that one fault breaks the case's own is named.
+  const FindingRuling other = ruling(must, {aim}, Rules{aim}, false);
+  BOOST_TEST((other.judgement == Judgement::fail && other.rule == aim));
+  BOOST_TEST((ruling(should, {}, Rules{should}, false).judgement == Judgement::advisory));
+  BOOST_TEST((ruling(should, {}, Rules{aim}, false).judgement == Judgement::advisory));
+  BOOST_TEST((ruling(should, {}, Rules{should}, true).judgement == Judgement::fail));
+  BOOST_TEST((ruling(should, {}, Rules{aim}, true).judgement == Judgement::also_seen));
+}
+
+BOOST_AUTO_TEST_CASE(what_was_also_seen_leaves_the_verdict_alone) {
+  const std::vector<ExpectationRecord> seen{made(Judgement::pass), made(Judgement::also_seen)};
+  BOOST_TEST((verdict_of("case", {}, {}, seen).verdict == Verdict::pass));
+}
+
 BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {
   const CaseStop stop{Verdict::inconclusive, "did not come up"};
   const Ruling ended = verdict_of("case", stop, {}, kept);
@@ -54,6 +80,19 @@ BOOST_AUTO_TEST_CASE(an_early_end_counts_unless_something_is_worse) {
   BOOST_TEST((verdict_of("case", lacking, {}, broken).verdict == Verdict::fail));
   const CaseStop lost{Verdict::error, "gone"};
   BOOST_TEST(verdict_of("case", lost, {}, broken).reason == "gone");
+}
+
+BOOST_AUTO_TEST_CASE(an_upper_tester_that_falls_silent_hides_no_failed_expectation) {
+  for (const auto& [words, why] :
+       {std::pair{"no reply of the upper tester to: reset", Silence::no_reply},
+        std::pair{"the upper tester is gone: hung", Silence::agent_gone}}) {
+    const CaseStop silent{.verdict = Verdict::error, .reason = words, .silence = why};
+    const Ruling failed = verdict_of("case", silent, {}, broken);
+    BOOST_TEST((failed.verdict == Verdict::fail));
+    BOOST_TEST(failed.reason ==
+               std::string("a.rule: a lie in place of truth; after that: ") + words);
+    BOOST_TEST((verdict_of("case", silent, {}, kept).verdict == Verdict::error));
+  }
 }
 
 BOOST_AUTO_TEST_CASE(rows_tell_their_name_and_are_not_applicable_only_together) {

@@ -133,11 +133,11 @@ BOOST_AUTO_TEST_CASE(each_fault_is_one_line_with_its_place) {
   BOOST_TEST(
       fault_of("") ==
       ":1: must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
-      "`throughout` and `isolated`, maybe `private: true`, and nothing else");
+      "`findings` and `isolated`, maybe `private: true`, and nothing else");
   BOOST_TEST(
       fault_of("entries: {}\n") ==
       ":1: must hold a list named `entries`, maybe ones named `kernel_messages`, `random_crashes`, "
-      "`throughout` and `isolated`, maybe `private: true`, and nothing else");
+      "`findings` and `isolated`, maybe `private: true`, and nothing else");
   BOOST_TEST(fault_of(with("    verdict: fail\n", "")) == ":2: `verdict` is missing");
   BOOST_TEST(fault_of(with("verdict: fail", "verdict: pass")) ==
              ":3: `verdict` is fail or inconclusive, not 'pass'");
@@ -383,30 +383,84 @@ BOOST_AUTO_TEST_CASE(a_case_that_a_listed_random_crash_ends_runs_again_but_not_f
              GateResult::known);
 }
 
-BOOST_AUTO_TEST_CASE(what_is_wrong_throughout_goes_along_with_any_entry_but_excuses_no_case) {
-  const auto listed = load_text(good_entry + R"(throughout:
+namespace {
+
+const std::string known_finding = R"(findings:
   - rule: rdmap.terminate.header-format
     observed: "reserved bits *"
+    case: ddp.a.c
     iut: siw-vm
     versions: kernel < 6.13
     reason: they are never cleared
     date: 2026-01-31
-)");
+)";
+
+suite::results::FindingRecord a_finding(const std::vector<std::string>& observed) {
+  suite::results::FindingRecord finding;
+  finding.rule = "rdmap.terminate.header-format";
+  finding.cases = 2;
+  finding.observed = observed;
+  return finding;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_CASE(a_finding_is_known_if_each_wording_of_it_is) {
+  const auto listed = load_text(good_entry + known_finding);
   BOOST_REQUIRE(listed);
+  const Gate gate(*listed, siw("6.1"));
+  const auto judged = gate.judge(a_finding({"reserved bits 0x01", "reserved bits 0x02"}));
+  BOOST_TEST(judged.result == GateResult::known);
+  BOOST_TEST(judged.reason == "they are never cleared");
+  BOOST_TEST(judged.entry.ends_with(":11"));
+  const auto more = gate.judge(a_finding({"reserved bits 0x01", "another thing"}));
+  BOOST_TEST(more.result == GateResult::new_failure);
+  BOOST_TEST(more.reason == "'another thing' came, and no entry of `findings` says so");
+  BOOST_TEST(Gate(*listed, siw("6.13")).judge(a_finding({"reserved bits 0x01"})).result ==
+             GateResult::new_failure);
+  auto other = a_finding({"reserved bits 0x01"});
+  other.rule = "ddp.tagged.base-or-bounds";
+  BOOST_TEST(gate.judge(other).result == GateResult::new_failure);
+}
+
+BOOST_AUTO_TEST_CASE(what_was_also_seen_makes_no_case_a_new_failure) {
   CaseRecord record = outcome(Verdict::fail, "closed without a Terminate");
   record.outcome.expectations.push_back(record.outcome.expectations.front());
   record.outcome.expectations.back().rule = "rdmap.terminate.header-format";
-  record.outcome.expectations.back().actual = "reserved bits 0x01";
-  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::known);
-  BOOST_TEST(Gate(*listed, siw("6.13")).judge(record).result != GateResult::known);
-  record.outcome.expectations.back().actual = "another thing";
-  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
-  record.outcome.expectations.erase(record.outcome.expectations.begin());
-  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
-  record.outcome.expectations.back().actual = "reserved bits 0x01";
-  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::known);
-  record.id = "ddp.a.c";
-  BOOST_TEST(Gate(*listed, siw("6.1")).judge(record).result == GateResult::new_failure);
+  record.outcome.expectations.back().judgement = Judgement::also_seen;
+  BOOST_TEST(judge(record) == GateResult::known);
+}
+
+BOOST_AUTO_TEST_CASE(a_listed_finding_is_stale_where_its_case_was_judged_and_shows_nothing) {
+  const auto listed = load_text(good_entry + known_finding);
+  const Gate gate(listed.value(), siw("6.1"));
+  suite::results::Document run;
+  BOOST_TEST(gate.stale_findings(run).empty());  // its case was not selected
+  run.cases.push_back(outcome(Verdict::pass, ""));
+  run.cases.back().id = "ddp.a.c";
+  BOOST_REQUIRE(gate.stale_findings(run).size() == 1U);
+  BOOST_TEST(
+      gate.stale_findings(run).front().ends_with(".yaml:11 finding:rdmap.terminate.header-format"));
+  const auto now_and_then = load_text(good_entry + known_finding + "    intermittent: true\n");
+  BOOST_TEST(Gate(now_and_then.value(), siw("6.1")).stale_findings(run).empty());
+  run.cases.back().outcome.verdict = Verdict::not_applicable;
+  BOOST_TEST(gate.stale_findings(run).empty());
+  run.cases.back().outcome.verdict = Verdict::pass;
+  run.findings = {a_finding({"another thing"})};
+  BOOST_TEST(gate.stale_findings(run).size() == 1U);
+  run.findings = {a_finding({"another thing", "reserved bits 0x02"})};
+  BOOST_TEST(gate.stale_findings(run).empty());
+}
+
+BOOST_AUTO_TEST_CASE(a_listed_finding_names_a_rule_and_a_case_that_exist) {
+  const auto with_finding = [](const std::string& from, const std::string& to) {
+    std::string text = good_entry + known_finding;
+    return text.replace(text.rfind(from), from.size(), to);
+  };
+  BOOST_TEST(fault_of(with_finding("ddp.a.c", "ddp.a.x")) == ":13: there is no case 'ddp.a.x'");
+  BOOST_TEST(fault_of(with_finding("header-format", "header")) ==
+             ":11: there is no rule 'rdmap.terminate.header'");
+  BOOST_TEST(fault_of(with_finding("    case: ddp.a.c\n", "")) == ":11: `case` is missing");
 }
 
 BOOST_AUTO_TEST_CASE(a_case_may_be_isolated_without_being_a_failure) {

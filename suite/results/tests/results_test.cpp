@@ -137,6 +137,9 @@ BOOST_AUTO_TEST_CASE(a_finished_run_is_valid_by_the_schema_and_reads_back) {
   stale.gate = {.result = GateResult::stale, .entry = "siw.yaml:3", .reason = "it passes"};
   BOOST_REQUIRE(folder->add(stale));
   BOOST_TEST(!fs::exists(folder->path() / "results.json"));
+  CaseRecord another = a_case("ddp.x.a", 1, Verdict::pass);
+  another.outcome.expectations.back().judgement = Judgement::also_seen;
+  BOOST_REQUIRE(folder->add(another));
   run.complete = true;
   run.ending = Ending::finished;
   run.end = "2026-01-02T03:04:09Z";
@@ -151,15 +154,20 @@ BOOST_AUTO_TEST_CASE(a_finished_run_is_valid_by_the_schema_and_reads_back) {
   BOOST_TEST(!fault, (fault ? fault->text : ""));
   BOOST_TEST(base::record::to_json(back) == base::record::to_json(*document));
   BOOST_TEST(back.run.complete);
-  BOOST_REQUIRE(back.cases.size() == 3U);
+  BOOST_REQUIRE(back.cases.size() == 4U);
   BOOST_TEST(name(back.cases[0].gate.result) == "superseded");
   BOOST_TEST(back.cases[0].outcome.expectations.at(0).frame.value() == 12U);
   BOOST_TEST(!back.cases[0].outcome.exchange.at(0).frame.has_value());
-  BOOST_TEST(back.summary.cases == 2U);
-  BOOST_TEST(back.summary.attempts == 3U);
-  BOOST_TEST(back.summary.verdicts.at("pass") == 2U);
+  BOOST_TEST(back.summary.cases == 3U);
+  BOOST_TEST(back.summary.attempts == 4U);
+  BOOST_TEST(back.summary.verdicts.at("pass") == 3U);
   BOOST_TEST(back.summary.verdicts.count("fail") == 0U);
-  BOOST_TEST(back.summary.tester_pcaps == 2U);
+  BOOST_TEST(back.summary.tester_pcaps == 3U);
+  BOOST_REQUIRE(back.findings.size() == 1U);
+  BOOST_TEST(back.findings[0].rule == "ddp.tagged.base-or-bounds");
+  BOOST_TEST(back.findings[0].first_case == "ddp.x.a");
+  BOOST_TEST(back.findings[0].cases == 1U);
+  BOOST_TEST(name(back.findings[0].gate.result) == "new_failure");
   BOOST_TEST(back.summary.stale_entries == (std::vector<std::string>{"siw.yaml:3 ddp.x.y"}),
              boost::test_tools::per_element());
 }

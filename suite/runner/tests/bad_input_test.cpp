@@ -439,6 +439,64 @@ BOOST_AUTO_TEST_CASE(exit_codes_and_their_order) {
                      expected[1]}) == failure);
 }
 
+BOOST_AUTO_TEST_CASE(a_finding_fails_the_run_unless_it_is_known) {
+  const Scratch scratch;
+  const auto finding = [](const std::string& observed) {
+    return "entries: []\nfindings:\n  - rule: mpa.framing.pad-sent-as-zero\n    observed: '" +
+           observed +
+           "'\n    case: toy.finding.in_passing\n    iut: reference\n    versions: any\n    "
+           "reason: it "
+           "never clears the pad\n    date: 2026-01-01\n";
+  };
+  write(scratch / "known.yaml", finding("pad *"));
+  write(scratch / "other.yaml", finding("pad of another kind"));
+  const auto finished = [&](const Words& more) {
+    Words words{toy,
+                "run",
+                "--link",
+                "memory",
+                "--fresh",
+                "--out",
+                scratch / "out",
+                "--select",
+                "toy.finding.in_passing"};
+    words.insert(words.end(), more.begin(), more.end());
+    return run(words);
+  };
+  const Finished alone = finished({});
+  BOOST_TEST(alone.status == failure);
+  BOOST_TEST(alone.out.find("fail: finding:mpa.framing.pad-sent-as-zero (RFC 5044 section 4.1)") !=
+                 std::string::npos,
+             alone.out);
+  const Json results = Json::parse(text_of(scratch / "out/results.json"));
+  BOOST_TEST(results["cases"][1]["verdict"] == "pass");
+  BOOST_REQUIRE(results["findings"].size() == 1U);
+  BOOST_TEST(results["findings"][0]["first_case"] == "toy.finding.in_passing");
+  BOOST_TEST(text_of(scratch / "out/junit.xml").find("finding:mpa.framing.pad-sent-as-zero") !=
+             std::string::npos);
+  BOOST_TEST(finished({"--expectations", scratch / "known.yaml"}).status == 0);
+  BOOST_TEST(finished({"--expectations", scratch / "other.yaml"}).status == failure);
+}
+
+BOOST_AUTO_TEST_CASE(a_disputed_verdict_is_bundled_with_all_that_it_rests_on) {
+  const Scratch scratch;
+  const std::string out = scratch / "out", bundle = scratch / "bundle";
+  BOOST_TEST(run({toy, "run", "--out", out, "--select", "toy.verdict.fail"}).status == failure);
+  const auto dispute = [&](const std::string& subject) {
+    return run({toy, "dispute", subject, "--results", out, "--out", bundle});
+  };
+  check_refusal(dispute("toy.verdict.fial"), usage, "did you mean");
+  BOOST_TEST(!fs::exists(bundle));
+  BOOST_TEST(dispute("toy.verdict.fail").status == 0);
+  const std::string text = text_of(bundle + "/verdict.txt");
+  for (const char* words : {"admissible: Terminate 1/1/01", "came:       Terminate 1/1/00",
+                            "RFC 5041 section 7.1", "again: "})
+    BOOST_TEST(text.find(words) != std::string::npos, text);
+  BOOST_TEST(Json::parse(text_of(bundle + "/case.json"))["id"] == "toy.verdict.fail");
+  check_refusal(dispute("toy.verdict.fail"), harness, "is there already");
+  check_refusal(run({toy, "dispute", "x", "--results", scratch / "none"}), usage, "--results");
+}
+
 BOOST_AUTO_TEST_CASE(doctor_says_a_remedy_for_whatever_is_not_well) {
   const Scratch bin;
   const std::vector<std::pair<int, Words>> all{

@@ -2,12 +2,10 @@
 // When an IUT counts as gone: what goes unanswered in a row, and what the sentinel says then.
 #include <boost/test/unit_test.hpp>
 
-#include "suite/runner/case_record.hpp"
 #include "suite/runner/outage_detector.hpp"
 
 using namespace suite::runner;
 using State = OutageDetector::State;
-using suite::cases::Verdict;
 
 namespace {
 
@@ -17,10 +15,6 @@ OutageDetector with_contact() {
   OutageDetector contact;
   contact.answered("ddp.x", true, now);
   return contact;
-}
-
-bool unanswered(Verdict verdict, const std::string& reason) {
-  return is_unanswered(outcome_without_evidence(verdict, reason));
 }
 
 }  // namespace
@@ -56,14 +50,4 @@ BOOST_AUTO_TEST_CASE(only_the_sentinel_settles_a_doubt) {
   BOOST_TEST(contact.text().ends_with(" (ssh: no route)"), contact.text());
   contact.restored(now);
   BOOST_TEST(!contact.in_question());
-}
-
-BOOST_AUTO_TEST_CASE(silence_is_not_a_failure_of_the_iut) {
-  BOOST_TEST(unanswered(Verdict::error, "the upper tester is gone: the agent ended"));
-  BOOST_TEST(unanswered(Verdict::error, "row 2: no reply of the upper tester to: reset"));
-  BOOST_TEST(unanswered(Verdict::error, "the IUT cannot be reached: ssh"));
-  BOOST_TEST(unanswered(Verdict::fail, "cannot connect to the IUT at 192.0.2.7: no answer"));
-  BOOST_TEST(!unanswered(Verdict::fail, "the IUT's code died: SIGSEGV"));
-  BOOST_TEST(!unanswered(Verdict::fail, "Terminate 1/1/00 in place of Terminate 1/1/01"));
-  BOOST_TEST(!unanswered(Verdict::pass, ""));
 }

@@ -44,7 +44,7 @@ std::size_t count_alone(const Plan& plan) {
 
 BOOST_FIXTURE_TEST_SUITE(plans, Fixture)
 
-BOOST_AUTO_TEST_CASE(one_copy_runs_all_with_the_isolated_ones_behind) {
+BOOST_AUTO_TEST_CASE(one_copy_runs_the_isolated_ones_after_all_others) {
   const auto made = make_plans(parts, all, isolate({7, 4, 200}), 1);
   BOOST_REQUIRE(made.size() == 1U);
   const Plan& plan = made.front();
@@ -74,12 +74,10 @@ BOOST_AUTO_TEST_CASE(cases_of_a_known_hang_are_marked) {
   auto plan = make_plans(parts, all, {}, 1).front();
   std::vector<suite::expectations::Entry> entries(3);
   entries[0].case_id = "case.4";
-  entries[0].observed = {"dat_evd_wait: DAT_SUCCESS",
-                         "* did not return before the case's deadline"};
+  entries[0].hangs = true;
   entries[1].case_id = "case.5";
-  entries[1].observed = {"dat_evd_wait: DAT_SUCCESS"};
   entries[2].case_id = "case.200";
-  entries[2].observed = {"dat_evd_wait did not return before the case's deadline"};
+  entries[2].hangs = true;
   mark_known_hangs(plan, entries);
   for (const Job& job : plan.jobs)
     BOOST_TEST(job.known_to_hang == (plan.list[job.number]->id == "case.4"));

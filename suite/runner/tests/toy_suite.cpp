@@ -98,6 +98,18 @@ cases::CaseOutcome outcome(Verdict verdict, const std::string& actual) {
   return result;
 }
 
+// It passes, and has seen the IUT break another rule.
+cases::CaseOutcome outcome_with_finding() {
+  auto result = outcome(Verdict::pass, "Terminate 1/1/01");
+  auto seen = result.expectations.front();
+  seen.rule = "mpa.framing.pad-sent-as-zero";
+  seen.admissible = {"zeros"};
+  seen.actual = "pad 01";
+  seen.judgement = cases::Judgement::also_seen;
+  result.expectations.push_back(seen);
+  return result;
+}
+
 // The IUT connects, says its line and closes; all of it is recorded as the lower tester would.
 class Traffic final : rnic::llp::Listener::Observer, Connection::Observer {
  public:
@@ -173,6 +185,7 @@ const std::map<std::string, Action>& actions() {
       {"toy.verdict.inconclusive", [](auto&) { return outcome(Verdict::inconclusive, "nothing"); }},
       {"toy.verdict.not_applicable",
        [](auto&) { return outcome(Verdict::not_applicable, "no such capability"); }},
+      {"toy.finding.in_passing", [](auto&) { return outcome_with_finding(); }},
       {"toy.traffic.over_tcp", [](auto& e) { return Traffic(e).run(); }},
       {"toy.death.crash_in_iut", [](auto& e) { return trick(e, crash); }},
       {"toy.death.abort_in_iut", [](auto& e) { return trick(e, abort_now); }},

@@ -135,11 +135,15 @@ iut::Hello DatDriver::hello() {
 void DatDriver::execute(std::uint64_t number, const iut::Command& command) {
   if (const auto* work = std::get_if<iut::PostWork>(&command);
       work != nullptr && must_wait(*work)) {
-    endpoints_.at(work->endpoint).waiting.push_back({number, *work});
-    if (work->operation == iut::operation::bind_window) return;  // answered with its context
-    iut::Reply taken;
-    taken.command = number;
-    return emit(taken);
+    Endpoint& endpoint = endpoints_.at(work->endpoint);
+    // What waits fills the send queue, as what is posted does.
+    const bool full = endpoint.waiting.size() >= endpoint.most_requests;
+    if (!full) endpoint.waiting.push_back({number, *work});
+    if (!full && work->operation == iut::operation::bind_window) return;  // its context answers it
+    iut::Reply reply =
+        full ? refused("the endpoint takes no more requests", ENOBUFS) : iut::Reply{};
+    reply.command = number;
+    return emit(std::move(reply));
   }
   iut::Reply reply = std::visit([this](const auto& each) { return run(each); }, command);
   reply.command = number;

@@ -53,7 +53,9 @@ class DatDriver final : public Driver {
     // Destroyed from last to first: the endpoint before what it uses.
     Dispatcher receives, requests, connection;
     EndpointObject object;
+    /// Work posted before the connection is up; the endpoint takes so many requests at a time.
     std::vector<Waiting> waiting;
+    std::size_t most_requests = 0;
     bool drained = true;  ///< false: its dispatchers are left to overflow
   };
   struct Listener {

@@ -108,6 +108,7 @@ iut::Reply DatDriver::run(const iut::CreateEndpoint& command) {
         make(made.connection, connection_events, DAT_EVD_CONNECTION_FLAG)})
     if (!error.empty()) return refused(error, ENOMEM);
   const DAT_EP_ATTR attr = attributes(command);
+  made.most_requests = static_cast<std::size_t>(attr.max_request_dtos);
   const DAT_RETURN code =
       shared == nullptr
           ? dat_ep_create(ia_, zone, made.receives.get(), made.requests.get(),

@@ -75,6 +75,7 @@ ReferenceDriver::ReferenceDriver(base::EventLoop& loop, llp::Network& network,
   rnic_->set_async_handler([this](const verbs::AsyncEvent& event) { handle(event); });
   startup_ = offer_.startup;
   startup_.startup_timeout = options.startup_timeout;
+  if (offer_.emss) network_.limit_segments(offer_.emss);
   create_default_domain();
 }
 
@@ -116,6 +117,11 @@ iut::Reply ReferenceDriver::perform(const iut::Configure& command) {
     return failed(EOPNOTSUPP, "MPA revision 2 is not spoken");
   if (command.crc == false && !offer_.crc_configurable)
     return failed(EOPNOTSUPP, "CRCs cannot be turned off");
+  if (command.markers.value_or(offer_.startup.markers) != offer_.startup.markers &&
+      !offer_.markers_configurable)
+    return failed(EOPNOTSUPP, "Markers are always asked for");
+  if (command.peer_to_peer == false && !offer_.peer_to_peer_configurable)
+    return failed(EOPNOTSUPP, "the peer-to-peer model is always asked for");
   access::StartupOptions wanted = startup_;
   if (command.revision) wanted.revision = static_cast<std::uint8_t>(*command.revision);
   if (command.crc) wanted.crc = *command.crc;
@@ -124,6 +130,10 @@ iut::Reply ReferenceDriver::perform(const iut::Configure& command) {
   if (command.rtr) {
     const auto kinds = rtr_of(*command.rtr);
     if (!kinds) return failed(EINVAL, "RTR kinds are send, write, read");
+    const rnic::stream::RtrKinds& known = offer_.startup.rtr;
+    if ((kinds->send && !known.send) || (kinds->write && !known.write) ||
+        (kinds->read && !known.read))
+      return failed(EOPNOTSUPP, "an RTR kind that is not known");
     wanted.rtr = *kinds;
   }
   startup_ = wanted;

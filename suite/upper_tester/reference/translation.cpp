@@ -151,6 +151,8 @@ std::vector<std::string> capabilities_of(const rnic::lawful::Offer& offer) {
     take(capability::configure_revision_1);  // it speaks nothing else
   }
   if (!offer.crc_configurable) take(capability::configure_crc);
+  if (!offer.markers_configurable) take(capability::configure_markers);
+  if (!offer.peer_to_peer_configurable) take(capability::configure_rtr);
   if (!offer.extensions) {
     take(capability::atomics);
     take(capability::immediate);

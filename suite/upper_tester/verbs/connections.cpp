@@ -237,7 +237,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::Disconnect& comma
     return iut::Reply{};
   }
   // To disconnect with work in the send queue is an error in iWARP verbs;
-  // what tells of its end is awaited first.
+  // the report of its end is awaited first.
   endpoint.disconnect_when_done = std::any_of(endpoint.sends.begin(), endpoint.sends.end(),
                                               [](const Posted& each) { return each.signaled; });
   if (!endpoint.disconnect_when_done && disconnect_now(endpoint) != 0)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// Endpoints and shared receive queues as such, and the asynchronous events that tell of them.
+// Endpoints and shared receive queues as such, and the asynchronous events about them.
 #include <algorithm>
 #include <cerrno>
 
@@ -175,7 +175,7 @@ VerbsDriver::Answer VerbsDriver::run(std::uint64_t, const iut::QueryEndpoint& co
       reply.state = "disconnected";
       break;
   }
-  // The queue pair knows of an error before the connection manager tells of it.
+  // The queue pair knows of an error before the connection manager reports it.
   if (attributes.qp_state == IBV_QPS_ERR) reply.state = "error";
   return reply;
 }

@@ -14,12 +14,12 @@
 namespace suite::upper_tester::verbs {
 
 [[nodiscard]] const char* status_name(ibv_wc_status status);
-/// Nothing for events that tell of ordinary life (a port went up,
+/// Nothing for events of normal operation (a port went up,
 /// a connection carried its first message).
 [[nodiscard]] std::optional<const char*> asynchronous_name(ibv_event_type type);
 /// Why a connection did not come up, from an errno.
 [[nodiscard]] const char* connect_failure_name(int error);
-/// True for an errno of rdma_connect that tells of the peer or the way to it, not of a wrong call.
+/// True for an errno of rdma_connect that is about the peer or the way to it, not about a wrong call.
 [[nodiscard]] bool is_connect_failure(int error);
 
 [[nodiscard]] int access_flags(const iut::Access& access);

@@ -197,7 +197,7 @@ void VerbsDriver::take_completions() {
   }
 }
 
-/// The posted work that a completion tells of. What was posted before it without asking to be told
+/// The posted work that a completion reports. What was posted before it without asking for a report
 /// is done too.
 std::optional<VerbsDriver::Posted> VerbsDriver::find_posted(Endpoint& endpoint, Token token) {
   auto& sends = endpoint.sends;

@@ -33,10 +33,6 @@ Ia& DatBody::ia() {
 
 Pair DatBody::connected(const PairOptions& options) { return connect_pair(ia(), options); }
 
-// In rules/dat20.yaml a SHOULD is what no document states word for word. A provider that does
-// otherwise fails all the same: its known issues are listed in its expectations.
-Judgement DatBody::failure_of(const RuleRef& /*rule*/) const { return Judgement::fail; }
-
 void DatBody::expect(DAT_RETURN got, const Returns& wanted, RuleRef rule) {
   std::vector<std::string> admissible;
   for (const DAT_RETURN_TYPE type : wanted.types)
@@ -89,8 +85,8 @@ void DatBody::expect_state(const Ep& ep, DAT_EP_STATE state, RuleRef rule) {
 
 void DatBody::row(const std::string& name, const std::function<void()>& body) {
   context_.report.step("row: " + name);
-  auto [verdict, reason] = rule_on_row(name, body);
-  context_.report.row_ended({name, verdict, std::move(reason)});
+  Ruling ruling = rule_on_row(name, body);
+  context_.report.row_ended({name, ruling.verdict, std::move(ruling.reason)});
 }
 
 void DatBody::need(DAT_RETURN got, std::string_view what) const {

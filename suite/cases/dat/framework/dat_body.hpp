@@ -90,7 +90,6 @@ class DatBody : public Judging {
               Judgement judgement) {
     Judging::record(rule, std::move(admissible), std::move(actual), {}, judgement, Direction::none);
   }
-  [[nodiscard]] Judgement failure_of(const RuleRef& rule) const override;
   void on_record(ExpectationRecord& made) override { context_.report.expectation(made); }
 
   DatContext& context_;

@@ -17,7 +17,6 @@
 #include "suite/cases/dat/framework/dat_line.hpp"
 #include "suite/cases/framework/body.hpp"
 #include "suite/iut/child_process.hpp"
-#include "suite/lower_tester/silence.hpp"
 
 namespace suite::cases::dat {
 
@@ -173,14 +172,18 @@ class DatProcessBody final : public Body {
     }
     if (const auto& said = process.last_words(); !said.empty())
       context().note(Direction::none, "it wrote: " + said);
-    if (last_.hung) return fail_of_call(did_not_return, *last_.hung);
+    if (last_.hung) return fail_of_call(" did not return before the case's deadline", *last_.hung);
     if (last_.died) return judge_death(*last_.died);
     // The kernel does not call a handler in a thread that blocks the signal that it raises.
     if (const auto ended = process.ended(); ended && is_crash(ended->signal))
       return judge_death({.signal = ended->signal, .place = "a thread that blocks it"});
     // It may be the way to its host that ended.
-    stop(Verdict::error, fmt::format("{}: rnic-dat-cases ended without a last word; it wrote: {}",
-                                     lower_tester::upper_tester_gone, process.last_words()));
+    throw CaseStop{.verdict = Verdict::error,
+                   .reason =
+                       "the upper tester is gone: rnic-dat-cases ended without a last word; "
+                       "it wrote: " +
+                       process.last_words(),
+                   .silence = Silence::agent_gone};
   }
 
   // Who gave a handle that no consumer may give has no claim on what the provider makes of it, and

@@ -3,15 +3,11 @@
 // whose words become the case's records.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "suite/cases/framework/case.hpp"
 
 namespace suite::cases::dat {
-
-/// What a case says of a call that hung, after the call's name.
-inline constexpr std::string_view did_not_return = " did not return before the case's deadline";
 
 /// One row for each DAT case. They need Environment::dat, and real time.
 [[nodiscard]] std::vector<Case> dat_rows();

@@ -101,6 +101,12 @@ struct ReadRequestWithPayload : Decisions {
 
 // ---- the size of segments ----
 
+struct MarkersForgottenInMulpdu : Decisions {
+  void mulpdu(const Context& context, const Range<std::size_t>&, std::size_t& octets) override {
+    if (context.negotiated.send_markers) octets = wire::mulpdu(context.config.emss, false);
+  }
+};
+
 struct MulpduIgnoresEmssChange : Decisions {
   void emss(const Context& context, std::size_t& octets) override { octets = context.config.emss; }
 };
@@ -342,7 +348,32 @@ struct AtomicRequestMsnOnItsOwn : Decisions {
 
 using enum wire::Queue;
 
+// ---- header fields that are those of the message ----
+
+struct QueueChangesWithinMessage : Decisions {
+  void untagged_header(const OutgoingSegment& segment, wire::UntaggedHeader& header) override {
+    if (segment.from != 0 && segment.message.opcode == Opcode::send) header.queue_number = 2U;
+  }
+};
+
+struct OpcodeChangesWithinSend : Decisions {
+  void untagged_header(const OutgoingSegment& segment, wire::UntaggedHeader& header) override {
+    if (segment.from != 0 && segment.message.opcode == Opcode::send)
+      header.rdmap = wire::RdmapControl::make(Opcode::send_solicited);
+  }
+};
+
+struct OpcodeChangesWithinWrite : Decisions {
+  void tagged_header(const OutgoingSegment& segment, wire::TaggedHeader& header) override {
+    if (segment.from != 0 && segment.message.opcode == Opcode::rdma_write)
+      header.rdmap = wire::RdmapControl::make(Opcode::read_response);
+  }
+};
+
 constexpr StreamRow rows[] = {
+    stream_row<QueueChangesWithinMessage>(Deviation::queue_changes_within_message),
+    stream_row<OpcodeChangesWithinSend>(Deviation::opcode_changes_within_send),
+    stream_row<OpcodeChangesWithinWrite>(Deviation::opcode_changes_within_write),
     stream_row<LastOctetNotSent>(Deviation::last_octet_not_sent),
     stream_row<ReadResponseTooShort>(Deviation::read_response_too_short),
     stream_row<ReadResponseTooLong>(Deviation::read_response_too_long),
@@ -351,6 +382,7 @@ constexpr StreamRow rows[] = {
     stream_row<ImmediateTooShort>(Deviation::immediate_too_short),
     stream_row<ImmediateTooLong>(Deviation::immediate_too_long),
     stream_row<ReadRequestWithPayload>(Deviation::read_request_with_payload),
+    stream_row<MarkersForgottenInMulpdu>(Deviation::markers_forgotten_in_mulpdu),
     stream_row<MulpduIgnoresEmssChange>(Deviation::mulpdu_ignores_emss_change),
     stream_row<MulpduTwiceAsLarge>(Deviation::mulpdu_twice_as_large),
     stream_row<MulpduWithoutFloor>(Deviation::mulpdu_without_floor),
@@ -390,6 +422,6 @@ constexpr StreamRow rows[] = {
 
 }  // namespace
 
-std::span<const StreamRow> sending_deviants() { return rows; }
+std::span<const StreamRow> sent_segment_deviants() { return rows; }
 
 }  // namespace rnic::deviants

@@ -6,6 +6,7 @@
 
 #include "reference_rnic/deviants/incoming.hpp"
 #include "reference_rnic/deviants/stream_tables.hpp"
+#include "reference_rnic/stream/outgoing_message.hpp"
 #include "reference_rnic/wire/rdmap.hpp"
 #include "reference_rnic/wire/terminate.hpp"
 
@@ -104,6 +105,20 @@ struct TerminateTakesReceive : Decisions {
   }
 };
 
+struct WriteShownToConsumer : Decisions {
+  void completes(const Incoming& incoming, Completion& completion) override {
+    if (!incoming.segment.tagged || !completion.complete ||
+        opcode_of(incoming) != Opcode::rdma_write)
+      return;
+    const auto buffer = incoming.context.memory.take_receive();
+    if (!buffer) return;
+    MessageReceived event;
+    event.work_id = buffer->work_id;
+    event.length = incoming.payload_length;
+    incoming.context.events.push_back(event);
+  }
+};
+
 // ---- placement ----
 
 struct MessageOffsetIgnored : Decisions {
@@ -141,6 +156,14 @@ struct AtomicExecutedOnFirstSegment : Decisions {
   void completes(const Incoming& incoming, Completion& completion) override {
     if (!incoming.segment.tagged && opcode_of(incoming) == Opcode::atomic_request)
       completion = {true, sizeof(wire::AtomicRequestHeader)};
+  }
+};
+
+struct RequestServedWithoutLastFlag : Decisions {
+  void completes(const Incoming& incoming, Completion& completion) override {
+    if (!incoming.segment.tagged && opcode_of(incoming) == Opcode::read_request &&
+        completion.length == sizeof(wire::ReadRequestHeader))
+      completion.complete = true;
   }
 };
 
@@ -212,6 +235,30 @@ struct AtomicInvalidates : Decisions {
   }
 };
 
+/// Invalidates what the Invalidate STag field of messages names that have none.
+template <Opcode opcode>
+struct Invalidates : Decisions {
+  void delivered(const Incoming& incoming, std::optional<DeliveredMessage>&) override {
+    if (opcode_of(incoming) == opcode && invalidate_stag(incoming) != 0)
+      static_cast<void>(incoming.context.memory.invalidate_by_peer(invalidate_stag(incoming)));
+  }
+};
+
+struct TerminateLostWhileReadsWait : Decisions {
+  void read_admitted(const stream::Context&, const stream::Offender&, wire::ReadRequestHeader&,
+                     stream::Admission& admission) override {
+    if (!admission.fault) waiting_ += admission.responses;
+  }
+  void message(stream::OutgoingMessage& message) override {
+    if (message.opcode == Opcode::read_response && waiting_ != 0) --waiting_;
+  }
+  void delivered(const Incoming&, std::optional<DeliveredMessage>& message) override {
+    if (message && message->queue == Queue::terminate && waiting_ != 0) message.reset();
+  }
+  /// Requests of which no Response has begun to leave.
+  std::size_t waiting_ = 0;
+};
+
 /// The cause that a Terminate names, if it is one.
 std::optional<wire::TerminateCause> terminate_cause(
     const std::optional<DeliveredMessage>& message) {
@@ -223,6 +270,15 @@ std::optional<wire::TerminateCause> terminate_cause(
 struct ReceivedTerminateIgnored : Decisions {
   void delivered(const Incoming&, std::optional<DeliveredMessage>& message) override {
     if (terminate_cause(message)) message.reset();
+  }
+};
+
+struct TerminateWithReservedBitsDropped : Decisions {
+  void delivered(const Incoming&, std::optional<DeliveredMessage>& message) override {
+    if (!message || message->queue != Queue::terminate || message->octets.size() < 4) return;
+    const wire::Bytes reserved = message->octets.subspan(2, 2);
+    if ((reserved[0] & std::byte{0x1F}) != std::byte{0} || reserved[1] != std::byte{0})
+      message.reset();
   }
 };
 
@@ -248,6 +304,17 @@ struct ImmediateInvalidates : Decisions {
     if (wire::is_immediate(opcode_of(incoming)) && invalidate_stag(incoming) != 0)
       stag = invalidate_stag(incoming);
   }
+};
+
+struct LastWrittenStagInvalidatedToo : Decisions {
+  void place(const Incoming& incoming, std::uint64_t&) override {
+    if (incoming.segment.tagged) written_ = incoming.segment.tagged_header.stag.value();
+  }
+  void invalidates(const Incoming& incoming, std::optional<std::uint32_t>& stag) override {
+    if (stag && written_ && *written_ != *stag)
+      static_cast<void>(incoming.context.memory.invalidate_by_peer(*written_));
+  }
+  std::optional<std::uint32_t> written_;
 };
 
 struct InvalidationNotDone : Decisions {
@@ -347,6 +414,12 @@ bool send_without_buffer(const Incoming& incoming, const Fault& fault) {
 bool excess_read(const Incoming& incoming, const Fault& fault) {
   return is_on(incoming, Queue::read_request) && fault.cause == wire::cause::ddp_untagged_no_buffer;
 }
+bool send_on_queue_one(const Incoming& incoming, const Fault&) {
+  return is_on(incoming, Queue::read_request) && opcode_of(incoming) == Opcode::send;
+}
+bool send_on_queue_three(const Incoming& incoming, const Fault&) {
+  return is_on(incoming, Queue::atomic_response) && opcode_of(incoming) == Opcode::send;
+}
 bool bad_terminate(const Incoming& incoming, const Fault&) {
   return is_on(incoming, Queue::terminate);
 }
@@ -366,21 +439,29 @@ constexpr StreamRow rows[] = {
     stream_row<AtomicTakesReceive>(Deviation::atomic_takes_receive),
     stream_row<AtomicResponseTakesReceive>(Deviation::atomic_response_takes_receive),
     stream_row<TerminateTakesReceive>(Deviation::terminate_takes_receive),
+    stream_row<WriteShownToConsumer>(Deviation::write_shown_to_consumer),
     stream_row<MessageOffsetIgnored>(Deviation::message_offset_ignored),
     stream_row<TaggedPayloadPlacedOneOff>(Deviation::tagged_payload_placed_one_off),
     stream_row<UntaggedPlacedBeforeValidation>(Deviation::untagged_placed_before_validation),
     stream_row<DeliversBeforeLastSegment>(Deviation::delivers_before_last_segment),
     stream_row<FullBufferDelivers>(Deviation::full_buffer_delivers),
     stream_row<AtomicExecutedOnFirstSegment>(Deviation::atomic_executed_on_first_segment),
+    stream_row<RequestServedWithoutLastFlag>(Deviation::request_served_without_last_flag),
     stream_row<ReadCompletesOnFirstSegment>(Deviation::read_completes_on_first_segment),
     stream_row<MessageWithAGapLost>(Deviation::message_with_a_gap_lost),
     stream_row<MessageOfTwoOpcodesLost>(Deviation::message_of_two_opcodes_lost),
     stream_row<ReceivedLengthWrong>(Deviation::received_length_wrong),
     stream_row<AtomicInvalidates>(Deviation::atomic_invalidates),
+    stream_row<Invalidates<Opcode::send_solicited>>(Deviation::solicited_send_invalidates),
+    stream_row<Invalidates<Opcode::read_request>>(Deviation::read_request_invalidates),
+    stream_row<Invalidates<Opcode::terminate>>(Deviation::terminate_invalidates),
+    stream_row<TerminateLostWhileReadsWait>(Deviation::terminate_lost_while_reads_wait),
     stream_row<ReceivedTerminateIgnored>(Deviation::received_terminate_ignored),
+    stream_row<TerminateWithReservedBitsDropped>(Deviation::terminate_with_reserved_bits_dropped),
     stream_row<CatastrophicCodeCompared>(Deviation::catastrophic_code_compared),
     stream_row<PlainSendInvalidates>(Deviation::plain_send_invalidates),
     stream_row<ImmediateInvalidates>(Deviation::immediate_invalidates),
+    stream_row<LastWrittenStagInvalidatedToo>(Deviation::last_written_stag_invalidated_too),
     stream_row<InvalidationNotDone>(Deviation::invalidation_not_done),
     stream_row<EmptySendInvalidatesNothing>(Deviation::empty_send_invalidates_nothing),
     stream_row<InvalidatedStagNotReported>(Deviation::invalidated_stag_not_reported),
@@ -396,11 +477,13 @@ constexpr StreamRow rows[] = {
     dropping<too_long_send>(Deviation::atomic_answered_behind_lost_send),
     dropping<send_without_buffer>(Deviation::send_without_buffer_dropped),
     dropping<excess_read>(Deviation::excess_reads_dropped),
+    dropping<send_on_queue_one>(Deviation::send_on_queue_one_dropped),
+    dropping<send_on_queue_three>(Deviation::send_on_queue_three_dropped),
     dropping<bad_terminate>(Deviation::bad_terminate_dropped),
 };
 
 }  // namespace
 
-std::span<const StreamRow> receiving_deviants() { return rows; }
+std::span<const StreamRow> received_segment_deviants() { return rows; }
 
 }  // namespace rnic::deviants

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/cases/framework/case_consumer.hpp"
+
+#include <algorithm>
+
+#include "suite/lower_tester/wire_end.hpp"
+
+namespace suite::cases {
+
+namespace {
+
+// For a reset: an IUT may first have to give up, by its own timers, what the last case began; and
+// for what configures it, which may load a driver anew.
+constexpr auto reset_timeout = std::chrono::seconds(12);
+// However little is left to the row: how slow the IUT was before says nothing of the agent.
+constexpr auto least_reply_timeout = std::chrono::seconds(3);
+
+}  // namespace
+
+CaseConsumer::CaseConsumer(iut::Iut& iut, lower_tester::Context& context)
+    : Consumer(iut, context.loop), context_(context) {}
+
+void CaseConsumer::giving(const iut::Command& command) {
+  if (std::holds_alternative<iut::PostReceive>(command)) ++receives_posted_;
+  if (const auto* work = std::get_if<iut::PostWork>(&command);
+      work != nullptr && work->operation.starts_with(iut::operation::read))
+    context_.evidence.iut_read = true;
+}
+
+void CaseConsumer::note(std::string text) {
+  context_.note(lower_tester::Direction::none, "IUT: " + std::move(text));
+}
+
+base::TimePoint CaseConsumer::reply_due() const {
+  return std::max({answers_due_, context_.deadline, now() + least_reply_timeout});
+}
+
+base::TimePoint CaseConsumer::completion_due() const { return context_.deadline; }
+
+base::TimePoint CaseConsumer::reset_due() const {
+  return std::max(context_.deadline, now() + reset_timeout);
+}
+
+void CaseConsumer::stop_as_gone(const iut::GoneEvent& gone) const {
+  if (gone.why == iut::GoneEvent::Why::crashed)
+    throw CaseStop{Verdict::fail, "the IUT's code died: " + gone.detail};
+  throw CaseStop{.verdict = Verdict::error,
+                 .reason = "the upper tester is gone: " + gone.detail,
+                 .silence = Silence::agent_gone};
+}
+
+iut::Reply CaseConsumer::configure(iut::Configure command, std::string_view what) {
+  return try_call(std::move(command), what, reset_due());
+}
+
+void CaseConsumer::reset() {
+  checked(try_call(iut::Reset{}, "reset", reset_due()), "reset");
+  forget_all();
+  receives_posted_ = 0;
+}
+
+Work CaseConsumer::post_probe(std::uint32_t length) {
+  const std::uint32_t before = receives_posted_;
+  Work probe = post_receive(length);
+  receives_posted_ = before;
+  return probe;
+}
+
+}  // namespace suite::cases

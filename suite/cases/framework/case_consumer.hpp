@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// `iut` of a case: the consumer of the RDMA API of the IUT, within the deadlines of the case, and with
+// all that happens there in its exchange.
+#pragma once
+
+#include "suite/cases/framework/consumer.hpp"
+
+namespace suite::lower_tester {
+struct Context;
+}
+
+namespace suite::cases {
+
+class CaseConsumer final : public Consumer {
+ public:
+  CaseConsumer(iut::Iut& iut, lower_tester::Context& context);
+
+  void reset();
+  [[nodiscard]] iut::Reply configure(iut::Configure command, std::string_view what);
+  /// Whether a Receive of the case's own may still wait, since the last reset.
+  [[nodiscard]] bool has_posted_receives() const { return receives_posted_ > 0; }
+  /// A Receive that a probe of the framework takes at once, and no case's own.
+  [[nodiscard]] Work post_probe(std::uint32_t length);
+  /// From now on an agent that has not answered a command by then is in error.
+  void answer_by(base::TimePoint deadline) { answers_due_ = deadline; }
+
+ private:
+  void giving(const iut::Command& command) override;
+  void note(std::string text) override;
+  [[nodiscard]] base::TimePoint reply_due() const override;
+  [[nodiscard]] base::TimePoint completion_due() const override;
+  [[nodiscard]] std::string_view who() const override { return "the upper tester"; }
+  [[noreturn]] void stop_as_gone(const iut::GoneEvent& gone) const override;
+  [[nodiscard]] base::TimePoint reset_due() const;
+
+  lower_tester::Context& context_;
+  base::TimePoint answers_due_{};
+  std::uint32_t receives_posted_ = 0;
+};
+
+}  // namespace suite::cases

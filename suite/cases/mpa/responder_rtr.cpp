@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 6581 section 9.2: connection models and RTR indications with the IUT as Responder.
+#include "suite/cases/mpa/startup_steps.hpp"
+
+namespace suite::cases {
+
+using namespace startup;  // NOLINT(google-build-using-namespace): the steps are the cases' words
+
+namespace {
+
+/// The one RTR indication of the three that is offered, and how it is made.
+struct RtrKind {
+  const char* name;
+  bool Words::* flag;
+  Outgoing indication;
+};
+const std::vector<RtrKind>& rtr_kinds() {
+  static const std::vector<RtrKind> kinds{
+      {"send", &Words::rtr_send, send_message({})},
+      {"write", &Words::rtr_write, rdma_write(0x1234, 0, {})},
+      {"read", &Words::rtr_read, read_request({.sink_stag = 0x1234, .source_stag = 0x5678})}};
+  return kinds;
+}
+Words offering(const RtrKind& kind) {
+  Words words{.peer_to_peer = true, .ird = 4, .ord = 4};
+  words.*kind.flag = true;
+  return words;
+}
+
+/// Goes on as the Reply asks, so that a case that looks at the Reply alone leaves a connection that
+/// has come up. What the IUT makes of it is for other cases.
+void go_on_after(Body& on, const Words& reply) {
+  const auto kind =
+      std::ranges::find_if(rtr_kinds(), [&](const RtrKind& one) { return reply.*one.flag; });
+  if (kind == rtr_kinds().end()) return;
+  on.peer.send(kind->indication);
+  static_cast<void>(on.iut.take(established().matches, on.context().deadline));
+}
+
+/// The kind that the Reply to a Request for it names; otherwise nothing is said of the IUT.
+void need_kind(Body& on, const RtrKind& kind, const std::optional<Words>& reply) {
+  if (reply && *reply.*kind.flag) return;
+  if (reply) go_on_after(on, *reply);
+  on.stop(Verdict::not_applicable,
+          fmt::format("the IUT takes no {} for an RTR indication", kind.name));
+}
+
+}  // namespace
+
+CONFORMANCE_CASE(flag_a_is_echoed, rules("mpa.enhanced.flag-a-echoed"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const auto echoed = reply_words("A set", [](const Words& words) { return words.peer_to_peer; });
+  for (const RtrKind& kind : rtr_kinds()) {
+    row(fmt::format("offering {}", kind.name), [&] {
+      ask(*this, enhanced_request(offering(kind)));
+      const Arrival reply = expect(peer.raw(), echoed);
+      go_on_after(*this, *words_of(*reply.as<ReceivedFrame>()));
+    });
+  }
+}
+
+CONFORMANCE_CASE(rejection_states_the_rtr_kinds_too,
+                 rules("mpa.enhanced.matching-rtr-flags-set", "mpa.enhanced.flag-a-echoed",
+                       "mpa.startup.reply-r-tells-rejection"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  ask(*this, enhanced_request(any_rtr));
+  const Arrival accepted = expect(
+      peer.raw(), reply_words("A set", [](const Words& words) { return words.peer_to_peer; }),
+      "mpa.enhanced.flag-a-echoed");
+  const Words supported = *words_of(*accepted.as<ReceivedFrame>());
+  go_on_after(*this, supported);
+  Peer& other = another_peer();
+  if (const auto done = other.connect(iut_address()); !done)
+    stop(Verdict::inconclusive, done.error());
+  other.send(enhanced_request(any_rtr));
+  iut.reject(asked(*this).request);
+  const Arrival rejection = expect(other, rejecting_reply(), "mpa.startup.reply-r-tells-rejection");
+  const auto words = words_of(*rejection.as<ReceivedFrame>());
+  // RFC 6581 9.2 speaks of any Reply, and of what the Responder supports.
+  expect_that(words && words->peer_to_peer, "A set", rejection.text(),
+              "mpa.enhanced.flag-a-echoed");
+  advise_that(words->rtr_send == supported.rtr_send && words->rtr_write == supported.rtr_write &&
+                  words->rtr_read == supported.rtr_read,
+              "the RTR kinds of the accepting Reply", rejection.text());
+}
+
+CONFORMANCE_CASE(client_server_request_gets_a_client_server_reply,
+                 rules("mpa.enhanced.flag-a-zero-echoed", "mpa.enhanced.rtr-flags-zero-without-a"),
+                 needs(capability::enhanced_startup)) {
+  ask(*this, enhanced_request(client_server));
+  const Arrival reply =
+      expect(peer.raw(), reply_words("A clear", [](const Words& w) { return !w.peer_to_peer; }));
+  expect_that(!any_rtr_flag(*words_of(*reply.as<ReceivedFrame>())), "B, C and D clear",
+              reply.text(), "mpa.enhanced.rtr-flags-zero-without-a");
+}
+
+CONFORMANCE_CASE(rtr_flags_without_flag_a_have_no_effect,
+                 rules("mpa.enhanced.rtr-flags-ignored-without-a"),
+                 needs(capability::enhanced_startup)) {
+  Words words = any_rtr;
+  words.peer_to_peer = false;
+  ask(*this, enhanced_request(words));
+  expect(peer.raw(), reply_words("A clear", [](const Words& w) { return !w.peer_to_peer; }));
+  const Work receive = iut.post_receive(64);
+  peer.send(send_message(payload(8)));  // no RTR goes before it
+  expect(receive, completes().with_length(8));
+}
+
+CONFORMANCE_CASE(reply_has_an_rtr_kind_that_was_offered,
+                 rules("mpa.enhanced.one-matching-rtr-flag-at-least"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
+  const bool any = words && any_rtr_flag(*words);
+  // The MUST is for those that support more than one kind.
+  if (iut.can(capability::configure_rtr))
+    expect_that(any, "B, C or D set", "none of them set");
+  else
+    advise_that(any, "B, C or D set", "none of them set");
+  if (words) go_on_after(*this, *words);
+}
+
+CONFORMANCE_CASE(reply_has_all_rtr_kinds_in_common, rules("mpa.enhanced.matching-rtr-flags-set"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer),
+                 configured({.rtr = {"write", "read"}})) {
+  const auto words = words_of(reply_to(*this, enhanced_request(any_rtr)));
+  advise_that(words && words->rtr_write && words->rtr_read, "C and D, which both sides support",
+              "fewer");
+  if (words) go_on_after(*this, *words);
+}
+
+CONFORMANCE_CASE(reply_names_an_rtr_kind_though_none_matches,
+                 rules("mpa.enhanced.no-match-still-sets-a-flag"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer),
+                 configured({.rtr = {"write"}})) {
+  ask(*this, enhanced_request({.peer_to_peer = true, .rtr_read = true, .ird = 4, .ord = 4}));
+  expect(peer.raw(), reply_words("B, C or D set", any_rtr_flag));
+}
+
+CONFORMANCE_CASE(responder_accepts_an_rtr_indication,
+                 rules("mpa.enhanced.responder-supports-one-rtr-kind"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  int agreed = 0;
+  for (const RtrKind& kind : rtr_kinds()) {
+    row(fmt::format("zero-length {}", kind.name), [&] {
+      const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
+      need_kind(*this, kind, words);
+      ++agreed;
+      peer.send(kind.indication);
+      if (kind.flag == &Words::rtr_read)
+        expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
+      expect(iut, established());
+      expect_still_working();
+    });
+  }
+  expect_that(agreed > 0, "at least one of the three kinds agreed to", "none");
+}
+
+CONFORMANCE_CASE(rtr_indication_may_have_stag_zero,
+                 rules("mpa.enhanced.responder-supports-one-rtr-kind"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  // It transfers nothing, so that no STag is looked at (RFC 5041 section 5.2, RFC 5040 section 5.2).
+  const std::pair<std::size_t, Outgoing> kinds[] = {{1, rdma_write(0, 0, {})},
+                                                    {2, read_request({})}};
+  for (const auto& [number, indication] : kinds) {
+    const RtrKind& kind = rtr_kinds()[number];
+    row(fmt::format("zero-length {}", kind.name), [&, &indication = indication] {
+      const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
+      need_kind(*this, kind, words);
+      peer.send(indication);
+      if (kind.flag == &Words::rtr_read)
+        expect(peer, tagged_message(Opcode::read_response, 0, 0, {}));
+      expect(iut, established());
+      expect_still_working();
+    });
+  }
+}
+
+CONFORMANCE_CASE(read_as_rtr_is_accepted_from_an_initiator_with_ord_zero,
+                 rules("mpa.enhanced.responder-ird-may-grow-for-rtr"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const RtrKind& kind = rtr_kinds()[2];
+  const auto words =
+      words_of(reply_to(*this, enhanced_request(with_depths_of(offering(kind), 4, 0))));
+  need_kind(*this, kind, words);
+  if (words->ird == 0) stop(Verdict::not_applicable, "the Reply leaves no room for a Read");
+  peer.send(kind.indication);
+  expect(peer, tagged_message(Opcode::read_response, 0x1234, 0, {}));
+  expect(iut, established());
+}
+
+CONFORMANCE_CASE(rtr_indication_does_not_touch_the_receive_queue,
+                 rules("mpa.enhanced.startup-gives-no-completion"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  const RtrKind& kind = rtr_kinds().front();  // a Send: the one that could use up a receive
+  const Work receive = iut.post_receive(64);
+  const auto words = words_of(reply_to(*this, enhanced_request(offering(kind))));
+  need_kind(*this, kind, words);
+  peer.send(kind.indication);
+  peer.send(send_message(payload(8)));
+  expect(receive, completes().with_length(8));
+}
+
+CONFORMANCE_CASE(first_message_other_than_an_rtr_is_detected,
+                 rules("mpa.enhanced.rtr-sent-after-accept"),
+                 needs(capability::enhanced_startup, capability::peer_to_peer)) {
+  static_cast<void>(reply_to(*this, enhanced_request(any_rtr)));
+  const Region target = iut.register_memory(16, access::remote_read_write);
+  peer.send(rdma_write(target.stag, target.base, payload(8)));
+  peer.send(read_request({.sink_stag = 0x1234,
+                          .length = 1,
+                          .source_stag = target.stag,
+                          .source_offset = target.base}));
+  // The RFC binds the Initiator and leaves open what the Responder does.
+  const Arrival answer = peer.raw().next(context().deadline);
+  advise_that(answer.message(Opcode::read_response) == nullptr, "an error of the connection",
+              answer.text());
+}
+
+CASES_OF_FILE(mpa, responder_rtr)
+
+}  // namespace suite::cases

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Strangers: sets of traits of the reference, deviations and lawful variants together, and the rules
+// that an implementation with these traits breaks. The cases blame these rules and no others.
+#pragma once
+
+#include <expected>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "suite/runner/test_bed.hpp"
+
+namespace suite::self_test {
+
+struct Stranger {
+  std::string name, what;
+  std::vector<std::string> deviations, lawful;
+  std::set<std::string> breaks;  ///< rules
+  /// Rules that are blamed though it keeps them, as cases still to be mended do.
+  std::set<std::string> open;
+};
+
+/// Each error is one line, beginning with file:line.
+[[nodiscard]] std::expected<std::vector<Stranger>, std::vector<std::string>> load_strangers(
+    const std::filesystem::path& file);
+
+struct StrangerResult {
+  const Stranger* stranger = nullptr;
+  /// Rules of failed expectations and of findings, each with the first case that blames it.
+  std::map<std::string, std::string> blamed;
+  /// Cases that fail without naming a rule, or end in an error, each with its reason.
+  std::vector<std::string> unexplained;
+
+  [[nodiscard]] std::vector<std::string> wrongly_blamed() const;
+  [[nodiscard]] std::vector<std::string> not_blamed() const;
+  [[nodiscard]] bool good() const {
+    return unexplained.empty() && wrongly_blamed().empty() && not_blamed().empty();
+  }
+};
+
+/// Runs the controls and every case against each of them; `setup` says over which link. The error is
+/// one line: the test bed could not be made.
+[[nodiscard]] std::expected<std::vector<StrangerResult>, std::string> run_strangers(
+    const runner::SuiteParts& parts, const runner::WorkerSetup& setup,
+    const std::vector<Stranger>& strangers);
+
+}  // namespace suite::self_test
