@@ -351,8 +351,10 @@ class CommandLine {
   CommandLine() {
     app_.require_subcommand(1);
     app_.set_version_flag("--version", base::version_text("rnic-suite"));
-    app_.footer(std::string("The default command is `run`; each has its own --help.\n") +
-                exit_codes);
+    app_.footer(
+        std::string("The default command is `run`; each has its own --help. Two more play random\n"
+                    "sessions: `rnic-suite soak` and `rnic-suite replay`.\n") +
+        exit_codes);
     add_run_options(command("run", "run cases against an implementation", Command::run), options_,
                     list_, no_capture_, coverage_);
     CLI::App& list = command("list", "list the cases", Command::list);

@@ -25,6 +25,7 @@
 #include "suite/runner/run.hpp"
 #include "suite/runner/run_summary.hpp"
 #include "suite/runner/selection.hpp"
+#include "suite/runner/soak.hpp"
 #include "suite/runner/suite_parts.hpp"
 #include "suite/runner/worker.hpp"
 
@@ -207,6 +208,10 @@ int run_program(const SuiteParts& parts, int argc, char** argv) {
     return static_cast<int>(
         cannot_go_on("the working folder is gone; change to one that exists, and start again"));
   try {
+    if (argc > 1 && command[1] == "soak")
+      return static_cast<int>(printed(soak(parts, {command.begin() + 2, command.end()})));
+    if (argc > 1 && command[1] == "replay")
+      return static_cast<int>(printed(replay(parts, {command.begin() + 2, command.end()})));
     return static_cast<int>(perform_command(parts, command));
   } catch (const std::bad_alloc&) {
     return static_cast<int>(

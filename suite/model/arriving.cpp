@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// RFC 5044 section 8: what MPA makes of an FPDU, and how the ends of the connection arrive.
+#include "suite/model/arriving.hpp"
+
+namespace suite::model {
+
+namespace {
+
+void take_segment(const Taking& taking, const SentSegment& sent) {
+  const Stream& stream = taking.before.streams[taking.stream];
+  // RFC 5044 section 7.1: with CRCs off the field means nothing.
+  if (sent.crc_wrong && stream.terms.crc)
+    return refuse(taking, taking.before, fault::bad_crc, sent);
+  State opened = taking.before;
+  opened.streams[taking.stream].may_send = true;
+  const Taking now{opened, taking.stream, taking.coverage, taking.after};
+  const auto segment = wire::parse_segment(sent.ulpdu);
+  if (!segment) return refuse(now, opened, fault::truncated, sent);
+  if (segment->tagged) return arrive_tagged(now, *segment);
+  arrive_untagged(now, *segment);
+}
+
+/// RFC 5041 section 6.2: a half-close.
+void take_fin(const Taking& taking) {
+  State state = taking.before;
+  state.streams[taking.stream].peer_closed = true;
+  taking.coverage.took(Transition::peer_closed);
+  taking.after.push_back(std::move(state));
+}
+
+void take_reset(const Taking& taking) {
+  State state = taking.before;
+  Stream& stream = state.streams[taking.stream];
+  if (stream.phase != Phase::open_ended) stream.phase = Phase::broken;
+  stream.peer_closed = stream.iut_reset = true;
+  taking.coverage.took(Transition::peer_reset);
+  taking.after.push_back(std::move(state));
+}
+
+}  // namespace
+
+void refuse(const Taking& taking, State state, const Fault& fault, const Sent& sent) {
+  Stream& stream = state.streams[taking.stream];
+  stream.fault = fault;
+  stream.phase = Phase::refusing;
+  taking.coverage.took(Transition::refused);
+  taking.after.push_back(state);
+  if (!fault.may_be_dropped) return;
+  stream.phase = Phase::holding;
+  stream.held.push_back(sent);
+  taking.coverage.took(Transition::dropped);
+  taking.after.push_back(std::move(state));
+}
+
+void arrive(const State& before, std::size_t stream, const Sent& sent, Coverage& coverage,
+            States& after) {
+  const Taking taking{before, stream, coverage, after};
+  const Stream& receiver = before.streams[stream];
+  if (std::holds_alternative<SentReset>(sent)) return take_reset(taking);
+  if (receiver.phase == Phase::holding) {
+    // TCP delivers in order: what follows waits as well.
+    State state = before;
+    state.streams[stream].held.push_back(sent);
+    after.push_back(std::move(state));
+    return;
+  }
+  if (std::holds_alternative<SentFin>(sent)) return take_fin(taking);
+  if (receiver.phase != Phase::running || receiver.is_over()) {
+    // RFC 5041 section 7.2: nothing is placed or delivered any more.
+    coverage.took(Transition::ignored_after_error);
+    after.push_back(before);
+    return;
+  }
+  take_segment(taking, std::get<SentSegment>(sent));
+}
+
+}  // namespace suite::model

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/model/commands.hpp"
+
+#include <algorithm>
+
+namespace suite::model {
+
+namespace {
+
+std::optional<std::size_t> stream_of(const State& state, iut::Handle endpoint) {
+  for (std::size_t i = 0; i < state.streams.size(); ++i)
+    if (state.streams[i].terms.endpoint == endpoint) return i;
+  return std::nullopt;
+}
+
+bool carries_payload(const Work& work) {
+  return work.command.operation.starts_with("send") || work.is(iut::operation::write);
+}
+
+void apply(State& state, const iut::RegisterMemory& command, const iut::Reply& reply) {
+  Region region;
+  region.handle = command.region;
+  region.domain = command.domain;
+  region.stag = reply.stag.value_or(0);
+  region.base = reply.base.value_or(0);
+  region.access = command.access;
+  region.contents = Contents(Octets(command.length, std::byte{command.fill}));
+  state.memory.regions.push_back(std::move(region));
+}
+
+void apply(State& state, const iut::DeregisterMemory& command, const iut::Reply&) {
+  if (Region* region = state.memory.find(command.region))
+    region->valid = region->registered = false;
+}
+
+void apply(State& state, const iut::WriteMemory& command, const iut::Reply&) {
+  if (Region* region = state.memory.find(command.region))
+    state.place(*region, command.offset, command.octets);
+}
+
+void apply(State& state, const iut::PostReceive& command, const iut::Reply&) {
+  const auto at = stream_of(state, command.endpoint);
+  if (at)
+    state.streams[*at].receives.push_back({command.work, command.pieces, false, 0, {}, false});
+}
+
+void apply(State& state, const iut::PostWork& command, const iut::Reply&) {
+  const auto at = stream_of(state, command.endpoint);
+  if (!at) return;
+  Work work{.command = command, .payload = {}};
+  if (carries_payload(work)) {
+    work.payload = state.gather(command.pieces);
+    work.indeterminate = std::ranges::any_of(command.pieces, [&](const iut::Piece& piece) {
+      const Region* region = state.memory.find(piece.region);
+      return region != nullptr && region->indeterminate;
+    });
+  }
+  state.streams[*at].work.push_back(std::move(work));
+  run_local_work(state, *at);
+}
+
+void apply(State& state, const iut::Disconnect& command, const iut::Reply&) {
+  const auto at = stream_of(state, command.endpoint);
+  if (!at) return;
+  Stream& stream = state.streams[*at];
+  stream.closing = true;
+  const bool goes_on = stream.phase == Phase::running || stream.phase == Phase::holding;
+  if (command.abortive && goes_on) stream.phase = Phase::broken;
+}
+
+template <typename Other>
+void apply(State&, const Other&, const iut::Reply&) {}
+
+/// A Read that has not left will not leave: the peer, which has closed, could not answer it.
+bool is_void(const Stream& stream, const Work& work) {
+  return stream.peer_closed && work.is_read() && !work.sent;
+}
+
+bool is_to_leave(const Stream& stream, const Work& work) {
+  return !work.sent && !is_void(stream, work);
+}
+
+}  // namespace
+
+void perform(State& state, const iut::Command& command, const iut::Reply& reply) {
+  if (reply.outcome != iut::Outcome::ok) return;
+  std::visit([&](const auto& each) { apply(state, each, reply); }, command);
+}
+
+const Work* next_to_leave(const Stream& stream) {
+  const auto found = std::ranges::find_if(
+      stream.work, [&](const Work& work) { return is_to_leave(stream, work); });
+  return found == stream.work.end() ? nullptr : &*found;
+}
+
+Work* next_to_leave(Stream& stream) {
+  const auto found = std::ranges::find_if(
+      stream.work, [&](const Work& work) { return is_to_leave(stream, work); });
+  return found == stream.work.end() ? nullptr : &*found;
+}
+
+namespace {
+
+/// Its turn has come: all before it has left, and a fence is kept (RFC 5040 section 5.5).
+bool is_next(const Stream& stream, const Work& work) {
+  for (const Work& each : stream.work) {
+    if (&each == &work) break;
+    if (is_to_leave(stream, each)) return false;
+    // Nobody waits for Responses that can come no more.
+    const bool is_open = each.is_read() && !each.done && !stream.peer_closed;
+    if (work.command.fence && is_open) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool may_leave(const Stream& stream, const Work& work) {
+  return stream.may_send && is_next(stream, work) &&
+         (!work.is_read() || stream.open_reads() < stream.terms.ord);
+}
+
+bool has_to_leave(const Stream& stream, const Work& work) {
+  // docs/disputes.md D56: a source may hold everything but Reads back until Reads are answered.
+  return may_leave(stream, work) && (work.is_read() || stream.open_reads() == 0);
+}
+
+bool may_be_done(const Stream& stream, const Work& work) {
+  return work.done ||
+         (stream.phase == Phase::broken && !work.is_read() && stream.open_reads() == 0);
+}
+
+void run_local_work(State& state, std::size_t index) {
+  Stream& stream = state.streams[index];
+  // What is posted to a stream that has ended is flushed.
+  if (!stream.goes_on()) return;
+  while (Work* work = next_to_leave(stream)) {
+    if (!work->is_local() || !is_next(stream, *work)) return;
+    work->sent = work->done = true;
+    if (Region* region = state.memory.of_stag(work->command.invalidate_stag)) region->valid = false;
+  }
+}
+
+}  // namespace suite::model

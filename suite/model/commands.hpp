@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the consumer of the IUT asks for, and what becomes of its send queue (RFC 5040 section 5.5).
+#pragma once
+
+#include "suite/model/state.hpp"
+
+namespace suite::model {
+
+/// The command has been carried out, as the reply says.
+void perform(State& state, const iut::Command& command, const iut::Reply& reply);
+
+/// Work that needs nothing of the wire is done as soon as its turn has come.
+void run_local_work(State& state, std::size_t stream);
+
+/// Whether the message of the first work that has not left may leave now: a fence is kept, and no
+/// more Reads are open than the ORD allows.
+[[nodiscard]] bool may_leave(const Stream& stream, const Work& work);
+/// Whether it also has to: nothing that the RFCs let it wait for is left.
+[[nodiscard]] bool has_to_leave(const Stream& stream, const Work& work);
+/// It is done, or was before the connection was lost, which nobody has seen.
+[[nodiscard]] bool may_be_done(const Stream& stream, const Work& work);
+/// The first work that has not left.
+[[nodiscard]] const Work* next_to_leave(const Stream& stream);
+[[nodiscard]] Work* next_to_leave(Stream& stream);
+
+}  // namespace suite::model

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/model/fault.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace suite::model {
+
+namespace cause = wire::cause;
+
+void Faults::add(const Fault& fault) {
+  if (!found_) {
+    const std::vector<RuleId> concerned = std::move(all_.rules);
+    all_ = fault;
+    all_.rules.insert(all_.rules.end(), concerned.begin(), concerned.end());
+    found_ = true;
+    return;
+  }
+  // One check that may be reported by any cause leaves the cause open.
+  if (all_.causes.empty() || fault.causes.empty())
+    all_.causes.clear();
+  else
+    all_.causes.insert(all_.causes.end(), fault.causes.begin(), fault.causes.end());
+  all_.rules.insert(all_.rules.end(), fault.rules.begin(), fault.rules.end());
+  all_.may_be_dropped = all_.may_be_dropped || fault.may_be_dropped;
+}
+
+bool admits(const Fault& fault, wire::TerminateCause cause) {
+  return fault.causes.empty() ? wire::is_registered(cause)
+                              : std::ranges::find(fault.causes, cause) != fault.causes.end();
+}
+
+std::string text_of(const Fault& fault) {
+  std::string text;
+  for (const wire::TerminateCause& each : fault.causes)
+    text += (text.empty() ? "" : " or ") + wire::describe(each);
+  return text.empty() ? "any registered cause" : text;
+}
+
+namespace fault {
+
+// After a bad CRC the segment may be dropped (RFC 5044 section 8, docs/disputes.md D8).
+const Fault bad_crc{
+    "a CRC that does not match",
+    {cause::mpa_crc},
+    {"mpa.crc.mismatch-invalidates-fpdu", "mpa.crc.checked-when-either-c-one",
+     "mpa.crc.checked-when-peer-requires", "mpa.crc.support-implemented", "ddp.llp.strong-digest",
+     "mpa.crc.recomputed-on-receive", "mpa.terminate.crc-error-code",
+     "mpa.terminate.nothing-passed-after-error", "mpa.receive.fpdu-verified-before-ddp",
+     "mpa.receive.start-by-chained-lengths-or-marker"},
+    true};
+
+const Fault truncated{
+    "a ULPDU shorter than its header", {}, {"ddp.header.truncated-segment-rejected"}};
+const Fault tagged_version{
+    "a DDP version that is not 1",
+    {cause::ddp_tagged_invalid_version},
+    {"ddp.terminate.tagged-invalid-version", "rdmap.error.ddp-fields-validated"}};
+const Fault untagged_version{
+    "a DDP version that is not 1",
+    {cause::ddp_untagged_invalid_version},
+    {"ddp.terminate.untagged-invalid-version", "rdmap.error.ddp-fields-validated"}};
+// A queue that there is not has no buffer either (D54).
+const Fault unknown_queue{"a queue number that is not valid",
+                          {cause::ddp_untagged_invalid_queue, cause::ddp_untagged_no_buffer},
+                          {"ddp.untagged.check-qn-valid", "ddp.terminate.untagged-invalid-qn"}};
+const Fault no_buffer{"no buffer on the queue",
+                      {cause::ddp_untagged_no_buffer},
+                      {"ddp.terminate.untagged-no-buffer", "ddp.untagged.check-buffer-available",
+                       "ddp.untagged.no-buffer-is-fault", "ddp.untagged.no-buffer-llp-recovery"},
+                      true};
+const Fault sequence_number{
+    "an MSN that is not the next one",
+    {cause::ddp_untagged_msn_out_of_range, cause::ddp_untagged_no_buffer},
+    {"ddp.untagged.check-msn-in-range", "ddp.terminate.untagged-msn-range"}};
+const Fault offset{"an MO beyond the buffer",
+                   {cause::ddp_untagged_invalid_offset, cause::ddp_untagged_message_too_long},
+                   {"ddp.terminate.untagged-invalid-mo", "ddp.untagged.check-mo-in-range"}};
+const Fault too_long{"a segment that ends beyond the buffer",
+                     {cause::ddp_untagged_message_too_long},
+                     {"ddp.untagged.check-end-in-range", "ddp.terminate.untagged-message-too-long",
+                      "rdmap.send.too-long-is-error"}};
+
+const Fault tagged_stag{"an STag that is not valid",
+                        {cause::ddp_tagged_invalid_stag},
+                        {"ddp.tagged.check-stag-valid", "ddp.terminate.tagged-invalid-stag"}};
+// docs/disputes.md: implementations call the STag of another domain invalid.
+const Fault tagged_association{
+    "an STag of another domain or stream",
+    {cause::ddp_tagged_stag_not_associated, cause::ddp_tagged_invalid_stag},
+    {"ddp.terminate.tagged-stag-not-associated", "sec.stag.pd-isolation"}};
+// No code of DDP is about access rights (docs/disputes.md D3).
+const Fault tagged_rights{
+    "an STag that does not grant remote writing",
+    {cause::ddp_tagged_invalid_stag, cause::rdmap_access_rights},
+    {"ddp.tagged.check-stag-allows-placement", "rdmap.security.access-rights-mechanism"}};
+const Fault tagged_start{"a TO before the buffer",
+                         {cause::ddp_tagged_base_or_bounds},
+                         {"ddp.tagged.check-to-in-range", "ddp.terminate.tagged-base-or-bounds"}};
+const Fault tagged_end{"an end beyond the buffer",
+                       {cause::ddp_tagged_base_or_bounds},
+                       {"ddp.tagged.check-end-in-range", "ddp.terminate.tagged-base-or-bounds",
+                        "sec.buffer.octet-granular-check", "ddp.security.octet-level-bounds",
+                        "sec.buffer.no-access-outside-bounds"}};
+// A range that wraps is out of bounds as well (docs/disputes.md D15).
+const Fault tagged_wrap{"an end beyond 2^64",
+                        {cause::ddp_tagged_to_wrap, cause::ddp_tagged_base_or_bounds},
+                        {"ddp.tagged.check-to-no-wrap", "ddp.terminate.tagged-to-wrap"}};
+
+const Fault rdmap_version{"an RDMAP version that is not 1",
+                          {cause::rdmap_invalid_version},
+                          {"rdmap.error.version-validated", "rdmap.terminate.code-invalid-version",
+                           "rdmap.terminate.code-operation-unspecified"}};
+const Fault opcode{"an opcode that no RFC defines",
+                   {cause::rdmap_unexpected_opcode},
+                   {"rdmap.error.opcode-validated", "rdmap.terminate.code-unexpected-opcode"}};
+// The opcode is wrong there, or the queue for it (docs/disputes.md D55).
+const Fault opcode_on_queue{
+    "an opcode that is not of its queue",
+    {cause::rdmap_unexpected_opcode, cause::ddp_untagged_invalid_queue},
+    {"rdmap.terminate.code-unexpected-opcode", "rdmap.error.opcode-validated"}};
+const Fault opcode_when_tagged{"an opcode that is not of tagged messages",
+                               {cause::rdmap_unexpected_opcode},
+                               {"rdmap.terminate.code-unexpected-opcode",
+                                "rdmap.error.opcode-validated", "ddp.tagged.rsvdulp-given-to-ulp"}};
+
+const Fault read_stag{
+    "a source STag that is not valid",
+    {cause::rdmap_invalid_stag},
+    {"rdmap.error.read-source-stag-valid", "rdmap.terminate.code-invalid-stag",
+     "rdmap.read.source-stag-validated", "rdmap.terminate.code-protection-unspecified"}};
+const Fault read_association{"a source STag of another domain or stream",
+                             {cause::rdmap_stag_not_associated, cause::rdmap_invalid_stag},
+                             {"rdmap.error.read-source-stag-associated",
+                              "rdmap.terminate.code-stag-not-associated", "sec.stag.pd-isolation"}};
+const Fault read_rights{"a source STag that does not grant remote reading",
+                        {cause::rdmap_access_rights},
+                        {"rdmap.terminate.code-access-rights", "sec.buffer.write-only-not-readable",
+                         "rdmap.security.access-rights-mechanism"}};
+const Fault read_start{"a source TO before the buffer",
+                       {cause::rdmap_base_or_bounds},
+                       {"rdmap.error.read-source-start-in-range",
+                        "rdmap.terminate.code-base-or-bounds", "rdmap.read.source-to-validated"}};
+const Fault read_end{"a source that ends beyond the buffer",
+                     {cause::rdmap_base_or_bounds},
+                     {"rdmap.error.read-source-end-in-range", "rdmap.terminate.code-base-or-bounds",
+                      "rdmap.read.source-to-validated", "sec.buffer.octet-granular-check"}};
+const Fault read_wrap{"a source that ends beyond 2^64",
+                      {cause::rdmap_to_wrap, cause::rdmap_base_or_bounds},
+                      {"rdmap.error.read-source-no-wrap", "rdmap.terminate.code-to-wrap"}};
+
+// Neither RFC 5040 nor RFC 5041 names the code of these.
+const Fault too_many_reads{"more Read Requests than the IRD",
+                           {},
+                           {"rdmap.resources.inbound-limit-kept", "sec.reads.excess-ends-stream"}};
+const Fault request_length{
+    "an RDMA header of another length than its own", {}, {"rdmap.read.invalid-request-surfaced"}};
+const Fault unasked_response{
+    "a Read Response that nobody asked for", {}, {"rdmap.read.invalid-response-surfaced"}};
+const Fault response_elsewhere{
+    "a Read Response to another place than asked for",
+    {},
+    {"rdmap.read.response-validated-by-sink", "rdmap.read.invalid-response-surfaced"}};
+
+// RFC 5040 section 5.3; of either type (docs/disputes.md D1).
+const Fault nothing_to_invalidate{
+    "an Invalidate STag that does not exist",
+    {cause::rdmap_invalid_stag, cause::rdmap_protection_cannot_invalidate,
+     cause::rdmap_operation_cannot_invalidate},
+    {"rdmap.error.invalidate-stag-valid", "rdmap.invalidate.terminate-if-not-associated",
+     "rdmap.terminate.code-cannot-invalidate-protection"}};
+const Fault foreign_invalidation{
+    "an Invalidate STag of another domain or stream",
+    {cause::rdmap_protection_cannot_invalidate, cause::rdmap_operation_cannot_invalidate},
+    {"rdmap.invalidate.association-verified", "rdmap.error.invalidate-stag-associated",
+     "rdmap.invalidate.terminate-if-not-associated",
+     "rdmap.terminate.code-cannot-invalidate-protection"}};
+const Fault shared_invalidation{"an Invalidate STag that several streams share",
+                                {},
+                                {"rdmap.security.shared-stag-not-invalidated"}};
+
+}  // namespace fault
+
+}  // namespace suite::model

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the model finds: the IUT did what no admissible state allows, or did not do what all of them
+// ask for.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "rules/rule_id.hpp"
+
+namespace suite::model {
+
+using rules::RuleId;
+
+/// Why one state does not explain what was seen.
+struct Contradiction {
+  /// The rules that what was seen breaks, the most specific one first.
+  std::vector<RuleId> rules;
+  std::string admissible;
+};
+
+struct Finding {
+  std::vector<RuleId> rules;
+  std::string admissible;
+  std::string came;
+  /// Lawful, yet against a SHOULD, or lawful by one reading alone (docs/disputes.md).
+  bool advisory = false;
+};
+
+}  // namespace suite::model

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The memory of the IUT as the model knows it: what its STags open to whom, and the octets behind
+// them (RFC 5040 section 7.2, RFC 5041 section 7.1, RFC 5042 section 2).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "suite/iut/messages.hpp"
+#include "suite/model/fault.hpp"
+
+namespace suite::model {
+
+using base::Octets;
+
+/// Octets that states share until one of them writes.
+class Contents {
+ public:
+  Contents() : octets_(std::make_shared<Octets>()) {}
+  explicit Contents(Octets octets) : octets_(std::make_shared<Octets>(std::move(octets))) {}
+
+  [[nodiscard]] const Octets& octets() const { return *octets_; }
+  void write(std::uint64_t offset, base::Bytes octets);
+  bool operator==(const Contents& other) const {
+    return octets_ == other.octets_ || *octets_ == *other.octets_;
+  }
+
+ private:
+  std::shared_ptr<Octets> octets_;
+};
+
+struct Region {
+  iut::Handle handle = 0, domain = 0;
+  std::uint32_t stag = 0;
+  /// Tagged offset of its first octet.
+  std::uint64_t base = 0;
+  iut::Access access;
+  Contents contents;
+  /// Its STag opens it: registered and not invalidated.
+  bool valid = true;
+  bool registered = true;
+  /// Bit n: stream n has written to it or read from it.
+  std::uint32_t users = 0;
+  /// What it holds is not known (RFC 5040 section 5.5: a buffer under way is indeterminate).
+  bool indeterminate = false;
+
+  [[nodiscard]] std::uint64_t length() const { return contents.octets().size(); }
+  bool operator==(const Region& other) const;
+};
+
+/// Who asks for access.
+struct Accessor {
+  std::size_t stream = 0;
+  iut::Handle domain = 0;
+};
+enum class Use : std::uint8_t { write, read };
+
+struct Memory {
+  std::vector<Region> regions;
+
+  [[nodiscard]] Region* find(iut::Handle handle);
+  [[nodiscard]] const Region* find(iut::Handle handle) const;
+  [[nodiscard]] Region* of_stag(std::uint32_t stag);
+  /// Adds the checks that the range fails (RFC 5041 section 7.1; of a Read's source RFC 5040 section
+  /// 7.2). `length` is not 0: nothing is asked of an empty range (RFC 5041 section 5.2).
+  void check(std::uint32_t stag, std::uint64_t offset, std::uint64_t length, Use use,
+             const Accessor& by, Faults& faults);
+  bool operator==(const Memory&) const = default;
+};
+
+}  // namespace suite::model

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/model/model.hpp"
+
+#include <algorithm>
+
+#include "suite/model/arriving.hpp"
+#include "suite/model/commands.hpp"
+
+namespace suite::model {
+
+namespace {
+
+/// A state, and how much of each list it has taken.
+struct Node {
+  State state;
+  std::vector<std::size_t> taken;
+  bool operator==(const Node& other) const {
+    return std::ranges::equal(taken, other.taken) && state == other.state;
+  }
+};
+
+void add_new(States& states, State state) {
+  if (std::ranges::find(states, state) == states.end()) states.push_back(std::move(state));
+}
+
+/// A segment that waited for a receive is taken once there is one (docs/disputes.md D9).
+void take_held(const State& state, Coverage& coverage, States& after) {
+  for (std::size_t i = 0; i < state.streams.size(); ++i) {
+    const Stream& stream = state.streams[i];
+    if (stream.phase != Phase::holding || stream.held.empty() || stream.receives.empty()) continue;
+    State resumed = state;
+    resumed.streams[i].phase = Phase::running;
+    const std::deque<Sent> held = std::exchange(resumed.streams[i].held, {});
+    coverage.took(Transition::held_taken);
+    States now{std::move(resumed)};
+    for (const Sent& each : held) {
+      States next;
+      for (const State& one : now) arrive(one, i, each, coverage, next);
+      now = std::move(next);
+    }
+    for (State& one : now) add_new(after, std::move(one));
+  }
+}
+
+/// What is seen of a stream in error is seen because the error was not found, or not for what it is.
+Explained blame(const Stream& stream, Explained explained) {
+  if (explained) return explained;
+  std::vector<RuleId>& rules = explained.error().rules;
+  if (stream.phase == Phase::refusing || stream.phase == Phase::holding)
+    rules.insert(rules.begin(), stream.fault.rules.begin(), stream.fault.rules.end());
+  rules.insert(rules.end(), stream.taken_by.begin(), stream.taken_by.end());
+  return explained;
+}
+
+}  // namespace
+
+void Model::add_stream(const StreamTerms& terms) {
+  for (State& state : states_) {
+    Stream stream;
+    stream.terms = terms;
+    stream.may_send = !terms.responder;
+    state.streams.push_back(std::move(stream));
+  }
+  sent_.emplace_back();
+}
+
+void Model::command(const iut::Command& command, const iut::Reply& reply) {
+  done_.push_back({command, reply});
+}
+
+void Model::sent(std::size_t stream, Sent sent) { sent_[stream].push_back(std::move(sent)); }
+
+/// What was done since the IUT settled last, in every order that keeps that of each list: a list is a
+/// connection, or the consumer, and nothing ties one to another.
+void Model::take_inputs() {
+  const auto is_empty = [](const auto& list) { return list.empty(); };
+  if (done_.empty() && std::ranges::all_of(sent_, is_empty)) return;
+  std::vector<Node> open;
+  for (State& state : states_) {
+    for (Stream& stream : state.streams) stream.taken_by.clear();
+    open.push_back({std::move(state), std::vector<std::size_t>(sent_.size() + 1)});
+  }
+  states_.clear();
+  for (std::size_t at = 0; at < open.size(); ++at) {
+    const Node node = open[at];
+    bool is_last = true;
+    const auto go_on = [&](std::size_t list, States after) {
+      is_last = false;
+      for (State& state : after) {
+        Node next{std::move(state), node.taken};
+        ++next.taken[list];
+        if (std::ranges::find(open, next) == open.end()) open.push_back(std::move(next));
+      }
+    };
+    if (node.taken.back() < done_.size()) {
+      const Done& done = done_[node.taken.back()];
+      State performed = node.state;
+      perform(performed, done.command, done.reply);
+      States after{performed};
+      take_held(performed, coverage_, after);
+      go_on(sent_.size(), std::move(after));
+    }
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      if (node.taken[i] >= sent_[i].size()) continue;
+      States after;
+      arrive(node.state, i, sent_[i][node.taken[i]], coverage_, after);
+      go_on(i, std::move(after));
+    }
+    if (is_last) add_new(states_, node.state);
+  }
+  done_.clear();
+  for (auto& list : sent_) list.clear();
+  for (State& state : states_)
+    for (std::size_t i = 0; i < state.streams.size(); ++i) run_local_work(state, i);
+}
+
+/// Keeps the states that explain what was seen. The first one is that of the simplest reading: it
+/// names the rule where none is left.
+template <typename Explain>
+std::optional<Finding> Model::filter(const Explain& explain, const std::string& came) {
+  take_inputs();
+  States left;
+  std::optional<Contradiction> first;
+  std::vector<Finding> advisories;
+  for (State& state : states_) {
+    std::vector<Finding> own;
+    State tried = state;
+    const auto explained = explain(tried, Watch{coverage_, own});
+    if (explained) {
+      if (left.empty()) advisories = std::move(own);
+      add_new(left, std::move(tried));
+    } else if (!first) {
+      first = explained.error();
+    }
+  }
+  if (left.empty()) return Finding{first->rules, first->admissible, came, false};
+  advisories_.insert(advisories_.end(), advisories.begin(), advisories.end());
+  states_ = std::move(left);
+  return std::nullopt;
+}
+
+std::optional<Finding> Model::saw(std::size_t stream, const SeenOnWire& seen,
+                                  const std::string& text) {
+  return filter(
+      [&](State& state, const Watch& watch) {
+        auto explained = explain(state, stream, seen, watch);
+        return blame(state.streams[stream], std::move(explained));
+      },
+      text);
+}
+
+std::optional<Finding> Model::saw(const iut::Event& event, const std::string& text) {
+  const auto about = [&](iut::Handle endpoint, const auto& each) -> std::optional<Finding> {
+    for (std::size_t i = 0; i < sent_.size(); ++i) {
+      if (a_state().streams[i].terms.endpoint != endpoint) continue;
+      return filter(
+          [&](State& state, const Watch& watch) {
+            auto explained = explain(state, i, each, watch);
+            return blame(state.streams[i], std::move(explained));
+          },
+          text);
+    }
+    return std::nullopt;
+  };
+  if (const auto* done = std::get_if<iut::CompletionEvent>(&event))
+    return about(done->endpoint, *done);
+  if (const auto* ended = std::get_if<iut::DisconnectedEvent>(&event))
+    return about(ended->endpoint, *ended);
+  if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))
+    return about(error->endpoint, *error);
+  return std::nullopt;
+}
+
+std::optional<Finding> Model::saw_memory(iut::Handle region, const Octets& octets) {
+  return filter([&](State& state, const Watch&) { return explain(state, region, octets); },
+                "other octets in it");
+}
+
+std::optional<Finding> Model::settled(const std::vector<bool>& acknowledged) {
+  return filter(
+      [&](State& state, const Watch&) -> Explained {
+        for (std::size_t i = 0; i < state.streams.size(); ++i)
+          if (auto owes = owes_nothing(state, i, acknowledged[i]); !owes) return owes;
+        return {};
+      },
+      "nothing of the kind");
+}
+
+}  // namespace suite::model

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/model/obligations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "suite/model/commands.hpp"
+
+namespace suite::model {
+
+namespace {
+
+std::unexpected<Contradiction> owed(std::vector<RuleId> rules, std::string admissible) {
+  return std::unexpected(Contradiction{std::move(rules), std::move(admissible)});
+}
+
+/// The rules by which the stream takes what came last go first.
+std::vector<RuleId> with_oddities(const Stream& stream, std::initializer_list<RuleId> rules) {
+  std::vector<RuleId> all = stream.taken_by;
+  all.insert(all.end(), rules);
+  return all;
+}
+
+/// RFC 5040 sections 5.2, 5.3 and 5.5.
+Explained owes_no_answer(const Stream& stream) {
+  if (!stream.responses.empty() && stream.may_send)
+    return owed(
+        with_oddities(stream,
+                      {"rdmap.read.valid-request-answered", "rdmap.read.request-processed-by-rdmap",
+                       "rdmap.resources.read-queue-holds-ird"}),
+        fmt::format("a Read Response of {} octets", stream.responses.front().octets.size()));
+  if (!stream.receives.empty() && stream.receives.front().filled)
+    return owed(with_oddities(stream, {"ddp.delivery.complete-message-delivered",
+                                       "rdmap.send.delivered-in-order",
+                                       "rdmap.order.sends-delivered-in-order"}),
+                fmt::format("the completion of receive {} with {} octets",
+                            stream.receives.front().work, stream.receives.front().length));
+  return {};
+}
+
+Explained owes_no_work(const Stream& stream) {
+  const Work* next = next_to_leave(stream);
+  if (next != nullptr && has_to_leave(stream, *next)) {
+    if (next->is_read() && stream.open_reads() > 0)
+      return owed({"rdmap.resources.outbound-reads-provided"},
+                  fmt::format("{} Reads at a time", stream.terms.ord));
+    return owed({"rdmap.order.messages-in-submission-order", "rdmap.write.in-submission-order",
+                 "rdmap.send.in-submission-order"},
+                fmt::format("work {} ({})", next->command.work, next->command.operation));
+  }
+  const auto due = std::ranges::find_if(
+      stream.work, [](const Work& work) { return !work.done || work.command.signaled; });
+  if (due != stream.work.end() && due->done)
+    return owed(
+        {due->is_read() ? RuleId("rdmap.read.response-delivered-to-ulp")
+                        : RuleId("rdmap.order.completion-after-ddp"),
+         "rdmap.order.response-suffices-to-complete"},
+        fmt::format("the completion of work {} ({})", due->command.work, due->command.operation));
+  return {};
+}
+
+/// RFC 5040 sections 6.2.1 and 7.1: an error is reported, and ends the stream.
+Explained owes_no_end(const Stream& stream) {
+  const bool ended = stream.iut_closed || stream.iut_reset;
+  // Where no Terminate can be sent, before the first valid FPDU, the same wait is silent.
+  if (stream.phase == Phase::refusing && !ended && !stream.may_send && !stream.peer_closed)
+    return {};
+  if (stream.phase == Phase::refusing && !ended && !stream.terminate_seen)
+    return owed(stream.fault.rules, text_of(stream.fault) + ", or the end of the connection");
+  // Who has sent a Terminate may wait for the peer's FIN (RFC 5040 section 6.2.1).
+  if (stream.phase == Phase::refusing && !ended && stream.peer_closed)
+    return owed({"rdmap.error.streams-terminated", "rdmap.stream.connection-torn-down"},
+                "the end of the connection");
+  if (stream.terminate_seen && !stream.peer_closed) return {};
+  if (stream.phase == Phase::terminated && !ended)
+    return owed({"rdmap.terminate.delivered-to-rdmap", "rdmap.terminate.stop-after-receiving",
+                 "rdmap.terminate.teardown-at-once"},
+                "the end of the connection");
+  if (stream.phase == Phase::broken && !ended)
+    return owed({"rdmap.stream.connection-torn-down"}, "the end of the connection");
+  if (stream.phase == Phase::running && stream.peer_closed && !ended)
+    return owed({"ddp.llp.connection-torn-down", "ddp.close.half-closed-close-requested",
+                 "mpa.close.graceful-close-indicated"},
+                "the other half closed");
+  if (stream.phase == Phase::running && stream.closing && !ended && stream.open_reads() == 0)
+    return owed({"ddp.close.graceful-sends-pending-data", "ddp.close.half-closed-close-graceful"},
+                "FIN");
+  return {};
+}
+
+/// RFC 5041 section 6.2, RFC 5040 sections 5.4 and 7.1: what the consumer has to hear.
+Explained owes_no_word(const Stream& stream) {
+  const bool told = stream.disconnected || stream.error_reported;
+  if (stream.phase == Phase::refusing && stream.terminate_seen && !told)
+    return owed(
+        {"rdmap.error.local-ulp-informed", "ddp.close.invalid-header-indicated",
+         "ddp.close.llp-fatal-error-indicated", "rdmap.read.error-passed-up-and-terminated"},
+        "an asynchronous error, or the end of the connection reported");
+  if (stream.phase == Phase::terminated && !stream.error_reported)
+    return owed({"rdmap.terminate.delivered-to-ulp"}, "an asynchronous error");
+  if (!stream.is_over()) return {};
+  if (!stream.disconnected)
+    return owed({stream.iut_reset ? RuleId("mpa.terminate.tcp-loss-detected")
+                                  : RuleId("mpa.close.graceful-close-indicated"),
+                 "ddp.close.half-close-indicated", "ddp.close.llp-lost-indicated"},
+                "the end of the connection reported");
+  // Of unsignaled work nobody hears once it is done.
+  const auto unreported = std::ranges::find_if(stream.work, [&](const Work& work) {
+    return work.command.signaled || !may_be_done(stream, work);
+  });
+  if (unreported != stream.work.end() || !stream.receives.empty())
+    return owed(
+        {"ddp.close.outstanding-requests-fail", "rdmap.terminate.pending-completed-in-error",
+         "rdmap.terminate.outstanding-completed-in-error"},
+        unreported != stream.work.end()
+            ? fmt::format("the end of work {}", unreported->command.work)
+            : fmt::format("the end of receive {}", stream.receives.front().work));
+  return {};
+}
+
+}  // namespace
+
+Explained owes_nothing(const State& state, std::size_t index, bool acknowledged) {
+  const Stream& stream = state.streams[index];
+  if (stream.phase == Phase::open_ended) return {};
+  if (stream.phase == Phase::holding) {
+    // docs/disputes.md D8: what TCP has acknowledged was not dropped.
+    if (!acknowledged) return {};
+    const auto& rules = stream.fault.rules;
+    return owed(rules, "what was dropped stays unacknowledged");
+  }
+  if (stream.goes_on()) {
+    if (auto answered = owes_no_answer(stream); !answered) return answered;
+    if (auto done = owes_no_work(stream); !done) return done;
+    return {};
+  }
+  // What came whole before the peer closed its half is delivered (RFC 5041 section 6.2).
+  if (stream.phase == Phase::running && !stream.iut_reset)
+    if (auto answered = owes_no_answer(stream); !answered && !stream.is_over()) return answered;
+  if (auto ended = owes_no_end(stream); !ended) return ended;
+  return owes_no_word(stream);
+}
+
+}  // namespace suite::model

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The ends of the connection, and what the consumer hears (RFC 5041 section 6.2, RFC 5040 sections
+// 5.5 and 6).
+#include "suite/model/observed.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "suite/model/commands.hpp"
+
+namespace suite::model {
+
+namespace {
+
+std::unexpected<Contradiction> contradiction(std::vector<RuleId> rules, std::string admissible) {
+  return std::unexpected(Contradiction{std::move(rules), std::move(admissible)});
+}
+
+/// docs/disputes.md D7: torn down without a Terminate.
+void advise_of_silence(Stream& stream, const Watch& watch) {
+  if (stream.phase != Phase::refusing || stream.terminate_seen || !stream.may_send) return;
+  watch.coverage.took(Transition::closed_without_report);
+  std::vector<RuleId> rules{"rdmap.terminate.sent-on-rdmap-error",
+                            "rdmap.error.incoming-message-terminate",
+                            "rdmap.error.read-request-terminate", "ddp.close.waits-for-ulp"};
+  if (stream.fault.may_be_dropped) rules.push_back("rdmap.terminate.sent-on-llp-error");
+  watch.advisories.push_back(
+      {std::move(rules), text_of(stream.fault), "the end of the connection", true});
+}
+
+/// Whether the IUT may end the connection.
+bool may_close(const Stream& stream) { return !stream.goes_on(); }
+
+Explained explain_close(Stream& stream, bool reset, const Watch& watch) {
+  if (!may_close(stream)) {
+    std::vector<RuleId> rules = stream.taken_by;
+    rules.insert(rules.end(), {"ddp.close.not-by-ddp-alone"});
+    return contradiction(std::move(rules), "the connection stays");
+  }
+  const bool orderly = stream.phase == Phase::running;
+  if (reset && orderly)
+    watch.advisories.push_back({{"ddp.close.half-closed-close-graceful"}, "FIN", "a reset", true});
+  if (!reset && orderly && stream.closing && !stream.peer_closed) {
+    const Work* left = next_to_leave(stream);
+    if (left != nullptr && has_to_leave(stream, *left))
+      watch.advisories.push_back({{"ddp.close.graceful-sends-pending-data"},
+                                  fmt::format("work {} sent first", left->command.work),
+                                  "FIN",
+                                  true});
+  }
+  advise_of_silence(stream, watch);
+  (reset ? stream.iut_reset : stream.iut_closed) = true;
+  watch.coverage.took(reset ? Transition::closed_by_reset : Transition::closed_by_fin);
+  return {};
+}
+
+/// RFC 5041 section 5.4: one delivery for each message, in order, when it is whole.
+Explained explain_receive(Stream& stream, const iut::CompletionEvent& event, const Watch& watch) {
+  const auto found = std::ranges::find(stream.receives, event.work, &Receive::work);
+  if (found == stream.receives.end())
+    return contradiction({"ddp.delivery.at-most-once"}, "one completion for each receive");
+  if (found != stream.receives.begin())
+    return contradiction({"rdmap.send.delivered-in-order", "ddp.delivery.in-sent-order",
+                          "ddp.delivery.last-after-prior-deliveries"},
+                         fmt::format("receive {} first", stream.receives.front().work));
+  const bool success = event.status == "success";
+  if (!found->filled) {
+    if (success)
+      return contradiction(
+          {"ddp.delivery.only-with-last-flag", "ddp.header.l-zero-is-intermediate",
+           "rdmap.order.sends-delivered-after-ddp", "ddp.header.t-one-means-tagged",
+           "ddp.untagged.qn-selects-queue", "rdmap.read.request-not-delivered",
+           "rdmap.terminate.consumes-one-buffer", "ddp.close.outstanding-requests-fail",
+           "ddp.delivery.at-most-once"},
+          "no success: no message has filled it");
+    if (stream.goes_on())
+      return contradiction({"rdmap.send.result-passed-to-ulp"}, "no failure: the stream goes on");
+    watch.coverage.took(Transition::receive_flushed);
+    stream.receives.pop_front();
+    return {};
+  }
+  if (!success)
+    return contradiction(
+        {"rdmap.send.result-passed-to-ulp", "ddp.delivery.complete-message-delivered"}, "success");
+  if (event.length != found->length)
+    return contradiction({"rdmap.send.size-reported", "ddp.delivery.message-length-given",
+                          "mpa.crc.invisible-to-ulp", "ddp.llp.segment-length-given"},
+                         fmt::format("{} octets", found->length));
+  if (found->invalidated && event.invalidated_stag != found->invalidated)
+    return contradiction({"rdmap.invalidate.stag-reported-to-ulp"},
+                         fmt::format("STag {:#010x} invalidated", *found->invalidated));
+  if (!found->invalidated && event.invalidated_stag && *event.invalidated_stag != 0)
+    return contradiction({"rdmap.header.invalidate-stag-ignored"}, "no STag invalidated");
+  if (event.solicited && *event.solicited != found->solicited)
+    return contradiction({"ddp.delivery.rsvdulp-given", "rdmap.send.solicited-event"},
+                         found->solicited ? "solicited" : "not solicited");
+  watch.coverage.took(Transition::receive_completed);
+  stream.receives.pop_front();
+  return {};
+}
+
+/// Unsignaled work that is done has no completion; if it was cut off after all, it has.
+void pass_over_unsignaled(Stream& stream, iut::WorkId reported) {
+  while (!stream.work.empty()) {
+    const Work& first = stream.work.front();
+    if (first.command.signaled || first.command.work == reported || !may_be_done(stream, first))
+      return;
+    stream.work.pop_front();
+  }
+}
+
+Explained explain_success(Stream& stream, const Work& work) {
+  if (work.done) return {};
+  if (work.is_read())
+    return contradiction({"rdmap.order.read-completes-after-response",
+                          "rdmap.order.read-responses-delivered-after-ddp",
+                          "rdmap.terminate.outstanding-completed-in-error"},
+                         "no success: its Response is not complete");
+  // What was handed to a connection that is lost by now may have been done.
+  if (!stream.goes_on() && may_leave(stream, work) && stream.phase != Phase::terminated) return {};
+  return contradiction({"rdmap.order.completion-after-ddp", "ddp.llp.reliable-or-error",
+                        "rdmap.terminate.outstanding-completed-in-error",
+                        "ddp.close.requests-refused-after-graceful"},
+                       "no success: it has not left");
+}
+
+/// RFC 5040 section 5.5 rule 12, sections 6.2.1 and 7.
+Explained explain_work_done(Stream& stream, const iut::CompletionEvent& event, const Watch& watch) {
+  pass_over_unsignaled(stream, event.work);
+  const auto found = std::ranges::find_if(
+      stream.work, [&](const Work& each) { return each.command.work == event.work; });
+  if (found == stream.work.end())
+    return contradiction({"rdmap.order.completion-after-ddp"}, "one completion for each work");
+  if (found != stream.work.begin())
+    return contradiction({"rdmap.order.completed-in-submission-order"},
+                         fmt::format("work {} first", stream.work.front().command.work));
+  if (event.operation != found->command.operation)
+    return contradiction({"rdmap.read.response-delivered-to-ulp"}, found->command.operation);
+  if (event.status == "success") {
+    if (const auto explained = explain_success(stream, *found); !explained) return explained;
+    watch.coverage.took(Transition::work_completed);
+  } else if (stream.goes_on()) {
+    return contradiction({"rdmap.order.completion-after-ddp"}, "success");
+  } else {
+    watch.coverage.took(Transition::work_failed);
+  }
+  stream.work.pop_front();
+  return {};
+}
+
+}  // namespace
+
+Explained explain(State& state, std::size_t index, const SeenOnWire& seen, const Watch& watch) {
+  Stream& stream = state.streams[index];
+  if (stream.phase == Phase::open_ended) {
+    if (std::holds_alternative<SeenClose>(seen)) stream.iut_closed = true;
+    if (std::holds_alternative<SeenReset>(seen)) stream.iut_reset = true;
+    return {};
+  }
+  if (const auto* message = std::get_if<SeenMessage>(&seen))
+    return explain_message(state, index, *message, watch);
+  return explain_close(stream, std::holds_alternative<SeenReset>(seen), watch);
+}
+
+Explained explain(State& state, std::size_t index, const iut::CompletionEvent& completion,
+                  const Watch& watch) {
+  Stream& stream = state.streams[index];
+  if (stream.phase == Phase::open_ended) return {};
+  if (completion.operation == iut::operation::receive)
+    return explain_receive(stream, completion, watch);
+  return explain_work_done(stream, completion, watch);
+}
+
+Explained explain(State& state, std::size_t index, const iut::DisconnectedEvent&,
+                  const Watch& watch) {
+  Stream& stream = state.streams[index];
+  if (stream.phase == Phase::open_ended) return {};
+  if (stream.goes_on())
+    return contradiction({"ddp.close.not-by-ddp-alone"}, "no end: the stream goes on");
+  stream.disconnected = true;
+  watch.coverage.took(Transition::end_reported);
+  return {};
+}
+
+Explained explain(State& state, std::size_t index, const iut::AsynchronousEvent& event,
+                  const Watch& watch) {
+  Stream& stream = state.streams[index];
+  if (stream.phase == Phase::open_ended || !event.kind.starts_with("qp_")) return {};
+  if (stream.phase == Phase::running && (stream.peer_closed || stream.closing) && !stream.iut_reset)
+    return contradiction({"ddp.llp.stream-graceful-indication"}, "no error: the end is in order");
+  if (stream.goes_on())
+    return contradiction({"rdmap.error.local-ulp-informed"}, "no error: the stream goes on");
+  stream.error_reported = true;
+  watch.coverage.took(Transition::fault_reported);
+  return {};
+}
+
+Explained explain(const State& state, iut::Handle handle, const Octets& octets) {
+  const Region* region = state.memory.find(handle);
+  if (region == nullptr || region->indeterminate || octets == region->contents.octets()) return {};
+  const auto [seen, known] = std::ranges::mismatch(octets, region->contents.octets());
+  std::vector<RuleId> rules{"ddp.tagged.placed-at-to", "ddp.untagged.placed-at-mo"};
+  for (const Stream& stream : state.streams) {
+    if (stream.phase != Phase::refusing) continue;
+    rules.insert(rules.end(), stream.fault.rules.begin(), stream.fault.rules.end());
+    rules.insert(rules.end(),
+                 {"ddp.terminate.later-segments-dropped", "ddp.llp.erroneous-stream-silent"});
+  }
+  return contradiction(std::move(rules),
+                       fmt::format("region {} as it was written, the octet at {} too", handle,
+                                   seen - octets.begin()));
+}
+
+}  // namespace suite::model

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// What the IUT is seen to do, held against one state: it explains it, and goes on, or it does not.
+#pragma once
+
+#include <expected>
+
+#include "suite/model/coverage.hpp"
+#include "suite/model/state.hpp"
+
+namespace suite::model {
+
+/// An RDMAP message of the IUT, put together from its segments.
+struct SeenMessage {
+  wire::Opcode opcode = wire::Opcode::send;
+  bool tagged = false;
+  std::uint32_t stag = 0;
+  std::uint64_t offset = 0;
+  std::uint32_t ulp_word = 0;
+  Octets payload;
+  /// Of a Terminate, where it can be read.
+  std::optional<wire::TerminateCause> cause{};
+  /// The stream ended before its last segment.
+  bool cut_off = false;
+};
+/// The IUT's FIN, or its reset.
+struct SeenClose {};
+struct SeenReset {};
+using SeenOnWire = std::variant<SeenMessage, SeenClose, SeenReset>;
+
+using Explained = std::expected<void, Contradiction>;
+
+/// What explaining may find besides: advisories.
+struct Watch {
+  Coverage& coverage;
+  std::vector<Finding>& advisories;
+};
+
+[[nodiscard]] Explained explain(State& state, std::size_t stream, const SeenOnWire& seen,
+                                const Watch& watch);
+[[nodiscard]] Explained explain(State& state, std::size_t stream,
+                                const iut::CompletionEvent& completion, const Watch& watch);
+[[nodiscard]] Explained explain(State& state, std::size_t stream, const iut::DisconnectedEvent&,
+                                const Watch& watch);
+[[nodiscard]] Explained explain(State& state, std::size_t stream, const iut::AsynchronousEvent&,
+                                const Watch& watch);
+/// The part of it that is about messages.
+[[nodiscard]] Explained explain_message(State& state, std::size_t stream, const SeenMessage& seen,
+                                        const Watch& watch);
+/// What a look at memory by the IUT's own CPU has shown.
+[[nodiscard]] Explained explain(const State& state, iut::Handle region, const Octets& octets);
+
+}  // namespace suite::model

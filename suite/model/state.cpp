@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/model/state.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace suite::model {
+
+namespace {
+
+std::uint64_t length_of(const std::vector<iut::Piece>& pieces) {
+  std::uint64_t length = 0;
+  for (const iut::Piece& piece : pieces) length += piece.length;
+  return length;
+}
+
+bool overlaps(const std::vector<iut::Piece>& pieces, iut::Handle region) {
+  return std::ranges::find(pieces, region, &iut::Piece::region) != pieces.end();
+}
+
+}  // namespace
+
+std::uint64_t Receive::capacity() const { return length_of(pieces); }
+
+std::uint64_t Work::length() const { return length_of(command.pieces); }
+
+Receive* Stream::free_receive() {
+  const auto found = std::ranges::find(receives, false, &Receive::filled);
+  return found == receives.end() ? nullptr : &*found;
+}
+
+Work* Stream::open_read() {
+  const auto found = std::ranges::find_if(
+      work, [](const Work& each) { return each.is_read() && each.sent && !each.done; });
+  return found == work.end() ? nullptr : &*found;
+}
+
+std::size_t Stream::open_reads() const {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      work, [](const Work& each) { return each.is_read() && each.sent && !each.done; }));
+}
+
+bool Stream::operator==(const Stream& other) const {
+  const auto all = [](const Stream& stream) {
+    return std::tie(stream.phase, stream.fault, stream.may_send, stream.incoming, stream.next_msn,
+                    stream.receives, stream.work, stream.responses, stream.peer_closed,
+                    stream.closing, stream.terminate_seen, stream.iut_closed, stream.iut_reset,
+                    stream.disconnected, stream.error_reported);
+  };
+  return all(*this) == all(other) && held.size() == other.held.size();
+}
+
+void State::place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets) {
+  for (const iut::Piece& piece : pieces) {
+    if (octets.empty()) return;
+    if (offset >= piece.length) {
+      offset -= piece.length;
+      continue;
+    }
+    const auto part = octets.first(std::min<std::uint64_t>(octets.size(), piece.length - offset));
+    if (Region* region = memory.find(piece.region)) place(*region, piece.offset + offset, part);
+    octets = octets.subspan(part.size());
+    offset = 0;
+  }
+}
+
+void State::place(Region& region, std::uint64_t offset, base::Bytes octets) {
+  if (octets.empty()) return;
+  region.contents.write(offset, octets);
+  // What is sent from a buffer that is written to meanwhile is not determined (RFC 5040 section 5.5).
+  for (Stream& stream : streams) {
+    for (Work& work : stream.work)
+      if (!work.sent && overlaps(work.command.pieces, region.handle)) work.indeterminate = true;
+    for (Response& response : stream.responses) response.indeterminate = true;
+  }
+}
+
+Octets State::gather(const std::vector<iut::Piece>& pieces) const {
+  Octets octets;
+  for (const iut::Piece& piece : pieces) {
+    const Region* region = memory.find(piece.region);
+    if (region == nullptr) continue;
+    const auto from = region->contents.octets().begin() + static_cast<std::ptrdiff_t>(piece.offset);
+    octets.insert(octets.end(), from, from + piece.length);
+  }
+  return octets;
+}
+
+}  // namespace suite::model

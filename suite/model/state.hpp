@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One state that the IUT may be in, by all that was done to it and seen of it: plain values.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "suite/model/memory.hpp"
+
+namespace suite::model {
+
+/// What startup has settled for a stream.
+struct StreamTerms {
+  iut::Handle endpoint = 0, domain = 0;
+  /// Reads that the IUT serves, and issues, at a time.
+  std::uint32_t ird = 0, ord = 0;
+  /// CRCs are in use: either side asked for them (RFC 5044 section 7.1).
+  bool crc = true;
+  /// A Responder sends nothing before the first FPDU has come (RFC 5044 section 7.1.2).
+  bool responder = true;
+};
+
+/// A receive of the consumer.
+struct Receive {
+  iut::WorkId work = 0;
+  std::vector<iut::Piece> pieces;
+  /// A message is complete in it; its completion is due.
+  bool filled = false;
+  std::uint32_t length = 0;
+  std::optional<std::uint32_t> invalidated;
+  bool solicited = false;
+
+  [[nodiscard]] std::uint64_t capacity() const;
+  bool operator==(const Receive& other) const {
+    return work == other.work && filled == other.filled && length == other.length &&
+           invalidated == other.invalidated && solicited == other.solicited;
+  }
+};
+
+/// Work of the consumer's send queue, in the order of posting.
+struct Work {
+  iut::PostWork command;
+  /// The source of a Send or Write when it was posted.
+  Octets payload;
+  /// The source was written to while the work was under way (docs/disputes.md D52).
+  bool indeterminate = false;
+  /// Seen on the wire, or carried out where nothing goes over the wire.
+  bool sent = false;
+  /// Nothing is left to be done but to report it.
+  bool done = false;
+  /// Of a Read: octets that came, and the sink as its Request named it.
+  std::uint64_t received = 0;
+  std::uint32_t sink_stag = 0;
+  std::uint64_t sink_offset = 0;
+
+  [[nodiscard]] bool is(const char* operation) const { return command.operation == operation; }
+  [[nodiscard]] bool is_read() const { return is(iut::operation::read); }
+  [[nodiscard]] bool is_local() const { return is(iut::operation::local_invalidate); }
+  [[nodiscard]] std::uint64_t length() const;
+  bool operator==(const Work& other) const {
+    return command.work == other.command.work && payload == other.payload &&
+           indeterminate == other.indeterminate && sent == other.sent && done == other.done &&
+           received == other.received;
+  }
+};
+
+/// A Read Response that the IUT owes.
+struct Response {
+  std::uint32_t sink_stag = 0;
+  std::uint64_t sink_offset = 0;
+  Octets octets;
+  bool indeterminate = false;
+  bool operator==(const Response&) const = default;
+};
+
+/// The untagged message under way on one queue.
+struct Incoming {
+  bool open = false;
+  wire::Opcode opcode = wire::Opcode::send;
+  std::uint32_t ulp_word = 0;
+  /// Of messages that RDMAP itself takes (RFC 5040 sections 5.2 and 5.4).
+  Octets octets;
+  bool operator==(const Incoming&) const = default;
+};
+
+enum class Phase : std::uint8_t {
+  running,
+  /// The IUT has found an error, reports it and ends the stream (RFC 5040 section 7.1).
+  refusing,
+  /// A segment was dropped, or is held, without being acknowledged (docs/disputes.md D8, D9).
+  holding,
+  /// A Terminate came (RFC 5040 section 5.4).
+  terminated,
+  /// Its consumer ended it abruptly, or the connection was reset.
+  broken,
+  /// What came has more readings than the model follows: nothing more is asked of this stream.
+  open_ended,
+};
+
+/// What the tester sends on one connection.
+struct SentSegment {
+  Octets ulpdu;
+  bool crc_wrong = false;
+};
+struct SentFin {};
+struct SentReset {};
+using Sent = std::variant<SentSegment, SentFin, SentReset>;
+
+struct Stream {
+  StreamTerms terms;
+  Phase phase = Phase::running;
+  /// Refusing: what it has found.
+  Fault fault;
+  /// Holding: what came and is not taken yet.
+  std::deque<Sent> held;
+  /// It may send (RFC 5044 section 7.1.2).
+  bool may_send = false;
+
+  static constexpr std::size_t queues = 3;
+  std::array<Incoming, queues> incoming;
+  std::array<std::uint32_t, queues> next_msn{1, 1, 1};
+  std::deque<Receive> receives;
+  std::deque<Work> work;
+  std::deque<Response> responses;
+
+  /// The tester has closed its half; the IUT's consumer wants to close.
+  bool peer_closed = false, closing = false;
+  // What was seen of the end.
+  bool terminate_seen = false, iut_closed = false, iut_reset = false;
+  bool disconnected = false, error_reported = false;
+  /// Rules by which what came last has to be taken.
+  std::vector<RuleId> taken_by;
+
+  [[nodiscard]] bool is_over() const { return iut_reset || (iut_closed && peer_closed); }
+  /// It goes on: what is due has to come.
+  [[nodiscard]] bool goes_on() const {
+    return phase == Phase::running && !peer_closed && !closing && !iut_closed && !iut_reset;
+  }
+  [[nodiscard]] Receive* free_receive();
+  /// The Read of the IUT that the next Response is for.
+  [[nodiscard]] Work* open_read();
+  [[nodiscard]] std::size_t open_reads() const;
+  bool operator==(const Stream& other) const;
+};
+
+struct State {
+  Memory memory;
+  std::vector<Stream> streams;
+
+  /// Places octets in the memory that `pieces` name, `offset` octets into them.
+  void place(const std::vector<iut::Piece>& pieces, std::uint64_t offset, base::Bytes octets);
+  void place(Region& region, std::uint64_t offset, base::Bytes octets);
+  [[nodiscard]] Octets gather(const std::vector<iut::Piece>& pieces) const;
+  bool operator==(const State&) const = default;
+};
+using States = std::vector<State>;
+
+}  // namespace suite::model

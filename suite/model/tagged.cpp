@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Tagged segments that come in: RDMA Writes and Read Responses (RFC 5041 sections 5.2 and 7.1, RFC
+// 5040 sections 5.1, 5.2 and 7.2).
+#include "suite/model/arriving.hpp"
+
+namespace suite::model {
+
+namespace {
+
+using wire::Opcode;
+
+struct Tagged {
+  std::uint32_t stag;
+  std::uint64_t offset;
+  wire::Bytes payload;
+  bool last;
+};
+
+Tagged fields_of(const wire::Segment& segment) {
+  return {segment.tagged_header.stag.value(), segment.tagged_header.tagged_offset.value(),
+          segment.payload, segment.ddp().last()};
+}
+
+Accessor accessor(const Taking& taking) {
+  return {taking.stream, taking.before.streams[taking.stream].terms.domain};
+}
+
+/// RFC 5041 section 7.1, RFC 5040 section 7.2: the checks that do not depend on the operation.
+void check_headers(const wire::Segment& segment, Faults& faults) {
+  if (segment.ddp().version() != wire::ddp_version) faults.add(fault::tagged_version);
+  const Opcode opcode = segment.rdmap().opcode();
+  if (!wire::is_defined(opcode)) faults.add(fault::opcode);
+  if (!wire::is_tagged(opcode)) faults.add(fault::opcode_when_tagged);
+  if (segment.rdmap().version() != wire::rdmap_version) faults.add(fault::rdmap_version);
+}
+
+/// The octets of a segment that RDMAP refuses may have been placed by DDP, which knows nothing of it.
+void leave_open(State& state, const Tagged& segment, const Accessor& by) {
+  Faults faults;
+  state.memory.check(segment.stag, segment.offset, segment.payload.size(), Use::write, by, faults);
+  if (Region* region = state.memory.of_stag(segment.stag); region != nullptr && !faults.any())
+    region->indeterminate = true;
+}
+
+/// Rules by which it has to be taken though it looks odd.
+void note_oddities(Stream& stream, const wire::Segment& segment) {
+  if ((segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
+    stream.taken_by.push_back("ddp.header.rsvd-ignored-on-receive");
+  if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0)
+    stream.taken_by.push_back("rdmap.header.reserved-bits-ignored");
+  if (segment.payload.empty()) stream.taken_by.push_back("ddp.tagged.zero-length-unchecked");
+}
+
+void place_write(const Taking& taking, State state, const Tagged& segment) {
+  taking.coverage.took(segment.payload.empty() ? Transition::empty_write
+                                               : Transition::segment_of_write);
+  if (Region* region = state.memory.of_stag(segment.stag);
+      region != nullptr && !segment.payload.empty()) {
+    region->users |= 1U << taking.stream;
+    state.place(*region, segment.offset - region->base, segment.payload);
+  }
+  taking.after.push_back(std::move(state));
+}
+
+/// RFC 5040 section 5.2: a Response goes where its Request asked for it, in order.
+void take_response(const Taking& taking, State state, const Tagged& segment, Faults& faults) {
+  Stream& stream = state.streams[taking.stream];
+  Work* read = stream.open_read();
+  if (read == nullptr) faults.add(fault::unasked_response);
+  if (read != nullptr && !segment.payload.empty()) {
+    const bool in_place = segment.stag == read->sink_stag &&
+                          segment.offset - read->sink_offset == read->received &&
+                          segment.payload.size() <= read->length() - read->received;
+    if (!in_place) faults.add(fault::response_elsewhere);
+  }
+  if (faults.any()) return refuse(taking, std::move(state), faults.all(), SentSegment{});
+  // docs/disputes.md D58: nothing says what becomes of a Response that ends too early or too late.
+  const bool ends = read->received + segment.payload.size() == read->length();
+  if (ends != segment.last) stream.phase = Phase::open_ended;
+  state.place(read->command.pieces, read->received, segment.payload);
+  read->received += segment.payload.size();
+  taking.coverage.took(Transition::segment_of_response);
+  if (ends && segment.last) {
+    read->done = true;
+    taking.coverage.took(Transition::read_answered);
+  }
+  taking.after.push_back(std::move(state));
+}
+
+void take_version_zero(const Taking& taking, const wire::Segment& segment) {
+  taking.coverage.took(Transition::version_zero_taken);
+  wire::Segment usual = segment;
+  usual.tagged_header.rdmap = wire::RdmapControl::make(segment.rdmap().opcode());
+  arrive_tagged(taking, usual);
+}
+
+}  // namespace
+
+void arrive_tagged(const Taking& taking, const wire::Segment& segment) {
+  Faults faults;
+  check_headers(segment, faults);
+  const Tagged fields = fields_of(segment);
+  State state = taking.before;
+  note_oddities(state.streams[taking.stream], segment);
+  if (faults.any()) {
+    // RFC 5040 section 4.1: version 0 may be taken as well.
+    if (segment.rdmap().version() == 0) take_version_zero(taking, segment);
+    leave_open(state, fields, accessor(taking));
+  }
+  if (segment.rdmap().opcode() == Opcode::read_response && !faults.any())
+    return take_response(taking, std::move(state), fields, faults);
+  // RFC 5041 section 5.2: STag and TO of a segment without payload are not checked.
+  if (!fields.payload.empty())
+    state.memory.check(fields.stag, fields.offset, fields.payload.size(), Use::write,
+                       accessor(taking), faults);
+  if (!faults.any()) return place_write(taking, std::move(state), fields);
+  faults.concern({"rdmap.write.invalid-surfaced", "rdmap.error.incoming-message-terminate",
+                  "rdmap.write.error-passed-up-and-terminated",
+                  "ddp.tagged.validated-before-placement", "ddp.terminate.later-segments-dropped"});
+  refuse(taking, std::move(state), faults.all(), SentSegment{});
+}
+
+}  // namespace suite::model

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Untagged segments that come in: Sends, Read Requests and Terminates (RFC 5041 sections 5.2 to 5.4
+// and 7.1, RFC 5040 sections 5.2 to 5.4 and 7.2).
+#include <algorithm>
+
+#include "suite/model/arriving.hpp"
+
+namespace suite::model {
+
+namespace {
+
+using wire::Opcode;
+using wire::Queue;
+
+constexpr std::uint32_t send_queue = static_cast<std::uint32_t>(Queue::send);
+constexpr std::uint32_t read_queue = static_cast<std::uint32_t>(Queue::read_request);
+constexpr std::uint32_t terminate_queue = static_cast<std::uint32_t>(Queue::terminate);
+
+struct Untagged {
+  std::uint32_t queue, msn, offset, ulp_word;
+  Opcode opcode;
+  wire::Bytes payload;
+  bool last;
+  [[nodiscard]] std::uint64_t end() const { return std::uint64_t{offset} + payload.size(); }
+};
+
+Untagged fields_of(const wire::Segment& segment) {
+  const wire::UntaggedHeader& header = segment.untagged_header;
+  return {header.queue_number.value(),   header.message_sequence_number.value(),
+          header.message_offset.value(), header.ulp_word.value(),
+          segment.rdmap().opcode(),      segment.payload,
+          segment.ddp().last()};
+}
+
+/// The length of the buffer that the segment goes to; nothing where there is none.
+std::optional<std::uint64_t> buffer_of(Stream& stream, std::uint32_t queue) {
+  if (queue == send_queue) {
+    const Receive* receive = stream.free_receive();
+    if (receive == nullptr) return std::nullopt;
+    return receive->capacity();
+  }
+  return queue == read_queue ? sizeof(wire::ReadRequestHeader) : wire::max_terminate_size;
+}
+
+/// RFC 5041 section 7.1.
+void check_ddp(Stream& stream, const wire::Segment& segment, const Untagged& fields,
+               Faults& faults) {
+  if (segment.ddp().version() != wire::ddp_version) faults.add(fault::untagged_version);
+  if (fields.queue >= Stream::queues) return faults.add(fault::unknown_queue);
+  if (fields.msn != stream.next_msn[fields.queue]) faults.add(fault::sequence_number);
+  const auto buffer = buffer_of(stream, fields.queue);
+  if (!buffer) return faults.add(fault::no_buffer);
+  if (fields.offset > *buffer) faults.add(fault::offset);
+  if (fields.end() > *buffer) faults.add(fault::too_long);
+}
+
+/// RFC 5040 section 7.2.
+void check_rdmap(const wire::Segment& segment, const Untagged& fields, Faults& faults) {
+  if (segment.rdmap().version() != wire::rdmap_version) faults.add(fault::rdmap_version);
+  if (!wire::is_defined(fields.opcode)) return faults.add(fault::opcode);
+  const bool fits = !wire::is_tagged(fields.opcode) && !wire::is_immediate(fields.opcode) &&
+                    static_cast<std::uint32_t>(wire::queue_of(fields.opcode)) == fields.queue;
+  if (!fits) faults.add(fault::opcode_on_queue);
+}
+
+/// Rules that the kind of message adds to those of its fields.
+void concern_kind(const Untagged& fields, Faults& faults) {
+  if (fields.opcode == Opcode::read_request)
+    faults.concern({"rdmap.read.invalid-request-surfaced", "rdmap.error.read-request-terminate",
+                    "rdmap.read.error-passed-up-and-terminated", "rdmap.error.read-request-version",
+                    "rdmap.error.read-request-ddp-fields"});
+  else if (fields.opcode == Opcode::terminate)
+    faults.concern({"rdmap.terminate.invalid-surfaced"});
+  else
+    faults.concern({"rdmap.send.invalid-surfaced", "rdmap.error.incoming-message-terminate",
+                    "ddp.untagged.validated-before-placement",
+                    "rdmap.order.read-response-after-prior-send"});
+}
+
+void note_oddities(Stream& stream, const wire::Segment& segment, const Untagged& fields) {
+  if ((segment.ddp().octet & wire::DdpControl::reserved_mask) != 0)
+    stream.taken_by.push_back("ddp.header.rsvd-ignored-on-receive");
+  if ((segment.rdmap().octet & wire::RdmapControl::reserved_mask) != 0)
+    stream.taken_by.push_back("rdmap.header.reserved-bits-ignored");
+  if (fields.ulp_word != 0 && !wire::carries_invalidate(fields.opcode))
+    stream.taken_by.push_back("rdmap.header.invalidate-stag-ignored");
+  if (fields.payload.empty()) {
+    stream.taken_by.push_back("ddp.segmentation.zero-length-accepted");
+    stream.taken_by.push_back("rdmap.send.zero-length-consumes-buffer");
+  }
+}
+
+/// What RDMAP does with a Send that DDP delivers (RFC 5040 section 5.3).
+void fill_receive(State& state, const Taking& taking, const Untagged& fields,
+                  std::optional<std::uint32_t> invalidated) {
+  Stream& stream = state.streams[taking.stream];
+  Receive& receive = *stream.free_receive();
+  receive.filled = true;
+  receive.length = static_cast<std::uint32_t>(fields.end());
+  receive.solicited =
+      fields.opcode == Opcode::send_solicited || fields.opcode == Opcode::send_solicited_invalidate;
+  receive.invalidated = invalidated;
+  taking.coverage.took(Transition::send_delivered);
+  taking.after.push_back(state);
+}
+
+/// RFC 5040 sections 5.3 and 8.1.1 item 7; docs/disputes.md D1, D16.
+void deliver_invalidation(const Taking& taking, State state, const Untagged& fields,
+                          std::uint32_t stag) {
+  const auto& terms = state.streams[taking.stream].terms;
+  const auto fail = [&](const Fault& fault) {
+    Faults faults;
+    faults.add(fault);
+    concern_kind(fields, faults);
+    refuse(taking, state, faults.all(), SentSegment{});
+  };
+  Region* region = state.memory.of_stag(stag);
+  if (region == nullptr) return fail(fault::nothing_to_invalidate);
+  if (region->domain != terms.domain) return fail(fault::foreign_invalidation);
+  const auto sharers = std::ranges::count_if(
+      state.streams, [&](const Stream& each) { return each.terms.domain == terms.domain; });
+  std::size_t users = 0;
+  for (std::size_t i = 0; i < state.streams.size(); ++i)
+    if ((region->users >> i & 1U) != 0 && state.streams[i].goes_on()) ++users;
+  const bool is_shared = users > 1;
+  if (!is_shared) {
+    State gone = state;
+    gone.memory.of_stag(stag)->valid = false;
+    taking.coverage.took(Transition::send_invalidated);
+    fill_receive(gone, taking, fields, stag);
+  }
+  if (sharers < 2) return;
+  State left = state;
+  taking.coverage.took(Transition::invalidation_left_out);
+  fill_receive(left, taking, fields, std::nullopt);
+  fail(fault::shared_invalidation);
+}
+
+/// RFC 5040 section 5.2.
+void deliver_read_request(const Taking& taking, State state, const Untagged& fields,
+                          const Octets& octets) {
+  Stream& stream = state.streams[taking.stream];
+  Faults faults;
+  if (octets.size() != sizeof(wire::ReadRequestHeader)) {
+    faults.add(fault::request_length);
+    return refuse(taking, std::move(state), faults.all(), SentSegment{});
+  }
+  const auto request = wire::Reader(octets).read<wire::ReadRequestHeader>();
+  const std::uint32_t stag = request.source_stag.value(), length = request.length.value();
+  const std::uint64_t offset = request.source_offset.value();
+  Response response{request.sink_stag.value(), request.sink_offset.value(), {}, false};
+  if (length == 0) {
+    // Nothing of its source is looked at.
+    taking.coverage.took(Transition::nothing_asked);
+    stream.taken_by.push_back("rdmap.read.zero-length-not-validated");
+    stream.taken_by.push_back("rdmap.read.zero-length-answered");
+  } else {
+    state.memory.check(stag, offset, length, Use::read, {taking.stream, stream.terms.domain},
+                       faults);
+    if (faults.any()) {
+      concern_kind(fields, faults);
+      return refuse(taking, std::move(state), faults.all(), SentSegment{});
+    }
+    Region& source = *state.memory.of_stag(stag);
+    source.users |= 1U << taking.stream;
+    response.indeterminate = source.indeterminate;
+    const auto from =
+        source.contents.octets().begin() + static_cast<std::ptrdiff_t>(offset - source.base);
+    response.octets.assign(from, from + length);
+    taking.coverage.took(Transition::read_asked);
+  }
+  State taken = state;
+  taken.streams[taking.stream].responses.push_back(std::move(response));
+  taking.after.push_back(std::move(taken));
+  // Whether an earlier one is done with by now is not known: at the limit it may be one too many.
+  if (stream.responses.size() >= stream.terms.ird) {
+    faults.add(fault::too_many_reads);
+    refuse(taking, state, faults.all(), SentSegment{});
+  }
+  // Who has closed its half, or is about to, cannot answer.
+  if (stream.closing || stream.iut_closed) {
+    stream.phase = Phase::broken;
+    taking.after.push_back(std::move(state));
+  }
+}
+
+void deliver(const Taking& taking, State state, const Untagged& fields, const Incoming& message) {
+  if (fields.queue == read_queue)
+    return deliver_read_request(taking, std::move(state), fields, message.octets);
+  if (fields.queue == terminate_queue) {
+    // Well made or not, it ends the stream (RFC 5040 sections 5.4 and 7).
+    state.streams[taking.stream].phase = Phase::terminated;
+    taking.coverage.took(Transition::terminate_came);
+    return taking.after.push_back(std::move(state));
+  }
+  if (wire::carries_invalidate(message.opcode))
+    return deliver_invalidation(taking, std::move(state), fields, message.ulp_word);
+  fill_receive(state, taking, fields, std::nullopt);
+}
+
+/// RFC 5041 section 5.3: octets at MO, and the message when its last segment is there.
+void accept(const Taking& taking, State state, const Untagged& fields) {
+  Stream& stream = state.streams[taking.stream];
+  Incoming& message = stream.incoming[fields.queue];
+  const bool mixed =
+      message.open && (message.opcode != fields.opcode || message.ulp_word != fields.ulp_word);
+  // RFC 5041 section 4.3: a receiver may take RsvdULP of any segment.
+  if (mixed) stream.phase = Phase::open_ended;
+  message.open = true;
+  message.opcode = fields.opcode;
+  message.ulp_word = fields.ulp_word;
+  if (fields.queue == send_queue) {
+    state.place(stream.free_receive()->pieces, fields.offset, fields.payload);
+    taking.coverage.took(Transition::segment_of_send);
+  } else {
+    message.octets.resize(std::max<std::size_t>(message.octets.size(), fields.end()));
+    std::ranges::copy(fields.payload, message.octets.begin() + fields.offset);
+  }
+  if (!fields.last) return taking.after.push_back(std::move(state));
+  const Incoming whole = std::exchange(message, {});
+  ++stream.next_msn[fields.queue];
+  deliver(taking, std::move(state), fields, whole);
+}
+
+/// DDP may have placed what RDMAP refuses.
+void leave_open(State& state, std::size_t stream, const Untagged& fields) {
+  if (fields.queue != send_queue) return;
+  const Receive* receive = state.streams[stream].free_receive();
+  if (receive == nullptr) return;
+  for (const iut::Piece& piece : receive->pieces)
+    if (Region* region = state.memory.find(piece.region)) region->indeterminate = true;
+}
+
+}  // namespace
+
+void arrive_untagged(const Taking& taking, const wire::Segment& segment) {
+  const Untagged fields = fields_of(segment);
+  State state = taking.before;
+  Stream& stream = state.streams[taking.stream];
+  note_oddities(stream, segment, fields);
+  Faults faults;
+  check_ddp(stream, segment, fields, faults);
+  const bool placed = !faults.any();
+  // RFC 5040 section 4.1: version 0 may be taken as well.
+  if (placed && segment.rdmap().version() == 0) {
+    taking.coverage.took(Transition::version_zero_taken);
+    accept(taking, state, fields);
+  }
+  check_rdmap(segment, fields, faults);
+  if (!faults.any()) return accept(taking, std::move(state), fields);
+  if (placed) leave_open(state, taking.stream, fields);
+  concern_kind(fields, faults);
+  Octets ulpdu(segment.header().begin(), segment.header().end());
+  ulpdu.insert(ulpdu.end(), fields.payload.begin(), fields.payload.end());
+  refuse(taking, std::move(state), faults.all(), SentSegment{std::move(ulpdu)});
+}
+
+}  // namespace suite::model

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/runner/soak.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <filesystem>
+#include <random>
+
+#include "base/standard_streams.hpp"
+#include "rules/catalogue.hpp"
+#include "suite/sessions/drawing.hpp"
+#include "suite/sessions/session_file.hpp"
+#include "suite/sessions/shrinking.hpp"
+#include "suite/sessions/soak.hpp"
+
+namespace suite::runner {
+
+using jobs::ExitCode;
+
+namespace {
+
+using sessions::Found;
+using upper_tester::reference::Behaviour;
+
+struct SoakOptions {
+  std::string iut = "reference", out;
+  std::vector<std::string> deviations, lawful;
+  std::optional<std::uint64_t> seed, sessions;
+  std::optional<double> seconds;
+  std::string file;  ///< replay
+};
+
+ExitCode complain(ExitCode code, const std::string& why) {
+  base::say(stderr, "rnic-suite: {}\n", why);
+  return code;
+}
+
+/// Nothing to do but to end: help was printed, or the arguments are wrong.
+std::optional<ExitCode> parse(CLI::App& app, std::vector<std::string> arguments) {
+  std::ranges::reverse(arguments);  // as CLI11 wants them
+  try {
+    app.parse(std::move(arguments));
+  } catch (const CLI::CallForHelp&) {
+    base::say(stdout, app.help());
+    return ExitCode::good;
+  } catch (const CLI::ParseError& problem) {
+    return complain(ExitCode::usage, std::string(problem.what()) + "; see --help");
+  }
+  return std::nullopt;
+}
+
+/// The error is one line.
+std::expected<Behaviour, std::string> behaviour_of(const std::vector<std::string>& deviations,
+                                                   const std::vector<std::string>& lawful) {
+  Behaviour behaviour;
+  for (const std::string& name : deviations) {
+    const auto found = rnic::deviants::find_deviation(name);
+    if (!found) return std::unexpected(fmt::format("--deviation: there is no '{}'", name));
+    behaviour.deviations.push_back(*found);
+  }
+  for (const std::string& name : lawful) {
+    const auto found = rnic::lawful::find_lawful(name);
+    if (!found) return std::unexpected(fmt::format("--lawful: there is no '{}'", name));
+    behaviour.lawful.push_back(*found);
+  }
+  return behaviour;
+}
+
+sessions::MakeIut maker(const SuiteParts& parts, const Behaviour& behaviour) {
+  return [&parts, behaviour](base::EventLoop& loop, rnic::llp::Network& network) {
+    return parts.make_reference(loop, network, behaviour);
+  };
+}
+
+void print(const Found& found, const char* what) {
+  base::say(stdout, "{}\n", what);
+  for (const std::string& id : found.rules) {
+    const rules::Rule* rule = rules::find(id);
+    base::say(stdout, "  {}{}\n", id, rule == nullptr ? "" : " (" + rules::place(*rule) + ")");
+  }
+  base::say(stdout, "  admissible: {}\n  came: {}\n", found.admissible, found.came);
+}
+
+/// Shortens the session and writes it, so that it can be played again.
+std::expected<std::filesystem::path, std::string> keep(const SoakOptions& options,
+                                                       const sessions::FindingGroup& group,
+                                                       const sessions::MakeIut& make_iut) {
+  const std::string rule = group.first.rules.empty() ? "" : group.first.rules.front();
+  const auto still_fails = [&](const sessions::Session& session) {
+    const auto played = sessions::play_in_memory(session, make_iut);
+    const Found* found = played.failure();
+    return found != nullptr && (found->rules.empty() ? "" : found->rules.front()) == rule;
+  };
+  const sessions::SessionFile file{
+      .session = sessions::shrink(sessions::draw(group.seed), still_fails),
+      .deviations = options.deviations,
+      .lawful = options.lawful,
+      .rules = group.first.rules};
+  const auto path = std::filesystem::path(options.out) /
+                    fmt::format("{}-{}.json", group.seed, rule.empty() ? "session" : rule);
+  if (const auto written = sessions::write_session(path, file); !written)
+    return std::unexpected(written.error());
+  return path;
+}
+
+ExitCode report(const SoakOptions& options, const sessions::SoakResult& result,
+                const sessions::MakeIut& make_iut) {
+  for (const auto& [shape, group] : result.findings) {
+    print(group.first,
+          fmt::format("finding, {} times, first by seed {}:", group.count, group.seed).c_str());
+    if (options.out.empty()) continue;
+    const auto kept = keep(options, group, make_iut);
+    if (!kept) return complain(ExitCode::harness, kept.error());
+    base::say(stdout, "  rnic-suite replay {}\n", kept->string());
+  }
+  for (std::size_t i = 0; i < model::transitions.size(); ++i) {
+    const model::TransitionInfo& transition = model::transitions[i];
+    if (result.coverage.taken(i) == 0)
+      base::say(stdout, "not taken: {} ({}): {}\n", transition.name, transition.place,
+                transition.text);
+  }
+  base::say(
+      stdout,
+      "{} sessions of {} steps in {:.1f} s, {:.0f} a second; {} failed, {} kinds of findings, "
+      "{} of advisories\n",
+      result.sessions, result.steps, result.seconds, result.sessions_per_second(), result.failed,
+      result.findings.size(), result.advisories.size());
+  return result.failed == 0 ? ExitCode::good : ExitCode::new_failure;
+}
+
+}  // namespace
+
+ExitCode soak(const SuiteParts& parts, std::vector<std::string> arguments) {
+  SoakOptions options;
+  CLI::App app{"Plays random sessions, judged by a model of what the RFCs admit.",
+               "rnic-suite soak"};
+  app.add_option("--iut", options.iut, "reference: in this process, in simulated time")
+      ->check(CLI::IsMember({"reference"}));
+  app.add_option("--seed", options.seed, "of the first session; by default a fresh one");
+  app.add_option("--sessions", options.sessions, "how many");
+  app.add_option("--seconds", options.seconds,
+                 "how long; by default 10, unless --sessions is given")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--deviation", options.deviations, "the reference is wrong in this way");
+  app.add_option("--lawful", options.lawful, "the reference uses this permission");
+  app.add_option("--out", options.out,
+                 "a folder for the findings, each as a session made short, to be replayed");
+  app.footer("exit: 0 nothing found, 1 findings, 2 usage, 3 harness");
+  if (const auto ended = parse(app, std::move(arguments))) return *ended;
+  const auto behaviour = behaviour_of(options.deviations, options.lawful);
+  if (!behaviour) return complain(ExitCode::usage, behaviour.error());
+  if (!options.out.empty()) {
+    std::error_code error;
+    std::filesystem::create_directories(options.out, error);
+    if (error)
+      return complain(ExitCode::usage, fmt::format("--out {}: {}", options.out, error.message()));
+  }
+  if (!options.sessions && !options.seconds) options.seconds = 10;
+  sessions::SoakPlan plan;
+  plan.seed = options.seed.value_or(std::random_device{}());
+  plan.sessions = options.sessions;
+  plan.seconds = options.seconds;
+  base::say(stdout, "seed {}\n", plan.seed);
+  const auto make_iut = maker(parts, *behaviour);
+  return report(options, sessions::soak(plan, make_iut), make_iut);
+}
+
+ExitCode replay(const SuiteParts& parts, std::vector<std::string> arguments) {
+  SoakOptions options;
+  CLI::App app{"Plays a session that a soak has written, and shows all that went by.",
+               "rnic-suite replay"};
+  app.add_option("file", options.file, "the session")->required();
+  app.footer("exit: 0 nothing found, 1 a finding, 2 usage");
+  if (const auto ended = parse(app, std::move(arguments))) return *ended;
+  const auto file = sessions::read_session(options.file);
+  if (!file) return complain(ExitCode::usage, file.error());
+  const auto behaviour = behaviour_of(file->deviations, file->lawful);
+  if (!behaviour) return complain(ExitCode::usage, options.file + ": " + behaviour.error());
+  const auto played = sessions::play_in_memory(file->session, maker(parts, *behaviour));
+  for (const auto& line : played.exchange)
+    base::say(stdout, "{:>10.3f} ms {:>8}  {}\n", static_cast<double>(line.at.count()) / 1e6,
+              line.direction == lower_tester::Direction::none ? "" : name(line.direction),
+              line.text);
+  const Found* failure = played.failure();
+  if (failure == nullptr) {
+    base::say(stdout, "nothing found\n");
+    return ExitCode::good;
+  }
+  print(*failure, fmt::format("finding at step {}:", failure->step).c_str());
+  return ExitCode::new_failure;
+}
+
+}  // namespace suite::runner

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The steps of the IUT's consumer: memory, receives, work, and the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "suite/lower_tester/content.hpp"
+#include "suite/sessions/play.hpp"
+
+namespace suite::sessions {
+
+namespace {
+
+using model::Region;
+
+class ConsumerStep {
+ public:
+  ConsumerStep(Play& play, std::size_t stream, const Step& step)
+      : play_(play), stream_(stream), step_(step), line_(*play.lines()[stream]) {}
+
+  void play() {
+    switch (step_.action) {
+      case Action::register_region:
+        return register_region();
+      case Action::deregister_region:
+        return deregister_region();
+      case Action::write_memory:
+        return write_memory();
+      case Action::look_at_memory:
+        return look_at_memory();
+      case Action::receive:
+        return receive();
+      case Action::invalidate:
+        return invalidate();
+      case Action::disconnect:
+      case Action::abort:
+        line_.disconnecting = step_.action == Action::disconnect;
+        static_cast<void>(
+            play_.command(iut::Disconnect{line_.endpoint, step_.action == Action::abort}));
+        return;
+      default:
+        return post_work();
+    }
+  }
+
+ private:
+  template <typename Suits>
+  [[nodiscard]] const Region* pick(const Suits& suits) const {
+    std::vector<const Region*> list;
+    for (const Region& region : play_.known().memory.regions)
+      if (region.registered && suits(region)) list.push_back(&region);
+    return list.empty() ? nullptr : list[step_.object % list.size()];
+  }
+  [[nodiscard]] const Region* work_region(bool to_write) const {
+    // The sink of a Read takes tagged segments of the peer (RFC 5040 section 5.2).
+    return pick([&](const Region& each) {
+      return each.valid && each.domain == line_.domain && is_for_work(each) &&
+             (!to_write || each.access.remote_write);
+    });
+  }
+
+  /// Every stream's first region is one for work.
+  void register_region() {
+    play_.settle();
+    iut::RegisterMemory command;
+    command.region = static_cast<iut::Handle>(play_.known().memory.regions.size() + 1);
+    command.domain = line_.domain;
+    constexpr std::uint64_t longest = 1U << 20;
+    command.length = std::clamp<std::uint64_t>(step_.length, 1, longest);
+    command.access = {.local_write = (step_.value & 1) != 0,
+                      .remote_read = (step_.value & 2) != 0,
+                      .remote_write = (step_.value & 4) != 0};
+    // What the peer may write to, the RNIC has to be able to write to.
+    command.access.local_write = command.access.local_write || command.access.remote_write;
+    command.fill = static_cast<std::uint8_t>(step_.value >> 8);
+    const iut::Reply reply = play_.command(command);
+    if (reply.outcome != iut::Outcome::ok) return;
+    play_.command(iut::WriteMemory{
+        command.region, 0, lower_tester::PayloadGenerator(step_.value).octets(command.length)});
+    play_.settle();
+  }
+
+  void deregister_region() {
+    play_.settle();
+    const Region* region = pick([](const Region& each) { return !is_for_work(each); });
+    if (region == nullptr || play_.is_stopped()) return;
+    play_.command(iut::DeregisterMemory{region->handle});
+  }
+
+  void write_memory() {
+    const Region* region = pick([](const Region&) { return true; });
+    if (region == nullptr) return;
+    constexpr std::uint64_t most = 512;
+    const std::uint64_t length = std::min({step_.length, region->length(), most});
+    const std::uint64_t offset = step_.offset % (region->length() - length + 1);
+    play_.command(iut::WriteMemory{region->handle, offset,
+                                   lower_tester::PayloadGenerator(step_.value).octets(length)});
+  }
+
+  void look_at_memory() {
+    play_.settle();
+    const Region* region = pick([](const Region&) { return true; });
+    if (region == nullptr || play_.is_stopped()) return;
+    const iut::Handle handle = region->handle;
+    const iut::Reply reply = play_.command(iut::ReadMemory{handle, 0, region->length()});
+    if (reply.octets && !play_.is_stopped()) play_.judge_memory(handle, *reply.octets);
+  }
+
+  /// One or two pieces of a region.
+  [[nodiscard]] std::vector<iut::Piece> pieces_of(const Region& region) const {
+    const auto length = static_cast<std::uint32_t>(std::min(step_.length, region.length()));
+    const std::uint64_t offset = step_.offset % (region.length() - length + 1);
+    // A Read has one sink (RFC 5040 section 5.2).
+    const bool in_two = step_.action != Action::read && length > 1 && step_.value % 3 == 0 &&
+                        play_.limit("max_pieces", 2) > 1;
+    const auto first = static_cast<std::uint32_t>(in_two ? 1 + step_.value % (length - 1) : length);
+    std::vector<iut::Piece> pieces{{region.handle, offset, first}};
+    if (in_two) pieces.push_back({region.handle, offset + first, length - first});
+    return pieces;
+  }
+
+  void receive() {
+    const Region* region = work_region(true);
+    if (region == nullptr || line_.closed) return;
+    iut::PostReceive command;
+    command.endpoint = line_.endpoint;
+    command.work = play_.next_work();
+    command.pieces = pieces_of(*region);
+    if (play_.command(command).outcome != iut::Outcome::ok) return;
+    line_.receives.push_back(std::min(step_.length, region->length()));
+  }
+
+  /// Local work waits for what is posted before it, or for the first FPDU; nothing says for how much of
+  /// it.
+  void invalidate() {
+    play_.settle();
+    const model::Stream& stream = play_.known().streams[stream_];
+    const bool can_run = stream.goes_on() && stream.may_send && stream.work.empty();
+    if (play_.is_stopped() || !can_run) return;
+    const Region* region = pick([&](const Region& each) {
+      return each.valid && each.domain == line_.domain && !is_for_work(each);
+    });
+    if (region == nullptr || !play_.can(iut::capability::local_invalidate)) return;
+    iut::PostWork command;
+    command.endpoint = line_.endpoint;
+    command.work = play_.next_work();
+    command.operation = iut::operation::local_invalidate;
+    command.invalidate_stag = region->stag;
+    play_.command(command);
+  }
+
+  [[nodiscard]] const char* operation() const {
+    if (step_.action == Action::write) return iut::operation::write;
+    if (step_.action == Action::read) return iut::operation::read;
+    const bool invalidates = step_.invalidate && play_.can(iut::capability::send_invalidate);
+    if (!step_.solicited || !play_.can(iut::capability::solicited))
+      return invalidates ? iut::operation::send_invalidate : iut::operation::send;
+    return invalidates ? iut::operation::send_solicited_invalidate : iut::operation::send_solicited;
+  }
+
+  void post_work() {
+    const Region* region = work_region(step_.action == Action::read);
+    const bool over = line_.closed || line_.ended_by_iut;
+    if (region == nullptr || (over && step_.value % 4 != 0)) return;
+    iut::PostWork command;
+    command.endpoint = line_.endpoint;
+    command.work = play_.next_work();
+    command.operation = operation();
+    command.pieces = pieces_of(*region);
+    command.remote_stag = static_cast<std::uint32_t>(step_.value >> 16);
+    command.remote_offset = step_.offset * 3;
+    if (step_.invalidate && step_.action == Action::send)
+      command.invalidate_stag = static_cast<std::uint32_t>(step_.value >> 24);
+    command.fence = step_.fence;
+    command.signaled = !step_.unsignaled;
+    const iut::Reply reply = play_.command(command);
+    play_.context().note(
+        lower_tester::Direction::none,
+        fmt::format("work {}: {} of {} octets in region {}{}{}{}", command.work, command.operation,
+                    std::min(step_.length, region->length()), region->handle,
+                    command.fence ? ", fenced" : "", command.signaled ? "" : ", unsignaled",
+                    reply.outcome == iut::Outcome::ok ? "" : ": " + reply.error));
+  }
+
+  Play& play_;
+  std::size_t stream_;
+  const Step& step_;
+  Line& line_;
+};
+
+}  // namespace
+
+void play_consumer_step(Play& play, std::size_t stream, const Step& step) {
+  ConsumerStep(play, stream, step).play();
+}
+
+}  // namespace suite::sessions

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// One session being played: the tester's ends, the IUT's consumer, and the model between them.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "suite/lower_tester/peer.hpp"
+#include "suite/model/model.hpp"
+#include "suite/sessions/player.hpp"
+
+namespace suite::sessions {
+
+using base::Octets;
+using lower_tester::Outgoing;
+using lower_tester::Peer;
+using lower_tester::ReadRequestFields;
+
+/// One stream of the session, as the tester has it.
+struct Line {
+  explicit Line(lower_tester::Context& context) : peer(context) {}
+
+  Peer peer;
+  iut::Handle endpoint = 0, domain = 0;
+  /// Read Requests of the IUT that the tester has not answered.
+  std::deque<ReadRequestFields> asked;
+  /// Lengths of the receives that no message of the tester has taken.
+  std::deque<std::uint64_t> receives;
+  /// Read Requests of the tester since the IUT had time to answer.
+  std::uint32_t reads_under_way = 0;
+  bool closed = false;
+  /// The IUT's consumer has asked for the end.
+  bool disconnecting = false;
+  bool ended_by_iut = false, terminate_came = false;
+  [[nodiscard]] bool can_send() const { return peer.is_open() && !closed; }
+};
+
+class Play {
+ public:
+  Play(const Session& session, const Stage& stage);
+  Play(const Play&) = delete;
+  Play& operator=(const Play&) = delete;
+
+  [[nodiscard]] Played run();
+
+  // -- for the parts of it --
+  [[nodiscard]] const Stage& stage() const { return stage_; }
+  [[nodiscard]] lower_tester::Context& context() { return context_; }
+  [[nodiscard]] model::Model& model() { return model_; }
+  [[nodiscard]] const model::State& known() const { return model_.a_state(); }
+  /// Carries a command out; command() tells the model as well.
+  iut::Reply ask(const iut::Command& command);
+  iut::Reply command(const iut::Command& command);
+  /// The next event of this kind, within the IUT's time; others wait.
+  template <typename Event>
+  [[nodiscard]] std::optional<Event> await();
+  void found(Found found);
+  [[nodiscard]] bool is_stopped() const { return stopped_; }
+  [[nodiscard]] std::int64_t limit(const char* name, std::int64_t usual) const;
+  [[nodiscard]] bool can(const char* capability) const;
+  [[nodiscard]] iut::WorkId next_work() { return ++last_work_; }
+  [[nodiscard]] std::vector<std::unique_ptr<Line>>& lines() { return lines_; }
+  void judge_memory(iut::Handle region, const Octets& octets) {
+    check(model_.saw_memory(region, octets));
+  }
+  /// The IUT has its time, and what it has done is judged.
+  void settle();
+  /// What was done before has its time first, and so has what is done now, `inputs` of them.
+  void settle_before(std::size_t inputs);
+
+ private:
+  void play(const Step& step);
+  void finish();
+  void gather(base::TimePoint deadline);
+  void judge_wire(std::size_t stream);
+  void judge_events();
+  bool close_what_has_ended();
+  void look_at_all_memory();
+  void check(const std::optional<model::Finding>& finding);
+
+  const Session& session_;
+  const Stage& stage_;
+  lower_tester::Context context_;
+  model::Model model_;
+  std::vector<std::unique_ptr<Line>> lines_;
+  std::deque<iut::Event> events_;
+  std::set<std::string> capabilities_;
+  iut::WorkId last_work_ = 0;
+  std::size_t together_ = 0;
+  bool stopped_ = false;
+  Played played_;
+};
+
+/// Brings a stream up; false: it did not come up, which was found and told.
+[[nodiscard]] bool open_stream(Play& play, const StreamSetup& setup);
+
+/// The tester's part: sends what the step says; nothing where it cannot be done now.
+void play_tester_step(Play& play, std::size_t stream, const Step& step);
+/// The consumer's part.
+void play_consumer_step(Play& play, std::size_t stream, const Step& step);
+
+/// Where receives, sources and sinks lie: memory that is never taken away while it is in use.
+[[nodiscard]] inline bool is_for_work(const model::Region& region) {
+  return region.handle % 2 == 1;
+}
+
+template <typename Event>
+std::optional<Event> Play::await() {
+  gather(stage_.loop.now() + stage_.patience);
+  for (auto at = events_.begin(); at != events_.end(); ++at) {
+    if (const Event* event = std::get_if<Event>(&*at)) {
+      Event found = *event;
+      events_.erase(at);
+      return found;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace suite::sessions

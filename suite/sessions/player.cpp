@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/sessions/player.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "rules/catalogue.hpp"
+#include "suite/sessions/play.hpp"
+
+namespace suite::sessions {
+
+namespace {
+
+/// Steps that do not wait for one another: every order of what they do is followed.
+constexpr std::size_t most_together = 4;
+
+bool is_of_tester(Action action) { return action <= Action::peer_reset; }
+
+bool is_should(std::string_view id) {
+  const rules::Rule* rule = rules::find(id);
+  return rule != nullptr && rule->level != rules::Level::must;
+}
+
+model::SeenMessage seen(const lower_tester::Message& message) {
+  model::SeenMessage seen{.opcode = message.opcode(), .tagged = message.tagged, .payload = {}};
+  if (message.tagged) {
+    seen.stag = message.stag();
+    seen.offset = message.tagged_offset();
+  } else {
+    seen.ulp_word = message.untagged_header.ulp_word.value();
+  }
+  seen.payload = message.payload;
+  seen.cut_off = message.cut_off;
+  if (const auto terminate = message.terminate()) seen.cause = terminate->cause;
+  return seen;
+}
+
+}  // namespace
+
+const Found* Played::failure() const {
+  const auto at = std::ranges::find(found, false, &Found::advisory);
+  return at == found.end() ? nullptr : &*at;
+}
+
+Played play(const Session& session, const Stage& stage) { return Play(session, stage).run(); }
+
+Play::Play(const Session& session, const Stage& stage)
+    : session_(session),
+      stage_(stage),
+      context_{.loop = stage.loop,
+               .network = stage.tester,
+               .evidence = {},
+               .start = stage.loop.now(),
+               .deadline = stage.loop.now() + std::chrono::hours(1),
+               .on_fault =
+                   [this](const lower_tester::SenderFault& fault) {
+                     Found found{.rules = {std::string(fault.rule)},
+                                 .admissible = fault.expected,
+                                 .came = fault.actual,
+                                 .advisory = is_should(fault.rule)};
+                     for (const rules::RuleId& each : fault.also) found.rules.emplace_back(each.id);
+                     this->found(std::move(found));
+                   },
+               .on_inconclusive = [](const std::string&) {}},
+      capabilities_(stage.iut.hello().capabilities.begin(), stage.iut.hello().capabilities.end()) {}
+
+// ---------------------------------------------------------------- the IUT
+
+bool Play::can(const char* capability) const { return capabilities_.contains(capability); }
+
+std::int64_t Play::limit(const char* name, std::int64_t usual) const {
+  const auto& limits = stage_.iut.hello().limits;
+  const auto at = limits.find(name);
+  return at == limits.end() ? usual : std::min(usual, at->second);
+}
+
+iut::Reply Play::command(const iut::Command& command) {
+  iut::Reply reply = ask(command);
+  model_.command(command, reply);
+  return reply;
+}
+
+iut::Reply Play::ask(const iut::Command& command) {
+  const std::uint64_t number = stage_.iut.post(command);
+  const base::TimePoint deadline = stage_.loop.now() + stage_.patience;
+  while (auto event = stage_.iut.next_event(deadline)) {
+    const auto* reply = std::get_if<iut::Reply>(&*event);
+    if (reply != nullptr && reply->command == number) return *reply;
+    events_.push_back(std::move(*event));
+  }
+  found({.rules = {}, .admissible = "a reply", .came = "no reply of the upper tester"});
+  iut::Reply none;
+  none.outcome = iut::Outcome::failed;
+  return none;
+}
+
+void Play::gather(base::TimePoint deadline) {
+  while (auto event = stage_.iut.next_event(deadline)) events_.push_back(std::move(*event));
+}
+
+// ---------------------------------------------------------------- judging
+
+void Play::found(Found found) {
+  if (stopped_) return;
+  found.step = played_.steps;
+  stopped_ = !found.advisory;
+  played_.found.push_back(std::move(found));
+}
+
+void Play::check(const std::optional<model::Finding>& finding) {
+  if (!finding) return;
+  Found found{.rules = {},
+              .admissible = finding->admissible,
+              .came = finding->came,
+              .advisory = finding->advisory};
+  for (const rules::RuleId& rule : finding->rules) found.rules.emplace_back(rule.id);
+  this->found(std::move(found));
+}
+
+void Play::judge_wire(std::size_t stream) {
+  Line& line = *lines_[stream];
+  while (!stopped_) {
+    const lower_tester::Arrival arrival = line.peer.next(stage_.loop.now());
+    if (arrival.as<lower_tester::Nothing>() != nullptr) return;
+    if (const auto* message = arrival.as<lower_tester::Message>()) {
+      if (const auto request = message->read_request()) line.asked.push_back(*request);
+      if (message->opcode() == rnic::wire::Opcode::terminate) line.terminate_came = true;
+      check(model_.saw(stream, seen(*message), arrival.text()));
+    } else if (arrival.as<lower_tester::PeerClosed>() != nullptr) {
+      line.ended_by_iut = true;
+      check(model_.saw(stream, model::SeenClose{}, arrival.text()));
+    } else if (arrival.as<lower_tester::Broken>() != nullptr) {
+      line.ended_by_iut = line.closed = true;
+      check(model_.saw(stream, model::SeenReset{}, arrival.text()));
+    }
+    // What cannot be read is the business of the judge of octets.
+  }
+}
+
+void Play::judge_events() {
+  while (!events_.empty() && !stopped_) {
+    const iut::Event event = std::move(events_.front());
+    events_.pop_front();
+    std::string text = "an event";
+    if (const auto* done = std::get_if<iut::CompletionEvent>(&event))
+      text = fmt::format("completion of work {} ({}): {}, {} octets", done->work, done->operation,
+                         done->status, done->length);
+    if (const auto* error = std::get_if<iut::AsynchronousEvent>(&event))
+      text = fmt::format("asynchronous event {}", error->kind);
+    if (std::holds_alternative<iut::DisconnectedEvent>(event)) text = "a disconnected event";
+    context_.note(lower_tester::Direction::none, text);
+    check(model_.saw(event, text));
+  }
+}
+
+void Play::settle_before(std::size_t inputs) {
+  if (together_ > 0) settle();
+  together_ = inputs;
+}
+
+void Play::settle() {
+  do {
+    together_ = 0;
+    gather(stage_.loop.now() + stage_.patience);
+    for (std::size_t i = 0; i < lines_.size(); ++i) judge_wire(i);
+    judge_events();
+    if (stopped_) return;
+    std::vector<bool> acknowledged;
+    for (const auto& line : lines_) {
+      acknowledged.push_back(line->peer.connection().unacknowledged() == 0);
+      line->reads_under_way = 0;
+    }
+    check(model_.settled(acknowledged));
+  } while (!stopped_ && close_what_has_ended());
+}
+
+/// Whoever hears of an error closes its half as well (RFC 5040 section 6.2.1).
+bool Play::close_what_has_ended() {
+  bool any = false;
+  for (std::size_t i = 0; i < lines_.size(); ++i) {
+    Line& line = *lines_[i];
+    if (line.closed || !(line.terminate_came || (line.ended_by_iut && !line.disconnecting)))
+      continue;
+    line.closed = true;
+    line.peer.half_close();
+    model_.sent(i, model::SentFin{});
+    any = true;
+  }
+  return any;
+}
+
+// ---------------------------------------------------------------- the session
+
+Played Play::run() {
+  for (const StreamSetup& setup : session_.streams)
+    if (!open_stream(*this, setup)) break;
+  if (!stopped_) settle();
+  for (const Step& step : session_.steps) {
+    if (stopped_) break;
+    play(step);
+    ++played_.steps;
+  }
+  if (!stopped_) finish();
+  for (auto& line : lines_) {
+    line->peer.finish_judging();
+    if (!line->closed) line->peer.reset();
+  }
+  for (const model::Finding& advisory : model_.advisories()) {
+    stopped_ = false;
+    check(advisory);
+  }
+  played_.coverage = model_.coverage();
+  played_.exchange = std::move(context_.evidence.exchange);
+  return std::move(played_);
+}
+
+void Play::play(const Step& step) {
+  if (lines_.empty()) return;
+  const std::size_t stream = step.stream % lines_.size();
+  context_.note(lower_tester::Direction::none,
+                fmt::format("step {}, stream {}: {} {}{}", played_.steps, stream, name(step.action),
+                            step.wrong == Wrong::nothing ? "" : name(step.wrong),
+                            step.together ? ", and at once" : ""));
+  if (is_of_tester(step.action))
+    play_tester_step(*this, stream, step);
+  else
+    play_consumer_step(*this, stream, step);
+  if (stopped_) return;
+  if (!step.together || ++together_ >= most_together) settle();
+}
+
+void Play::look_at_all_memory() {
+  std::vector<std::pair<iut::Handle, std::uint64_t>> regions;
+  for (const model::Region& region : known().memory.regions)
+    regions.emplace_back(region.handle, region.length());
+  for (const auto& [handle, length] : regions) {
+    const iut::Reply reply = command(iut::ReadMemory{handle, 0, length});
+    if (!stopped_ && reply.octets) check(model_.saw_memory(handle, *reply.octets));
+  }
+}
+
+/// What is open is answered, memory is compared, and every connection closed.
+void Play::finish() {
+  settle();
+  for (std::size_t i = 0; i < lines_.size() && !stopped_; ++i) {
+    while (!stopped_ && !lines_[i]->asked.empty() && lines_[i]->can_send()) {
+      play_tester_step(*this, i, {.action = Action::peer_answer});
+      settle();
+    }
+  }
+  if (!stopped_) look_at_all_memory();
+  for (std::size_t i = 0; i < lines_.size() && !stopped_; ++i) {
+    play_tester_step(*this, i, {.action = Action::peer_close});
+    settle();
+  }
+}
+
+}  // namespace suite::sessions

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/sessions/shrinking.hpp"
+
+#include <algorithm>
+
+namespace suite::sessions {
+
+namespace {
+
+using StillFails = std::function<bool(const Session&)>;
+
+/// Leaves out runs of steps, long ones first (delta debugging).
+bool leave_steps_out(Session& session, const StillFails& still_fails) {
+  bool shorter = false;
+  for (std::size_t run = std::max<std::size_t>(session.steps.size() / 2, 1); run > 0; run /= 2) {
+    for (std::size_t at = 0; at < session.steps.size();) {
+      Session tried = session;
+      const auto from = tried.steps.begin() + static_cast<std::ptrdiff_t>(at);
+      const auto count = std::min(run, session.steps.size() - at);
+      tried.steps.erase(from, from + static_cast<std::ptrdiff_t>(count));
+      if (still_fails(tried)) {
+        session = std::move(tried);
+        shorter = true;
+      } else {
+        at += run;
+      }
+    }
+  }
+  return shorter;
+}
+
+/// The last stream goes if nothing needs it: its steps fall to the others.
+bool leave_stream_out(Session& session, const StillFails& still_fails) {
+  if (session.streams.size() < 2) return false;
+  for (std::size_t at = 0; at < session.streams.size(); ++at) {
+    Session tried = session;
+    std::erase_if(tried.steps,
+                  [&](const Step& step) { return step.stream % session.streams.size() == at; });
+    for (Step& step : tried.steps) {
+      const auto stream = static_cast<std::uint32_t>(step.stream % session.streams.size());
+      step.stream = stream > at ? stream - 1 : stream;
+    }
+    tried.streams.erase(tried.streams.begin() + static_cast<std::ptrdiff_t>(at));
+    if (!still_fails(tried)) continue;
+    session = std::move(tried);
+    return true;
+  }
+  return false;
+}
+
+/// A value that the failure does not need becomes the usual one.
+template <typename Owner, typename Value>
+bool set_usual(Session& session, Owner& owner, Value Owner::* member, const Value& usual,
+               const StillFails& still_fails) {
+  if (owner.*member == usual) return false;
+  const Value before = std::exchange(owner.*member, usual);
+  if (still_fails(session)) return true;
+  owner.*member = before;
+  return false;
+}
+
+bool make_steps_usual(Session& session, const StillFails& still_fails) {
+  bool any = false;
+  for (Step& step : session.steps) {
+    const auto usual = [&](auto member, auto value) {
+      any = set_usual(session, step, member, value, still_fails) || any;
+    };
+    usual(&Step::wrong, Wrong::nothing);
+    usual(&Step::together, false);
+    usual(&Step::cut, std::uint32_t{0});
+    usual(&Step::segment, std::uint32_t{0});
+    usual(&Step::fence, false);
+    usual(&Step::unsignaled, false);
+    usual(&Step::solicited, false);
+    usual(&Step::invalidate, false);
+    usual(&Step::length, std::uint64_t{8});
+    usual(&Step::offset, std::uint64_t{0});
+  }
+  return any;
+}
+
+bool make_streams_usual(Session& session, const StillFails& still_fails) {
+  bool any = false;
+  const StreamSetup plain;
+  for (StreamSetup& stream : session.streams) {
+    const auto usual = [&](auto member) {
+      any = set_usual(session, stream, member, plain.*member, still_fails) || any;
+    };
+    usual(&StreamSetup::iut_initiates);
+    usual(&StreamSetup::revision);
+    usual(&StreamSetup::iut_crc);
+    usual(&StreamSetup::peer_crc);
+    usual(&StreamSetup::iut_markers);
+    usual(&StreamSetup::peer_markers);
+    usual(&StreamSetup::emss);
+    usual(&StreamSetup::own_domain);
+    usual(&StreamSetup::private_data);
+    usual(&StreamSetup::fault);
+  }
+  return any;
+}
+
+}  // namespace
+
+Session shrink(const Session& session, const StillFails& still_fails) {
+  Session shortest = session;
+  for (bool shorter = true; shorter;) {
+    shorter = leave_stream_out(shortest, still_fails);
+    shorter = leave_steps_out(shortest, still_fails) || shorter;
+    shorter = make_steps_usual(shortest, still_fails) || shorter;
+    shorter = make_streams_usual(shortest, still_fails) || shorter;
+  }
+  return shortest;
+}
+
+}  // namespace suite::sessions

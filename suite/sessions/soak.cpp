@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+#include "suite/sessions/soak.hpp"
+
+#include <chrono>
+
+#include "base/simulated_loop.hpp"
+#include "reference_rnic/llp/memory_network.hpp"
+#include "suite/sessions/drawing.hpp"
+
+namespace suite::sessions {
+
+namespace {
+
+/// Numbers differ from session to session.
+std::string shape_of(const Found& found) {
+  std::string shape = found.rules.empty() ? "" : found.rules.front();
+  shape += '\n';
+  for (const char c : found.admissible) {
+    const bool digit = c >= '0' && c <= '9';
+    if (!digit || shape.back() != '#') shape += digit ? '#' : c;
+  }
+  return shape;
+}
+
+void count(std::map<std::string, FindingGroup>& groups, const Found& found, std::uint64_t seed) {
+  auto [at, is_new] = groups.try_emplace(shape_of(found), FindingGroup{found, seed, 0});
+  ++at->second.count;
+}
+
+}  // namespace
+
+Played play_in_memory(const Session& session, const MakeIut& make_iut) {
+  const auto address = [](const char* text) { return *base::Address::parse(text, 0); };
+  base::SimulatedLoop loop;
+  rnic::llp::MemoryFabric fabric(loop);
+  const auto tester = fabric.add_host(address("192.0.2.1"), address("2001:db8::1"));
+  const auto host = fabric.add_host(address("192.0.2.2"), address("2001:db8::2"));
+  const auto iut = make_iut(loop, *host);
+  return play(session, {.loop = loop,
+                        .tester = *tester,
+                        .iut = *iut,
+                        .iut_address = host->address(base::Family::ipv4)});
+}
+
+SoakResult soak(const SoakPlan& plan, const MakeIut& make_iut) {
+  using Clock = std::chrono::steady_clock;
+  const auto start = Clock::now();
+  const auto elapsed = [&] { return std::chrono::duration<double>(Clock::now() - start).count(); };
+  SoakResult result;
+  const auto goes_on = [&] {
+    if (plan.is_enough && plan.is_enough(result)) return false;
+    if (plan.sessions && result.sessions >= *plan.sessions) return false;
+    return !plan.seconds || elapsed() < *plan.seconds;
+  };
+  for (std::uint64_t seed = plan.seed; goes_on(); ++seed) {
+    const Session session = draw(seed);
+    const Played played = play_in_memory(session, make_iut);
+    ++result.sessions;
+    result.steps += played.steps;
+    if (played.failure() != nullptr) ++result.failed;
+    for (const Found& found : played.found)
+      count(found.advisory ? result.advisories : result.findings, found, seed);
+    result.coverage.add(played.coverage);
+  }
+  result.seconds = elapsed();
+  return result;
+}
+
+}  // namespace suite::sessions

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// The tester's steps: messages, right or wrong in one way, and endings.
+#include <algorithm>
+#include <functional>
+
+#include "suite/lower_tester/content.hpp"
+#include "suite/sessions/play.hpp"
+
+namespace suite::sessions {
+
+namespace {
+
+using lower_tester::Fpdu;
+using model::Region;
+using rnic::wire::Opcode;
+
+class TesterStep {
+ public:
+  TesterStep(Play& play, std::size_t stream, const Step& step)
+      : play_(play), stream_(stream), step_(step), line_(*play.lines()[stream]) {}
+
+  void send_message() {
+    auto message = compose();
+    if (!message) return;
+    std::vector<Fpdu> fpdus = line_.peer.prepare(with_fault(*message));
+    // The orders of many segments and much else are too many to follow.
+    if (fpdus.size() > most_at_once) play_.settle_before(fpdus.size());
+    if (play_.is_stopped()) return;
+    if (step_.wrong == Wrong::cut_short) cut_short(fpdus);
+    if (step_.wrong == Wrong::pad) fill_pad(fpdus.back());
+    const std::size_t damaged =
+        step_.wrong == Wrong::crc ? step_.value % fpdus.size() : fpdus.size();
+    if (damaged < fpdus.size()) damage(fpdus[damaged]);
+    for (std::size_t i = 0; i < fpdus.size(); ++i)
+      play_.model().sent(stream_, model::SentSegment{fpdus[i].ulpdu, i == damaged});
+    line_.peer.send(fpdus, step_.cut == 0 || fpdus.front().ulpdu.size() > most_cut
+                               ? lower_tester::Cut::whole()
+                               : lower_tester::Cut::every(step_.cut));
+  }
+
+ private:
+  /// Small TCP segments of much data take too long.
+  static constexpr std::size_t most_cut = 2000;
+  static constexpr std::size_t most_at_once = 3;
+
+  [[nodiscard]] Octets payload(std::uint64_t length) const {
+    return lower_tester::PayloadGenerator(step_.value).octets(length);
+  }
+  /// The region at hand among those that suit.
+  [[nodiscard]] const Region* pick(const std::function<bool(const Region&)>& suits) const {
+    std::vector<const Region*> list;
+    for (const Region& region : play_.known().memory.regions)
+      if (suits(region)) list.push_back(&region);
+    return list.empty() ? nullptr : list[step_.object % list.size()];
+  }
+  [[nodiscard]] bool is_ours(const Region& region) const {
+    return region.valid && region.domain == line_.domain;
+  }
+
+  std::optional<Outgoing> compose() {
+    switch (step_.action) {
+      case Action::peer_send:
+        return compose_send();
+      case Action::peer_write:
+        return compose_write();
+      case Action::peer_read:
+        return compose_read();
+      case Action::peer_answer:
+        return compose_answer();
+      case Action::peer_terminate:
+        return lower_tester::terminate_message(
+            {0, 2, static_cast<std::uint8_t>(5 + step_.value % 4)});
+      default:
+        return std::nullopt;
+    }
+  }
+
+  std::optional<Outgoing> compose_send() {
+    if (line_.receives.empty() != (step_.wrong == Wrong::no_buffer)) return std::nullopt;
+    std::uint64_t length = step_.length;
+    if (!line_.receives.empty()) {
+      const std::uint64_t room = line_.receives.front();
+      length = step_.wrong == Wrong::too_long ? room + 1 + step_.value % 7 : std::min(length, room);
+      line_.receives.pop_front();
+    }
+    Outgoing message = lower_tester::send_message(payload(length));
+    if (step_.invalidate) {
+      const auto stag = stag_to_invalidate();
+      if (!stag) return message;
+      message.ulp_word = *stag;
+      message.opcode =
+          step_.solicited ? Opcode::send_solicited_invalidate : Opcode::send_invalidate;
+    } else if (step_.solicited) {
+      message.opcode = Opcode::send_solicited;
+    }
+    return message;
+  }
+
+  [[nodiscard]] std::optional<std::uint32_t> stag_to_invalidate() const {
+    if (step_.wrong == Wrong::stag) return static_cast<std::uint32_t>(step_.value);
+    const Region* region = pick([&](const Region& each) {
+      if (is_for_work(each)) return false;
+      if (step_.wrong == Wrong::revoked_stag) return !each.valid;
+      if (step_.wrong == Wrong::foreign_stag) return each.valid && each.domain != line_.domain;
+      return is_ours(each);
+    });
+    if (region == nullptr) return std::nullopt;
+    return region->stag ^ (step_.wrong == Wrong::stag_key ? 1U << (step_.value % 8) : 0);
+  }
+
+  struct Range {
+    std::uint32_t stag;
+    std::uint64_t offset, length;
+  };
+  /// A range that may be used so, or one that breaks the rule that the step wants broken.
+  [[nodiscard]] std::optional<Range> range(bool iut::Access::* right) const {
+    const Region* region = pick([&](const Region& each) {
+      switch (step_.wrong) {
+        case Wrong::revoked_stag:
+          return !each.valid;
+        case Wrong::foreign_stag:
+          return each.valid && each.domain != line_.domain && each.access.*right;
+        case Wrong::no_right:
+          return is_ours(each) && !(each.access.*right);
+        default:
+          return is_ours(each) && each.access.*right;
+      }
+    });
+    if (region == nullptr) return std::nullopt;
+    std::uint64_t length = std::min(step_.length, region->length());
+    std::uint64_t offset = region->base + step_.offset % (region->length() - length + 1);
+    const bool out_of_range =
+        step_.wrong == Wrong::before_start || step_.wrong == Wrong::beyond_end;
+    if (out_of_range) length = std::max<std::uint64_t>(length, 1);
+    // One octet too far as often as more.
+    const std::uint64_t far = step_.value % 2 == 0 ? 0 : step_.value % 8;
+    if (step_.wrong == Wrong::before_start) offset = region->base - 1 - far;
+    if (step_.wrong == Wrong::beyond_end)
+      offset = region->base + region->length() - length + 1 + far;
+    if (step_.wrong == Wrong::wrap) {
+      length = std::max<std::uint64_t>(length, far + 2);
+      offset = ~std::uint64_t{0} - far;
+    }
+    std::uint32_t stag = region->stag;
+    if (step_.wrong == Wrong::stag) stag = static_cast<std::uint32_t>(step_.value >> 8);
+    if (step_.wrong == Wrong::stag_key) stag ^= 1U << (step_.value % 8);
+    return Range{stag, offset, length};
+  }
+
+  [[nodiscard]] std::optional<Outgoing> compose_write() const {
+    const auto to = range(&iut::Access::remote_write);
+    if (!to) return std::nullopt;
+    return lower_tester::rdma_write(to->stag, to->offset, payload(to->length));
+  }
+
+  std::optional<Outgoing> compose_read() {
+    const auto from = range(&iut::Access::remote_read);
+    const std::uint32_t ird = play_.known().streams[stream_].terms.ird;
+    if (!from || line_.reads_under_way >= ird) return std::nullopt;
+    ++line_.reads_under_way;
+    return lower_tester::read_request({.sink_stag = static_cast<std::uint32_t>(step_.value),
+                                       .sink_offset = step_.value ^ step_.offset,
+                                       .length = static_cast<std::uint32_t>(from->length),
+                                       .source_stag = from->stag,
+                                       .source_offset = from->offset});
+  }
+
+  std::optional<Outgoing> compose_answer() {
+    if (line_.asked.empty()) return std::nullopt;
+    const ReadRequestFields request = line_.asked.front();
+    line_.asked.pop_front();
+    constexpr std::uint32_t most = 1U << 20;  // what it posted is shorter
+    if (request.length > most) return std::nullopt;
+    const std::uint32_t stag = request.sink_stag ^ (step_.wrong == Wrong::stag_key ? 0x40U : 0);
+    std::uint64_t offset = request.sink_offset;
+    if (step_.wrong == Wrong::before_start) --offset;
+    const bool too_much = step_.wrong == Wrong::beyond_end || step_.wrong == Wrong::too_long;
+    return lower_tester::read_response(stag, offset,
+                                       payload(request.length + (too_much ? 1U : 0U)));
+  }
+
+  /// The message with the field wrong that the step says, where it has that field.
+  Outgoing with_fault(Outgoing message) {
+    if (step_.segment != 0 && message.payload.size() / step_.segment < most_segments)
+      message = message.with_segments_of(step_.segment);
+    const std::uint64_t value = step_.value >> 3;
+    switch (step_.wrong) {
+      case Wrong::ddp_reserved:
+        return message.with_ddp_reserved();
+      case Wrong::rdmap_reserved:
+        return message.with_rdmap_reserved();
+      case Wrong::rdmap_version_zero:
+        return message.with_rdmap_version(0);
+      case Wrong::ddp_version:
+        return message.with_ddp_version(value % 3 == 0 ? 0
+                                                       : static_cast<std::uint8_t>(1 + value % 3));
+      case Wrong::rdmap_version:
+        return message.with_rdmap_version(static_cast<std::uint8_t>(2 + value % 2));
+      case Wrong::opcode:
+        return message.with_opcode(
+            static_cast<std::uint8_t>(value % 2 == 0 ? value % 8 : 12 + value % 4));
+      default:
+        return message.tagged ? message : with_untagged_fault(message, value);
+    }
+  }
+  static constexpr std::size_t most_segments = 64;
+
+  Outgoing with_untagged_fault(const Outgoing& message, std::uint64_t value) {
+    constexpr std::array<std::uint32_t, 5> queues{4, 5, 255, 0x10000, 0xFFFFFFFF};
+    constexpr std::array<std::uint32_t, 4> far{0xFFFFFFFF, 1000, 0x80000000, 256};
+    switch (step_.wrong) {
+      case Wrong::unused_stag:
+        return rnic::wire::carries_invalidate(message.opcode)
+                   ? message
+                   : message.with_ulp_word(
+                         a_stag().value_or(static_cast<std::uint32_t>(value) | 1));
+      case Wrong::queue:
+        return message.with_queue(queues[value % queues.size()]);
+      case Wrong::msn:
+        return message.with_msn(line_.peer.next_msn(message.queue_number()) +
+                                far[value % far.size()]);
+      case Wrong::message_offset: {
+        const std::uint32_t beyond = static_cast<std::uint32_t>(70001 + value % 1000);
+        return message.with_untagged([beyond](std::size_t, rnic::wire::UntaggedHeader& header) {
+          header.message_offset = header.message_offset.value() + beyond;
+        });
+      }
+      default:
+        return message;
+    }
+  }
+  [[nodiscard]] std::optional<std::uint32_t> a_stag() const {
+    const Region* region = pick([&](const Region& each) { return is_ours(each); });
+    if (region == nullptr) return std::nullopt;
+    return region->stag;
+  }
+
+  void cut_short(std::vector<Fpdu>& fpdus) const {
+    fpdus.resize(1);
+    fpdus.front().ulpdu.resize(
+        1 +
+        step_.value %
+            (rnic::wire::DdpControl{static_cast<std::uint8_t>(fpdus.front().ulpdu.front())}.tagged()
+                 ? rnic::wire::tagged_header_size - 1
+                 : rnic::wire::untagged_header_size - 1));
+  }
+
+  /// RFC 5044 section 4: the content of the pad is checked by the CRC alone.
+  static void fill_pad(Fpdu& fpdu) {
+    fpdu.pad = Octets((4 - (fpdu.ulpdu.size() + 2) % 4) % 4, std::byte{0xEE});
+  }
+
+  /// Noise on the way: a bit of the CRC field, or of what it covers.
+  void damage(Fpdu& fpdu) {
+    const bool anywhere = line_.peer.sending().crc && !line_.peer.sending().markers;
+    const std::uint64_t value = step_.value >> 5;
+    fpdu.change_after_crc = [value, anywhere](rnic::wire::MutableBytes octets) {
+      constexpr std::size_t length_field = 2, crc_field = 4;
+      const std::size_t covered =
+          anywhere && value % 2 == 0 ? octets.size() - length_field : crc_field;
+      const std::size_t at = octets.size() - 1 - (value >> 4) % covered;
+      octets[at] ^= std::byte{1} << ((value >> 1) % 8);
+    };
+  }
+
+  Play& play_;
+  std::size_t stream_;
+  const Step& step_;
+  Line& line_;
+};
+
+}  // namespace
+
+void play_tester_step(Play& play, std::size_t stream, const Step& step) {
+  Line& line = *play.lines()[stream];
+  if (!line.can_send()) return;
+  if (step.action == Action::peer_reset) {
+    line.closed = true;
+    line.peer.reset();
+    return play.model().sent(stream, model::SentReset{});
+  }
+  if (step.action == Action::peer_close) {
+    line.closed = true;
+    line.peer.half_close();
+    return play.model().sent(stream, model::SentFin{});
+  }
+  TesterStep(play, stream, step).send_message();
+}
+
+}  // namespace suite::sessions

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0-or-later OR MIT
+// Sessions on the reference: none fails where it conforms, be it by permissions of the RFCs, and those
+// of its deviations that sessions alone have found are found.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <random>
+#include <set>
+
+#include "reference_rnic/deviants/deviation.hpp"
+#include "reference_rnic/lawful/lawful.hpp"
+#include "suite/sessions/drawing.hpp"
+#include "suite/sessions/soak.hpp"
+#include "suite/upper_tester/reference/reference_iut.hpp"
+
+namespace {
+
+using suite::sessions::Found;
+using suite::sessions::MakeIut;
+using suite::sessions::SoakPlan;
+using suite::sessions::SoakResult;
+using suite::upper_tester::reference::Behaviour;
+
+MakeIut reference(const Behaviour& behaviour) {
+  return [behaviour](base::EventLoop& loop, rnic::llp::Network& network) {
+    return suite::upper_tester::reference::make_reference_iut(loop, network, behaviour);
+  };
+}
+
+void show(const std::map<std::string, suite::sessions::FindingGroup>& groups, const char* what) {
+  for (const auto& [shape, group] : groups) {
+    fmt::print("  {} x{}, first by seed {} at step {}: wanted {}; came {}\n", what, group.count,
+               group.seed, group.first.step, group.first.admissible, group.first.came);
+    for (const std::string& rule : group.first.rules) fmt::print("      {}\n", rule);
+  }
+}
+
+/// None of the conforming ones fails.
+bool run_lawful(const SoakPlan& plan, const std::string& only) {
+  bool good = true;
+  const auto run = [&](std::string_view name, const Behaviour& behaviour) {
+    const SoakResult result = suite::sessions::soak(plan, reference(behaviour));
+    fmt::print("{}: {} sessions, {} failed, {:.0f}/s\n", name, result.sessions, result.failed,
+               result.sessions_per_second());
+    show(result.findings, "finding");
+    good = good && result.failed == 0;
+  };
+  if (only.empty()) run("reference", {});
+  for (const auto& info : rnic::lawful::lawful_variants())
+    if (only.empty() || only == info.name)
+      run(info.name, {.deviations = {}, .lawful = {info.lawful}});
+  return good;
+}
+
+enum class Noticed { at_its_rule, elsewhere, never };
+
+Noticed noticed(const SoakResult& result, std::string_view rule) {
+  const auto names = [rule](const auto& groups) {
+    return std::ranges::any_of(groups, [&](const auto& each) {
+      return std::ranges::find(each.second.first.rules, rule) != each.second.first.rules.end();
+    });
+  };
+  if (names(result.findings) || names(result.advisories)) return Noticed::at_its_rule;
+  return result.failed > 0 ? Noticed::elsewhere : Noticed::never;
+}
+
+/// One session with all that was done and seen.
+void show_one(std::uint64_t seed, const Behaviour& behaviour) {
+  const auto played =
+      suite::sessions::play_in_memory(suite::sessions::draw(seed), reference(behaviour));
+  for (const auto& line : played.exchange)
+    fmt::print("{:>9} {:>8} {}\n", line.at.count() / 1000, name(line.direction), line.text);
+  for (const Found& found : played.found)
+    fmt::print("{}: wanted {}; came {}\n", found.advisory ? "advisory" : "finding",
+               found.admissible, found.came);
+}
+
+/// Those that no session has found at their rule.
+std::set<std::string> run_deviations(SoakPlan plan, const std::string& only, bool verbose) {
+  std::set<std::string> missed;
+  std::size_t elsewhere = 0, all = 0;
+  for (const auto& info : rnic::deviants::deviations()) {
+    if (!only.empty() && only != info.name) continue;
+    ++all;
+    plan.is_enough = [&](const SoakResult& so_far) {
+      return !verbose && noticed(so_far, info.rule) == Noticed::at_its_rule;
+    };
+    const SoakResult result =
+        suite::sessions::soak(plan, reference({.deviations = {info.deviation}, .lawful = {}}));
+    const Noticed how = noticed(result, info.rule);
+    if (how == Noticed::at_its_rule && !verbose) continue;
+    if (how != Noticed::at_its_rule) missed.insert(std::string(info.name));
+    if (how == Noticed::elsewhere) ++elsewhere;
+    if (!verbose) continue;
+    fmt::print("{} ({}): {}, {} of {} sessions failed\n", info.name, info.rule,
+               how == Noticed::never       ? "not found"
+               : how == Noticed::elsewhere ? "found elsewhere"
+                                           : "found",
+               result.failed, result.sessions);
+    show(result.findings, "finding");
+    show(result.advisories, "advisory");
+  }
+  fmt::print("{} of {} deviations found at their rule, {} more at another\n", all - missed.size(),
+             all, elsewhere);
+  return missed;
+}
+
+/// Names of a file, one a line; `#` begins a remark.
+std::set<std::string> names_of(const std::string& file) {
+  std::set<std::string> names;
+  std::ifstream input(file);
+  for (std::string line; std::getline(input, line);)
+    if (!line.empty() && line.front() != '#') names.insert(line);
+  return names;
+}
+
+/// The list of those that are known to go unfound may only get shorter.
+bool as_known(const std::set<std::string>& missed, const std::set<std::string>& known) {
+  bool good = true;
+  for (const std::string& name : missed) {
+    if (known.contains(name)) continue;
+    fmt::print("{} is not found any more\n", name);
+    good = false;
+  }
+  for (const std::string& name : known) {
+    if (missed.contains(name)) continue;
+    fmt::print("{} is found: take it off the list\n", name);
+    good = false;
+  }
+  return good;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app{"Sessions against the reference and its variants.", "sessions_on_reference"};
+  SoakPlan plan;
+  std::uint64_t sessions = 100;
+  std::string only, known;
+  bool verbose = false, fresh = false;
+  app.require_subcommand(1);
+  app.add_option("--seed", plan.seed, "of the first session");
+  app.add_option("--sessions", sessions, "how many for each variant");
+  app.add_option("--only", only, "this variant alone");
+  app.add_flag("--fresh", fresh, "a seed that nobody has had, which is printed");
+  app.add_flag("--verbose", verbose, "what was found");
+  CLI::App* lawful = app.add_subcommand("lawful", "none may fail");
+  CLI::App* deviations = app.add_subcommand("deviations", "those not on the list must be found");
+  deviations->add_option("--known", known, "the file of those that are not found yet");
+  CLI::App* one = app.add_subcommand("one", "show the session of the seed");
+  CLI11_PARSE(app, argc, argv);
+  plan.sessions = sessions;
+  if (fresh) plan.seed = std::random_device{}();
+  if (fresh) fmt::print("--seed {}\n", plan.seed);
+  if (one->parsed()) {
+    Behaviour behaviour;
+    if (const auto variant = rnic::lawful::find_lawful(only)) behaviour.lawful = {*variant};
+    if (const auto variant = rnic::deviants::find_deviation(only))
+      behaviour.deviations = {*variant};
+    show_one(plan.seed, behaviour);
+    return 0;
+  }
+  if (lawful->parsed()) return run_lawful(plan, only) ? 0 : 1;
+  const std::set<std::string> missed = run_deviations(plan, only, verbose);
+  if (!known.empty()) return as_known(missed, names_of(known)) ? 0 : 1;
+  for (const std::string& name : missed) fmt::print("{}\n", name);
+  return 0;
+}
