@@ -194,13 +194,18 @@ class DatProcessBody final : public Body {
     if (died.place.find("libdat2") != std::string::npos)
       stop(Verdict::not_applicable, "libdat2 itself crashed on the handle");
     if (!one_.hostile) return fail_of_call(how, died);
-    advise_that(false, "a return code", died.call + how);
+    advise_that(false, "a return code", call_of(died) + how);
   }
 
   void fail_of_call(std::string_view how, const DatDeath& death) {
     if (!death.backtrace.empty())
       context().note(Direction::none, fmt::format("frames: {}", fmt::join(death.backtrace, " < ")));
-    expect_that(false, "a return code", death.call + std::string(how));
+    expect_that(false, "a return code", call_of(death) + std::string(how));
+  }
+
+  // What is not called by the case itself is called by a handle that goes out of scope.
+  static std::string call_of(const DatDeath& death) {
+    return death.call.empty() ? "the release of an object" : death.call;
   }
 
   const DatCase& one_;
