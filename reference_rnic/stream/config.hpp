@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later OR MIT
-// What a stream is told before it starts, and what startup agrees on.
+// The configuration that a stream gets before it starts, and what startup agrees on.
 #pragma once
 
 #include <chrono>
