@@ -26,14 +26,15 @@ namespace rnic::stream {
 
 /// The states of a stream. Startup states come first; `operational` is full MPA/DDP operation.
 enum class State : std::uint8_t {
-  awaiting_request,     ///< responder, before the MPA Request is complete
-  awaiting_decision,    ///< responder, until accept() or reject()
-  sending_reply,        ///< responder, reply queued
-  sending_request,      ///< initiator, request queued
-  awaiting_reply,       ///< initiator, request sent
-  sending_rtr,          ///< initiator in the peer-to-peer model, until the RTR indication is sent
-  awaiting_first_fpdu,  ///< responder after its reply: it may not send an FPDU before it has
-                        ///< received one (RFC 5044 7.1.2)
+  awaiting_request,   ///< responder, before the MPA Request is complete
+  awaiting_decision,  ///< responder, until accept() or reject()
+  sending_reply,      ///< responder, reply queued
+  sending_request,    ///< initiator, request queued
+  awaiting_reply,     ///< initiator, request sent
+  sending_rtr,        ///< initiator in the peer-to-peer model, until the RTR indication is sent
+  /// Responder after its Reply: it may not send an FPDU before it has received one (RFC 5044
+  /// 7.1.2).
+  awaiting_first_fpdu,
   operational,
   terminating,  ///< a Terminate is queued or sent; nothing further is accepted
   closing,      ///< orderly close: our FIN is queued or sent
