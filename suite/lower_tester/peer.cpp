@@ -44,8 +44,8 @@ std::pair<std::size_t, std::size_t> differing(wire::Bytes sent, wire::Bytes righ
 }
 
 /// What the case has made wrong in an FPDU, in the notation for faults: the octets that differ from
-/// those of a right FPDU with the same ULPDU. ` ! octets 36 to 39: d0 6c e1 8f in place of 8f e1 6c
-/// d0`
+/// those of a right FPDU with the same ULPDU:
+/// ` ! octets 36 to 39: d0 6c e1 8f in place of 8f e1 6c d0`
 std::string provocation(wire::Bytes sent, const Fpdu& fpdu, const Framing& framing) {
   if (is_plain(fpdu)) return {};
   const Octets right = encode(Fpdu{.ulpdu = fpdu.ulpdu}, framing);
