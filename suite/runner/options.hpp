@@ -77,18 +77,18 @@ struct Options {
   // other commands
   bool terminate_matrix = false;  ///< coverage: of Terminates instead of rules
   bool every_rule = false;        ///< coverage: rule by rule instead of their numbers
-  std::string results;            ///< coverage, dispute: the folder of a run; coverage, empty: the
-                                  ///< reference
-  bool json = false;              ///< list: with everything known about each case
-  std::string subject;  ///< explain: a rule id; collect: a folder; probe: a file; dispute: a
-                        ///< case id or finding:RULE
+  /// coverage, dispute: the folder of a run; coverage, empty: the reference
+  std::string results;
+  bool json = false;  ///< list: with everything known about each case
+  /// explain: a rule id; collect: a folder; probe: a file; dispute: a case id or finding:RULE
+  std::string subject;
 };
 
 /// A command line that leaves nothing to run: help was asked for, or it is wrong.
 struct Stop {
   jobs::ExitCode code = jobs::ExitCode::usage;
-  std::string text;  ///< for standard output if the code is good, else for standard error, one line
-                     ///< for each fault
+  /// for standard output if the code is good, else for standard error, one line for each fault
+  std::string text;
 };
 
 [[nodiscard]] std::expected<Options, Stop> parse_options(const std::vector<std::string>& arguments);
