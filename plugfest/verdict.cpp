@@ -71,7 +71,7 @@ void judge_what_was_seen(Outcome& outcome) {
   } else if (!outcome.capture_trouble.empty()) {
     outcome.verdict = Verdict::inconclusive;
     outcome.reason =
-        "both sides report success, but the wire was not captured:  " + outcome.capture_trouble;
+        "both sides report success, but the wire was not captured: " + outcome.capture_trouble;
   } else {
     outcome.verdict = Verdict::pass;
   }

@@ -36,8 +36,7 @@ std::vector<results::CaseRecord> Incidents::settle(std::size_t one, results::Cas
     held.outcome.verdict = results::Verdict::error;
     held.outcome.reason =
         "the IUT's kernel complained while this case ran together with others, and not when they "
-        "ran "
-        "alone";
+        "ran alone";
   }
   return std::move(incident->repeated);
 }

@@ -239,8 +239,7 @@ Result<fs::path> write_dat_conf(const Options& options, const std::string& addre
   if (!fs::exists(library, error))
     return std::unexpected(
         fmt::format("{} does not exist: install the package librnic-dat2; or, in a source tree, "
-                    "libdapl-dev, and "
-                    "build the target rnic_dat",
+                    "libdapl-dev, and build the target rnic_dat",
                     library.string()));
   const fs::path file = fs::absolute(options.out, error) / "dat.conf";
   fs::create_directories(file.parent_path(), error);

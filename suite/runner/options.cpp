@@ -227,7 +227,7 @@ void add_run_options(CLI::App& app, Options& o, bool& list, bool& no_capture, bo
                  "tcp, or memory: an in-memory link in simulated time (reference only)")
       ->capture_default_str();
   app.add_option("--out", o.out,
-                 "output folder (default: out, or out.2, out.3, ... if that has another run)")
+                 "output folder; if not given and out has another run: out.2, out.3, ...")
       ->capture_default_str()
       ->each([&o](const std::string&) { o.out_given = true; });
   app.add_flag("--fresh", o.fresh,

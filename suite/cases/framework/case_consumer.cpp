@@ -44,7 +44,7 @@ base::TimePoint CaseConsumer::reset_due() const {
 
 void CaseConsumer::stop_as_gone(const iut::GoneEvent& gone) const {
   if (gone.why == iut::GoneEvent::Why::crashed)
-    throw CaseStop{Verdict::fail, "the IUT's code crashed:  " + gone.detail};
+    throw CaseStop{Verdict::fail, "the IUT's code crashed: " + gone.detail};
   throw CaseStop{.verdict = Verdict::error,
                  .reason = "the upper tester is gone: " + gone.detail,
                  .silence = Silence::agent_gone};
